@@ -1,0 +1,1 @@
+"""Benchmarks: documents, page images, ground truth and questions."""

@@ -1,0 +1,1 @@
+"""Generators: prompts in, answers out."""

@@ -1,0 +1,1 @@
+"""Noise: image distortions and text perturbations."""

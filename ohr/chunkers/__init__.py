@@ -1,0 +1,1 @@
+"""Chunkers: pages in, passages out."""

@@ -1,0 +1,372 @@
+"""What each stage takes and gives. Plugins import this module and small shared rooms of ohr, nothing else.
+
+Three kinds of thing live here: values (frozen dataclasses) that flow between stages, stages (frozen
+pydantic models whose fields are their YAML keys), and markers for fields.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+Image = NDArray[np.uint8]
+"""A page image: (height, width, 3), RGB, uint8."""
+
+Span = tuple[int, int]
+"""Character offsets [start, end) into a text."""
+
+EvidenceSource = Literal["text", "table", "formula", "chart", "reading_order", "multi"]
+SOURCES: tuple[EvidenceSource, ...] = ("text", "table", "formula", "chart", "reading_order", "multi")
+
+
+# --- values -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document of a benchmark; `name` starts with its domain, as in `law/lease`."""
+
+    name: str
+    domain: str
+    language: str
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page as one knowledge base sees it; `error` says why `text` is empty when a stage failed."""
+
+    document: str
+    index: int
+    text: str
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with its answer and the ground-truth passages it rests on.
+
+    Args:
+        id: unique within the benchmark.
+        answers: accepted answers; the best-scoring one counts.
+        pages: page indices of the evidence, ascending.
+        evidence: one passage per page of `pages`, or a single passage.
+    """
+
+    id: str
+    text: str
+    answers: tuple[str, ...]
+    document: str
+    pages: tuple[int, ...]
+    evidence: tuple[str, ...]
+    evidence_source: str
+    domain: str
+    answer_form: str = "String"
+    task_type: str = "understanding"
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """What an OCR engine read on one image; a page it failed on has an `error` and no text."""
+
+    text: str
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyImage:
+    """A distorted image.
+
+    Args:
+        homography: (3, 3) map of input to output pixel coordinates where the distortion moved them, else None.
+        label_effect: `none`, or what the distortion does to the page's truth (`cropped`, `occluded`).
+    """
+
+    image: Image
+    homography: NDArray[np.float64] | None = None
+    label_effect: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """`removed`, which stood at [start, end) of the input, was replaced by `text`."""
+
+    rule: str
+    start: int
+    end: int
+    text: str
+    removed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyText:
+    """A perturbed text and the edits that made it, ascending and not overlapping."""
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage to be found: characters [start, end) of its first page; `id` is unique within a knowledge base."""
+
+    id: str
+    document: str
+    pages: tuple[int, ...]
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A found chunk, by its place in the sequence that was indexed; a larger `score` is better."""
+
+    place: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a generator is asked; `question` and `passages` are the parts that `system` and `user` were made of."""
+
+    question: str
+    passages: tuple[str, ...]
+    system: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A generator's reply.
+
+    Args:
+        tokens_in: prompt tokens, 0 where there is no tokenizer.
+        seconds: wall time of this item (of its batch, shared out, where items ran together).
+        finish: `stop`, `length`, or `error`.
+    """
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    finish: Literal["stop", "length", "error"] = "stop"
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringProtocol:
+    """How a benchmark's questions are scored and grouped.
+
+    Args:
+        name: `clean`, or the published protocol's name.
+        retrieval: metric of retrieved text against evidence.
+        answer: metrics of an answer against the accepted ones; the first is the headline.
+        index_scope: one index per `domain` (as OHRBench does) or one over the whole `corpus`.
+        prompt: name of the answer prompt.
+    """
+
+    name: str = "clean"
+    retrieval: str = "lcs"
+    answer: tuple[str, ...] = ("f1", "em", "f1_numeric")
+    index_scope: Literal["domain", "corpus"] = "domain"
+    prompt: str = "ohrbench"
+
+
+# --- markers ----------------------------------------------------------------------------------------------
+
+
+def execution(description: str, **limits: Any) -> Any:
+    """Field that changes how fast a stage runs but not what it gives; it is left out of every key."""
+    return Field(description=description, json_schema_extra={"execution": True}, **limits)
+
+
+# --- stages -----------------------------------------------------------------------------------------------
+
+
+class Stage(BaseModel, ABC):
+    """One step of a pipeline: its fields are its YAML keys, and it holds no other state."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    family: ClassVar[str]
+    """The family's name in the singular; plugins register in the entry-point group of FAMILIES."""
+    version: ClassVar[int] = 1
+    """Raised when results change; part of every key."""
+    extra: ClassVar[str | None] = None
+    """The extra of ohr that installs what this plugin needs, if any."""
+    kind: str
+
+    def check(self) -> None:
+        """Raise if the stage cannot run here (missing extra, model, file); quick, called before any work."""
+        return None
+
+    def identity(self) -> Mapping[str, object]:
+        """Give the JSON values that decide the stage's results; override where a field is a path to content."""
+        fields = type(self).model_fields
+        dumped = self.model_dump(mode="json")
+        return {name: value for name, value in dumped.items() if not _is_execution(fields[name].json_schema_extra)}
+
+
+def _is_execution(extra: object) -> bool:
+    return isinstance(extra, dict) and bool(extra.get("execution"))
+
+
+class Benchmark(Stage):
+    """Documents, their page images and ground truth, and questions about them."""
+
+    family = "benchmark"
+
+    @property
+    def protocol(self) -> ScoringProtocol:
+        """How the questions are scored and grouped."""
+        return ScoringProtocol()
+
+    @abstractmethod
+    def documents(self) -> Sequence[Document]:
+        """List the documents, in a fixed order."""
+
+    @abstractmethod
+    def pages(self, document: Document) -> Sequence[Page]:
+        """Read a document's ground truth, one page per index; empty where there is none."""
+
+    @abstractmethod
+    def page_image(self, document: Document, index: int) -> Image:
+        """Render or read one page's image; raises DataError when it cannot."""
+
+    @abstractmethod
+    def questions(self) -> Sequence[Question]:
+        """List the questions, in a fixed order."""
+
+    @abstractmethod
+    def fingerprint(self, document: Document, *, images: bool) -> str:
+        """Hash the content of a document's ground truth, or of what its images are made from."""
+
+    def notes(self) -> Sequence[str]:
+        """Say what was left out or looks wrong; shown before a run and kept in its manifest."""
+        return ()
+
+
+class OcrBackend(Stage):
+    """Reads text from page images."""
+
+    family = "ocr"
+    reads_images: ClassVar[bool] = True
+    """False for backends that take the text from elsewhere (ground truth, a folder)."""
+
+    @abstractmethod
+    def recognise(self, images: Sequence[Image]) -> list[Recognition]:
+        """Read each image, in order; a page that fails is a value, not an exception."""
+
+    def reads(self, language: str) -> bool:
+        """Tell whether documents in `language` (ISO 639-1) can be read."""
+        return True
+
+    def recorded(self, document: Document) -> Sequence[Page]:
+        """Give a document's pages where `reads_images` is False."""
+        raise NotImplementedError(f"{self.kind} reads images")
+
+
+class ImageNoise(Stage):
+    """Distorts a page image."""
+
+    family = "image_noise"
+    knob: ClassVar[str] = "severity"
+    severity: Annotated[float, Field(ge=0, le=1, description="Strength; 0 gives the input back bit for bit.")] = 0.5
+
+    @abstractmethod
+    def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
+        """Distort an image.
+
+        The draws from `rng` must not depend on the severity, so that levels are coupled.
+
+        Args:
+            image: (H, W, 3) uint8; not changed.
+            others: further page images of the document, for the few distortions that compose pages.
+        """
+
+
+class TextNoise(Stage):
+    """Edits a page's text."""
+
+    family = "text_noise"
+    knob: ClassVar[str] = "rate"
+    rate: Annotated[float, Field(ge=0, le=1, description="Share of the eligible units that are touched.")] = 0.1
+
+    @abstractmethod
+    def perturb(self, text: str, eligible: Sequence[Span], rng: np.random.Generator) -> NoisyText:
+        """Edit a text within the `eligible` spans; the edits at a lower rate are a subset of those at a higher."""
+
+
+class Chunker(Stage):
+    """Cuts pages into passages."""
+
+    family = "chunker"
+
+    @abstractmethod
+    def split(self, pages: Sequence[Page]) -> list[Chunk]:
+        """Cut the pages of one document, in order; a page without text gives no chunk."""
+
+
+class Index(Protocol):
+    """Chunks made searchable."""
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Return at most `k` hits per query, best first, ties in the order of the chunks."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the index into an existing empty folder, without pickle."""
+        ...
+
+
+class Retriever(Stage):
+    """Finds chunks for a query."""
+
+    family = "retriever"
+    top_k: Annotated[int, Field(gt=0, description="Chunks given to the generator and scored.")] = 2
+
+    @abstractmethod
+    def index(self, chunks: Sequence[Chunk]) -> Index:
+        """Make `chunks` searchable; an empty corpus is allowed and finds nothing."""
+
+    @abstractmethod
+    def load(self, folder: Path) -> Index:
+        """Read an index that this retriever saved."""
+
+
+class Generator(Stage):
+    """Answers questions from retrieved text."""
+
+    family = "generator"
+
+    @abstractmethod
+    def answer(self, prompts: Sequence[Prompt]) -> Iterable[Completion]:
+        """Answer each prompt, in order, yielding as results come; a failed item is a Completion with an error."""
+
+
+class Metric(Stage):
+    """Scores one prediction against one reference."""
+
+    family = "metric"
+
+    @abstractmethod
+    def score(self, prediction: str, reference: str) -> float:
+        """Give the score; nan where it is undefined."""
+
+
+FAMILIES: dict[str, tuple[type[Stage], str]] = {
+    "ocr": (OcrBackend, "ohr.ocr"),
+    "image_noise": (ImageNoise, "ohr.image_noise"),
+    "text_noise": (TextNoise, "ohr.text_noise"),
+    "chunker": (Chunker, "ohr.chunkers"),
+    "retriever": (Retriever, "ohr.retrievers"),
+    "generator": (Generator, "ohr.generators"),
+    "metric": (Metric, "ohr.metrics"),
+    "benchmark": (Benchmark, "ohr.benchmarks"),
+}
+"""Each family's contract and its entry-point group."""

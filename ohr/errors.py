@@ -1,0 +1,47 @@
+"""Everything ohr raises on purpose.
+
+OhrError
+├── SpecError      the spec (or a command's argument) is wrong; one line per fault
+├── PluginError    a plugin is unknown, claimed twice, missing, or breaks its contract
+│   └── MissingExtra   a plugin's library is not installed
+├── DataError      a benchmark's file is missing, damaged or cannot be read
+└── StageError     a stage failed on one item
+"""
+
+
+class OhrError(Exception):
+    """A fault that can be told to the user in a sentence, without a traceback."""
+
+
+class SpecError(OhrError):
+    """A spec is wrong; each line of the message is `file:line: key: what, and what would do`."""
+
+
+class PluginError(OhrError):
+    """A plugin is unknown, claimed twice, missing, or breaks its contract."""
+
+
+class MissingExtra(PluginError, ImportError):
+    """A library of an optional extra is not installed; the message has the command that installs it."""
+
+
+class DataError(OhrError):
+    """A benchmark's file is missing, damaged or cannot be read."""
+
+
+class StageError(OhrError):
+    """A stage failed on one item.
+
+    Args:
+        stage: what was running, e.g. `ocr tesseract`.
+        item: what it was running on, e.g. `law/lease page 3`.
+        reason: what went wrong.
+    """
+
+    def __init__(self, stage: str, item: str, reason: str) -> None:
+        super().__init__(f"{stage} failed on {item}: {reason}")
+        self.stage, self.item, self.reason = stage, item, reason
+
+    def __reduce__(self) -> tuple[type["StageError"], tuple[str, str, str]]:
+        # exceptions rebuild from args by default, which are the joined message here
+        return StageError, (self.stage, self.item, self.reason)

@@ -1,0 +1,1 @@
+"""OCR backends: page images in, texts out."""

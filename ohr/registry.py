@@ -1,0 +1,99 @@
+"""Plugin name to plugin class: the one door through which ohr sees plugins, its own ones too.
+
+Plugins come from entry points (groups in `ohr.contracts.FAMILIES`), or from a file that a spec names and the user
+trusts. Listing names imports nothing.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from inspect import isabstract
+from pathlib import Path
+
+from ohr.contracts import FAMILIES, Stage
+from ohr.errors import PluginError
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """All plugins that can be named: installed ones, and the classes of trusted files."""
+
+    files: tuple[Path, ...] = ()
+
+    def names(self, family: str) -> tuple[str, ...]:
+        """Name every plugin of a family, sorted; imports only trusted files."""
+        own = {plugin.model_fields["kind"].default for plugin in self._from_files(family)}
+        return tuple(sorted(_entries(family).keys() | own))
+
+    def load(self, family: str, kind: str) -> type[Stage]:
+        """Import a plugin; an unknown name, a broken import or a broken contract is a PluginError."""
+        own = [p for p in self._from_files(family) if p.model_fields["kind"].default == kind]
+        entry = _entries(family).get(kind)
+        if own and entry is not None or len(own) > 1:
+            raise PluginError(f"{family} {kind!r} is claimed twice: {', '.join(map(str, self.files))} and {entry}")
+        if own:
+            return own[0]
+        if entry is None:
+            raise PluginError(f"no {family} {kind!r}. {choices(kind, self.names(family))}")
+        return _load(entry, family)
+
+    def digests(self) -> dict[str, str]:
+        """Hash each trusted file, so that a changed plugin changes the keys."""
+        return {path.name: sha256(path.read_bytes()).hexdigest() for path in self.files}
+
+    def _from_files(self, family: str) -> list[type[Stage]]:
+        contract, _ = FAMILIES[family]
+        return [plugin for path in self.files for plugin in load_file(path) if issubclass(plugin, contract)]
+
+
+def choices(given: str, allowed: Sequence[str]) -> str:
+    """Say what may be chosen and what is nearest to what was given."""
+    nearest = get_close_matches(given, allowed, n=1, cutoff=0.5)
+    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    return f"Choose one of: {', '.join(allowed)}.{hint}"
+
+
+@cache
+def load_file(path: Path) -> tuple[type[Stage], ...]:
+    """Run a plugin file and give the stages it defines; worker processes call it before they unpickle any."""
+    name = f"ohr_plugin_{path.stem}_{sha256(path.read_bytes()).hexdigest()[:8]}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"{path} is not a Python file")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise PluginError(f"{path} does not import: {type(error).__name__}: {error}") from error
+    found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Stage)]
+    return tuple(value for value in found if value.__module__ == name and not isabstract(value))
+
+
+@cache
+def _entries(family: str) -> dict[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=FAMILIES[family][1]):
+        if found.setdefault(entry.name, entry).value != entry.value:
+            raise PluginError(f"{family} {entry.name!r} is claimed twice: {found[entry.name].value} and {entry.value}")
+    return found
+
+
+def _load(entry: EntryPoint, family: str) -> type[Stage]:
+    contract, _ = FAMILIES[family]
+    try:
+        plugin = entry.load()
+    except PluginError:
+        raise
+    except (ImportError, AttributeError) as error:
+        raise PluginError(f"{entry.value}: {error}") from error
+    if not (isinstance(plugin, type) and issubclass(plugin, contract)):
+        raise PluginError(f"{entry.value} is not a {contract.__name__}")
+    if plugin.model_fields["kind"].default != entry.name:
+        raise PluginError(f"{entry.value} has kind {plugin.model_fields['kind'].default!r}, its entry point {entry.name!r}")
+    return plugin

@@ -1,0 +1,145 @@
+"""Makes plugins from their mappings, and gathers the faults on the way."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import SecretStr, ValidationError
+
+from ohr.contracts import Stage
+from ohr.errors import PluginError
+from ohr.registry import Registry, choices
+from ohr.spec.faults import told
+from ohr.spec.model import Named
+from ohr.spec.source import Fault, Source, Where
+from ohr.spec.sweep import Variant, variants
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A plugin and the (field, value) pairs that were swept to make it."""
+
+    stage: Any
+    swept: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass
+class Builder:
+    """Makes plugins; `faults` collects what was wrong with their keys."""
+
+    source: Source
+    registry: Registry
+    faults: list[Fault] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.faults += self.source.faults
+
+    def fault(self, where: Where, message: str) -> None:
+        """Note a fault."""
+        self.faults.append(self.source.fault(where, message))
+
+    def plugin(self, family: str, kind: str) -> type[Stage]:
+        """Import a plugin."""
+        return self.registry.load(family, kind)
+
+    def one(self, family: str, keys: Mapping[str, Any], where: Where) -> Any:
+        """Make a plugin that cannot be swept; None when its keys are wrong."""
+        if not keys:
+            return None
+        plugin = self._find(family, keys, where)
+        return plugin and self._make(plugin, Variant(keys, (), {}), where)
+
+    def spread(self, family: str, keys: Mapping[str, Any], where: Where) -> list[Built]:
+        """Make a plugin for every combination of its swept values."""
+        plugin = self._find(family, keys, where)
+        if plugin is None:
+            return []
+        made = [(self._make(plugin, variant, where), variant.swept) for variant in variants(plugin, keys)]
+        return [Built(stage, swept) for stage, swept in made if stage is not None]
+
+    def chain(self, family: str, entry: Any, where: Where) -> list[tuple[Built, ...]]:
+        """Make a chain of plugins: one mapping, or a list of them applied in order."""
+        if isinstance(entry, Mapping):
+            return [(built,) for built in self.spread(family, entry, where)]
+        return list(product(*(self.spread(family, keys, (*where, i)) for i, keys in enumerate(entry))))
+
+    def named(self, family: str, entries: Sequence[Mapping[str, Any]], where: Where) -> tuple[Named[Any], ...]:
+        """Make named plugins; each entry may have a `name`, by default its kind, and swept values are added."""
+        found = []
+        for place, entry in enumerate(entries):
+            here: Where = (*where, place) if where[0] != "chunker" else where
+            keys = {key: value for key, value in entry.items() if key != "name"}
+            name = entry.get("name", keys.get("kind"))
+            if not isinstance(name, str):
+                if "name" in entry:
+                    self.fault((*here, "name"), f"must be text (got {name!r})")
+                name = ""
+            for built in self.spread(family, keys, here):
+                found.append(Named(name + "".join(f"-{value}" for _, value in built.swept), built.stage))
+        repeated = sorted({item.name for item in found if [other.name for other in found].count(item.name) > 1})
+        for name in repeated:
+            self.fault(where, f"several entries are named {name!r}: give each a `name` of its own")
+        return tuple(found)
+
+    def _find(self, family: str, keys: Mapping[str, Any], where: Where) -> type[Stage] | None:
+        kind = keys.get("kind")
+        allowed = self.registry.names(family)
+        if kind is None:
+            self.fault((*where, "kind"), f"is required. {choices('', allowed)}")
+        elif not isinstance(kind, str) or kind not in allowed:
+            self.fault((*where, "kind"), f"{choices(str(kind), allowed)} (got {kind!r})")
+        else:
+            try:
+                return self.registry.load(family, kind)
+            except PluginError as error:
+                self.fault((*where, "kind"), str(error))
+        return None
+
+    def _make(self, plugin: type[Stage], variant: Variant, where: Where) -> Stage | None:
+        keys = {}
+        for key, value in variant.keys.items():
+            keys[key] = self._expanded(plugin, key, value, where)
+        try:
+            return plugin.model_validate(keys)
+        except ValidationError as error:
+            for detail in error.errors(include_url=False):
+                swept = variant.places.get(str(detail["loc"][0])) if detail["loc"] else None
+                fault = told(self.source, where, detail, plugin)
+                if swept:
+                    moved = self.source.fault((*where, *swept), "")
+                    fault = Fault(moved.file, moved.line, moved.key, fault.message)
+                self.faults.append(fault)
+            return None
+
+    def _expanded(self, plugin: type[Stage], key: str, value: Any, where: Where) -> Any:
+        """Fill `${NAME}` from the environment, in path and secret fields only."""
+        if not isinstance(value, str) or not _VARIABLE.search(value) or key not in plugin.model_fields:
+            return self._anchored(plugin, key, value)
+        if not _holds(plugin.model_fields[key].annotation, (Path, SecretStr)):
+            self.fault((*where, key), "`${...}` is allowed only in path and secret fields")
+            return value
+        unset = [name for name in _VARIABLE.findall(value) if name not in os.environ]
+        if unset:
+            self.fault((*where, key), f"environment variable {unset[0]} is not set")
+            return value
+        return _VARIABLE.sub(lambda match: os.environ[match.group(1)], value)
+
+    def _anchored(self, plugin: type[Stage], key: str, value: Any) -> Any:
+        """Read a relative path as relative to the spec's file."""
+        if isinstance(value, str) and key in plugin.model_fields and plugin.model_fields[key].annotation is Path:
+            path = Path(value).expanduser()
+            return path if path.is_absolute() else Path(self.source.file).parent / path
+        return value
+
+
+def _holds(annotation: object, kinds: tuple[type, ...]) -> bool:
+    if get_origin(annotation) in (Union, UnionType):
+        return any(_holds(option, kinds) for option in get_args(annotation))
+    return isinstance(annotation, type) and issubclass(annotation, kinds)

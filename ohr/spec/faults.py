@@ -1,0 +1,47 @@
+"""Turns pydantic's errors into faults that name file, line, key, choices and the nearest one."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from ohr.registry import choices
+from ohr.spec.source import Fault, Source, Where
+
+_PLAIN = {
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be text",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping with a `kind`",
+    "missing": "is required",
+}
+
+
+def told(source: Source, where: Where, detail: Any, model: type[BaseModel]) -> Fault:
+    """Tell one of pydantic's errors about the mapping at `where`."""
+    loc = tuple(part for part in detail["loc"] if part in model.model_fields or _is_key(part, source, where))
+    key = (*where, *(loc or detail["loc"][:1]))
+    kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
+    if kind == "extra_forbidden":
+        return source.fault(key, f"unknown key. {choices(str(key[-1]), _keys(model))}")
+    if kind == "missing":
+        return source.fault(key, _PLAIN[kind])
+    if kind in ("literal_error", "enum"):
+        allowed = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+        return source.fault(key, f"{choices(str(given), allowed)} (got {given!r})")
+    message = _PLAIN.get(kind) or detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    return source.fault(key, f"{message} (got {given!r})")
+
+
+def _keys(model: type[BaseModel]) -> list[str]:
+    return list(model.model_fields)
+
+
+def _is_key(part: object, source: Source, where: Where) -> bool:
+    """Keep list places and real keys; drop the union branches that pydantic adds to a location."""
+    return isinstance(part, int) or any(part in place for place in source.places)

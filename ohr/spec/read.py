@@ -1,0 +1,220 @@
+"""From a spec's file to a Spec, or to all its faults."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from ohr.contracts import OcrBackend, Stage
+from ohr.errors import SpecError
+from ohr.registry import Registry, choices
+from ohr.spec.build import Builder, Built
+from ohr.spec.faults import told
+from ohr.spec.model import KnowledgeBase, KnowledgeBaseEntry, Named, Spec, SpecFile, names
+from ohr.spec.source import Source, Where, read_source
+
+
+def read_spec(path: Path, overrides: Sequence[str] = (), *, trust_plugins: bool = False) -> Spec:
+    """Read a spec, or raise a SpecError that names every fault at once.
+
+    Args:
+        path: the YAML file.
+        overrides: `key.path=value`, applied on top.
+        trust_plugins: run the plugin files that the spec names.
+    """
+    source = read_source(path, overrides)
+    registry = _registry(source, path, trust_plugins)
+    builder = Builder(source, registry)
+    spec = _resolve(source, builder)
+    if builder.faults or spec is None:
+        raise SpecError("\n".join(str(fault) for fault in sorted(set(builder.faults))))
+    return spec
+
+
+def _registry(source: Source, path: Path, trusted: bool) -> Registry:
+    files = source.data.get("plugins") or []
+    if not isinstance(files, list) or not files:
+        return Registry()
+    if not trusted:
+        raise SpecError(str(source.fault(("plugins",), "this spec runs code of its own; allow it with --trust-plugins")))
+    found = [(path.parent / str(file)).resolve() for file in files]
+    missing = [source.fault(("plugins", i), f"no such file: {file}") for i, file in enumerate(found) if not file.is_file()]
+    if missing:
+        raise SpecError("\n".join(map(str, missing)))
+    return Registry(tuple(found))
+
+
+def _resolve(source: Source, builder: Builder) -> Spec | None:
+    file = _validated(SpecFile, source.data, source, (), builder)
+    shape = file or _salvaged(source)
+    benchmark = builder.one("benchmark", shape.benchmark, ("benchmark",))
+    chunkers = builder.named("chunker", [shape.chunker], ("chunker",))
+    retrievers = builder.named("retriever", shape.retrievers, ("retrievers",))
+    generators = builder.named("generator", shape.generators, ("generators",))
+    known = names(retrievers)
+    bases = _knowledge_bases(source, builder, shape, known)
+    if file:
+        _check_stages(source, builder, file)
+    if file is None or benchmark is None or builder.faults:
+        return None
+    return Spec(
+        name=file.name,
+        seed=file.seed,
+        benchmark=benchmark,
+        knowledge_bases=bases,
+        chunkers=chunkers,
+        retrievers=retrievers,
+        generators=generators,
+        evaluate=tuple(dict.fromkeys(file.evaluate)),
+        replicates=file.replicates,
+        sample=file.sample,
+        max_failures=file.max_failures,
+        retries=file.retries,
+        plugin_digests=tuple(sorted(builder.registry.digests().items())),
+        plugin_files=builder.registry.files,
+        resolved=_written_out(file, benchmark, bases, chunkers, retrievers, generators),
+    )
+
+
+def _validated(model: type[BaseModel], data: Any, source: Source, where: Where, builder: Builder) -> Any:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        builder.faults += [told(source, where, detail, model) for detail in error.errors(include_url=False)]
+        return None
+
+
+def _salvaged(source: Source) -> SpecFile:
+    """Keep the plugin keys that have the right shape, so that their faults are told with the others."""
+    data = source.data
+
+    def mappings(key: str) -> list[Any]:
+        value = data.get(key)
+        return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+    return SpecFile.model_construct(
+        benchmark=data["benchmark"] if isinstance(data.get("benchmark"), dict) else {},
+        chunker=data["chunker"] if isinstance(data.get("chunker"), dict) else {"kind": "tokens"},
+        knowledge_bases=mappings("knowledge_bases"),
+        retrievers=mappings("retrievers"),
+        generators=mappings("generators"),
+        replicates=1,
+        name="",
+    )
+
+
+def _knowledge_bases(
+    source: Source, builder: Builder, file: SpecFile, retrievers: Sequence[str]
+) -> tuple[KnowledgeBase, ...]:
+    bases: list[KnowledgeBase] = []
+    for place, data in enumerate(file.knowledge_bases):
+        where: Where = ("knowledge_bases", place)
+        entry = _validated(KnowledgeBaseEntry, data, source, where, builder)
+        if entry is not None:
+            for unknown in [name for name in entry.retrievers or () if name not in retrievers]:
+                builder.fault((*where, "retrievers"), f"no retriever is named {unknown!r}. {choices(unknown, retrievers)}")
+            bases += _levels(source, builder, entry, where, file.replicates)
+    _refuse_repeats(builder, "knowledge_bases", [base.name for base in bases])
+    return tuple(bases)
+
+
+def _levels(
+    source: Source, builder: Builder, entry: KnowledgeBaseEntry, where: Where, replicates: int
+) -> list[KnowledgeBase]:
+    """Spread one entry over its sweeps and replicates."""
+    image = builder.chain("image_noise", entry.image_noise, (*where, "image_noise"))
+    text = builder.chain("text_noise", entry.text_noise, (*where, "text_noise"))
+    ocr = builder.spread("ocr", entry.ocr, (*where, "ocr"))
+    if any(image) and any(isinstance(o.stage, OcrBackend) and not o.stage.reads_images for o in ocr):
+        engines = ", ".join(
+            name for name in builder.registry.names("ocr") if getattr(builder.plugin("ocr", name), "reads_images", False)
+        )
+        builder.fault((*where, "image_noise"), f"image noise needs an `ocr` that reads images, such as {engines}")
+        return []
+    levels = []
+    for images, engine, texts in product(image, ocr, text):
+        noises = (*images, *texts)
+        swept = [pair for built in (*images, engine, *texts) for pair in built.swept]
+        label = entry.name or _default_name(images, engine, texts)
+        draws = replicates if noises else 1
+        knob, value = _knob(noises, swept)
+        for draw in range(draws):
+            levels.append(
+                KnowledgeBase(
+                    name=label + "".join(f"-{v}" for _, v in swept) + (f"#{draw}" if draws > 1 else ""),
+                    noise=label,
+                    image_noise=tuple(built.stage for built in images),
+                    ocr=engine.stage,
+                    text_noise=tuple(built.stage for built in texts),
+                    knob=knob,
+                    knob_value=value,
+                    replicate=draw,
+                    retrievers=tuple(entry.retrievers) if entry.retrievers is not None else None,
+                )
+            )
+    return levels
+
+
+def _default_name(images: Sequence[Built], engine: Built, texts: Sequence[Built]) -> str:
+    parts = [built.stage.kind for built in images]
+    if engine.stage.kind != "ground_truth" or not (images or texts):
+        parts.append(engine.stage.kind)
+    return "+".join(parts + [built.stage.kind for built in texts])
+
+
+def _knob(noises: Sequence[Built], swept: Sequence[tuple[str, Any]]) -> tuple[str | None, Any]:
+    """Name the field that sets a level's strength: the swept one, else the knob of the first noise."""
+    if swept:
+        return swept[0]
+    if noises:
+        stage = noises[0].stage
+        return stage.knob, getattr(stage, stage.knob)
+    return None, None
+
+
+def _refuse_repeats(builder: Builder, key: str, given: Sequence[str]) -> None:
+    for name, count in Counter(given).items():
+        if count > 1:
+            builder.fault((key,), f"{count} entries are named {name!r}: give each a `name` of its own")
+
+
+def _check_stages(source: Source, builder: Builder, file: SpecFile) -> None:
+    if {"retrieval", "overall"} & set(file.evaluate) and not file.retrievers:
+        builder.fault(("evaluate",), "retrieval and overall need at least one entry under `retrievers`")
+    if {"generation", "overall"} & set(file.evaluate) and not file.generators:
+        builder.fault(("evaluate",), "generation and overall need at least one entry under `generators`")
+
+
+def _written_out(
+    file: SpecFile,
+    benchmark: Stage,
+    bases: Sequence[KnowledgeBase],
+    chunkers: Sequence[Named[Any]],
+    retrievers: Sequence[Named[Any]],
+    generators: Sequence[Named[Any]],
+) -> dict[str, Any]:
+    """Write a spec out with its defaults, for the manifest; secrets stay masked."""
+
+    def dumped(named: Sequence[Named[Any]]) -> list[dict[str, Any]]:
+        return [{"name": item.name, **item.stage.model_dump(mode="json")} for item in named]
+
+    plain = file.model_dump(mode="json", include={"name", "seed", "replicates", "evaluate", "sample", "plugins"})
+    return plain | {
+        "benchmark": benchmark.model_dump(mode="json"),
+        "knowledge_bases": [
+            {
+                "name": base.name,
+                "image_noise": [noise.model_dump(mode="json") for noise in base.image_noise],
+                "ocr": base.ocr.model_dump(mode="json"),
+                "text_noise": [noise.model_dump(mode="json") for noise in base.text_noise],
+                "replicate": base.replicate,
+            }
+            for base in bases
+        ],
+        "chunkers": dumped(chunkers),
+        "retrievers": dumped(retrievers),
+        "generators": dumped(generators),
+    }

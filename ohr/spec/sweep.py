@@ -1,0 +1,58 @@
+"""Sweeps: a list where a plugin's field takes one value becomes one variant per value."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from ohr.contracts import Stage
+from ohr.spec.source import Where
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A plugin's keys with one value for each swept field.
+
+    Args:
+        swept: (field, value) of each swept field, in file order.
+        places: where a field's value stands in the file, for those that came from a list.
+    """
+
+    keys: Mapping[str, Any]
+    swept: tuple[tuple[str, Any], ...]
+    places: Mapping[str, Where]
+
+    @property
+    def suffix(self) -> str:
+        """The swept values, for a name: `-0.3`."""
+        return "".join(f"-{value}" for _, value in self.swept)
+
+
+def variants(plugin: type[Stage], keys: Mapping[str, Any]) -> list[Variant]:
+    """Spread a plugin's keys over the lists that stand where a scalar is expected, in file order."""
+    swept = [
+        key
+        for key, value in keys.items()
+        if isinstance(value, list) and key in plugin.model_fields and not takes_list(plugin.model_fields[key].annotation)
+    ]
+    spread = []
+    for places in product(*(range(len(keys[key])) for key in swept)):
+        chosen = {key: keys[key][place] for key, place in zip(swept, places, strict=True)}
+        spread.append(
+            Variant(
+                keys={**keys, **chosen},
+                swept=tuple(chosen.items()),
+                places={key: (key, place) for key, place in zip(swept, places, strict=True)},
+            )
+        )
+    return spread
+
+
+def takes_list(annotation: object) -> bool:
+    """Tell whether a field is a list (or mapping) by type, so that a list in it is a value, not a sweep."""
+    origin = get_origin(annotation)
+    if origin in (Union, UnionType):
+        return any(takes_list(option) for option in get_args(annotation))
+    kind = origin or annotation
+    return isinstance(kind, type) and issubclass(kind, Sequence | Mapping | set | frozenset) and not issubclass(kind, str)

@@ -1,0 +1,1 @@
+"""Specs that run as they are."""

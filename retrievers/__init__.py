@@ -1,0 +1,1 @@
+"""Retrievers: chunks in, ranked hits out."""
