@@ -149,6 +149,7 @@ class Completion:
         tokens_in: prompt tokens, 0 where there is no tokenizer.
         seconds: wall time of this item (of its batch, shared out, where items ran together).
         finish: `stop`, `length`, or `error`.
+        truncated: the prompt was cut to fit the model's context.
     """
 
     text: str
@@ -157,6 +158,7 @@ class Completion:
     seconds: float = 0.0
     finish: Literal["stop", "length", "error"] = "stop"
     error: str | None = None
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +297,8 @@ class TextNoise(Stage):
 
     family = "text_noise"
     knob: ClassVar[str] = "rate"
+    noise_type: ClassVar[Literal["semantic", "formatting"]] = "semantic"
+    """Formatting noise leaves the words alone; semantic noise changes them."""
     rate: Annotated[float, Field(ge=0, le=1, description="Share of the eligible units that are touched.")] = 0.1
 
     @abstractmethod

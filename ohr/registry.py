@@ -95,5 +95,7 @@ def _load(entry: EntryPoint, family: str) -> type[Stage]:
     if not (isinstance(plugin, type) and issubclass(plugin, contract)):
         raise PluginError(f"{entry.value} is not a {contract.__name__}")
     if plugin.model_fields["kind"].default != entry.name:
-        raise PluginError(f"{entry.value} has kind {plugin.model_fields['kind'].default!r}, its entry point {entry.name!r}")
+        raise PluginError(
+            f"{entry.value} has kind {plugin.model_fields['kind'].default!r}, its entry point {entry.name!r}"
+        )
     return plugin

@@ -66,9 +66,7 @@ def compile_pdf(document: Document) -> bytes:
     import typst
 
     fonts = typst.Fonts(include_system_fonts=False, font_paths=[str(path) for path in _font_folders()])
-    return bytes(
-        typst.compile(str(document.folder / "document.typ"), root=str(SOURCE), font_paths=fonts, timestamp=0)
-    )
+    return bytes(typst.compile(str(document.folder / "document.typ"), root=str(SOURCE), font_paths=fonts, timestamp=0))
 
 
 def _font_folders() -> Iterator[Path]:
@@ -76,7 +74,16 @@ def _font_folders() -> Iterator[Path]:
     import sysconfig
 
     site = Path(sysconfig.get_paths()["purelib"])
-    folders = [site / name / "files" for name in ("font_roboto", "font_source_serif_pro", "font_source_sans_pro", "font_caladea", "font_hanken_grotesk")]
+    folders = [
+        site / name / "files"
+        for name in (
+            "font_roboto",
+            "font_source_serif_pro",
+            "font_source_sans_pro",
+            "font_caladea",
+            "font_hanken_grotesk",
+        )
+    ]
     folders += [site / "matplotlib/mpl-data/fonts/ttf", Path("/usr/share/fonts/opentype/noto")]
     return (folder for folder in folders if folder.is_dir())
 
@@ -190,7 +197,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("documents", nargs="*", help="e.g. law/ferry_lease; none: build all and write data/")
     parser.add_argument("--preview", type=Path, help="folder for PDF and page images of the named documents")
     options = parser.parse_args(arguments)
-    folders = [SOURCE / name for name in options.documents] or sorted(path.parent for path in SOURCE.glob("*/*/document.typ"))
+    folders = [SOURCE / name for name in options.documents] or sorted(
+        path.parent for path in SOURCE.glob("*/*/document.typ")
+    )
     documents, pdfs, broken = [], {}, False
     for folder in folders:
         document = read(folder)
@@ -210,7 +219,9 @@ def main(arguments: list[str]) -> int:
 def _report(document: Document, found: list[str]) -> None:
     kinds = Counter(question["evidence_source"] for question in document.questions)
     multi = sum(len(question["pages"]) > 1 for question in document.questions)
-    print(f"{document.name}: {len(document.pages)} pages, {len(document.questions)} questions {dict(kinds)}, {multi} multi-page")
+    print(
+        f"{document.name}: {len(document.pages)} pages, {len(document.questions)} questions {dict(kinds)}, {multi} multi-page"
+    )
     print("".join(f"  FAULT {fault}\n" for fault in found), end="")
 
 

@@ -39,9 +39,13 @@ def _registry(source: Source, path: Path, trusted: bool) -> Registry:
     if not isinstance(files, list) or not files:
         return Registry()
     if not trusted:
-        raise SpecError(str(source.fault(("plugins",), "this spec runs code of its own; allow it with --trust-plugins")))
+        raise SpecError(
+            str(source.fault(("plugins",), "this spec runs code of its own; allow it with --trust-plugins"))
+        )
     found = [(path.parent / str(file)).resolve() for file in files]
-    missing = [source.fault(("plugins", i), f"no such file: {file}") for i, file in enumerate(found) if not file.is_file()]
+    missing = [
+        source.fault(("plugins", i), f"no such file: {file}") for i, file in enumerate(found) if not file.is_file()
+    ]
     if missing:
         raise SpecError("\n".join(map(str, missing)))
     return Registry(tuple(found))
@@ -115,7 +119,9 @@ def _knowledge_bases(
         entry = _validated(KnowledgeBaseEntry, data, source, where, builder)
         if entry is not None:
             for unknown in [name for name in entry.retrievers or () if name not in retrievers]:
-                builder.fault((*where, "retrievers"), f"no retriever is named {unknown!r}. {choices(unknown, retrievers)}")
+                builder.fault(
+                    (*where, "retrievers"), f"no retriever is named {unknown!r}. {choices(unknown, retrievers)}"
+                )
             bases += _levels(source, builder, entry, where, file.replicates)
     _refuse_repeats(builder, "knowledge_bases", [base.name for base in bases])
     return tuple(bases)
@@ -130,7 +136,9 @@ def _levels(
     ocr = builder.spread("ocr", entry.ocr, (*where, "ocr"))
     if any(image) and any(isinstance(o.stage, OcrBackend) and not o.stage.reads_images for o in ocr):
         engines = ", ".join(
-            name for name in builder.registry.names("ocr") if getattr(builder.plugin("ocr", name), "reads_images", False)
+            name
+            for name in builder.registry.names("ocr")
+            if getattr(builder.plugin("ocr", name), "reads_images", False)
         )
         builder.fault((*where, "image_noise"), f"image noise needs an `ocr` that reads images, such as {engines}")
         return []

@@ -22,7 +22,11 @@ def spec_schema(registry: Registry | None = None) -> dict[str, Any]:
             options.append({"$ref": f"#/$defs/{name}"})
         definitions[family] = {"type": "object", "required": ["kind"], "anyOf": options}
     entry = KnowledgeBaseEntry.model_json_schema()
-    entry["properties"] |= {"ocr": _ref("ocr"), "image_noise": _chain("image_noise"), "text_noise": _chain("text_noise")}
+    entry["properties"] |= {
+        "ocr": _ref("ocr"),
+        "image_noise": _chain("image_noise"),
+        "text_noise": _chain("text_noise"),
+    }
     definitions["knowledge_base"] = {key: value for key, value in entry.items() if key != "title"}
     schema = SpecFile.model_json_schema()
     schema["properties"] |= {

@@ -34,7 +34,9 @@ def variants(plugin: type[Stage], keys: Mapping[str, Any]) -> list[Variant]:
     swept = [
         key
         for key, value in keys.items()
-        if isinstance(value, list) and key in plugin.model_fields and not takes_list(plugin.model_fields[key].annotation)
+        if isinstance(value, list)
+        and key in plugin.model_fields
+        and not takes_list(plugin.model_fields[key].annotation)
     ]
     spread = []
     for places in product(*(range(len(keys[key])) for key in swept)):
@@ -55,4 +57,6 @@ def takes_list(annotation: object) -> bool:
     if origin in (Union, UnionType):
         return any(takes_list(option) for option in get_args(annotation))
     kind = origin or annotation
-    return isinstance(kind, type) and issubclass(kind, Sequence | Mapping | set | frozenset) and not issubclass(kind, str)
+    return (
+        isinstance(kind, type) and issubclass(kind, Sequence | Mapping | set | frozenset) and not issubclass(kind, str)
+    )

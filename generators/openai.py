@@ -1,0 +1,115 @@
+"""Any server with an OpenAI-style chat API: vLLM, llama.cpp, Ollama, or a hosted one."""
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter, sleep
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from ohr import extras
+from ohr.contracts import Completion, Generator, Prompt, execution
+from ohr.errors import PluginError
+
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+"""Status codes that are worth another try."""
+
+
+class OpenAI(Generator):
+    """Sends each prompt to `<base_url>/chat/completions`, several at once; a failing one is tried again, later."""
+
+    kind: Literal["openai"] = "openai"
+    extra: ClassVar[str | None] = "openai"
+    base_url: Annotated[
+        str, Field(pattern=r"^https?://", description="The API's root, such as http://localhost:8000/v1.")
+    ]
+    model: Annotated[str, Field(description="The model's name on the server.")]
+    api_key_env: Annotated[str | None, execution("Environment variable that holds the key.")] = None
+    max_tokens: Annotated[int, Field(gt=0, description="Longest reply.")] = 1280
+    temperature: Annotated[float, Field(ge=0, description="0 decodes greedily.")] = 0.0
+    concurrency: Annotated[int, execution("Requests under way at once.", gt=0)] = 8
+    timeout: Annotated[float, execution("Seconds to wait for one reply.", gt=0)] = 120.0
+    retries: Annotated[int, execution("Further tries of a failing request.", ge=0)] = 4
+    backoff: Annotated[float, execution("Seconds before the first further try; doubled each time.", ge=0)] = 1.0
+
+    def check(self) -> None:
+        """Raise when httpx or the key is missing; the server is first asked when there are prompts."""
+        extras.require("httpx", "openai")
+        if self.api_key_env and not os.environ.get(self.api_key_env):
+            raise PluginError(f"generator openai: environment variable {self.api_key_env} is not set")
+
+    def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
+        """Answer each prompt, in order; a request that keeps failing is a completion with an error."""
+        httpx = extras.load("httpx", "openai")
+        key = os.environ.get(self.api_key_env, "") if self.api_key_env else ""
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        with (
+            httpx.Client(headers=headers, timeout=self.timeout) as client,
+            ThreadPoolExecutor(self.concurrency) as threads,
+        ):
+            futures = [threads.submit(self._ask, client, prompt) for prompt in prompts]
+            try:
+                for future in futures:
+                    yield future.result()
+            finally:
+                threads.shutdown(wait=False, cancel_futures=True)
+
+    def _ask(self, client: Any, prompt: Prompt) -> Completion:
+        began = perf_counter()
+        error = ""
+        for turn in range(self.retries + 1):
+            completion, error, wait = self._try(client, prompt)
+            if completion is not None:
+                return completion
+            if wait is None or turn == self.retries:
+                break
+            sleep(max(wait, self.backoff * 2**turn))
+        return Completion("", seconds=perf_counter() - began, finish="error", error=error)
+
+    def _try(self, client: Any, prompt: Prompt) -> tuple[Completion | None, str, float | None]:
+        """Ask once: a completion, or an error and the seconds to wait at least (None: do not try again)."""
+        httpx = extras.load("httpx", "openai")
+        body = {
+            "model": self.model,
+            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+        }
+        began = perf_counter()
+        try:
+            response = client.post(f"{self.base_url.rstrip('/')}/chat/completions", json=body)
+        except httpx.TimeoutException:
+            return None, f"no reply within {self.timeout:g} s from {self.base_url}", 0.0
+        except httpx.TransportError as error:
+            return None, f"cannot reach {self.base_url}: {error}", 0.0
+        if response.status_code in _PASSING:
+            return None, f"server answered {response.status_code}: {_excerpt(response.text)}", _retry_after(response)
+        if response.status_code != 200:
+            return None, f"server answered {response.status_code}: {_excerpt(response.text)}", None
+        return _completion(response, perf_counter() - began)
+
+
+def _completion(response: Any, seconds: float) -> tuple[Completion | None, str, float | None]:
+    try:
+        reply = response.json()
+        choice = reply["choices"][0]
+        text = choice["message"]["content"] or ""
+    except (ValueError, KeyError, IndexError, TypeError):
+        return None, f"not a chat completion: {_excerpt(response.text)}", 0.0
+    usage = reply.get("usage") or {}
+    finish: Literal["stop", "length"] = "length" if choice.get("finish_reason") == "length" else "stop"
+    counts = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+    return Completion(text, *counts, round(seconds, 4), finish), "", None
+
+
+def _retry_after(response: Any) -> float:
+    try:
+        return min(float(response.headers.get("retry-after", 0)), 60.0)
+    except ValueError:
+        return 0.0
+
+
+def _excerpt(text: str) -> str:
+    line = " ".join(text.split())
+    return line[:200] or "(empty)"

@@ -1,0 +1,39 @@
+"""Rotation of the page (OHRBench, III.2)."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ohr import extras
+from ohr.contracts import Image, ImageNoise, NoisyImage
+
+_MOST = 6.0  # degrees at severity 1
+
+
+class Rotation(ImageNoise):
+    """Turns the page about its middle by an angle drawn from [-6, 6] degrees x severity.
+
+    The paper's [-3, 3] is severity 0.5 (`published`). Corners that come into view are white, as on a scanner's lid.
+    """
+
+    kind: Literal["rotation"] = "rotation"
+    published: ClassVar[float] = 0.5
+
+    def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
+        """Distort an image."""
+        angle = rng.uniform(-1, 1) * _MOST * self.severity
+        if angle == 0:
+            return NoisyImage(image.copy(), np.eye(3))
+        cv2 = extras.load("cv2", "image")
+        height, width = image.shape[:2]
+        matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), angle, 1.0)  # (2, 3)
+        turned = cv2.warpAffine(
+            image,
+            matrix,
+            (width, height),
+            flags=cv2.INTER_CUBIC,
+            borderMode=cv2.BORDER_CONSTANT,
+            borderValue=(255,) * 3,
+        )
+        return NoisyImage(turned, np.vstack([matrix, [0.0, 0.0, 1.0]]))

@@ -1,0 +1,20 @@
+"""One chunk per page."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ohr.contracts import Chunk, Chunker, Page
+
+
+class PageChunker(Chunker):
+    """Gives each page with text as one chunk, whatever its length."""
+
+    kind: Literal["page"] = "page"
+
+    def split(self, pages: Sequence[Page]) -> list[Chunk]:
+        """Give one chunk per page that has text."""
+        return [
+            Chunk(f"{page.document}:{page.index}:0", page.document, (page.index,), 0, len(page.text), page.text)
+            for page in pages
+            if page.text.strip()
+        ]

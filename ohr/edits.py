@@ -1,0 +1,42 @@
+"""Edits of a text: applying them, and taking them back."""
+
+from collections.abc import Iterable, Sequence
+
+from ohr.contracts import Edit, NoisyText
+
+
+def apply(text: str, edits: Iterable[Edit]) -> NoisyText:
+    """Make edits, given in any order; insertions at one place come before a replacement that starts there.
+
+    Raises:
+        ValueError: two edits overlap, or an edit lies outside the text.
+    """
+    ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
+    parts, place = [], 0
+    for edit in ordered:
+        if not place <= edit.start <= edit.end <= len(text):
+            raise ValueError(f"edit {edit} overlaps another, or lies outside the text")
+        parts += [text[place : edit.start], edit.text]
+        place = edit.end
+    parts.append(text[place:])
+    return NoisyText("".join(parts), tuple(ordered))
+
+
+def undo(noisy: str, edits: Sequence[Edit], start: int = 0) -> str:
+    """Give back the input of `apply`, or the part of it that ended in one chunk.
+
+    Args:
+        noisy: the perturbed text, or the characters of it from `start` on that a chunk holds.
+        edits: all edits of the page, as `apply` returned them.
+        start: where `noisy` begins in the perturbed text.
+    """
+    parts, place, shift = [], 0, -start
+    for edit in edits:
+        at = edit.start + shift  # where the edit's text begins in `noisy`
+        shift += len(edit.text) - (edit.end - edit.start)
+        begin, stop = max(at, place), min(at + len(edit.text), len(noisy))
+        if at + len(edit.text) < 0 or at > len(noisy) or (edit.text and begin >= stop):
+            continue
+        parts += [noisy[place:begin], edit.removed]
+        place = max(stop, place)
+    return "".join(parts) + noisy[place:]

@@ -1,0 +1,96 @@
+"""What a run starts from: documents, questions and ground truth, read once and checked."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ohr import seeds
+from ohr.contracts import Document, Page, Question
+from ohr.errors import SpecError
+from ohr.spec.model import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Documents and questions of a run.
+
+    Args:
+        truth: ground-truth pages by document; a document without ground truth has none.
+        notes: what was left out, and what looks wrong.
+    """
+
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...]
+    truth: Mapping[str, Sequence[Page]]
+    notes: tuple[str, ...]
+
+
+def read_inputs(spec: Spec, limit: int | None = None) -> Inputs:
+    """Read a spec's benchmark.
+
+    Args:
+        limit: keep only this many documents, spread over the domains.
+
+    Raises:
+        SpecError: nothing is left to evaluate, or an engine cannot read a document's language.
+    """
+    documents = _limited(spec.benchmark.documents(), limit)
+    notes = list(spec.benchmark.notes())
+    names = {document.name for document in documents}
+    asked = [question for question in spec.benchmark.questions() if limit is None or question.document in names]
+    for question in asked:
+        if question.document not in names:
+            notes.append(f"question {question.id}: its document {question.document!r} is absent; it scores 0")
+    questions = _sampled(asked, spec.sample, spec.seed)
+    if not documents or not questions:
+        raise SpecError(
+            f"benchmark {spec.benchmark.kind}: nothing left: {len(documents)} documents, {len(asked)} questions"
+        )
+    _check_languages(spec, documents)
+    truth = {document.name: tuple(spec.benchmark.pages(document)) for document in documents}
+    return Inputs(tuple(documents), tuple(questions), truth, tuple(notes))
+
+
+def _limited(documents: Sequence[Document], limit: int | None) -> list[Document]:
+    if limit is None or limit >= len(documents):
+        return list(documents)
+    by_domain: dict[str, list[Document]] = defaultdict(list)
+    for document in documents:
+        by_domain[document.domain].append(document)
+    turns = [(turn, document) for found in by_domain.values() for turn, document in enumerate(found)]
+    kept = {document.name for _, document in sorted(turns, key=lambda pair: pair[0])[:limit]}
+    return [document for document in documents if document.name in kept]
+
+
+def _sampled(questions: Sequence[Question], size: int | None, seed: int) -> list[Question]:
+    """Draw a sample stratified by evidence source, each source in proportion (largest remainder)."""
+    if size is None or size >= len(questions):
+        return list(questions)
+    strata: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        strata[question.evidence_source].append(question)
+    shares = {source: size * len(found) / len(questions) for source, found in strata.items()}
+    quota = {source: int(share) for source, share in shares.items()}
+    for source in sorted(shares, key=lambda source: quota[source] - shares[source])[: size - sum(quota.values())]:
+        quota[source] += 1
+    kept = set()
+    for source, found in strata.items():
+        order = seeds.generator(seed, "sample", source).permutation(len(found))
+        kept |= {found[place].id for place in order[: quota[source]]}
+    return [question for question in questions if question.id in kept]
+
+
+def _check_languages(spec: Spec, documents: Sequence[Document]) -> None:
+    faults = []
+    for engine in {base.ocr.kind: base.ocr for base in spec.knowledge_bases}.values():
+        unread = [document for document in documents if not engine.reads(document.language)]
+        if unread:
+            languages = sorted({document.language for document in unread})
+            known = sorted({document.language for document in documents} - set(languages))
+            faults.append(
+                f"ocr {engine.kind}: no language pack for {', '.join(languages)} ({len(unread)} documents, e.g. "
+                f"{unread[0].name}). Add one to the engine's `languages`, or leave those documents out with "
+                f"`languages: [{', '.join(known)}]` under `benchmark`"
+            )
+    if faults:
+        raise SpecError("\n".join(faults))

@@ -1,0 +1,134 @@
+"""The local executor: a pool of processes, one page or document a task, none of them trusted to survive."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from ohr.errors import OhrError
+
+_ONE_THREAD = {
+    name: "1"
+    for name in (
+        "OMP_NUM_THREADS",
+        "OMP_THREAD_LIMIT",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+        "OPENCV_FOR_THREADS_NUM",
+    )
+}
+"""Workers use one thread each: two spinning thread pools on the same cores slow each other down manyfold."""
+
+
+class Task(Protocol):
+    """A piece of work that can be sent to another process."""
+
+    @property
+    def item(self) -> str:
+        """Name of the work, for messages."""
+        ...
+
+
+T = TypeVar("T", bound=Task)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """A task that ended: with a result, or with the reason why not."""
+
+    task: T
+    result: Any = None
+    error: str | None = None
+
+
+class Executor(Protocol):
+    """Runs tasks somewhere; results come in any order."""
+
+    def map(self, work: Callable[[T], Any], tasks: Iterable[T], retries: int) -> Iterator[Outcome[T]]:
+        """Run `work` on each task; a task that fails is tried again `retries` times, then told as a failure."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalExecutor:
+    """A pool of `workers` processes; a worker that dies fails its task only and is replaced."""
+
+    workers: int
+    plugin_files: tuple[Path, ...] = ()
+
+    def map(self, work: Callable[[T], Any], tasks: Iterable[T], retries: int) -> Iterator[Outcome[T]]:
+        """Run `work` on each task, holding few tasks at a time, so that memory does not grow with their number."""
+        from pebble import ProcessPool
+
+        waiting = iter(tasks)
+        running: dict[Future[Any], tuple[T, int]] = {}
+        with _single_threaded():
+            pool = ProcessPool(
+                self.workers, context=get_context("spawn"), initializer=_start, initargs=(self.plugin_files,)
+            )
+            try:
+                while True:
+                    for task in _upto(4 * self.workers - len(running), waiting):
+                        running[pool.schedule(work, args=(task,))] = (task, retries)
+                    if not running:
+                        break
+                    done, _ = wait(running, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        task, left = running.pop(future)
+                        error = future.exception()
+                        if error is None:
+                            yield Outcome(task, future.result())
+                        elif left > 0:
+                            running[pool.schedule(work, args=(task,))] = (task, left - 1)
+                        else:
+                            yield Outcome(task, error=_reason(error))
+                pool.close()
+            finally:
+                pool.stop()  # after close() this returns at once; on an error or Ctrl-C it ends the workers
+                pool.join()
+
+
+def _upto(count: int, waiting: Iterator[T]) -> list[T]:
+    taken = []
+    for _ in range(max(count, 0)):
+        task = next(waiting, None)
+        if task is None:
+            break
+        taken.append(task)
+    return taken
+
+
+def _reason(error: BaseException) -> str:
+    if type(error).__name__ == "ProcessExpired":
+        return f"the worker process died ({error})"
+    return str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"
+
+
+def _start(plugin_files: Sequence[Path]) -> None:
+    import signal
+
+    from ohr.registry import load_file
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it stops the pool
+    for path in plugin_files:
+        load_file(path)
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Let child processes start with one thread per library; the variables are read when a library loads."""
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(_ONE_THREAD)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

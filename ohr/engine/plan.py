@@ -1,0 +1,112 @@
+"""Says what a run would do: its cells, what the store has, and the work that is left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ohr.engine.bases import Bases, missing_documents, missing_pages
+from ohr.engine.cells import cells, searches
+from ohr.engine.inputs import read_inputs
+from ohr.engine.recipe import Recipe
+from ohr.engine.references import CONDITIONS
+from ohr.engine.retrieve import Retrieved, retrieved_from_store, scopes, search_key
+from ohr.engine.run import prompts_of
+from ohr.engine.timing import recall
+from ohr.spec.model import Spec
+from ohr.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Items of one step: how many there are, and how many are left to do."""
+
+    total: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do.
+
+    Args:
+        cells: number of cells by stage.
+        steps: pages, documents, searches and answers. Answers are counted exactly once their hits are known; before
+            that, all of them count as left.
+        tokens: estimated prompt tokens of the answers that are left.
+        minutes: estimated time left on this machine, None when nothing like it ran here before.
+    """
+
+    documents: int
+    questions: int
+    notes: tuple[str, ...]
+    cells: Mapping[str, int]
+    steps: Mapping[str, Count]
+    tokens: int
+    minutes: float | None
+
+
+def plan(spec: Spec, store_folder: Path, workers: int, limit: int | None = None) -> Plan:
+    """Look what the store has; runs nothing."""
+    recipe, store = Recipe(spec, read_inputs(spec, limit)), Store(store_folder)
+    pages = missing_pages(recipe, store)
+    documents, keys = missing_documents(recipe, store, {})
+    bases = Bases(recipe, store, keys)
+    found = {
+        (base.name, chunker.name, retriever.name): retrieved_from_store(bases, base, chunker, retriever)
+        for base, chunker, retriever in searches(spec)
+    }
+    answers, tokens = _answers(bases, found, bool(documents))
+    imaged = [base for base in spec.knowledge_bases if base.ocr.reads_images]
+    stages: dict[str, int] = {}
+    for cell in cells(spec):
+        stages[cell.stage] = stages.get(cell.stage, 0) + 1
+    steps = {
+        "pages to recognise": Count(sum(d.pages for d in recipe.inputs.documents) * len(imaged), len(pages)),
+        "documents to build": Count(len(recipe.inputs.documents) * len(spec.knowledge_bases), len(documents)),
+        "searches": Count(len(found) * len(scopes(recipe)), _searches_left(bases)),
+        "prompts to answer": answers,
+    }
+    names = (len(recipe.inputs.documents), len(recipe.inputs.questions), recipe.inputs.notes)
+    return Plan(*names, stages, steps, tokens, _minutes(spec, store, steps, workers))
+
+
+def _searches_left(bases: Bases) -> int:
+    return sum(
+        not bases.store.has(search_key(bases, base, chunker, retriever, scope))
+        for base, chunker, retriever in searches(bases.recipe.spec)
+        for scope in scopes(bases.recipe)
+    )
+
+
+def _answers(
+    bases: Bases, found: Mapping[tuple[str, str, str], Retrieved | None], texts_missing: bool
+) -> tuple[Count, int]:
+    spec, questions = bases.recipe.spec, len(bases.recipe.inputs.questions)
+    if not spec.generators:
+        return Count(0, 0), 0
+    conditions = len(CONDITIONS)
+    conditions += len(spec.knowledge_bases) * ("generation" in spec.evaluate) + len(found) * (
+        "overall" in spec.evaluate
+    )
+    total = conditions * questions * len(spec.generators)
+    known = {place: hits for place, hits in found.items() if hits is not None}
+    prompts = [] if texts_missing else [p for _, asked in prompts_of(bases, known) for p in asked.values()]
+    left = total - len(prompts) * len(spec.generators)
+    tokens = left * 600  # of prompts that are not known yet: two chunks and the instructions
+    for generator in spec.generators:
+        names = {bases.recipe.answer(generator.stage, prompt): prompt for prompt in prompts}
+        missing = [prompt for name, prompt in names.items() if not bases.store.has(name)]
+        left += len(missing)
+        tokens += sum(len(prompt.user) for prompt in missing) // 4
+    return Count(total, left), tokens
+
+
+def _minutes(spec: Spec, store: Store, steps: Mapping[str, Count], workers: int) -> float | None:
+    rates = [recall(store, base.ocr) for base in spec.knowledge_bases if base.ocr.reads_images]
+    answers = [recall(store, generator.stage) for generator in spec.generators]
+    pages, prompts = steps["pages to recognise"].left, steps["prompts to answer"].left
+    if (pages and None in rates) or (prompts and None in answers):
+        return None
+    seconds = pages * max((rate or 0.0 for rate in rates), default=0.0) / workers
+    seconds += prompts * sum(rate or 0.0 for rate in answers) / max(len(answers), 1)
+    return seconds / 60

@@ -1,0 +1,29 @@
+"""Checks that every stage can run here, before anything is spent."""
+
+from collections.abc import Iterator
+
+from ohr.contracts import Stage
+from ohr.errors import OhrError, PluginError
+from ohr.spec.model import Spec
+
+
+def stages(spec: Spec) -> Iterator[Stage]:
+    """List every stage of a spec."""
+    yield spec.benchmark
+    for base in spec.knowledge_bases:
+        yield from (*base.image_noise, base.ocr, *base.text_noise)
+    for named in (*spec.chunkers, *spec.retrievers, *spec.generators):
+        yield named.stage
+
+
+def check_stages(spec: Spec) -> None:
+    """Raise one PluginError that tells everything that is missing."""
+    faults = []
+    for stage in dict.fromkeys(stages(spec)):
+        try:
+            stage.check()
+        except OhrError as error:
+            told = str(error)
+            faults.append(told if told.startswith(type(stage).family) else f"{type(stage).family} {stage.kind}: {told}")
+    if faults:
+        raise PluginError("\n".join(dict.fromkeys(faults)))

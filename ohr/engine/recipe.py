@@ -1,0 +1,84 @@
+"""Keys of a run's steps, all known before anything runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ohr.contracts import Chunker, Document, Generator, Prompt, Question, Retriever
+from ohr.engine.inputs import Inputs
+from ohr.keys import identity, key
+from ohr.spec.model import KnowledgeBase, Spec
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the steps of a run depend on each other, as keys."""
+
+    spec: Spec
+    inputs: Inputs
+
+    @cached_property
+    def _fingerprints(self) -> dict[tuple[str, bool], str]:
+        return {}
+
+    def leaf(self, document: Document, *, images: bool) -> str:
+        """Hash what a document is made from."""
+        known = self._fingerprints
+        place = (document.name, images)
+        if place not in known:
+            known[place] = self.spec.benchmark.fingerprint(document, images=images)
+        return known[place]
+
+    def page(self, base: KnowledgeBase, document: Document, index: int) -> str:
+        """Key of one recognised page."""
+        noises = [identity(noise) for noise in base.image_noise]
+        seed = self.spec.seed + base.replicate if noises else None
+        leaf = self.leaf(document, images=True)
+        return key("page", leaf, document.name, index, noises, seed, identity(base.ocr), self._files())
+
+    def document(self, base: KnowledgeBase, document: Document) -> str:
+        """Key of one document's text in a knowledge base."""
+        noises = [identity(noise) for noise in base.text_noise]
+        seed = self.spec.seed + base.replicate if noises else None
+        if base.ocr.reads_images:
+            source: list[Any] = [self.page(base, document, index) for index in range(document.pages)]
+        else:
+            source = [identity(base.ocr), self.leaf(document, images=False)]
+        return key("document", source, document.name, noises, seed, self._files())
+
+    def chunks(self, document_key: str, chunker: Chunker) -> str:
+        """Key of one document's chunks."""
+        return key("chunks", document_key, identity(chunker), self._files())
+
+    def index(self, chunk_keys: Sequence[str], retriever: Retriever) -> str:
+        """Key of an index; the number of hits asked for is not part of it."""
+        return key("index", list(chunk_keys), identity(retriever, without=["top_k"]), self._files())
+
+    def hits(self, index_key: str, top_k: int, questions: Sequence[Question]) -> str:
+        """Key of the ranked hits of some questions in one index."""
+        return key("hits", index_key, top_k, [[question.id, question.text] for question in questions])
+
+    def answer(self, generator: Generator, prompt: Prompt) -> str:
+        """Key of one answer: equal prompts share it, whichever cell asks."""
+        return key("answer", identity(generator), prompt.system, prompt.user, self._files())
+
+    def answers(self, generator: Generator, sources: Sequence[str]) -> str:
+        """Key of the list of answers of one cell, by what its prompts are made from."""
+        return key("answers", identity(generator), list(sources), self.prompt_digest, self._files())
+
+    def run(self) -> str:
+        """Key of the whole run."""
+        leaves = [self.leaf(d, images=images) for d in self.inputs.documents for images in (False, True)]
+        asked = [[question.id, question.text, question.answers] for question in self.inputs.questions]
+        return key("run", self.spec.resolved, leaves, asked, self.prompt_digest, self._files())
+
+    @cached_property
+    def prompt_digest(self) -> str:
+        """Hash of the answer prompt's file."""
+        from ohr.engine.prompting import prompt_text
+
+        return key("prompt", prompt_text(self.spec.benchmark.protocol.prompt))
+
+    def _files(self) -> list[Any]:
+        return [list(pair) for pair in self.spec.plugin_digests]

@@ -1,0 +1,308 @@
+"""Runs a spec: knowledge bases, retrieval, answers, scores, results."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ohr.contracts import Metric, Page, Prompt, Question
+from ohr.engine.answer import Answered, ask
+from ohr.engine.bases import Bases, build_bases, document_texts
+from ohr.engine.cells import Cell, searches
+from ohr.engine.inputs import Inputs, read_inputs
+from ohr.engine.local import Executor, LocalExecutor
+from ohr.engine.preflight import check_stages
+from ohr.engine.progress import Progress, Quiet
+from ohr.engine.prompting import make_prompt
+from ohr.engine.recipe import Recipe
+from ohr.engine.references import CONDITIONS, passages
+from ohr.engine.retrieve import Retrieved, retrieve
+from ohr.engine.score import Row, Scorer, failed_questions
+from ohr.engine.timing import remember
+from ohr.engine.work import Work
+from ohr.metrics.dose import by_page, dose, own_text, page_dose, question_dose
+from ohr.models import STORE_VARIABLE
+from ohr.ocr.ground_truth import GroundTruth
+from ohr.registry import Registry
+from ohr.results import Results, find_finished, write_results
+from ohr.spec.model import KnowledgeBase, Named, Spec
+from ohr.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that ended: where its results are, and what was done for them."""
+
+    folder: Path
+    work: Work
+    results: Results | None
+    """None when an earlier run of the same spec had them already."""
+
+
+@dataclass
+class _Gathered:
+    """Rows and records as they come."""
+
+    rows: list[Row] = field(default_factory=list)
+    hits: list[Row] = field(default_factory=list)
+    answers: list[Row] = field(default_factory=list)
+    doses: list[Row] = field(default_factory=list)
+
+
+def run(
+    spec: Spec,
+    *,
+    store: Path,
+    runs: Path,
+    workers: int | None = None,
+    limit: int | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Finished:
+    """Do what the store does not have yet, score everything, and write the results.
+
+    Args:
+        store: folder of the content-addressed store.
+        runs: folder under which the run gets a folder of its own.
+        workers: processes for OCR and noise; by default one per core.
+        limit: use only this many documents.
+        executor: where tasks run; by default processes on this machine.
+
+    Raises:
+        SpecError: the spec cannot be run as it is (a language nobody reads, nothing left to ask).
+        PluginError: a stage cannot run here (missing extra, model or file).
+        TooManyFailures: more items failed than the spec allows.
+    """
+    check_stages(spec)
+    recipe = Recipe(spec, read_inputs(spec, limit))
+    work = Work(spec.max_failures)
+    progress = progress or Quiet()
+    executor = executor or LocalExecutor(workers or os.cpu_count() or 1, spec.plugin_files)
+    with _store_for_models(store):
+        return _run(recipe, Store(store), runs, executor, progress, work)
+
+
+def _run(recipe: Recipe, store: Store, runs: Path, executor: Executor, progress: Progress, work: Work) -> Finished:
+    bases = build_bases(recipe, store, executor, progress, work)
+    found = {
+        (base.name, chunker.name, retriever.name): retrieve(bases, base, chunker, retriever, progress, work)
+        for base, chunker, retriever in searches(recipe.spec)
+    }
+    answered = _answers(bases, found, progress, work)
+    remember(store, recipe.spec, work)
+    known = find_finished(runs, recipe) if not work.calls.total() and not work.failures else None
+    if known:
+        return Finished(known, work, None)
+    with work.timed("scores"), progress.step("scores", len(recipe.spec.knowledge_bases)) as advance:
+        gathered = _scored(bases, found, answered, advance)
+    results = Results(recipe, gathered.rows, gathered.hits, gathered.answers, gathered.doses, work)
+    return Finished(write_results(runs, results), work, results)
+
+
+Answers = Mapping[tuple[str, str, str, str, str], Mapping[str, Answered]]
+"""(stage, base, chunker, retriever, generator) to the answers by question; "" where a stage has no such part."""
+
+
+def _answers(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], progress: Progress, work: Work) -> Answers:
+    recipe = bases.recipe
+    answers = {}
+    for generator in recipe.spec.generators:
+        for place, prompts in prompts_of(bases, found):
+            label = " / ".join(part for part in place if part)
+            answers[(*place, generator.name)] = ask(recipe, bases.store, generator, prompts, label, progress, work)
+    return answers
+
+
+def prompts_of(
+    bases: Bases, found: Mapping[tuple[str, str, str], Retrieved]
+) -> Iterator[tuple[tuple[str, str, str, str], dict[str, Prompt]]]:
+    """Give the prompts of every condition, by question: references, generation, overall."""
+    spec, inputs = bases.recipe.spec, bases.recipe.inputs
+    name = spec.benchmark.protocol.prompt
+    if not {"generation", "overall"} & set(spec.evaluate):
+        return
+    for condition in CONDITIONS:
+        texts = {q.id: passages(condition, q, inputs, spec.seed) for q in inputs.questions}
+        yield ("reference", condition, "", ""), {q.id: make_prompt(name, q.text, texts[q.id]) for q in inputs.questions}
+    if "generation" in spec.evaluate:
+        for base in spec.knowledge_bases:
+            pages = by_page(document_texts(bases, base))
+            yield (
+                ("generation", base.name, "", ""),
+                {q.id: make_prompt(name, q.text, [own_text(q, pages)]) for q in inputs.questions},
+            )
+    if "overall" in spec.evaluate:
+        for (base_name, chunker, retriever), retrieved in found.items():
+            prompts = {
+                q.id: make_prompt(name, q.text, [hit.chunk.text for hit in retrieved.hits[q.id]])
+                for q in inputs.questions
+                if q.id in retrieved.hits
+            }
+            yield ("overall", base_name, chunker, retriever), prompts
+
+
+def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answers: Answers, advance: Any) -> _Gathered:
+    recipe, gathered = bases.recipe, _Gathered()
+    scorer = _scorer(recipe.spec, recipe.inputs)
+    for base in recipe.spec.knowledge_bases:
+        pages: dict[str, list[Page]] = {d.name: bases.pages(base, d) for d in recipe.inputs.documents}
+        failed = failed_questions(recipe.inputs.questions, pages)
+        _score_base(bases, base, pages, failed, scorer, gathered)
+        for _, chunker, retriever in (item for item in searches(recipe.spec) if item[0] is base):
+            cell = Cell("retrieval", base, chunker, retriever)
+            retrieved = found[base.name, chunker.name, retriever.name]
+            if "retrieval" in recipe.spec.evaluate:
+                gathered.rows += scorer.retrieval_rows(cell, retrieved, pages, failed)
+            gathered.hits += _hit_records(cell, retrieved)
+            _score_answers("overall", base, chunker, retriever, answers, scorer, failed, gathered, recipe.spec)
+        _score_answers("generation", base, None, None, answers, scorer, failed, gathered, recipe.spec)
+        advance(1)
+    _score_references(recipe, answers, scorer, gathered)
+    return gathered
+
+
+def _scorer(spec: Spec, inputs: Inputs) -> Scorer:
+    registry, protocol = Registry(spec.plugin_files), spec.benchmark.protocol
+    metrics = {name: registry.load("metric", name)() for name in (protocol.retrieval, *protocol.answer)}
+    checked = {name: metric for name, metric in metrics.items() if isinstance(metric, Metric)}
+    return Scorer(inputs, checked, protocol.retrieval, protocol.answer, spec.seed)
+
+
+def _score_base(
+    bases: Bases,
+    base: KnowledgeBase,
+    pages: Mapping[str, Sequence[Page]],
+    failed: set[str],
+    scorer: Scorer,
+    gathered: _Gathered,
+) -> None:
+    inputs = bases.recipe.inputs
+    truth = by_page(page for found in inputs.truth.values() for page in found)
+    here = by_page(page for found in pages.values() for page in found)
+    questions = [question_dose(question, truth, here) for question in inputs.questions]
+    gathered.rows += scorer.kb_rows(base, questions, failed)
+    page_doses = [page_dose(page, here.get(place)) for place, page in truth.items()]
+    made = dose(questions, page_doses)
+    edits = sum(bases.edits(base, document) for document in inputs.documents)
+    length = sum(len(page.text.split()) for page in truth.values())
+    gathered.doses.append(
+        {
+            "kb": base.name,
+            "noise": base.noise,
+            "knob": base.knob,
+            "knob_value": base.knob_value,
+            "replicate": base.replicate,
+            **{name: getattr(made, name) for name in type(made).__slots__},
+            "edits_per_100_words": 100 * edits / length if length else 0.0,
+            "failed_pages": sum(page.error is not None for page in here.values()),
+        }
+    )
+
+
+def _score_answers(
+    stage: str,
+    base: KnowledgeBase,
+    chunker: Named[Any] | None,
+    retriever: Named[Any] | None,
+    answers: Answers,
+    scorer: Scorer,
+    failed: set[str],
+    gathered: _Gathered,
+    spec: Spec,
+) -> None:
+    for generator in spec.generators:
+        place = (stage, base.name, chunker.name if chunker else "", retriever.name if retriever else "", generator.name)
+        if place in answers:
+            cell = Cell(stage, base, chunker, retriever, generator)
+            gathered.rows += scorer.answer_rows(cell, answers[place], failed)
+            gathered.answers += _answer_records(cell, answers[place])
+
+
+def _score_references(recipe: Recipe, answers: Answers, scorer: Scorer, gathered: _Gathered) -> None:
+    for generator in recipe.spec.generators:
+        for condition in CONDITIONS:
+            place = ("reference", condition, "", "", generator.name)
+            if place in answers:
+                base = KnowledgeBase(condition, condition, (), GroundTruth(), ())
+                cell = Cell("reference", base, generator=generator)
+                gathered.rows += scorer.answer_rows(cell, answers[place], set())
+                gathered.answers += _answer_records(cell, answers[place])
+    if recipe.spec.generators:
+        base = KnowledgeBase("constant", "constant", (), GroundTruth(), ())
+        gathered.rows += _constant_rows(recipe.inputs.questions, scorer, Cell("reference", base))
+
+
+def _constant_rows(questions: Sequence[Question], scorer: Scorer, cell: Cell) -> list[Row]:
+    """Score the one word, yes or no, that would do best as the answer to everything."""
+    from ohr.contracts import Completion
+
+    best: list[Row] = []
+    for word in ("yes", "no"):
+        answer = Answered(Prompt("", (), "", ""), Completion(word), word)
+        rows = list(scorer.answer_rows(cell, {question.id: answer for question in questions}, set()))
+        if not best or _headline(rows, scorer) > _headline(best, scorer):
+            best = rows
+    return best
+
+
+def _headline(rows: Sequence[Row], scorer: Scorer) -> float:
+    return float(sum(row["value"] for row in rows if row["metric"] == scorer.answer_metrics[0]))
+
+
+def _hit_records(cell: Cell, retrieved: Retrieved) -> Iterator[Row]:
+    for question, hits in retrieved.hits.items():
+        for rank, hit in enumerate(hits, start=1):
+            yield {
+                "question_id": question,
+                **_names(cell),
+                "rank": rank,
+                "score": hit.score,
+                "document": hit.chunk.document,
+                "page": hit.chunk.pages[0],
+                "start": hit.chunk.start,
+                "end": hit.chunk.end,
+                "text": hit.chunk.text,
+            }
+
+
+def _answer_records(cell: Cell, answered: Mapping[str, Answered]) -> Iterator[Row]:
+    for question, given in answered.items():
+        completion = given.completion
+        yield {
+            "question_id": question,
+            "stage": cell.stage,
+            **_names(cell),
+            "generator": cell.generator.name if cell.generator else None,
+            "answer": given.answer,
+            "reply": completion.text,
+            "tokens_in": completion.tokens_in,
+            "tokens_out": completion.tokens_out,
+            "seconds": completion.seconds,
+            "finish": completion.finish,
+            "truncated": completion.truncated,
+            "error": completion.error,
+        }
+
+
+def _names(cell: Cell) -> Row:
+    return {
+        "kb": cell.base.name,
+        "chunker": cell.chunker.name if cell.chunker else None,
+        "retriever": cell.retriever.name if cell.retriever else None,
+    }
+
+
+@contextmanager
+def _store_for_models(store: Path) -> Iterator[None]:
+    """Let stages keep converted models in this run's store."""
+    before = os.environ.get(STORE_VARIABLE)
+    os.environ[STORE_VARIABLE] = str(store)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[STORE_VARIABLE]
+        else:
+            os.environ[STORE_VARIABLE] = before

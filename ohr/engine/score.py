@@ -1,0 +1,139 @@
+"""Scores every question of every cell: one row per question, cell and metric."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import Any
+
+from ohr import seeds
+from ohr.contracts import Metric, Page, Question
+from ohr.engine.answer import Answered
+from ohr.engine.cells import Cell
+from ohr.engine.inputs import Inputs
+from ohr.engine.retrieve import Retrieved
+from ohr.metrics.dose import QuestionDose, evidence_text
+from ohr.metrics.floors import read_floor
+from ohr.metrics.ranking import hit_at_k, recall_at_k, reciprocal_rank
+from ohr.spec.model import KnowledgeBase
+from ohr.text import words
+
+Row = dict[str, Any]
+"""One score; its keys are the columns of scores.parquet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """Scores against one benchmark's questions.
+
+    Args:
+        metrics: the answer metrics and the retrieval metric, by name.
+        seed: of the draws of floors.
+    """
+
+    inputs: Inputs
+    metrics: Mapping[str, Metric]
+    retrieval_metric: str
+    answer_metrics: Sequence[str]
+    seed: int
+
+    def kb_rows(self, base: KnowledgeBase, doses: Sequence[QuestionDose], failed: set[str]) -> Iterator[Row]:
+        """Score a knowledge base itself: what it still holds of each question's evidence."""
+        for question, dose in zip(self.inputs.questions, doses, strict=True):
+            values = {
+                "damaged": nan if dose.damaged is None else float(dose.damaged),
+                "damaged_content": nan if dose.damaged_content is None else float(dose.damaged_content),
+                "lcs_kb": dose.lcs_kb,
+                "lcs_gt": dose.lcs_gt,
+                "term_survival": dose.term_survival,
+                "answer_survival": dose.answer_survival,
+            }
+            yield from _rows(question, Cell("page", base), values, question.id in failed)
+
+    def retrieval_rows(
+        self, cell: Cell, retrieved: Retrieved, pages: Mapping[str, Sequence[Page]], failed: set[str]
+    ) -> Iterator[Row]:
+        """Score what was retrieved: the published score, rank-aware ones, and the published score's floor."""
+        top_k = cell.retriever.stage.top_k if cell.retriever else 0
+        for question in self.inputs.questions:
+            if question.id not in retrieved.hits:
+                values = dict.fromkeys((self.retrieval_metric, f"hit@{top_k}", f"recall@{top_k}", "mrr"), 0.0)
+                yield from _rows(question, cell, values, failed=True)
+                continue
+            found = retrieved.hits[question.id]
+            wanted = {(question.document, page) for page in question.pages}
+            own = [hit.chunk for hit in found if any((hit.chunk.document, page) in wanted for page in hit.chunk.pages)]
+            # page order, not rank order: the score must not depend on which half of the evidence came first
+            own.sort(key=lambda chunk: (chunk.pages, chunk.start))
+            text = "\n\n".join(chunk.text for chunk in own)
+            ranking = [(hit.chunk.document, page) for hit in found for page in hit.chunk.pages]
+            values = {
+                self.retrieval_metric: self.metrics[self.retrieval_metric].score(text, evidence_text(question)),
+                f"hit@{top_k}": hit_at_k(ranking, wanted, top_k),
+                f"recall@{top_k}": recall_at_k(ranking, wanted, top_k),
+                "mrr": reciprocal_rank(ranking, wanted),
+                f"{self.retrieval_metric}_floor": self._floor(question, pages),
+            }
+            yield from _rows(question, cell, values, question.id in failed)
+
+    def answer_rows(self, cell: Cell, answered: Mapping[str, Answered], failed: set[str]) -> Iterator[Row]:
+        """Score answers, each against the accepted answer that it matches best."""
+        for question in self.inputs.questions:
+            given = answered.get(question.id)
+            broken = given is None or given.completion.error is not None or question.id in failed
+            values = {
+                name: 0.0 if broken or given is None else self.answer_score(name, given.answer, question)
+                for name in self.answer_metrics
+            }
+            yield from _rows(question, cell, values, broken)
+
+    def answer_score(self, metric: str, answer: str, question: Question) -> float:
+        """Give an answer's best score over the accepted answers."""
+        scores = [self.metrics[metric].score(answer, accepted) for accepted in question.answers]
+        return max((score for score in scores if not isnan(score)), default=nan)
+
+    def _floor(self, question: Question, pages: Mapping[str, Sequence[Page]]) -> float:
+        own = [page for page in pages.get(question.document, ()) if page.index in question.pages]
+        length = sum(len(words(page.text)) for page in own)
+        rng = seeds.generator(self.seed, "read_floor", question.id)
+        return read_floor(question, self.inputs.truth, length, rng)
+
+
+def failed_questions(questions: Iterable[Question], pages: Mapping[str, Sequence[Page]]) -> set[str]:
+    """Name the questions that rest on a page that failed, or that the knowledge base does not have."""
+    standing = {(page.document, page.index) for found in pages.values() for page in found if page.error is None}
+    return {q.id for q in questions if any((q.document, index) not in standing for index in q.pages)}
+
+
+def _rows(question: Question, cell: Cell, values: Mapping[str, float], failed: bool) -> Iterator[Row]:
+    base = cell.base
+    shared: Row = {
+        "question_id": question.id,
+        "document": question.document,
+        "domain": question.domain,
+        "evidence_source": question.evidence_source,
+        "answer_form": question.answer_form,
+        "task_type": question.task_type,
+        "multi_page": len(question.pages) > 1,
+        "kb": base.name,
+        "noise": base.noise,
+        "noise_type": noise_type(base),
+        "knob": base.knob,
+        "knob_value": None if base.knob_value is None else str(base.knob_value),
+        "replicate": base.replicate,
+        "chunker": cell.chunker.name if cell.chunker else None,
+        "retriever": cell.retriever.name if cell.retriever else None,
+        "generator": cell.generator.name if cell.generator else None,
+        "stage": cell.stage,
+        "status": "failed" if failed else "ok",
+    }
+    for metric, value in values.items():
+        is_score = metric not in ("lcs_gt", "damaged", "damaged_content") and not metric.endswith("_floor")
+        yield {**shared, "metric": metric, "value": 0.0 if failed and is_score else float(value)}
+
+
+def noise_type(base: KnowledgeBase) -> str:
+    """Tell what kind of noise a knowledge base has: `semantic`, `formatting`, or `none`."""
+    types = [type(noise).noise_type for noise in base.text_noise]
+    if base.ocr.kind != "ground_truth" or "semantic" in types:
+        return "semantic"
+    return "formatting" if types else "none"

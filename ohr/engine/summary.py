@@ -1,0 +1,172 @@
+"""From rows to means: per cell, metric and evidence source, with intervals, dose, floor and ceiling."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from ohr.engine.references import FLOORS
+from ohr.metrics.intervals import clustered_mean
+
+Row = Mapping[str, Any]
+Key = tuple[Any, ...]
+
+GROUPS: dict[str, Callable[[str], bool]] = {
+    "all": lambda _: True,
+    "text": lambda source: source == "text",
+    "multimodal": lambda source: source in ("table", "formula", "chart"),
+    "table": lambda source: source == "table",
+    "formula": lambda source: source == "formula",
+    "chart": lambda source: source == "chart",
+    "reading_order": lambda source: source == "reading_order",
+}
+"""Evidence sources, and the groups of the paper's Fig. 3."""
+
+_LEVEL = ("stage", "noise", "noise_type", "knob", "knob_value", "chunker", "retriever", "generator")
+
+
+@dataclass(frozen=True, slots=True)
+class _Scores:
+    """One cell's scores of one metric: (questions,) arrays, the mean over replicates of each question."""
+
+    documents: Sequence[str]
+    domains: Sequence[str]
+    sources: Sequence[str]
+    values: np.ndarray[Any, np.dtype[np.float64]]
+    failed: np.ndarray[Any, np.dtype[np.bool_]]
+    replicates: int
+    spread: float
+
+
+def summarise(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Average rows; the replicates of a level are pooled before documents are resampled."""
+    scores = _gathered(rows)
+    doses = _doses(scores)
+    summary = []
+    for (level, metric), found in scores.items():
+        place = dict(zip(_LEVEL, level, strict=True))
+        if place["stage"] == "reference" or metric.endswith("_floor"):
+            continue
+        for group, belongs in GROUPS.items():
+            chosen = np.array([belongs(source) for source in found.sources])
+            if not chosen.any():
+                continue
+            floor, ceiling = _bounds(scores, place, metric, chosen)
+            summary.append(
+                {
+                    **place,
+                    "metric": metric,
+                    "evidence_source": group,
+                    **_estimate(found, chosen),
+                    "replicates": found.replicates,
+                    "replicate_sd": found.spread if group == "all" else nan,
+                    **doses.get((place["noise"], place["knob_value"], group), {}),
+                    "kb_r_noise": doses.get((place["noise"], place["knob_value"], "all"), {}).get("r_noise", nan),
+                    "kb_evidence_loss": doses.get((place["noise"], place["knob_value"], "all"), {}).get(
+                        "evidence_loss", nan
+                    ),
+                    "floor": floor,
+                    "ceiling": ceiling,
+                }
+            )
+    return summary
+
+
+def _gathered(rows: Iterable[Row]) -> dict[tuple[Key, str], _Scores]:
+    cells: dict[tuple[Key, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        cells[tuple(row[name] for name in _LEVEL), row["metric"]][row["question_id"]].append(row)
+    gathered = {}
+    for place, questions in cells.items():
+        firsts = [found[0] for found in questions.values()]
+        draws: dict[int, list[float]] = defaultdict(list)
+        for row in (row for found in questions.values() for row in found):
+            draws[row["replicate"]].append(row["value"])
+        means = [float(np.nanmean(values)) if not np.isnan(values).all() else nan for values in draws.values()]
+        gathered[place] = _Scores(
+            [row["document"] for row in firsts],
+            [row["domain"] for row in firsts],
+            [row["evidence_source"] for row in firsts],
+            np.array([np.mean([row["value"] for row in found]) for found in questions.values()]),
+            np.array([any(row["status"] == "failed" for row in found) for found in questions.values()]),
+            len(draws),
+            float(np.std(means, ddof=1)) if len(means) > 1 else nan,
+        )
+    return gathered
+
+
+def _estimate(found: _Scores, chosen: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, Any]:
+    places = np.flatnonzero(chosen)
+    documents = [found.documents[place] for place in places]
+    domains = [found.domains[place] for place in places]
+    return asdict(clustered_mean(found.values[chosen], documents, int(found.failed[chosen].sum()), strata=domains))
+
+
+def _doses(scores: Mapping[tuple[Key, str], _Scores]) -> dict[Key, dict[str, float]]:
+    """Give r_noise and evidence loss of each level and group."""
+    doses: dict[Key, dict[str, float]] = {}
+    for (level, metric), damaged in scores.items():
+        place = dict(zip(_LEVEL, level, strict=True))
+        if place["stage"] != "page" or metric != "damaged":
+            continue
+        held, whole = scores[level, "lcs_kb"].values, scores[level, "lcs_gt"].values
+        for group, belongs in GROUPS.items():
+            counted = np.array([belongs(source) for source in damaged.sources]) & ~np.isnan(damaged.values)
+            if counted.any():
+                loss = (
+                    1 - np.minimum(held, whole)[counted].sum() / whole[counted].sum() if whole[counted].sum() else nan
+                )
+                doses[place["noise"], place["knob_value"], group] = {
+                    "r_noise": float(damaged.values[counted].mean()),
+                    "evidence_loss": float(loss),
+                }
+    return doses
+
+
+def _bounds(
+    scores: Mapping[tuple[Key, str], _Scores],
+    place: Mapping[str, Any],
+    metric: str,
+    chosen: np.ndarray[Any, np.dtype[np.bool_]],
+) -> tuple[float, float]:
+    """Give floor and ceiling of a cell's metric on the chosen questions; nan where there is none."""
+    level = tuple(place[name] for name in _LEVEL)
+    if place["stage"] == "retrieval":
+        floor = scores.get((level, f"{metric}_floor"))
+        return _mean(floor, chosen), _mean(_clean(scores, place, metric), chosen)
+    if place["stage"] not in ("generation", "overall"):
+        return nan, nan
+    floors = {name: _reference(scores, place["generator"], name, metric) for name in (*FLOORS, "constant")}
+    best = max((found for found in floors.values() if found), key=lambda found: _mean(found, None), default=None)
+    return _mean(best, chosen), _mean(_reference(scores, place["generator"], "evidence_only", metric), chosen)
+
+
+def _clean(scores: Mapping[tuple[Key, str], _Scores], place: Mapping[str, Any], metric: str) -> _Scores | None:
+    """Find the same cell on the knowledge base without noise."""
+    for (level, name), found in scores.items():
+        other = dict(zip(_LEVEL, level, strict=True))
+        same = all(other[part] == place[part] for part in ("stage", "chunker", "retriever", "generator"))
+        if same and name == metric and other["noise_type"] == "none":
+            return found
+    return None
+
+
+def _reference(
+    scores: Mapping[tuple[Key, str], _Scores], generator: str, condition: str, metric: str
+) -> _Scores | None:
+    for (level, name), found in scores.items():
+        other = dict(zip(_LEVEL, level, strict=True))
+        mine = other["stage"] == "reference" and other["noise"] == condition
+        if mine and name == metric and other["generator"] in (generator, None):
+            return found
+    return None
+
+
+def _mean(found: _Scores | None, chosen: np.ndarray[Any, np.dtype[np.bool_]] | None) -> float:
+    if found is None:
+        return nan
+    values = found.values if chosen is None else found.values[chosen]
+    return float(np.nanmean(values)) if len(values) and not np.isnan(values).all() else nan

@@ -1,0 +1,137 @@
+"""The work that is spread over processes: reading one page, and finishing one document."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import overload
+
+from ohr import seeds
+from ohr.contracts import Benchmark, Chunker, Document, Image, Page, Recognition
+from ohr.errors import StageError
+from ohr.spec.model import KnowledgeBase
+from ohr.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class PageTask:
+    """Distort and read one page; its text goes to the store under `key`."""
+
+    benchmark: Benchmark
+    base: KnowledgeBase
+    document: Document
+    index: int
+    seed: int
+    key: str
+    store: Path
+
+    @property
+    def item(self) -> str:
+        """Name of the work, for messages."""
+        return f"{self.base.name}: {self.document.name} page {self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTask:
+    """Gather one document's pages, perturb their text, and chunk them.
+
+    Args:
+        page_keys: keys of the recognised pages; empty where the OCR backend does not read images.
+        failures: what went wrong, by page index.
+        chunkers: (key, chunker) of each chunking that is missing.
+    """
+
+    benchmark: Benchmark
+    base: KnowledgeBase
+    document: Document
+    seed: int
+    key: str
+    page_keys: tuple[str, ...]
+    failures: tuple[tuple[int, str], ...]
+    chunkers: tuple[tuple[str, Chunker], ...]
+    store: Path
+
+    @property
+    def item(self) -> str:
+        """Name of the work, for messages."""
+        return f"{self.base.name}: {self.document.name}"
+
+
+def read_page(task: PageTask) -> float:
+    """Do a PageTask; gives the seconds it took.
+
+    Raises:
+        StageError: the page has no image, or the engine failed on it.
+    """
+    began = perf_counter()
+    image = task.benchmark.page_image(task.document, task.index)
+    others = _OtherPages(task.benchmark, task.document, task.index)
+    for place, noise in enumerate(task.base.image_noise):
+        rng = seeds.generator(task.seed, noise.kind, task.document.name, task.index, place)
+        image = noise.perturb(image, others, rng).image
+    (read,) = task.base.ocr.recognise([image]) or [Recognition("", "the engine gave no result")]
+    if read.error is not None:
+        raise StageError(f"ocr {task.base.ocr.kind}", f"{task.document.name} page {task.index}", read.error)
+    seconds = perf_counter() - began
+    Store(task.store).put(task.key, {"text": _storable(read.text), "seconds": round(seconds, 4)})
+    return seconds
+
+
+def finish_document(task: DocumentTask) -> int:
+    """Do a DocumentTask; gives the number of edits that text noise made."""
+    store = Store(task.store)
+    pages = _source_pages(task, store)
+    edits: list[list[dict[str, object]]] = []
+    noisy = []
+    for page in pages:
+        text, ledger = page.text, []
+        for place, noise in enumerate(task.base.text_noise):
+            rng = seeds.generator(task.seed, noise.kind, task.document.name, page.index, place)
+            result = noise.perturb(text, [(0, len(text))], rng)
+            text = result.text
+            ledger += [asdict(edit) for edit in result.edits]
+        noisy.append(Page(page.document, page.index, _storable(text), page.error))
+        edits.append(ledger)
+    store.put(task.key, {"pages": [asdict(page) for page in noisy], "edits": edits})
+    for chunk_key, chunker in task.chunkers:
+        store.put(chunk_key, [asdict(chunk) for chunk in chunker.split(noisy)])
+    return sum(map(len, edits))
+
+
+def _source_pages(task: DocumentTask, store: Store) -> Sequence[Page]:
+    if not task.base.ocr.reads_images:
+        if task.base.ocr.kind == "ground_truth":
+            return task.benchmark.pages(task.document)
+        return task.base.ocr.recorded(task.document)
+    failures = dict(task.failures)
+    pages = []
+    for index, page_key in enumerate(task.page_keys):
+        found = None if index in failures else store.get(page_key)
+        error = None if found else failures.get(index, "its stored text is damaged; run again")
+        pages.append(Page(task.document.name, index, found["text"] if found else "", error))
+    return pages
+
+
+def _storable(text: str) -> str:
+    """Replace lone surrogates, which no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class _OtherPages(Sequence[Image]):
+    """The document's other page images, rendered when they are asked for."""
+
+    def __init__(self, benchmark: Benchmark, document: Document, index: int) -> None:
+        self._benchmark, self._document = benchmark, document
+        self._places = [place for place in range(document.pages) if place != index]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> Image: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Image]: ...
+    def __getitem__(self, place: int | slice) -> Image | Sequence[Image]:
+        if isinstance(place, slice):
+            return [self[index] for index in range(len(self))[place]]
+        return self._benchmark.page_image(self._document, self._places[place])

@@ -1,0 +1,124 @@
+"""Scores of an answer against an accepted one: token F1, exact match, and F1 that reads numbers as numbers."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from math import nan
+from typing import Literal
+
+from ohr.contracts import Metric
+from ohr.text import normalise, words
+
+CLOSED_ANSWERS = frozenset({"yes", "no", "noanswer"})
+"""Normalised answers that must match exactly."""
+
+
+def f1(prediction: str, reference: str) -> float:
+    """Harmonic mean of token precision and recall after normalisation, in [0, 1], higher is better.
+
+    Formula: 2 o / (p + r) with p and r tokens on the two sides and o their overlap as multisets. Where one side is
+        yes, no or noanswer, 1 if both are the same, else 0.
+    Source: OHRBench `f1_score` of `metric/common.py` (from HotpotQA). The clean protocol cuts Chinese runs wherever
+        they stand and counts no white space; the reference, where either side has a Chinese character, counts each
+        space of either side as a token.
+
+    Edge cases: a reference without a token (`A`, `$`) -> nan (the reference protocol gives 0); a prediction
+        without one -> 0.
+    """
+    return _f1(prediction, reference, words(prediction), words(reference))
+
+
+def em(prediction: str, reference: str) -> float:
+    """1 if the two are equal after normalisation, else 0.
+
+    Source: OHRBench `exact_match_score` of `metric/common.py`.
+
+    Edge cases: two texts of articles and punctuation alone are equal -> 1.
+    """
+    return float(normalise(prediction) == normalise(reference))
+
+
+def f1_numeric(prediction: str, reference: str) -> float:
+    """`f1` with each number as one token that keeps its sign and decimal point, in [0, 1], higher is better.
+
+    The published normalisation makes 3.14 equal 314 and -5 equal 5; here they differ, while 1,234.50 equals 1234.5
+    and 5.0 equals 5. Percent and currency signs are ignored. A hyphen is a sign only where nothing stands before it:
+    `10-20` and `FY-21` have none. A number alone in round brackets is negative, as in accounts: (5) is -5.
+    Numbers are read in the English way: comma for thousands, point for decimals; digits inside a word (`Q3`) and
+    dotted ones (`1.2.3`) stay words; a unit is a token of its own (`5kg` is `5 kg`).
+
+    Edge cases: as `f1`.
+    """
+    return _f1(prediction, reference, _tokens(prediction), _tokens(reference))
+
+
+class F1(Metric):
+    """Token F1 after the published normalisation; yes and no must match exactly."""
+
+    kind: Literal["f1"] = "f1"
+
+    def score(self, prediction: str, reference: str) -> float:
+        """Give `f1`."""
+        return f1(prediction, reference)
+
+
+class Em(Metric):
+    """1 where the answer equals the accepted one after the published normalisation."""
+
+    kind: Literal["em"] = "em"
+
+    def score(self, prediction: str, reference: str) -> float:
+        """Give `em`."""
+        return em(prediction, reference)
+
+
+class F1Numeric(Metric):
+    """Token F1 in which numbers keep their sign and decimal point and are compared as numbers."""
+
+    kind: Literal["f1_numeric"] = "f1_numeric"
+
+    def score(self, prediction: str, reference: str) -> float:
+        """Give `f1_numeric`."""
+        return f1_numeric(prediction, reference)
+
+
+def _f1(prediction: str, reference: str, found: Sequence[str], wanted: Sequence[str]) -> float:
+    if not wanted:
+        return nan
+    sides = {normalise(prediction), normalise(reference)}
+    if len(sides) > 1 and not sides.isdisjoint(CLOSED_ANSWERS):
+        return 0.0
+    overlap = (Counter(found) & Counter(wanted)).total()
+    return 2 * overlap / (len(found) + len(wanted))
+
+
+_CURRENCY = r"\\?[%‰$\u00a2-\u00a5\u20a0-\u20bf\uff04\uffe5]"
+_MINUS = "\u2013\u2212-"  # the hyphen last, where it is itself in a character class
+_NUMBER = re.compile(
+    # not inside a word or a dotted number; a sign only at the start or after a space, an opening or a comma
+    rf"(?<![A-Za-z0-9_.])(?P<sign>(?<![^\s(\[{{:=,;<>~])[+{_MINUS}])?"
+    r"(?P<digits>[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?!\.?[0-9])"
+)
+_BRACKETED = re.compile(r"\s*\(\s*([^()]*)\)\s*")
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    text = re.sub(rf"(?<=[+{_MINUS}])\s*{_CURRENCY}\s*", "", text)
+    text = re.sub(_CURRENCY, " ", text)
+    account = _BRACKETED.fullmatch(text)
+    if account and (number := _NUMBER.fullmatch(account[1].strip())) and not number["sign"]:
+        return (_value("-", number["digits"]),)
+    tokens: list[str] = []
+    end = 0
+    for number in _NUMBER.finditer(text):
+        tokens += (*words(text[end : number.start()]), _value(number["sign"], number["digits"]))
+        end = number.end()
+    return (*tokens, *words(text[end:]))
+
+
+def _value(sign: str | None, digits: str) -> str:
+    value = f"{Decimal(digits.replace(',', '')):f}"
+    if "." in value:
+        value = value.rstrip("0").rstrip(".")
+    return f"-{value}" if sign and sign in _MINUS and value != "0" else value

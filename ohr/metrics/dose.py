@@ -1,0 +1,189 @@
+"""The dose vector: how noisy a knowledge base is, measured against its ground truth without any retriever."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from ohr.contracts import Page, Question
+from ohr.metrics.answers import CLOSED_ANSWERS
+from ohr.metrics.edit import edit_distance
+from ohr.metrics.lcs import lcs
+from ohr.metrics.ranking import PageId
+from ohr.text import HAS_HAN, normalise, strip_markup, words
+
+DAMAGED = 0.95
+"""Evidence is damaged when at most this share of its words is left in order (OHRBench, section III.3)."""
+
+Pages = Mapping[PageId, Page]
+"""A knowledge base's or the ground truth's pages by document and index."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionDose:
+    """What noise did to the evidence of one question.
+
+    Args:
+        damaged: `lcs_kb` is at most DAMAGED; None (excluded and counted) when a page of the question is missing from
+            the ground truth or the evidence has no word.
+        lcs_kb: share of the evidence's words on its own pages of the knowledge base, in order.
+        lcs_gt: the same on the ground truth's pages; below 1 where evidence is not verbatim.
+        damaged_content: `damaged` with markup stripped from both sides; None also where nothing of the evidence is
+            left by that.
+        term_survival: share of the question's different words on the ground truth's pages that are on the knowledge
+            base's too; nan where there is none.
+        answer_survival: 1 if an accepted answer that stands on the ground truth's pages also stands on the knowledge
+            base's, 0 if none does; nan where the ground truth has none verbatim, and for yes and no.
+    """
+
+    question_id: str
+    damaged: bool | None
+    lcs_kb: float
+    lcs_gt: float
+    damaged_content: bool | None
+    term_survival: float
+    answer_survival: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageDose:
+    """What noise did to one page; `empty` when the ground truth has text there and the knowledge base has none."""
+
+    document: str
+    index: int
+    edit_distance: float
+    edit_distance_content: float
+    empty: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dose:
+    """How noisy a knowledge base is for a set of questions and pages; every part is nan where nothing defines it.
+
+    Args:
+        r_noise: share of questions whose evidence is damaged (published).
+        r_noise_clean: the same among questions whose evidence the ground truth itself holds (`lcs_gt` above DAMAGED).
+        r_content: the same with markup stripped from both sides.
+        evidence_loss: 1 - sum of min(lcs_kb, lcs_gt) / sum of lcs_gt: no threshold.
+        term_survival: mean over the questions that define it, as is `answer_survival`.
+        edit_distance: mean over pages, as are `edit_distance_content` and `empty_pages` (a share).
+        questions: how many questions were counted.
+        excluded: how many were not.
+    """
+
+    r_noise: float
+    r_noise_clean: float
+    r_content: float
+    evidence_loss: float
+    term_survival: float
+    answer_survival: float
+    edit_distance: float
+    edit_distance_content: float
+    empty_pages: float
+    questions: int
+    excluded: int
+
+
+def by_page(pages: Iterable[Page]) -> dict[PageId, Page]:
+    """Key pages by document and index."""
+    return {(page.document, page.index): page for page in pages}
+
+
+def own_text(question: Question, pages: Pages) -> str:
+    """Join the question's own pages in ascending order with a blank line.
+
+    Edge cases: a missing or failed page is empty text.
+    """
+    found = (pages.get((question.document, index)) for index in sorted(question.pages))
+    return "\n\n".join(page.text if page is not None and page.error is None else "" for page in found)
+
+
+def evidence_text(question: Question) -> str:
+    """Join the passages of a question's evidence, one a line."""
+    return "\n".join(question.evidence)
+
+
+def question_dose(question: Question, truth: Pages, kb: Pages, segment_chinese: bool = True) -> QuestionDose:
+    """Measure the damage to one question's evidence, terms and answer.
+
+    Args:
+        question: its `pages` must all be in `truth` to count.
+        truth: the ground truth's pages.
+        kb: the knowledge base's pages; a missing or failed page is empty text.
+        segment_chinese: as in `lcs`.
+    """
+    if any((question.document, index) not in truth for index in question.pages):
+        return QuestionDose(question.id, None, nan, nan, None, nan, nan)
+    evidence, clean, noisy = evidence_text(question), own_text(question, truth), own_text(question, kb)
+    lcs_kb = lcs(noisy, evidence, segment_chinese)
+    return QuestionDose(
+        question_id=question.id,
+        damaged=_damaged(lcs_kb),
+        lcs_kb=lcs_kb,
+        lcs_gt=lcs(clean, evidence, segment_chinese),
+        damaged_content=_damaged(lcs(strip_markup(noisy), strip_markup(evidence), segment_chinese)),
+        term_survival=_term_survival(question.text, clean, noisy),
+        answer_survival=_answer_survival(question.answers, clean, noisy),
+    )
+
+
+def page_dose(truth: Page, kb: Page | None) -> PageDose:
+    """Measure the distance of one page from its ground truth; a missing or failed page is empty text."""
+    text = kb.text if kb is not None and kb.error is None else ""
+    content = edit_distance(strip_markup(text), strip_markup(truth.text))
+    empty = bool(truth.text.strip()) and not text.strip()
+    return PageDose(truth.document, truth.index, edit_distance(text, truth.text), content, empty)
+
+
+def dose(questions: Sequence[QuestionDose], pages: Sequence[PageDose]) -> Dose:
+    """Aggregate over any set of questions (all, or one evidence source's) and of pages (all, or theirs).
+
+    Edge cases: excluded questions are in no mean; empty sequences give nan.
+    """
+    counted = [question for question in questions if question.damaged is not None]
+    lcs_kb = np.array([question.lcs_kb for question in counted], dtype=float)
+    lcs_gt = np.array([question.lcs_gt for question in counted], dtype=float)
+    held = float(lcs_gt.sum())
+    return Dose(
+        r_noise=_mean(lcs_kb <= DAMAGED),
+        r_noise_clean=_mean((lcs_kb <= DAMAGED)[lcs_gt > DAMAGED]),
+        r_content=_mean([q.damaged_content for q in counted if q.damaged_content is not None]),
+        evidence_loss=1 - float(np.minimum(lcs_kb, lcs_gt).sum()) / held if held > 0 else nan,
+        term_survival=_mean([question.term_survival for question in counted]),
+        answer_survival=_mean([question.answer_survival for question in counted]),
+        edit_distance=_mean([page.edit_distance for page in pages]),
+        edit_distance_content=_mean([page.edit_distance_content for page in pages]),
+        empty_pages=_mean([page.empty for page in pages]),
+        questions=len(counted),
+        excluded=len(questions) - len(counted),
+    )
+
+
+def _damaged(share: float) -> bool | None:
+    return None if np.isnan(share) else share <= DAMAGED
+
+
+def _mean(values: Sequence[float] | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+    defined = np.asarray(values, dtype=float)
+    defined = defined[~np.isnan(defined)]
+    return float(defined.mean()) if defined.size else nan
+
+
+def _term_survival(query: str, clean: str, noisy: str) -> float:
+    present = set(words(query)).intersection(words(clean))
+    return len(present.intersection(words(noisy))) / len(present) if present else nan
+
+
+def _answer_survival(answers: Sequence[str], clean: str, noisy: str) -> float:
+    standing = [answer for answer in answers if _stands(answer, clean)]
+    return float(any(_stands(answer, noisy) for answer in standing)) if standing else nan
+
+
+def _stands(answer: str, text: str) -> bool:
+    wanted, held = normalise(answer), " ".join(words(text, segment_chinese=False))
+    if not wanted or wanted in CLOSED_ANSWERS:
+        return False
+    if HAS_HAN.search(wanted):  # no word boundaries to respect
+        return wanted.replace(" ", "") in held.replace(" ", "")
+    return f" {wanted} " in f" {held} "

@@ -1,0 +1,29 @@
+"""Edit distance of a page's text from its ground truth."""
+
+from typing import Literal
+
+from rapidfuzz.distance import Levenshtein
+
+from ohr.contracts import Metric
+
+
+def edit_distance(prediction: str, reference: str) -> float:
+    """Levenshtein distance over the length of the longer text, in [0, 1], lower is better.
+
+    Characters are compared as they are: notation, case and white space count. For the content alone, pass both texts
+    through `ohr.text.strip_markup` first.
+    Source: OHRBench (arXiv:2412.02592), Table 2 (mean over pages); OmniDocBench for the division by the longer text.
+
+    Edge cases: two empty texts -> 0; one empty text -> 1.
+    """
+    return Levenshtein.normalized_distance(prediction, reference)
+
+
+class EditDistance(Metric):
+    """Characters to insert, delete or replace, over the length of the longer text; lower is better."""
+
+    kind: Literal["edit_distance"] = "edit_distance"
+
+    def score(self, prediction: str, reference: str) -> float:
+        """Give `edit_distance`."""
+        return edit_distance(prediction, reference)

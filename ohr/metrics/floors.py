@@ -1,0 +1,92 @@
+"""Floors: what a text or an answer scores that knows nothing of the question."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from ohr.contracts import Metric, Page, Question
+from ohr.metrics.dose import evidence_text
+from ohr.metrics.lcs import lcs
+from ohr.text import words
+
+CONSTANTS = ("yes", "no")
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """The floor of each question, in their order, and what it is made of (a constant, closed book, ...)."""
+
+    name: str
+    scores: tuple[float, ...]
+
+
+def read_floor(
+    question: Question,
+    pages: Mapping[str, Sequence[Page]],
+    noisy_length: int,
+    rng: np.random.Generator,
+    segment_chinese: bool = True,
+) -> float:
+    """Score a page that the question is not about: the evidence's lcs with it, at the noisy page's length.
+
+    The page is drawn from another document of the same domain, else of any domain; for evidence on several pages, as
+    many pages that follow each other are taken (from the document's start again after its end). Blank pages are
+    passed over.
+
+    Args:
+        question: whose evidence is looked for.
+        pages: the ground truth's pages by document, in order; a document's name starts with its domain and a slash.
+        noisy_length: words (as `ohr.text.words` cuts them) of the question's own pages in the knowledge base; the
+            drawn text is cut to them.
+        rng: the question's own draws, the same at every noise level, so that floors are coupled.
+        segment_chinese: as in `lcs`.
+
+    Edge cases: no other document has text, or evidence without a word -> nan; `noisy_length` 0 -> 0.
+    """
+    texts = {name: [page.text for page in pages[name] if page.text.strip()] for name in sorted(pages)}
+    others = [name for name, found in texts.items() if found and name != question.document]
+    near = [name for name in others if name.startswith(f"{question.domain}/")] or others
+    if not near:
+        return nan
+    drawn = texts[near[int(rng.integers(len(near)))]]
+    start = int(rng.integers(len(drawn)))
+    taken = [drawn[(start + step) % len(drawn)] for step in range(min(len(question.pages), len(drawn)))]
+    text = " ".join(words("\n\n".join(taken), segment_chinese)[:noisy_length])
+    return lcs(text, evidence_text(question), segment_chinese)
+
+
+def best_floor(candidates: Mapping[str, Sequence[float]]) -> Floor:
+    """Choose the floor with the best mean over all questions, undefined scores left out; the first of equals.
+
+    One choice for all questions: the best for each question would fit noise and lie above what anyone could score.
+
+    Args:
+        candidates: name (`yes`, `closed_book`, `shuffled_context`, ...) to the scores of the questions, in one order.
+    """
+    means = {name: _mean(scores) for name, scores in candidates.items()}
+    name = max(means, key=means.__getitem__)
+    return Floor(name, tuple(candidates[name]))
+
+
+def constant_answer_floor(questions: Sequence[Question], metric: Metric) -> Floor:
+    """Score the constant answer, yes or no, that does best over all questions.
+
+    Args:
+        questions: each one's score is the best over its accepted answers, undefined ones left out.
+        metric: an answer score.
+
+    Edge cases: a question for which no accepted answer defines a score -> nan.
+    """
+    return best_floor({text: [_answer_score(metric, text, question) for question in questions] for text in CONSTANTS})
+
+
+def _answer_score(metric: Metric, text: str, question: Question) -> float:
+    scores = [score for answer in question.answers if not np.isnan(score := metric.score(text, answer))]
+    return max(scores, default=nan)
+
+
+def _mean(scores: Sequence[float]) -> float:
+    defined = [score for score in scores if not np.isnan(score)]
+    return sum(defined) / len(defined) if defined else -np.inf

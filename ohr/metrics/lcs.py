@@ -1,0 +1,42 @@
+"""LCS: how much of the evidence a text still says, in order. The published score of retrieval."""
+
+from math import nan
+from typing import Annotated, Literal
+
+from pydantic import Field
+from rapidfuzz.distance import LCSseq
+
+from ohr.contracts import Metric
+from ohr.text import words
+
+
+def lcs(retrieved: str, evidence: str, segment_chinese: bool = True) -> float:
+    """Share of the evidence's words found in `retrieved` in the same order, in [0, 1], higher is better.
+
+    Formula: length of the longest common subsequence of the two sequences of normalised words, divided by the number
+        of words of the evidence; a recall, so longer retrieved texts never score less.
+    Source: OHRBench (arXiv:2412.02592), `lcs_score` of `metric/common.py`.
+
+    Args:
+        retrieved: what was retrieved or read; for retrieval, the retrieved chunks of the evidence's own pages joined
+            with a blank line in rank order.
+        evidence: the ground-truth passage.
+        segment_chinese: cut runs of Chinese characters into words (clean protocol) or not (reference protocol).
+
+    Edge cases: evidence without a word -> nan (the reference gives .5); nothing retrieved -> 0.
+    """
+    wanted = words(evidence, segment_chinese)
+    if not wanted:
+        return nan
+    return LCSseq.similarity(words(retrieved, segment_chinese), wanted) / len(wanted)
+
+
+class Lcs(Metric):
+    """Share of the evidence's words that the text still has, in order; the published retrieval score."""
+
+    kind: Literal["lcs"] = "lcs"
+    segment_chinese: Annotated[bool, Field(description="Cut Chinese runs into words; the reference does not.")] = True
+
+    def score(self, prediction: str, reference: str) -> float:
+        """Give `lcs` of a retrieved text against the evidence."""
+        return lcs(prediction, reference, self.segment_chinese)

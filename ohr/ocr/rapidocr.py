@@ -1,0 +1,68 @@
+"""PP-OCR (Chinese and English) through rapidocr and onnxruntime; the models come with the package."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from ohr import extras
+from ohr.contracts import Image, OcrBackend, Recognition, execution
+from ohr.ocr.reading_order import Line, in_reading_order
+
+_LANGUAGES = ("en", "zh")
+
+
+class RapidOcr(OcrBackend):
+    """Reads pages with PP-OCR (Du et al., arXiv:2009.09941): line boxes, then the text of each line.
+
+    The engine gives lines, not an order: lines are read in columns that are found by gaps, top to bottom.
+    """
+
+    kind: Literal["rapidocr"] = "rapidocr"
+    extra: ClassVar[str | None] = "ocr"
+    min_confidence: Annotated[float, Field(ge=0, le=1, description="Lines below this score are dropped.")] = 0.5
+    threads: Annotated[int, execution("Threads of one engine.", ge=1)] = 1
+
+    def check(self) -> None:
+        """Raise when rapidocr or onnxruntime is missing."""
+        extras.require("rapidocr", "ocr")
+        extras.require("onnxruntime", "ocr")
+
+    def reads(self, language: str) -> bool:
+        """Tell whether PP-OCR's packaged model reads `language`."""
+        return language in _LANGUAGES
+
+    def recognise(self, images: Sequence[Image]) -> list[Recognition]:
+        """Read each image."""
+        engine = _engine(self.threads)
+        return [_read(engine, image, self.min_confidence) for image in images]
+
+
+@lru_cache(maxsize=2)
+def _engine(threads: int) -> Any:
+    import logging
+
+    rapidocr = extras.load("rapidocr", "ocr")
+    logging.getLogger("RapidOCR").setLevel(logging.ERROR)
+    settings = {
+        "Global.log_level": "error",
+        "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+        "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+    }
+    return rapidocr.RapidOCR(params=settings)
+
+
+def _read(engine: Any, image: Image, least: float) -> Recognition:
+    try:
+        found = engine(image[:, :, ::-1])  # the engine expects BGR
+    except Exception as error:  # onnxruntime and the engine's own code raise many kinds
+        return Recognition("", f"{type(error).__name__}: {error}")
+    if found.boxes is None or found.txts is None:
+        return Recognition("")
+    lines = [
+        Line(float(box[:, 0].min()), float(box[:, 1].min()), float(box[:, 0].max()), float(box[:, 1].max()), text)
+        for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
+        if score >= least
+    ]
+    return Recognition("\n".join(line.text for line in in_reading_order(lines, image.shape[1])))

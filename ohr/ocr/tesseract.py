@@ -1,0 +1,71 @@
+"""Tesseract 5 in this process, through tesserocr; nothing but pip packages is needed."""
+
+import sysconfig
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from ohr import extras
+from ohr.contracts import Image, OcrBackend, Recognition, execution
+from ohr.errors import PluginError
+
+_CODES = {"en": "eng", "zh": "chi_sim", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "ja": "jpn", "ko": "kor"}
+"""ISO 639-1 to Tesseract's language packs, where the names differ."""
+
+
+class Tesseract(OcrBackend):
+    """Reads pages with Tesseract's LSTM engine (Smith, ICDAR 2007); plain text, in the engine's own reading order."""
+
+    kind: Literal["tesseract"] = "tesseract"
+    extra: ClassVar[str | None] = "ocr"
+    languages: Annotated[tuple[str, ...], Field(min_length=1, description="Language packs, such as eng.")] = ("eng",)
+    psm: Annotated[int, Field(ge=0, le=13, description="Page segmentation mode; 3 finds columns by itself.")] = 3
+    dpi: Annotated[int, Field(ge=70, le=1200, description="Resolution told to the engine.")] = 150
+    tessdata: Annotated[Path | None, execution("Folder of language packs; by default the packaged ones.")] = None
+
+    def check(self) -> None:
+        """Raise when tesserocr or a language pack is missing."""
+        extras.require("tesserocr", "ocr")
+        folder = self._folder()
+        absent = [language for language in self.languages if not (folder / f"{language}.traineddata").is_file()]
+        if absent:
+            raise PluginError(
+                f"ocr tesseract: no language pack {absent[0]!r} in {folder}. Put {absent[0]}.traineddata there (Debian: "
+                f"apt-get install tesseract-ocr-{absent[0].replace('_', '-')}, then `tessdata: /usr/share/"
+                "tesseract-ocr/5/tessdata`; all packs: https://github.com/tesseract-ocr/tessdata_fast)"
+            )
+
+    def reads(self, language: str) -> bool:
+        """Tell whether the pack for `language` is among `languages`."""
+        return _CODES.get(language, language) in self.languages
+
+    def recognise(self, images: Sequence[Image]) -> list[Recognition]:
+        """Read each image."""
+        engine = _engine("+".join(self.languages), self.psm, self._folder())
+        return [_read(engine, image, self.dpi) for image in images]
+
+    def _folder(self) -> Path:
+        return self.tessdata or Path(sysconfig.get_paths()["data"]) / "share" / "tessdata"
+
+
+@lru_cache(maxsize=4)
+def _engine(languages: str, psm: int, folder: Path) -> Any:
+    """Start the engine once per process; loading its model takes longer than reading a short page."""
+    tesserocr = extras.load("tesserocr", "ocr")
+    return tesserocr.PyTessBaseAPI(path=str(folder), lang=languages, psm=psm, oem=tesserocr.OEM.LSTM_ONLY)
+
+
+def _read(engine: Any, image: Image, dpi: int) -> Recognition:
+    height, width, channels = image.shape
+    try:
+        # the plain bytes, instead of a Pillow image that tesserocr would encode and Tesseract decode again
+        engine.SetImageBytes(image.tobytes(), width, height, channels, width * channels)
+        engine.SetSourceResolution(dpi)
+        text = engine.GetUTF8Text()
+        engine.Clear()
+    except RuntimeError as error:
+        return Recognition("", str(error))
+    return Recognition(text.strip())

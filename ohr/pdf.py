@@ -1,0 +1,58 @@
+"""Page images from PDF files."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ohr.contracts import Image
+from ohr.errors import DataError
+
+
+def render(path: Path, index: int, dpi: int) -> Image:
+    """Render one page as (H, W, 3) RGB.
+
+    Raises:
+        DataError: the file is missing, empty, encrypted or no PDF, or has no such page.
+    """
+    import pypdfium2
+
+    with _opened(path) as document:
+        if not 0 <= index < len(document):
+            raise DataError(f"{path}: no page {index}: it has {len(document)} pages")
+        page = document[index]
+        try:
+            bitmap = page.render(scale=dpi / 72, rev_byteorder=True)
+            image = bitmap.to_numpy()[:, :, :3].copy()
+            bitmap.close()
+        except pypdfium2.PdfiumError as error:
+            raise DataError(f"{path}: page {index} does not render: {error}") from None
+        finally:
+            page.close()
+    return np.asarray(image, dtype=np.uint8)
+
+
+def page_count(path: Path) -> int:
+    """Count a PDF's pages; raises DataError as `render` does."""
+    with _opened(path) as document:
+        return len(document)
+
+
+def _opened(path: Path) -> Any:
+    import pypdfium2
+
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path}: the file is empty")
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        reason = (
+            "it is encrypted with a password" if "password" in str(error).lower() else "it is not a PDF, or damaged"
+        )
+        raise DataError(f"{path}: {reason} ({error})") from None
+    if len(document) == 0:
+        document.close()
+        raise DataError(f"{path}: the PDF has no pages")
+    return document

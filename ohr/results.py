@@ -1,0 +1,156 @@
+"""What a run leaves behind: a folder that says everything needed to check it or make it again."""
+
+import csv
+import json
+import os
+import platform
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import ohr
+from ohr.engine.recipe import Recipe
+from ohr.engine.summary import summarise
+from ohr.engine.work import Work
+from ohr.errors import DataError
+
+_PACKAGES = (
+    "bm25s", "faiss-cpu", "jieba", "numpy", "onnxruntime", "opencv-python", "pypdfium2", "quicktok-v1", "rapidfuzz",
+    "rapidocr", "sentence-transformers", "tesserocr", "torch", "transformers",
+)  # fmt: skip
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Everything a run found out."""
+
+    recipe: Recipe
+    rows: Sequence[Row]
+    hits: Sequence[Row]
+    answers: Sequence[Row]
+    doses: Sequence[Row]
+    work: Work
+
+
+def find_finished(runs: Path, recipe: Recipe) -> Path | None:
+    """Find the newest whole folder of an earlier run of the same spec on the same data."""
+    for folder in sorted((runs / recipe.spec.name).glob(f"*-{recipe.run()[:8]}"), reverse=True):
+        if (folder / "manifest.json").is_file() and (folder / "summary.csv").is_file():
+            return folder
+    return None
+
+
+def write_results(runs: Path, results: Results) -> Path:
+    """Write a run's folder, `<runs>/<name>/<time>-<key>`; it appears whole or not at all."""
+    spec = results.recipe.spec
+    now = datetime.now(UTC)
+    home = runs / spec.name
+    home.mkdir(parents=True, exist_ok=True)
+    new = Path(mkdtemp(dir=home, prefix=".new-"))
+    try:
+        write_table(new / "scores.parquet", results.rows)
+        write_table(new / "hits.parquet", results.hits)
+        write_table(new / "answers.parquet", results.answers)
+        write_csv(new / "doses.csv", results.doses)
+        write_csv(new / "summary.csv", summarise(results.rows))
+        (new / "manifest.json").write_text(json.dumps(_manifest(results, now), indent=1, ensure_ascii=False) + "\n")
+        new.chmod(0o755)
+        folder = home / f"{now:%Y%m%dT%H%M%S}-{results.recipe.run()[:8]}"
+        count = 1
+        while folder.exists():  # two runs may end in the same second
+            count += 1
+            folder = home / f"{now:%Y%m%dT%H%M%S}.{count}-{results.recipe.run()[:8]}"
+        new.rename(folder)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    return folder
+
+
+def _manifest(results: Results, now: datetime) -> dict[str, Any]:
+    recipe, work = results.recipe, results.work
+    return {
+        "ohr": ohr.__version__,
+        "written": now.isoformat(timespec="seconds"),
+        "key": recipe.run(),
+        "spec": recipe.spec.resolved,
+        "protocol": asdict(recipe.spec.benchmark.protocol),
+        "plugins": dict(recipe.spec.plugin_digests),
+        "prompt_sha256": recipe.prompt_digest,
+        "data": {document.name: recipe.leaf(document, images=False) for document in recipe.inputs.documents},
+        "documents": len(recipe.inputs.documents),
+        "questions": len(recipe.inputs.questions),
+        "notes": list(recipe.inputs.notes),
+        "noise": [dict(row) for row in results.doses],
+        "calls": dict(work.calls),
+        "seconds": {stage: round(seconds, 2) for stage, seconds in work.seconds.items()},
+        "tokens": dict(work.tokens),
+        "failures": [asdict(failure) for failure in work.failures],
+        "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
+        "packages": {name: _version(name) for name in _PACKAGES},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def write_table(path: Path, rows: Iterable[Row]) -> None:
+    """Write rows as Parquet."""
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.Table.from_pylist([dict(row) for row in rows]), path, compression="zstd")
+
+
+def read_table(path: Path) -> list[dict[str, Any]]:
+    """Read rows from Parquet.
+
+    Raises:
+        DataError: the file is missing or damaged.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
+    except (OSError, pyarrow.ArrowException) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from None
+    return rows
+
+
+def write_csv(path: Path, rows: Sequence[Row]) -> None:
+    """Write rows as CSV; numbers with at most six digits, undefined ones empty."""
+    with path.open("w", newline="", encoding="utf-8") as opened:
+        writer = csv.DictWriter(opened, list(rows[0]) if rows else ["empty"], restval="")
+        writer.writeheader()
+        writer.writerows({name: _shown(value) for name, value in row.items()} for row in rows)
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.6g}"  # nan differs from itself
+    return "" if value is None else value
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Read rows from CSV, as text.
+
+    Raises:
+        DataError: the file is missing.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as opened:
+            return list(csv.DictReader(opened))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None

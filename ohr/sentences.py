@@ -1,0 +1,27 @@
+"""Sentence spans of a page's text, shared by chunkers and generators."""
+
+import re
+
+from ohr.contracts import Span
+
+_END = re.compile(r"(?:[.!?]+[\"')\]]*(?=\s)|[。！？；]+[”’」』）]*|\n\s*\n)\s*")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:[A-Z]|No|Nos|Mr|Mrs|Ms|Dr|St|Art|Fig|Eq|Sec|vs|etc|cf|e\.g|i\.e|approx|para|p|pp))\.$"
+)
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Cut a text into sentences that together cover all of it; trailing white space stays with its sentence.
+
+    A blank line ends a sentence too, so headings and tables stand alone.
+    """
+    spans, start = [], 0
+    for match in _END.finditer(text):
+        if match[0].startswith(".") and "\n\n" not in match[0] and _ABBREVIATION.search(text, start, match.start() + 1):
+            continue
+        if text[start : match.end()].strip():
+            spans.append((start, match.end()))
+            start = match.end()
+    if text[start:].strip():
+        spans.append((start, len(text)))
+    return spans
