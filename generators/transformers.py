@@ -120,6 +120,7 @@ class _Engine:
 @lru_cache(maxsize=1)
 def _load(model: str, dtype: str, device: str) -> _Engine:
     library = extras.load("transformers", "llm")
+    library.utils.logging.disable_progress_bar()
     folder = _plain(Path(model)) if model.endswith(".gguf") else model
     try:
         tokenizer = library.AutoTokenizer.from_pretrained(folder, padding_side="left")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -143,7 +144,7 @@ def _short_sentences(text: str, span: Span) -> Iterator[Span]:
 def _gaps(text: str, span: Span) -> Iterator[Span]:
     """Find the white space between the words of a line."""
     words = [match.span() for match in _WORD.finditer(text, *span)]
-    for (_, end), (start, _) in zip(words, words[1:], strict=False):
+    for (_, end), (start, _) in pairwise(words):
         yield end, start
 
 

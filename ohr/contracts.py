@@ -205,7 +205,6 @@ class Stage(BaseModel, ABC):
 
     def check(self) -> None:
         """Raise if the stage cannot run here (missing extra, model, file); quick, called before any work."""
-        return None
 
     def identity(self) -> Mapping[str, object]:
         """Give the JSON values that decide the stage's results; override where a field is a path to content."""
@@ -264,7 +263,7 @@ class OcrBackend(Stage):
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:
         """Read each image, in order; a page that fails is a value, not an exception."""
 
-    def reads(self, language: str) -> bool:
+    def reads(self, language: str) -> bool:  # noqa: ARG002 # for those that read some languages only
         """Tell whether documents in `language` (ISO 639-1) can be read."""
         return True
 

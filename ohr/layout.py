@@ -32,8 +32,8 @@ def read_pages(base: Path, document: str) -> list[Page]:
         if number in pages:
             raise DataError(f"{path}: page {number} stands twice")
         text = entry.get("text")
-        error = None if isinstance(text, str) else f"text is {type(text).__name__}, not a string"
-        pages[number] = Page(document, number, text if isinstance(text, str) else "", error)
+        fault = None if isinstance(text, str) else f"text is {type(text).__name__}, not a string"
+        pages[number] = Page(document, number, text if isinstance(text, str) else "", fault)
     return [pages[number] for number in sorted(pages)]
 
 

@@ -20,15 +20,16 @@ def render(path: Path, index: int, dpi: int) -> Image:
     with _opened(path) as document:
         if not 0 <= index < len(document):
             raise DataError(f"{path}: no page {index}: it has {len(document)} pages")
-        page = document[index]
         try:
-            bitmap = page.render(scale=dpi / 72, rev_byteorder=True)
-            image = bitmap.to_numpy()[:, :, :3].copy()
-            bitmap.close()
+            page = document[index]
+            try:
+                bitmap = page.render(scale=dpi / 72, rev_byteorder=True)
+                image = bitmap.to_numpy()[:, :, :3].copy()
+                bitmap.close()
+            finally:
+                page.close()
         except pypdfium2.PdfiumError as error:
             raise DataError(f"{path}: page {index} does not render: {error}") from None
-        finally:
-            page.close()
     return np.asarray(image, dtype=np.uint8)
 
 

@@ -34,8 +34,9 @@ class Registry:
         """Import a plugin; an unknown name, a broken import or a broken contract is a PluginError."""
         own = [p for p in self._from_files(family) if p.model_fields["kind"].default == kind]
         entry = _entries(family).get(kind)
-        if own and entry is not None or len(own) > 1:
-            raise PluginError(f"{family} {kind!r} is claimed twice: {', '.join(map(str, self.files))} and {entry}")
+        claims = [f"{plugin.__name__} in {_file(plugin)}" for plugin in own] + ([entry.value] if entry else [])
+        if own and len(claims) > 1:
+            raise PluginError(f"{family} {kind!r} is claimed twice: {' and '.join(claims)}")
         if own:
             return own[0]
         if entry is None:
@@ -44,7 +45,11 @@ class Registry:
 
     def digests(self) -> dict[str, str]:
         """Hash each trusted file, so that a changed plugin changes the keys."""
-        return {path.name: sha256(path.read_bytes()).hexdigest() for path in self.files}
+        found: dict[str, str] = {}
+        for path in self.files:
+            same = sum(name.split(" ")[0] == path.name for name in found)  # equal names in different folders
+            found[f"{path.name} ({same + 1})" if same else path.name] = sha256(path.read_bytes()).hexdigest()
+        return found
 
     def _from_files(self, family: str) -> list[type[Stage]]:
         contract, _ = FAMILIES[family]
@@ -72,7 +77,15 @@ def load_file(path: Path) -> tuple[type[Stage], ...]:
     except Exception as error:
         raise PluginError(f"{path} does not import: {type(error).__name__}: {error}") from error
     found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Stage)]
-    return tuple(value for value in found if value.__module__ == name and not isabstract(value))
+    plugins = [value for value in found if value.__module__ == name and not isabstract(value)]
+    nameless = [plugin.__name__ for plugin in plugins if not isinstance(plugin.model_fields["kind"].default, str)]
+    if nameless:
+        raise PluginError(f'{path}: {nameless[0]} has no kind: write `kind: Literal["name"] = "name"` into it')
+    return tuple(plugins)
+
+
+def _file(plugin: type[Stage]) -> str:
+    return str(sys.modules[plugin.__module__].__file__)
 
 
 @cache
@@ -90,8 +103,8 @@ def _load(entry: EntryPoint, family: str) -> type[Stage]:
         plugin = entry.load()
     except PluginError:
         raise
-    except (ImportError, AttributeError) as error:
-        raise PluginError(f"{entry.value}: {error}") from error
+    except Exception as error:  # a foreign plugin's code may raise anything when it is imported
+        raise PluginError(f"{entry.value} does not import: {type(error).__name__}: {error}") from error
     if not (isinstance(plugin, type) and issubclass(plugin, contract)):
         raise PluginError(f"{entry.value} is not a {contract.__name__}")
     if plugin.model_fields["kind"].default != entry.name:

@@ -5,6 +5,7 @@ import re
 from ohr.contracts import Span
 
 _END = re.compile(r"(?:[.!?]+[\"')\]]*(?=\s)|[。！？；]+[”’」』）]*|\n\s*\n)\s*")
+_BLANK_LINE = re.compile(r"\n\s*\n")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[A-Z]|No|Nos|Mr|Mrs|Ms|Dr|St|Art|Fig|Eq|Sec|vs|etc|cf|e\.g|i\.e|approx|para|p|pp))\.$"
 )
@@ -17,7 +18,11 @@ def sentence_spans(text: str) -> list[Span]:
     """
     spans, start = [], 0
     for match in _END.finditer(text):
-        if match[0].startswith(".") and "\n\n" not in match[0] and _ABBREVIATION.search(text, start, match.start() + 1):
+        if (
+            match[0].startswith(".")
+            and not _BLANK_LINE.search(match[0])
+            and _ABBREVIATION.search(text, start, match.start() + 1)
+        ):
             continue
         if text[start : match.end()].strip():
             spans.append((start, match.end()))

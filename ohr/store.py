@@ -61,7 +61,7 @@ class Store:
         try:
             sums = json.loads((path / _SUMS).read_text())
             whole = all(file_digest(path / name) == digest for name, digest in sums.items())
-        except (OSError, ValueError):
+        except (OSError, ValueError, AttributeError):
             whole = False
         if not whole and path.exists():
             shutil.rmtree(path, ignore_errors=True)
@@ -80,9 +80,10 @@ class Store:
             fill(new)
             sums = {p.relative_to(new).as_posix(): file_digest(p) for p in sorted(new.rglob("*")) if p.is_file()}
             (new / _SUMS).write_text(json.dumps(sums, indent=1))
-            if path.exists():  # another run made it meanwhile, or it was found damaged
-                shutil.rmtree(path, ignore_errors=True)
-            new.rename(path)
+            if self.folder(key) is None:  # a damaged one is removed; a whole one, which another run made, may be in use
+                new.rename(path)
+            else:
+                shutil.rmtree(new, ignore_errors=True)
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
             if self.folder(key) is None:

@@ -114,6 +114,7 @@ def _model_identity(model: str) -> str:
 def _encoder(model: str, device: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library = extras.load("sentence_transformers", "dense")
+    extras.load("transformers", "dense").utils.logging.disable_progress_bar()
     try:
         return library.SentenceTransformer(_model_folder(model), device=device)
     except OSError as error:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ohr.contracts import Chunk, Chunker, Document, Page
 from ohr.engine.cells import searches
@@ -79,13 +79,9 @@ def missing_documents(
             if task.chunkers or store.get(task.key) is None:
                 known = tasks.get(task.key)
                 if known:  # two bases with the same text may be chunked differently
-                    task = DocumentTask(**{**_fields(task), "chunkers": tuple({*known.chunkers, *task.chunkers})})
+                    task = replace(task, chunkers=tuple(dict([*known.chunkers, *task.chunkers]).items()))
                 tasks[task.key] = task
     return list(tasks.values()), keys
-
-
-def _fields(task: DocumentTask) -> dict[str, object]:
-    return {name: getattr(task, name) for name in DocumentTask.__slots__}
 
 
 def _document_task(

@@ -29,13 +29,17 @@ def read_inputs(spec: Spec, limit: int | None = None) -> Inputs:
     """Read a spec's benchmark.
 
     Args:
-        limit: keep only this many documents, spread over the domains.
+        limit: keep only this many documents, spread over the domains; instead of the spec's own limit.
 
     Raises:
         SpecError: nothing is left to evaluate, or an engine cannot read a document's language.
     """
-    documents = _limited(spec.benchmark.documents(), limit)
+    limit = limit or spec.limit
+    everything = spec.benchmark.documents()
+    documents = _limited(everything, limit)
     notes = list(spec.benchmark.notes())
+    if len(documents) < len(everything):
+        notes.append(f"limited to {len(documents)} of {len(everything)} documents")
     names = {document.name for document in documents}
     asked = [question for question in spec.benchmark.questions() if limit is None or question.document in names]
     for question in asked:

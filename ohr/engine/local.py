@@ -11,17 +11,17 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ohr.errors import OhrError
 
-_ONE_THREAD = {
-    name: "1"
-    for name in (
+_ONE_THREAD = dict.fromkeys(
+    (
         "OMP_NUM_THREADS",
         "OMP_THREAD_LIMIT",
         "OPENBLAS_NUM_THREADS",
         "MKL_NUM_THREADS",
         "NUMBA_NUM_THREADS",
         "OPENCV_FOR_THREADS_NUM",
-    )
-}
+    ),
+    "1",
+)
 """Workers use one thread each: two spinning thread pools on the same cores slow each other down manyfold."""
 
 
@@ -68,7 +68,7 @@ class LocalExecutor:
         waiting = iter(tasks)
         running: dict[Future[Any], tuple[T, int]] = {}
         with _single_threaded():
-            pool = ProcessPool(
+            pool: Any = ProcessPool(
                 self.workers, context=get_context("spawn"), initializer=_start, initargs=(self.plugin_files,)
             )
             try:

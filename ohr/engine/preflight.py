@@ -12,8 +12,9 @@ def stages(spec: Spec) -> Iterator[Stage]:
     yield spec.benchmark
     for base in spec.knowledge_bases:
         yield from (*base.image_noise, base.ocr, *base.text_noise)
-    for named in (*spec.chunkers, *spec.retrievers, *spec.generators):
-        yield named.stage
+    yield from (named.stage for named in spec.chunkers)
+    yield from (named.stage for named in spec.retrievers)
+    yield from (named.stage for named in spec.generators)
 
 
 def check_stages(spec: Spec) -> None:

@@ -154,7 +154,7 @@ def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answe
             cell = Cell("retrieval", base, chunker, retriever)
             retrieved = found[base.name, chunker.name, retriever.name]
             if "retrieval" in recipe.spec.evaluate:
-                gathered.rows += scorer.retrieval_rows(cell, retrieved, pages, failed)
+                gathered.rows += scorer.retrieval_rows(cell, retrieved, failed)
             gathered.hits += _hit_records(cell, retrieved)
             _score_answers("overall", base, chunker, retriever, answers, scorer, failed, gathered, recipe.spec)
         _score_answers("generation", base, None, None, answers, scorer, failed, gathered, recipe.spec)
@@ -165,9 +165,12 @@ def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answe
 
 def _scorer(spec: Spec, inputs: Inputs) -> Scorer:
     registry, protocol = Registry(spec.plugin_files), spec.benchmark.protocol
-    metrics = {name: registry.load("metric", name)() for name in (protocol.retrieval, *protocol.answer)}
-    checked = {name: metric for name, metric in metrics.items() if isinstance(metric, Metric)}
-    return Scorer(inputs, checked, protocol.retrieval, protocol.answer, spec.seed)
+    metrics: dict[str, Metric] = {}
+    for name in (protocol.retrieval, *protocol.answer):
+        metric = registry.load("metric", name).model_validate({"kind": name})
+        if isinstance(metric, Metric):  # the registry has checked it; this tells the type checker
+            metrics[name] = metric
+    return Scorer(inputs, metrics, protocol.retrieval, protocol.answer, spec.seed)
 
 
 def _score_base(

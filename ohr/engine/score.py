@@ -49,9 +49,7 @@ class Scorer:
             }
             yield from _rows(question, Cell("page", base), values, question.id in failed)
 
-    def retrieval_rows(
-        self, cell: Cell, retrieved: Retrieved, pages: Mapping[str, Sequence[Page]], failed: set[str]
-    ) -> Iterator[Row]:
+    def retrieval_rows(self, cell: Cell, retrieved: Retrieved, failed: set[str]) -> Iterator[Row]:
         """Score what was retrieved: the published score, rank-aware ones, and the published score's floor."""
         top_k = cell.retriever.stage.top_k if cell.retriever else 0
         for question in self.inputs.questions:
@@ -71,7 +69,7 @@ class Scorer:
                 f"hit@{top_k}": hit_at_k(ranking, wanted, top_k),
                 f"recall@{top_k}": recall_at_k(ranking, wanted, top_k),
                 "mrr": reciprocal_rank(ranking, wanted),
-                f"{self.retrieval_metric}_floor": self._floor(question, pages),
+                f"{self.retrieval_metric}_floor": self._floor(question, text),
             }
             yield from _rows(question, cell, values, question.id in failed)
 
@@ -91,11 +89,11 @@ class Scorer:
         scores = [self.metrics[metric].score(answer, accepted) for accepted in question.answers]
         return max((score for score in scores if not isnan(score)), default=nan)
 
-    def _floor(self, question: Question, pages: Mapping[str, Sequence[Page]]) -> float:
-        own = [page for page in pages.get(question.document, ()) if page.index in question.pages]
-        length = sum(len(words(page.text)) for page in own)
+    def _floor(self, question: Question, text: str) -> float:
+        """Score as much text of another page as was retrieved of the question's own; nothing retrieved gives 0."""
+        length = len(words(text))
         rng = seeds.generator(self.seed, "read_floor", question.id)
-        return read_floor(question, self.inputs.truth, length, rng)
+        return read_floor(question, self.inputs.truth, length, rng) if length else 0.0
 
 
 def failed_questions(questions: Iterable[Question], pages: Mapping[str, Sequence[Page]]) -> set[str]:

@@ -1,6 +1,6 @@
 """From rows to means: per cell, metric and evidence source, with intervals, dose, floor and ceiling."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import nan
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ohr.engine.references import FLOORS
-from ohr.metrics.intervals import clustered_mean
+from ohr.metrics.intervals import NO_INTERVAL, clustered_mean
 
 Row = Mapping[str, Any]
 Key = tuple[Any, ...]
@@ -99,10 +99,20 @@ def _gathered(rows: Iterable[Row]) -> dict[tuple[Key, str], _Scores]:
 
 
 def _estimate(found: _Scores, chosen: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, Any]:
-    places = np.flatnonzero(chosen)
+    places = np.flatnonzero(chosen).tolist()
     documents = [found.documents[place] for place in places]
     domains = [found.domains[place] for place in places]
-    return asdict(clustered_mean(found.values[chosen], documents, int(found.failed[chosen].sum()), strata=domains))
+    failed = int(found.failed[chosen].sum())
+    return asdict(clustered_mean(found.values[chosen], documents, failed, strata=_strata(documents, domains)))
+
+
+def _strata(documents: Sequence[str], domains: Sequence[str]) -> Sequence[str] | None:
+    """Take domains as fixed strata only where each has documents enough to know its own variance.
+
+    With two documents a domain has one degree of freedom: intervals of mini's sources came out wider than [0, 1].
+    """
+    members = Counter(domain for _, domain in set(zip(documents, domains, strict=True)))
+    return domains if min(members.values()) >= NO_INTERVAL else None
 
 
 def _doses(scores: Mapping[tuple[Key, str], _Scores]) -> dict[Key, dict[str, float]]:

@@ -21,10 +21,10 @@ class Tesseract(OcrBackend):
 
     kind: Literal["tesseract"] = "tesseract"
     extra: ClassVar[str | None] = "ocr"
-    languages: Annotated[tuple[str, ...], Field(min_length=1, description="Language packs, such as eng.")] = ("eng",)
+    languages: Annotated[tuple[str, ...], Field(min_length=1, description="Language packs.")] = ("eng",)
     psm: Annotated[int, Field(ge=0, le=13, description="Page segmentation mode; 3 finds columns by itself.")] = 3
     dpi: Annotated[int, Field(ge=70, le=1200, description="Resolution told to the engine.")] = 150
-    tessdata: Annotated[Path | None, execution("Folder of language packs; by default the packaged ones.")] = None
+    tessdata: Annotated[Path | None, execution("Folder of language packs; by default, the packaged.")] = None
 
     def check(self) -> None:
         """Raise when tesserocr or a language pack is missing."""
@@ -32,10 +32,11 @@ class Tesseract(OcrBackend):
         folder = self._folder()
         absent = [language for language in self.languages if not (folder / f"{language}.traineddata").is_file()]
         if absent:
+            debian = absent[0].replace("_", "-")
             raise PluginError(
-                f"ocr tesseract: no language pack {absent[0]!r} in {folder}. Put {absent[0]}.traineddata there (Debian: "
-                f"apt-get install tesseract-ocr-{absent[0].replace('_', '-')}, then `tessdata: /usr/share/"
-                "tesseract-ocr/5/tessdata`; all packs: https://github.com/tesseract-ocr/tessdata_fast)"
+                f"ocr tesseract: no language pack {absent[0]!r} in {folder}. Put {absent[0]}.traineddata there, from "
+                f"https://github.com/tesseract-ocr/tessdata_fast (or on Debian: apt-get install tesseract-ocr-{debian}, "
+                "and `tessdata: /usr/share/tesseract-ocr/5/tessdata`)"
             )
 
     def reads(self, language: str) -> bool:

@@ -61,7 +61,11 @@ class Builder:
         plugin = self._find(family, keys, where)
         if plugin is None:
             return []
-        made = [(self._make(plugin, variant, where), variant.swept) for variant in variants(plugin, keys)]
+        spreads = list(variants(plugin, keys))
+        if not spreads:
+            empty = next(key for key, value in keys.items() if value == [])
+            self.fault((*where, empty), "must have at least one value to sweep (got [])")
+        made = [(self._make(plugin, variant, where), variant.swept) for variant in spreads]
         return [Built(stage, swept) for stage, swept in made if stage is not None]
 
     def chain(self, family: str, entry: Any, where: Where) -> list[tuple[Built, ...]]:
@@ -70,11 +74,13 @@ class Builder:
             return [(built,) for built in self.spread(family, entry, where)]
         return list(product(*(self.spread(family, keys, (*where, i)) for i, keys in enumerate(entry))))
 
-    def named(self, family: str, entries: Sequence[Mapping[str, Any]], where: Where) -> tuple[Named[Any], ...]:
+    def named(self, family: str, entries: Sequence[Mapping[str, Any] | None], where: Where) -> tuple[Named[Any], ...]:
         """Make named plugins; each entry may have a `name`, by default its kind, and swept values are added."""
         found = []
         for place, entry in enumerate(entries):
             here: Where = (*where, place) if where[0] != "chunker" else where
+            if entry is None:  # not a mapping, which is told already
+                continue
             keys = {key: value for key, value in entry.items() if key != "name"}
             name = entry.get("name", keys.get("kind"))
             if not isinstance(name, str):
@@ -109,7 +115,10 @@ class Builder:
         try:
             return plugin.model_validate(keys)
         except ValidationError as error:
-            for detail in error.errors(include_url=False):
+            details = error.errors(include_url=False)
+            for detail in details:
+                if detail["type"] == "too_short" and any(_is_below(other, detail) for other in details):
+                    continue  # pydantic counts only the items that are right
                 swept = variant.places.get(str(detail["loc"][0])) if detail["loc"] else None
                 fault = told(self.source, where, detail, plugin)
                 if swept:
@@ -121,7 +130,7 @@ class Builder:
     def _expanded(self, plugin: type[Stage], key: str, value: Any, where: Where) -> Any:
         """Fill `${NAME}` from the environment, in path and secret fields only."""
         if not isinstance(value, str) or not _VARIABLE.search(value) or key not in plugin.model_fields:
-            return self._anchored(plugin, key, value)
+            return self._anchored(plugin, key, value, where)
         if not _holds(plugin.model_fields[key].annotation, (Path, SecretStr)):
             self.fault((*where, key), "`${...}` is allowed only in path and secret fields")
             return value
@@ -129,14 +138,25 @@ class Builder:
         if unset:
             self.fault((*where, key), f"environment variable {unset[0]} is not set")
             return value
-        return _VARIABLE.sub(lambda match: os.environ[match.group(1)], value)
+        filled = _VARIABLE.sub(lambda match: os.environ[match.group(1)], value)
+        return self._anchored(plugin, key, filled, where)
 
-    def _anchored(self, plugin: type[Stage], key: str, value: Any) -> Any:
-        """Read a relative path as relative to the spec's file."""
-        if isinstance(value, str) and key in plugin.model_fields and plugin.model_fields[key].annotation is Path:
+    def _anchored(self, plugin: type[Stage], key: str, value: Any, where: Where) -> Any:
+        """Read a relative path as relative to the file in which it stands."""
+        if (
+            isinstance(value, str)
+            and key in plugin.model_fields
+            and _holds(plugin.model_fields[key].annotation, (Path,))
+        ):
             path = Path(value).expanduser()
-            return path if path.is_absolute() else Path(self.source.file).parent / path
+            return path if path.is_absolute() else self.source.home((*where, key)) / path
         return value
+
+
+def _is_below(detail: Any, other: Any) -> bool:
+    """Tell whether an error is about a part of what another is about."""
+    depth = len(other["loc"])
+    return len(detail["loc"]) > depth and detail["loc"][:depth] == other["loc"]
 
 
 def _holds(annotation: object, kinds: tuple[type, ...]) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ohr.registry import choices
+from ohr.spec.model import SpecFile
 from ohr.spec.source import Fault, Source, Where
 
 _PLAIN = {
@@ -17,6 +18,7 @@ _PLAIN = {
     "bool_parsing": "must be true or false",
     "string_type": "must be text",
     "list_type": "must be a list",
+    "tuple_type": "must be a list",
     "dict_type": "must be a mapping with a `kind`",
     "missing": "is required",
 }
@@ -24,7 +26,7 @@ _PLAIN = {
 
 def told(source: Source, where: Where, detail: Any, model: type[BaseModel]) -> Fault:
     """Tell one of pydantic's errors about the mapping at `where`."""
-    loc = tuple(part for part in detail["loc"] if part in model.model_fields or _is_key(part, source, where))
+    loc = tuple(part for part in detail["loc"] if part in model.model_fields or _is_key(part, source))
     key = (*where, *(loc or detail["loc"][:1]))
     kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind == "extra_forbidden":
@@ -34,14 +36,16 @@ def told(source: Source, where: Where, detail: Any, model: type[BaseModel]) -> F
     if kind in ("literal_error", "enum"):
         allowed = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
         return source.fault(key, f"{choices(str(given), allowed)} (got {given!r})")
+    if kind == "value_error" and isinstance(given, dict):  # about several keys of the mapping
+        return source.fault(key, detail["msg"].removeprefix("Value error, "))
     message = _PLAIN.get(kind) or detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
     return source.fault(key, f"{message} (got {given!r})")
 
 
 def _keys(model: type[BaseModel]) -> list[str]:
-    return list(model.model_fields)
+    return [*model.model_fields, *(["extends"] if model is SpecFile else [])]
 
 
-def _is_key(part: object, source: Source, where: Where) -> bool:
+def _is_key(part: object, source: Source) -> bool:
     """Keep list places and real keys; drop the union branches that pydantic adds to a location."""
     return isinstance(part, int) or any(part in place for place in source.places)

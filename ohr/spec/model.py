@@ -58,6 +58,7 @@ class Spec:
     generators: tuple[Named[Generator], ...]
     evaluate: tuple[EvaluationStage, ...]
     replicates: int = 1
+    limit: int | None = None
     sample: int | None = None
     max_failures: int | None = None
     retries: int = 1
@@ -82,6 +83,7 @@ class SpecFile(BaseModel):
     evaluate: Annotated[
         list[EvaluationStage], Field(min_length=1, description="Stages of evaluation (OHRBench, section 4.1).")
     ] = ["retrieval", "generation", "overall"]
+    limit: Annotated[int | None, Field(gt=0, description="Use only this many documents, spread over domains.")] = None
     sample: Annotated[
         int | None, Field(gt=0, description="Ask only this many questions, stratified by evidence source.")
     ] = None

@@ -26,7 +26,7 @@ def read_spec(path: Path, overrides: Sequence[str] = (), *, trust_plugins: bool 
         trust_plugins: run the plugin files that the spec names.
     """
     source = read_source(path, overrides)
-    registry = _registry(source, path, trust_plugins)
+    registry = _registry(source, trust_plugins)
     builder = Builder(source, registry)
     spec = _resolve(source, builder)
     if builder.faults or spec is None:
@@ -34,7 +34,7 @@ def read_spec(path: Path, overrides: Sequence[str] = (), *, trust_plugins: bool 
     return spec
 
 
-def _registry(source: Source, path: Path, trusted: bool) -> Registry:
+def _registry(source: Source, trusted: bool) -> Registry:
     files = source.data.get("plugins") or []
     if not isinstance(files, list) or not files:
         return Registry()
@@ -42,7 +42,7 @@ def _registry(source: Source, path: Path, trusted: bool) -> Registry:
         raise SpecError(
             str(source.fault(("plugins",), "this spec runs code of its own; allow it with --trust-plugins"))
         )
-    found = [(path.parent / str(file)).resolve() for file in files]
+    found = [(source.home(("plugins", i)) / str(file)).resolve() for i, file in enumerate(files)]
     missing = [
         source.fault(("plugins", i), f"no such file: {file}") for i, file in enumerate(found) if not file.is_file()
     ]
@@ -61,7 +61,7 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
     known = names(retrievers)
     bases = _knowledge_bases(source, builder, shape, known)
     if file:
-        _check_stages(source, builder, file)
+        _check_stages(builder, file)
     if file is None or benchmark is None or builder.faults:
         return None
     return Spec(
@@ -74,6 +74,7 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
         generators=generators,
         evaluate=tuple(dict.fromkeys(file.evaluate)),
         replicates=file.replicates,
+        limit=file.limit,
         sample=file.sample,
         max_failures=file.max_failures,
         retries=file.retries,
@@ -97,7 +98,9 @@ def _salvaged(source: Source) -> SpecFile:
 
     def mappings(key: str) -> list[Any]:
         value = data.get(key)
-        return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+        if not isinstance(value, list):
+            return []
+        return [item if isinstance(item, dict) else None for item in value]  # None keeps the others' places
 
     return SpecFile.model_construct(
         benchmark=data["benchmark"] if isinstance(data.get("benchmark"), dict) else {},
@@ -116,20 +119,20 @@ def _knowledge_bases(
     bases: list[KnowledgeBase] = []
     for place, data in enumerate(file.knowledge_bases):
         where: Where = ("knowledge_bases", place)
+        if data is None:  # not a mapping, which is told already
+            continue
         entry = _validated(KnowledgeBaseEntry, data, source, where, builder)
         if entry is not None:
             for unknown in [name for name in entry.retrievers or () if name not in retrievers]:
                 builder.fault(
                     (*where, "retrievers"), f"no retriever is named {unknown!r}. {choices(unknown, retrievers)}"
                 )
-            bases += _levels(source, builder, entry, where, file.replicates)
+            bases += _levels(builder, entry, where, file.replicates)
     _refuse_repeats(builder, "knowledge_bases", [base.name for base in bases])
     return tuple(bases)
 
 
-def _levels(
-    source: Source, builder: Builder, entry: KnowledgeBaseEntry, where: Where, replicates: int
-) -> list[KnowledgeBase]:
+def _levels(builder: Builder, entry: KnowledgeBaseEntry, where: Where, replicates: int) -> list[KnowledgeBase]:
     """Spread one entry over its sweeps and replicates."""
     image = builder.chain("image_noise", entry.image_noise, (*where, "image_noise"))
     text = builder.chain("text_noise", entry.text_noise, (*where, "text_noise"))
@@ -189,7 +192,7 @@ def _refuse_repeats(builder: Builder, key: str, given: Sequence[str]) -> None:
             builder.fault((key,), f"{count} entries are named {name!r}: give each a `name` of its own")
 
 
-def _check_stages(source: Source, builder: Builder, file: SpecFile) -> None:
+def _check_stages(builder: Builder, file: SpecFile) -> None:
     if {"retrieval", "overall"} & set(file.evaluate) and not file.retrievers:
         builder.fault(("evaluate",), "retrieval and overall need at least one entry under `retrievers`")
     if {"generation", "overall"} & set(file.evaluate) and not file.generators:
@@ -209,7 +212,9 @@ def _written_out(
     def dumped(named: Sequence[Named[Any]]) -> list[dict[str, Any]]:
         return [{"name": item.name, **item.stage.model_dump(mode="json")} for item in named]
 
-    plain = file.model_dump(mode="json", include={"name", "seed", "replicates", "evaluate", "sample", "plugins"})
+    plain = file.model_dump(
+        mode="json", include={"name", "seed", "replicates", "evaluate", "limit", "sample", "plugins"}
+    )
     return plain | {
         "benchmark": benchmark.model_dump(mode="json"),
         "knowledge_bases": [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from ohr.errors import SpecError
@@ -38,6 +38,11 @@ class Source:
     file: str
     places: dict[Where, tuple[str, int]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
+
+    def home(self, where: Where) -> Path:
+        """Give the folder of the file in which a key stands: relative paths start there."""
+        file = self.fault(where, "").file
+        return Path(self.file if file.startswith("--set ") else file).parent
 
     def fault(self, where: Where, message: str) -> Fault:
         """Make a fault at a key, or at the nearest key above it that is written down."""
@@ -93,6 +98,8 @@ def _read_one(path: Path) -> Source:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         raise SpecError(f"{path}:{line}: not valid YAML: {error.problem or error.context}") from None
+    except (YAMLError, ValueError) as error:  # a forbidden character; a date that does not exist
+        raise SpecError(f"{path}: not valid YAML: {str(error).splitlines()[0]}") from None
     if not isinstance(data, dict):
         raise SpecError(f"{path}:1: a spec is a mapping of keys to values (got {type(data).__name__})")
     source = Source(data, str(path))
@@ -128,9 +135,13 @@ def _merge(base: dict[str, Any], child: Mapping[str, Any], places: dict[Where, A
         if isinstance(old, dict) and isinstance(value, dict) and old.get("kind") == value.get("kind", old.get("kind")):
             _merge(old, value, places, (*where, key))
             continue
-        for known in [place for place in places if place[: len(where) + 1] == (*where, key)]:
-            del places[known]
+        _forget(places, (*where, key))
         base[key] = value
+
+
+def _forget(places: dict[Where, Any], where: Where) -> None:
+    for known in [place for place in places if place[: len(where)] == where]:
+        del places[known]
 
 
 def _apply(source: Source, override: str) -> None:
@@ -152,5 +163,9 @@ def _apply(source: Source, override: str) -> None:
         raise SpecError(f"--set {override}: there is no {key}")
     if not isinstance(target, list | dict):
         raise SpecError(f"--set {override}: {'.'.join(map(str, where[:-1]))} is not a mapping")
-    target[last] = YAML(typ="safe", pure=True).load(value) if value else None
+    try:
+        target[last] = YAML(typ="safe", pure=True).load(value) if value else None
+    except (YAMLError, ValueError):
+        raise SpecError(f"--set {override}: the value is not valid YAML") from None
+    _forget(source.places, where)
     source.places[where] = (f"--set {override}", 0)

