@@ -28,6 +28,7 @@ from ohr.ocr.ground_truth import GroundTruth
 from ohr.registry import Registry
 from ohr.results import Results, find_finished, write_results
 from ohr.spec.model import KnowledgeBase, Named, Spec
+from ohr.spec.sweep import shown
 from ohr.store import Store
 
 
@@ -195,7 +196,7 @@ def _score_base(
             "kb": base.name,
             "noise": base.noise,
             "knob": base.knob,
-            "knob_value": base.knob_value,
+            "knob_value": None if base.knob_value is None else shown(base.knob_value),
             "replicate": base.replicate,
             **{name: getattr(made, name) for name in type(made).__slots__},
             "edits_per_100_words": 100 * edits / length if length else 0.0,

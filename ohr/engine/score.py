@@ -15,6 +15,7 @@ from ohr.metrics.dose import QuestionDose, evidence_text
 from ohr.metrics.floors import read_floor
 from ohr.metrics.ranking import hit_at_k, recall_at_k, reciprocal_rank
 from ohr.spec.model import KnowledgeBase
+from ohr.spec.sweep import shown
 from ohr.text import words
 
 Row = dict[str, Any]
@@ -116,7 +117,7 @@ def _rows(question: Question, cell: Cell, values: Mapping[str, float], failed: b
         "noise": base.noise,
         "noise_type": noise_type(base),
         "knob": base.knob,
-        "knob_value": None if base.knob_value is None else str(base.knob_value),
+        "knob_value": None if base.knob_value is None else shown(base.knob_value),
         "replicate": base.replicate,
         "chunker": cell.chunker.name if cell.chunker else None,
         "retriever": cell.retriever.name if cell.retriever else None,

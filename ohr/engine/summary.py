@@ -150,7 +150,7 @@ def _bounds(
     if place["stage"] not in ("generation", "overall"):
         return nan, nan
     floors = {name: _reference(scores, place["generator"], name, metric) for name in (*FLOORS, "constant")}
-    best = max((found for found in floors.values() if found), key=lambda found: _mean(found, None), default=None)
+    best = max((found for found in floors.values() if found), key=lambda found: _mean(found, chosen), default=None)
     return _mean(best, chosen), _mean(_reference(scores, place["generator"], "evidence_only", metric), chosen)
 
 
@@ -175,8 +175,7 @@ def _reference(
     return None
 
 
-def _mean(found: _Scores | None, chosen: np.ndarray[Any, np.dtype[np.bool_]] | None) -> float:
-    if found is None:
+def _mean(found: _Scores | None, chosen: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
+    if found is None or np.isnan(found.values[chosen]).all():
         return nan
-    values = found.values if chosen is None else found.values[chosen]
-    return float(np.nanmean(values)) if len(values) and not np.isnan(values).all() else nan
+    return float(np.nanmean(found.values[chosen]))

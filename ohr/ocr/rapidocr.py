@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import Field
 
 from ohr import extras
@@ -11,6 +12,7 @@ from ohr.contracts import Image, OcrBackend, Recognition, execution
 from ohr.ocr.reading_order import Line, in_reading_order
 
 _LANGUAGES = ("en", "zh")
+_MOST_STRETCHED = 4  # the engine enlarges an image until its short side has 736 pixels, however long the other gets
 
 
 class RapidOcr(OcrBackend):
@@ -53,9 +55,19 @@ def _engine(threads: int) -> Any:
     return rapidocr.RapidOCR(params=settings)
 
 
+def _padded(image: Image) -> Image:
+    """Widen a strip with white at its right or lower side."""
+    height, width = image.shape[:2]
+    least = max(height, width) // _MOST_STRETCHED
+    if min(height, width) >= least:
+        return image
+    missing = ((0, max(least - height, 0)), (0, max(least - width, 0)), (0, 0))
+    return np.pad(image, missing, constant_values=255)
+
+
 def _read(engine: Any, image: Image, least: float) -> Recognition:
     try:
-        found = engine(image[:, :, ::-1])  # the engine expects BGR
+        found = engine(_padded(image)[:, :, ::-1])  # the engine expects BGR
     except Exception as error:  # onnxruntime and the engine's own code raise many kinds
         return Recognition("", f"{type(error).__name__}: {error}")
     if found.boxes is None or found.txts is None:

@@ -15,6 +15,7 @@ from ohr.spec.build import Builder, Built
 from ohr.spec.faults import told
 from ohr.spec.model import KnowledgeBase, KnowledgeBaseEntry, Named, Spec, SpecFile, names
 from ohr.spec.source import Source, Where, read_source
+from ohr.spec.sweep import shown
 
 
 def read_spec(path: Path, overrides: Sequence[str] = (), *, trust_plugins: bool = False) -> Spec:
@@ -151,12 +152,12 @@ def _levels(builder: Builder, entry: KnowledgeBaseEntry, where: Where, replicate
         swept = [pair for built in (*images, engine, *texts) for pair in built.swept]
         label = entry.name or _default_name(images, engine, texts)
         draws = replicates if noises else 1
-        knob, value = _knob(noises, swept)
+        knob, value, rest = _knob(noises, swept)
         for draw in range(draws):
             levels.append(
                 KnowledgeBase(
-                    name=label + "".join(f"-{v}" for _, v in swept) + (f"#{draw}" if draws > 1 else ""),
-                    noise=label,
+                    name=label + "".join(f"-{shown(v)}" for _, v in swept) + (f"#{draw}" if draws > 1 else ""),
+                    noise=label + rest,
                     image_noise=tuple(built.stage for built in images),
                     ocr=engine.stage,
                     text_noise=tuple(built.stage for built in texts),
@@ -176,14 +177,20 @@ def _default_name(images: Sequence[Built], engine: Built, texts: Sequence[Built]
     return "+".join(parts + [built.stage.kind for built in texts])
 
 
-def _knob(noises: Sequence[Built], swept: Sequence[tuple[str, Any]]) -> tuple[str | None, Any]:
-    """Name the field that sets a level's strength: the swept one, else the knob of the first noise."""
-    if swept:
-        return swept[0]
-    if noises:
-        stage = noises[0].stage
-        return stage.knob, getattr(stage, stage.knob)
-    return None, None
+def _knob(noises: Sequence[Built], swept: Sequence[tuple[str, Any]]) -> tuple[str | None, Any, str]:
+    """Name the field that sets a level's strength, its value, and what else was swept.
+
+    A swept knob of a noise comes first, then any swept field, then the fixed knob of the first noise. What else was
+    swept makes a noise of its own, so that the levels of one noise differ in one thing only.
+    """
+    knobs = [pair for built in noises for pair in built.swept if pair[0] == built.stage.knob]
+    if not swept:
+        first = noises[0].stage if noises else None
+        return (first.knob, getattr(first, first.knob), "") if first else (None, None, "")
+    chosen = (knobs or list(swept))[0]
+    rest = list(swept)
+    rest.remove(chosen)
+    return *chosen, "".join(f" {field}={shown(value)}" for field, value in rest)
 
 
 def _refuse_repeats(builder: Builder, key: str, given: Sequence[str]) -> None:

@@ -158,7 +158,7 @@ def _apply(source: Source, override: str) -> None:
             target = target[part]
         else:
             raise SpecError(f"--set {override}: there is no {'.'.join(map(str, where[: depth + 1]))}")
-    last = where[-1]
+    last: Any = where[-1]
     if isinstance(target, list) and not (isinstance(last, int) and last < len(target)):
         raise SpecError(f"--set {override}: there is no {key}")
     if not isinstance(target, list | dict):

@@ -23,10 +23,12 @@ class Variant:
     swept: tuple[tuple[str, Any], ...]
     places: Mapping[str, Where]
 
-    @property
-    def suffix(self) -> str:
-        """The swept values, for a name: `-0.3`."""
-        return "".join(f"-{value}" for _, value in self.swept)
+
+def shown(value: Any) -> str:
+    """Write a swept value as it stands in names and results: 1.0 as 1, a list as its items."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "+".join(map(shown, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def variants(plugin: type[Stage], keys: Mapping[str, Any]) -> list[Variant]:
