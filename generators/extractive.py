@@ -14,7 +14,11 @@ from ohr.text import HAS_HAN, strip_markup
 from . import passages, spans
 from .passages import Unit
 
-_NAME_POWER, _ROWC, _SENTC, _LEN, _HEAD = 0.5, 0.6, 0.25, 0.01, 0.5
+_NAME_POWER, _ROWC, _SENTC, _LEN, _HEAD = 1, 0.8, 0.25, 0.01, 0.5
+_NODIG, _FORM = 0.8, 1.6
+_FORMULA = re.compile(
+    r"formula|equation|rule|comput|calculat|worked out|multipl|subtract|divid|weight|factor|power|exponent|公式|计算|乘|除"
+)
 _AUXILIARY = "(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|will|would|should)"
 _QUANTITIES = (
     "percentage|share|proportion|number|amount|price|rate|ratio|value|total|fee|cost|sum|level|limit|charge|weight|factor"
@@ -26,9 +30,16 @@ _KINDS = tuple(
     for kind, pattern in (
         ("closed", rf"^{_AUXILIARY}\b|^(?!.*\b(?:what|which|who\w*|how|why|where)\b).*, {_AUXILIARY}\b"),
         ("closed", "吗|是否|是不是|有没有|能否|可否|会不会"),
-        ("date", r"\b(?:what|which) (?:\w+ )?(?:year|date|day|month|time)\b|\bhow early\b|哪一?[年月天日]|几[月日号点时]|[何什]么?时候?"),
+        (
+            "date",
+            r"\b(?:what|which) (?:\w+ )?(?:year|date|day|month|time)\b|\bhow early\b|哪一?[年月天日]|几[月日号点时]|[何什]么?时候?",
+        ),
         ("number", r"\bhow (?:many|much|long|old|far|high|large|big|deep|wide|heavy|often|tall|thick|fast|strong)\b"),
         ("number", rf"\b(?:what|which) (?:[\w'’-]+ ){{0,4}}?(?:{_QUANTITIES})\b|多[少大高长久远深宽重]|几"),
+        (
+            "number",
+            r"\bin per ?cent\b|\bwhat (?:do|does|did|would|will|must) .*\b(?:pay|cost|owe|charge|come to|earn|weigh|measure)\b",
+        ),
         ("list", r"\b(?:which|what) (?:two|three|four|five|six|other)\b|哪些|哪[两三四五]|分别"),
         ("list", r"\b(?:which|what) (?!of\b|happens)(?:\w+ )?\w{3,}[^s\W]s\b(?!['’])|^(?:name|list)\b"),
         ("date", r"\bwhen\b"),
@@ -38,21 +49,36 @@ _KINDS = tuple(
         ("reason", r"\bwhy\b|what condition|为什么|为何"),
     )
 )
-_PLACE = re.compile(r"\b(?:in|at|on|near|by|to|from|along|outside|behind|under) [^,;:.()]{3,50}|[在于至][^，。；]{2,12}")
-_REASON = re.compile(r"\b(?:because|since|as|so that|provided that|if|unless|for) ([^,;:.()]{8,70})|(?:因为?|由于)[^，。；]+")
+_PLACE = re.compile(
+    r"\bwhere [^,;:.]{5,60}|\b(?:in|at|on|near|by|to|from|along|outside|behind|under) [^,;:.()]{3,50}|[在于至][^，。；]{2,12}"
+)
+_REASON = re.compile(
+    r"\b(?:because|since|as|so that|provided that|if|unless|for) ([^,;:.()]{8,70})|(?:因为?|由于)[^，。；]+"
+)
 _PIECE = re.compile(r"[^,;:.()，。；：（）“”—]+(?:(?<=\d)[.,]\d+[^,;:.()，。；]*)*")
 _NEGATION = re.compile(r"\b(?:no|not|nor|never|neither|none|without|except\w*|only|unless)\b|n't\b|[不无未没非]|免")
-_WORKED_OUT = re.compile(r"=\s*(-?\d[\d.,]*\d|\d)((?:\s|\\[ ,~])*(?:\\mu)?\\text\{[^}]*\})?[\s.,]*(?:\\tag\{[^}]*\})?\s*(?:\$\$|$)")
+_WORKED_OUT = re.compile(
+    r"=\s*(-?\d[\d.,]*\d|\d)((?:\s|\\[ ,~])*(?:\\mu)?\\text\{[^}]*\})?[\s.,]*(?:\\tag\{[^}]*\})?\s*(?:\$\$|$)"
+)
 _OPERATIONS = (
-    (re.compile(r"power|exponent"), re.compile(r"\^\{?\s*(\d[\d.]*)")),
+    (re.compile(r"what power|exponent"), re.compile(r"\^\{?\s*(\d[\d.]*)")),
     (re.compile(r"subtract|deduct|take[ns]? off|减"), re.compile(r"[-−]\s*(\d[\d.]*)")),
-    (re.compile(r"multipl|weight|factor|乘"), re.compile(r"\\times\s*(\d[\d.]*)|(\d[\d.]*)\s*(?:\\times|\\cdot|\\?[A-Za-z(])")),
+    (
+        re.compile(r"what (?:weight|factor)|multipl|weighted|乘"),
+        re.compile(r"\\times\s*(\d[\d.]*)|(\d[\d.]*)\s*(?:\\times|\\cdot|\\?[A-Za-z(])"),
+    ),
     (re.compile(r"divi[ds]|除"), re.compile(r"\{\s*(\d[\d.]*)\s*\}")),
 )
-_MOST = re.compile(r"\b(?:most|largest|highest|greatest|longest|thickest|heaviest|deepest|biggest|maximum)\b|最[高大多长重]")
+_MOST = re.compile(
+    r"\b(?:most|largest|highest|greatest|longest|thickest|heaviest|deepest|biggest|maximum)\b|最[高大多长重]"
+)
 _LEAST = re.compile(r"\b(?:least|fewest|smallest|lowest|shortest|lightest|thinnest|minimum)\b|最[低小少短轻]")
-_OVER = re.compile(r"(?:more than|above|over|exceed\w*|at least|than|超过|高于|大于)\D{0,12}?(\d[\d.,]*)(?! ?%?年)|(\d[\d.,]*)%?以上")
-_UNDER = re.compile(r"(?:less than|fewer than|below|under|lower than|低于|少于|小于)\D{0,12}?(\d[\d.,]*)|(\d[\d.,]*)%?以下")
+_OVER = re.compile(
+    r"(?:more than|above|over|exceed\w*|at least|than|超过|高于|大于)\D{0,12}?(\d[\d.,]*)(?! ?%?年)|(\d[\d.,]*)%?以上"
+)
+_UNDER = re.compile(
+    r"(?:less than|fewer than|below|under|lower than|低于|少于|小于)\D{0,12}?(\d[\d.,]*)|(\d[\d.,]*)%?以下"
+)
 
 _DOWN = re.compile(r"\b(?:less|fewer|lower|smaller|shorter|cheaper|below|fall|fell|decrease\w*)\b|比.*[低少小短]")
 _UP = re.compile(r"\b(?:more|larger|higher|greater|longer|exceed\w*|above|increase\w*|rise|rose)\b|比.*[高多大长]")
@@ -96,7 +122,7 @@ def _answer(question: str, texts: Sequence[str]) -> str:
         return ""
     asked = _Asked(lower, kind, _weights(question, order, units))
     pairs = set(pairwise(order))
-    scores = [_score(unit, asked.weights, pairs) for unit in units]
+    scores = [_score(unit, asked.weights, pairs) * _promise(unit, asked) for unit in units]
     ranked = sorted(range(len(units)), key=scores.__getitem__, reverse=True)[:3]
     best = [units[place] for place in ranked if scores[place] >= 0.6 * scores[ranked[0]]]
     if kind == "closed":
@@ -110,9 +136,9 @@ def _weights(question: str, order: Sequence[str], units: Sequence[Unit]) -> dict
     """Weigh the question's stems by their rarity; the words of a name share the weight of about one."""
     spread = Counter(stem for unit in units for stem in set(unit.stems))
     weights = {stem: log(1 + (len(units) + 1) / (spread[stem] + 1)) for stem in order}
-    for name in spans.NAME.findall(question):
+    for name in dict.fromkeys(spans.NAME.findall(question)):
         parts = passages.stems(name)
-        for stem in parts:
+        for stem in weights.keys() & parts:
             weights[stem] /= len(parts) ** _NAME_POWER
     return weights
 
@@ -123,14 +149,24 @@ def _score(unit: Unit, weights: Mapping[str, float], pairs: set[tuple[str, str]]
     score += 0.5 * sum(min(weights[a], weights[b]) for a, b in pairs.intersection(pairwise(unit.stems)))
     # a row says what it is about in its table's caption and heads, a sentence partly in the one before
     score += (_ROWC if unit.cells else _SENTC) * sum(weights[stem] for stem in weights.keys() & unit.around - own)
-    return score / (1 + _LEN * len(unit.stems)) * (_HEAD if unit.text.startswith("#") else 1)
+    return score / (1 + _LEN * len(unit.stems))
+
+
+def _promise(unit: Unit, asked: _Asked) -> float:
+    """Give a factor for what a unit is likely to hold: a number for a question of quantity, a formula, no heading."""
+    factor = _HEAD if unit.title else 1
+    if asked.kind == "number" and not re.search(r"\d", unit.text):
+        factor *= _NODIG
+    if "$$" in unit.text and _FORMULA.search(asked.text):
+        factor *= _FORM
+    return factor
 
 
 def _find(unit: Unit, asked: _Asked) -> str:
     """Give the answer of the asked kind in a unit, or nothing."""
     if unit.cells:
         return _from_series(_series(unit, asked), asked) or _cell(unit, asked)
-    if "$$" in unit.text and (figure := _formula(unit.text, asked)):
+    if "$" in unit.text and (figure := _formula(unit.text, asked)):
         return figure
     text = strip_markup(unit.text)
     return _FINDERS[asked.kind](text, asked)
@@ -139,14 +175,14 @@ def _find(unit: Unit, asked: _Asked) -> str:
 def _formula(text: str, asked: _Asked) -> str:
     """Give a formula's figure that the question's operation concerns, else its result where it is worked out."""
     for question, operand in _OPERATIONS:
-        if question.search(asked.text) and (found := operand.search(text[text.index("$$") :])):
-            return next(filter(None, found.groups()))
+        if question.search(asked.text) and (found := operand.search(text[text.index("$") :])):
+            return str(next(filter(None, found.groups())))
     result = _WORKED_OUT.search(text) if asked.kind == "number" else None
     return strip_markup(result[1] + (result[2] or "")) if result else ""
 
 
 def _number(text: str, asked: _Asked) -> str:
-    wanted = "%|per ?cent" if re.search("percentage|per ?cent|share|百分", asked.text) else ""
+    wanted = "%|per ?cent" if re.search("percentage|per ?cent|share|yield|inflation|interest|百分", asked.text) else ""
     return spans.nearest(spans.undated(text), spans.NUMBER, asked.weights, wanted)
 
 
@@ -177,7 +213,13 @@ def _clause(text: str, asked: _Asked) -> str:
 
 
 _FINDERS: Mapping[str, Callable[[str, _Asked], str]] = {
-    "number": _number, "date": _date, "name": _name, "place": _place, "reason": _reason, "list": _list, "other": _clause
+    "number": _number,
+    "date": _date,
+    "name": _name,
+    "place": _place,
+    "reason": _reason,
+    "list": _list,
+    "other": _clause,
 }
 
 
@@ -186,23 +228,36 @@ def _fit(head: str, asked: _Asked) -> float:
 
 
 def _type_fit(cell: str, asked: _Asked) -> float:
-    if asked.kind in ("number", "date"):
+    if asked.kind == "date":
+        return 2 if spans.DATE.search(cell) else 0
+    if asked.kind == "number":
         return 2 if passages.is_figure(cell) else 1.5 if re.search(r"\d", cell) else 0
     return 0 if passages.is_figure(cell) else 2
 
 
 def _cell(unit: Unit, asked: _Asked) -> str:
     """Give the cell under the head that shares most with the question, of the kind that is asked for."""
-    best, answer = 0.0, ""
+    best, answer, head = 0.0, "", ""
     for place, cell in enumerate(unit.cells):
         if not cell or all(stem in asked.weights for stem in passages.stems(cell)):
             continue
         score = 1 + _type_fit(cell, asked) + _fit(passages.head(unit, place), asked) - 0.01 * place
         if score > best:
-            best, answer = score, cell
-    if asked.kind == "number" and len(answer.split()) > 3:
-        return spans.nearest(answer, spans.NUMBER, asked.weights) or answer
+            best, answer, head = score, cell, passages.head(unit, place)
+    if asked.kind == "number":
+        return _with_unit(answer, head, asked)
     return answer
+
+
+def _with_unit(cell: str, head: str, asked: _Asked) -> str:
+    """Give the figure of a cell with the unit that its head or, in Chinese, the question names."""
+    if len(cell.split()) > 3:
+        return spans.nearest(cell, spans.NUMBER, asked.weights) or cell
+    unit = re.search(r"\(([^()\d]{1,4}|[^() ]*/[^() ]*)\)", head)
+    counted = re.search("多少(公[里斤顷]|分钟|[元人名个次天件座条米吨岁家户辆分])", asked.text)
+    if not cell[-1:].isdigit() or not (unit or counted):
+        return cell
+    return cell + (counted[1] if counted else " " + unit[1] if unit else "")
 
 
 _Series = list[tuple[str, float, str]]
@@ -219,7 +274,11 @@ def _series(unit: Unit, asked: _Asked) -> _Series:
     """Give the labels and figures of the column, or of the row, that the question is about."""
     rows = unit.table.rows if unit.table else []
     if len(rows) <= 2 and len(unit.cells) > 4:
-        return [(h, v, c) for h, c in zip(unit.table.heads[1:], unit.cells[1:], strict=False) if (v := _value(c)) is not None]
+        return [
+            (h, v, c)
+            for h, c in zip(unit.table.heads[1:] if unit.table else (), unit.cells[1:], strict=False)
+            if (v := _value(c)) is not None
+        ]
     columns = [place for place, cell in enumerate(unit.cells) if place and _value(cell) is not None]
     if not columns:
         return []
@@ -255,21 +314,8 @@ def _closed(unit: Unit, asked: _Asked) -> str:
     yes, no = ("是", "否") if HAS_HAN.search(asked.text) else ("yes", "no")
     holds = _compared(unit.table.rows if unit.table else (), asked)
     if holds is None and not unit.cells:
-        # a figure of the question's threshold, then a negation on one of the two sides
-        holds = _passes(unit.text, asked)
-        if holds is None:
-            holds = bool(_NEGATION.search(unit.text.lower())) == bool(_NEGATION.search(asked.text))
+        holds = bool(_NEGATION.search(unit.text.lower())) == bool(_NEGATION.search(asked.text))
     return no if holds is False else yes
-
-
-def _passes(text: str, asked: _Asked) -> bool | None:
-    """Tell whether the figure nearest to the question's words passes the threshold that the question names."""
-    over, under = _OVER.search(asked.text), _UNDER.search(asked.text)
-    figure = _value(spans.nearest(spans.undated(text), spans.NUMBER, asked.weights))
-    if figure is None or not (limit := under or over):
-        return None
-    bound = float((limit[1] or limit[2]).replace(",", "").rstrip("."))
-    return figure < bound if under else figure > bound
 
 
 def _compared(rows: Sequence[Unit], asked: _Asked) -> bool | None:

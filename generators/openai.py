@@ -3,7 +3,8 @@
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter, sleep
+from threading import Event
+from time import perf_counter
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -44,27 +45,26 @@ class OpenAI(Generator):
         httpx = extras.load("httpx", "openai")
         key = os.environ.get(self.api_key_env, "") if self.api_key_env else ""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        with (
-            httpx.Client(headers=headers, timeout=self.timeout) as client,
-            ThreadPoolExecutor(self.concurrency) as threads,
-        ):
-            futures = [threads.submit(self._ask, client, prompt) for prompt in prompts]
+        stop = Event()
+        threads = ThreadPoolExecutor(self.concurrency)
+        with httpx.Client(headers=headers, timeout=self.timeout) as client:
+            futures = [threads.submit(self._ask, client, prompt, stop) for prompt in prompts]
             try:
                 for future in futures:
                     yield future.result()
-            finally:
+            finally:  # also on Ctrl-C: whoever waits for another try is woken, and nothing new is sent
+                stop.set()
                 threads.shutdown(wait=False, cancel_futures=True)
 
-    def _ask(self, client: Any, prompt: Prompt) -> Completion:
+    def _ask(self, client: Any, prompt: Prompt, stop: Event) -> Completion:
         began = perf_counter()
         error = ""
         for turn in range(self.retries + 1):
             completion, error, wait = self._try(client, prompt)
             if completion is not None:
                 return completion
-            if wait is None or turn == self.retries:
+            if wait is None or turn == self.retries or stop.wait(max(wait, self.backoff * 2**turn)):
                 break
-            sleep(max(wait, self.backoff * 2**turn))
         return Completion("", seconds=perf_counter() - began, finish="error", error=error)
 
     def _try(self, client: Any, prompt: Prompt) -> tuple[Completion | None, str, float | None]:

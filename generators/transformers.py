@@ -79,7 +79,8 @@ class _Engine:
         texts, cut = zip(*(self._fitted(prompt, window - how.max_new_tokens) for prompt in prompts), strict=True)
         inputs = self.tokenizer(list(texts), return_tensors="pt", padding=True, add_special_tokens=False)
         sampling = {"do_sample": True, "temperature": how.temperature} if how.temperature > 0 else {"do_sample": False}
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.random.fork_rng():
+            torch.manual_seed(int(key("sample", *texts)[:8], 16))  # sampled replies depend on the prompts alone
             output = self.model.generate(
                 **inputs.to(self.model.device),
                 max_new_tokens=how.max_new_tokens,

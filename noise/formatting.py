@@ -56,11 +56,10 @@ class Formatting(TextNoise):
         """Edit a text within the eligible spans."""
         seeds = {rule: rng.spawn(1)[0] for rule in ("style", "title", "paragraph")}
         plain = list(_plain(text, eligible))
-        units: list[_Unit] = []
+        short = [span for line in plain for span in _short_sentences(text, line)] if "title" in self.rules else []
+        units = self._titles(text, short, seeds["title"])
         if "style" in self.rules:
             units += self._styles(text, plain, seeds["style"])
-        if "title" in self.rules:
-            units += self._titles(text, plain, seeds["title"])
         taken: list[Edit] = []
         busy = np.zeros(len(text) + 1, dtype=bool)
         for unit in sorted(units, key=lambda unit: unit.u):
@@ -69,15 +68,14 @@ class Formatting(TextNoise):
                 busy[start:end] = True
                 taken += unit.changes
         if "paragraph" in self.rules:
-            titles = _titled(taken)
-            taken += [edit for edit in self._breaks(text, plain, seeds["paragraph"]) if not _inside(edit, titles)]
+            taken += self._breaks(text, plain, short, seeds["paragraph"])
         return edits.apply(text, taken)
 
     def _styles(self, text: str, plain: Sequence[Span], rng: np.random.Generator) -> list[_Unit]:
         runs = [run for span in plain for run in _runs(text, span, rng)]
         draws, notations, styles = rng.random(len(runs)), rng.random(len(runs)), rng.integers(0, 3, len(runs))
         units = []
-        for place in np.flatnonzero(draws < self.rate):
+        for place in np.flatnonzero(draws < self.rate).tolist():
             start, end = runs[place]
             if any(_FRAGILE.search(word) for word in text[start:end].split()):
                 continue
@@ -86,19 +84,22 @@ class Formatting(TextNoise):
             units.append(_Unit(float(draws[place]), (start, end), changes))
         return units
 
-    def _titles(self, text: str, plain: Sequence[Span], rng: np.random.Generator) -> list[_Unit]:
-        short = [span for region in plain for span in _short_sentences(text, region)]
+    def _titles(self, text: str, short: Sequence[Span], rng: np.random.Generator) -> list[_Unit]:
         draws, notations, levels = rng.random(len(short)), rng.random(len(short)), rng.integers(0, 3, len(short))
         units = []
-        for place in np.flatnonzero(draws < self.rate):
+        for place in np.flatnonzero(draws < self.rate).tolist():
             start, end = short[place]
             before, after = (_MARKDOWN_TITLES if notations[place] < self.markdown else _LATEX_TITLES)[levels[place]]
             changes = (Edit("title", start, start, before), Edit("title", end, end, after))
             units.append(_Unit(float(draws[place]), (start, end), changes))
         return units
 
-    def _breaks(self, text: str, plain: Sequence[Span], rng: np.random.Generator) -> list[Edit]:
-        gaps = [gap for span in plain for gap in _gaps(text, span)]
+    def _breaks(self, text: str, plain: Sequence[Span], short: Sequence[Span], rng: np.random.Generator) -> list[Edit]:
+        """Break lines at word gaps; a sentence that may become a title is never broken, at any rate."""
+        whole = np.zeros(len(text), dtype=bool)
+        for start, end in short:
+            whole[start:end] = True
+        gaps = [gap for span in plain for gap in _gaps(text, span) if not whole[gap[0]]]
         draws = rng.random(len(gaps))
         picked = (gaps[place] for place in np.flatnonzero(draws < self.rate))
         return [Edit("paragraph", start, end, "\n", text[start:end]) for start, end in picked]
@@ -146,12 +147,3 @@ def _gaps(text: str, span: Span) -> Iterator[Span]:
     words = [match.span() for match in _WORD.finditer(text, *span)]
     for (_, end), (start, _) in pairwise(words):
         yield end, start
-
-
-def _titled(taken: Sequence[Edit]) -> list[Span]:
-    marks = sorted(edit.start for edit in taken if edit.rule == "title")
-    return list(zip(marks[::2], marks[1::2], strict=True))
-
-
-def _inside(edit: Edit, spans: Sequence[Span]) -> bool:
-    return any(low <= edit.start and edit.end <= high for low, high in spans)

@@ -11,7 +11,7 @@ _MARKUP = re.compile(
     r"|(?P<table>\\begin\{(?P<t>table\*?|tabular\*?|array)\}.*?\\end\{(?P=t)\}|<table\b.*?</table>"
     r"|(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z)){2,})"
     r"|(?P<block_formula>\$\$.*?\$\$|\\\[.*?\\\]|\\begin\{(?P<e>equation\*?|align\*?|gather\*?)\}.*?\\end\{(?P=e)\})"
-    r"|(?P<inline_formula>\\\(.*?\\\)|(?<!\\)\$(?=\S)(?:[^$\\\n]|\\.|\n(?!\n))+?(?<!\\)\$)",
+    r"|(?P<inline_formula>\\\(.*?\\\)|(?<!\\)\$(?=\S)(?:[^$\\\n]|\\.|\n(?!\n))+?(?<![\\\s])\$(?!\d))",
     re.DOTALL | re.MULTILINE,
 )
 

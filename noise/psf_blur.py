@@ -24,7 +24,12 @@ class PsfBlur(ImageNoise):
     """
 
     kind: Literal["psf_blur"] = "psf_blur"
+    extra: ClassVar[str | None] = "image"
     published: ClassVar[float] = 0.3
+
+    def check(self) -> None:
+        """Raise when OpenCV is missing."""
+        extras.require("cv2", "image")
 
     def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image."""

@@ -18,7 +18,12 @@ class Rotation(ImageNoise):
     """
 
     kind: Literal["rotation"] = "rotation"
+    extra: ClassVar[str | None] = "image"
     published: ClassVar[float] = 0.5
+
+    def check(self) -> None:
+        """Raise when OpenCV is missing."""
+        extras.require("cv2", "image")
 
     def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image."""

@@ -26,6 +26,17 @@ _PACKAGES = (
 
 Row = Mapping[str, Any]
 
+_SCORES = (
+    "question_id document domain evidence_source answer_form task_type multi_page:bool kb noise noise_type knob "
+    "knob_value replicate:int64 chunker retriever generator stage status metric value:double"
+)
+_HITS = "question_id kb chunker retriever rank:int64 score:double document page:int64 start:int64 end:int64 text"
+_ANSWERS = (
+    "question_id stage kb chunker retriever generator answer reply tokens_in:int64 tokens_out:int64 seconds:double "
+    "finish truncated:bool error"
+)
+"""Columns of the tables, text unless told otherwise: fixed, so that a run without failures has the same ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Results:
@@ -42,7 +53,11 @@ class Results:
 def find_finished(runs: Path, recipe: Recipe) -> Path | None:
     """Find the newest whole folder of an earlier run of the same spec on the same data."""
     for folder in sorted((runs / recipe.spec.name).glob(f"*-{recipe.run()[:8]}"), reverse=True):
-        if (folder / "manifest.json").is_file() and (folder / "summary.csv").is_file():
+        try:
+            manifest = json.loads((folder / "manifest.json").read_text())
+        except (OSError, ValueError):
+            continue
+        if not manifest["failures"]:  # what failed then may be whole by now
             return folder
     return None
 
@@ -55,9 +70,9 @@ def write_results(runs: Path, results: Results) -> Path:
     home.mkdir(parents=True, exist_ok=True)
     new = Path(mkdtemp(dir=home, prefix=".new-"))
     try:
-        write_table(new / "scores.parquet", results.rows)
-        write_table(new / "hits.parquet", results.hits)
-        write_table(new / "answers.parquet", results.answers)
+        write_table(new / "scores.parquet", results.rows, _SCORES)
+        write_table(new / "hits.parquet", results.hits, _HITS)
+        write_table(new / "answers.parquet", results.answers, _ANSWERS)
         write_csv(new / "doses.csv", results.doses)
         write_csv(new / "summary.csv", summarise(results.rows))
         (new / "manifest.json").write_text(json.dumps(_manifest(results, now), indent=1, ensure_ascii=False) + "\n")
@@ -105,12 +120,14 @@ def _version(package: str) -> str | None:
         return None
 
 
-def write_table(path: Path, rows: Iterable[Row]) -> None:
-    """Write rows as Parquet."""
+def write_table(path: Path, rows: Iterable[Row], columns: str) -> None:
+    """Write rows as Parquet, with the named columns (`name` or `name:type`)."""
     import pyarrow
     from pyarrow import parquet
 
-    parquet.write_table(pyarrow.Table.from_pylist([dict(row) for row in rows]), path, compression="zstd")
+    fields = [column.partition(":")[::2] for column in columns.split()]
+    schema = pyarrow.schema([(name, pyarrow.type_for_alias(kind or "string")) for name, kind in fields])
+    parquet.write_table(pyarrow.Table.from_pylist([dict(row) for row in rows], schema), path, compression="zstd")
 
 
 def read_table(path: Path) -> list[dict[str, Any]]:

@@ -73,7 +73,8 @@ class Mini(Benchmark):
         left_out = sorted(name for name in _about() if name not in kept)
         notes = []
         if left_out:
-            notes.append(f"left out {len(left_out)} documents (not in languages/domains): {', '.join(left_out)}")
+            named = ", ".join(left_out[:3]) + (f" and {len(left_out) - 3} more" if len(left_out) > 3 else "")
+            notes.append(f"left out {len(left_out)} documents (other languages or domains): {named}")
         unasked = sum(q.document in kept for q in layout.read_questions(_DATA / "qas.json")) - len(self.questions())
         if unasked:
             notes.append(f"left out {unasked} questions whose evidence is beyond the first {self.max_pages} pages")

@@ -1,7 +1,7 @@
 """Asks generators, and keeps every answer as soon as it exists."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ohr.contracts import Completion, Generator, Prompt
@@ -57,7 +57,8 @@ def _generate(
     made: dict[str, dict[str, Any]] = {}
     with work.timed("generation"), progress.step(f"{generator.name} on {label}", len(names)) as advance:
         for name, completion in zip(names, _replies(generator.stage, [missing[n] for n in names]), strict=True):
-            made[name] = asdict(completion)
+            text = completion.text.encode("utf-8", "replace").decode()  # half a character, where a reply was cut
+            made[name] = asdict(replace(completion, text=text))
             advance(1)
             work.calls["answers"] += 1
             work.tokens["in"] += completion.tokens_in

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ohr import seeds
 from ohr.contracts import Document, Page, Question
@@ -25,23 +25,24 @@ class Inputs:
     notes: tuple[str, ...]
 
 
-def read_inputs(spec: Spec, limit: int | None = None) -> Inputs:
-    """Read a spec's benchmark.
+def limited(spec: Spec, limit: int | None) -> Spec:
+    """Give a spec another limit, if one is given; what is written of the spec says so."""
+    return replace(spec, limit=limit, resolved={**spec.resolved, "limit": limit}) if limit else spec
 
-    Args:
-        limit: keep only this many documents, spread over the domains; instead of the spec's own limit.
+
+def read_inputs(spec: Spec) -> Inputs:
+    """Read a spec's benchmark.
 
     Raises:
         SpecError: nothing is left to evaluate, or an engine cannot read a document's language.
     """
-    limit = limit or spec.limit
     everything = spec.benchmark.documents()
-    documents = _limited(everything, limit)
+    documents = _spread(everything, spec.limit)
     notes = list(spec.benchmark.notes())
     if len(documents) < len(everything):
         notes.append(f"limited to {len(documents)} of {len(everything)} documents")
     names = {document.name for document in documents}
-    asked = [question for question in spec.benchmark.questions() if limit is None or question.document in names]
+    asked = [question for question in spec.benchmark.questions() if spec.limit is None or question.document in names]
     for question in asked:
         if question.document not in names:
             notes.append(f"question {question.id}: its document {question.document!r} is absent; it scores 0")
@@ -55,7 +56,7 @@ def read_inputs(spec: Spec, limit: int | None = None) -> Inputs:
     return Inputs(tuple(documents), tuple(questions), truth, tuple(notes))
 
 
-def _limited(documents: Sequence[Document], limit: int | None) -> list[Document]:
+def _spread(documents: Sequence[Document], limit: int | None) -> list[Document]:
     if limit is None or limit >= len(documents):
         return list(documents)
     by_domain: dict[str, list[Document]] = defaultdict(list)

@@ -1,6 +1,7 @@
 """The local executor: a pool of processes, one page or document a task, none of them trusted to survive."""
 
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
@@ -67,10 +68,15 @@ class LocalExecutor:
 
         waiting = iter(tasks)
         running: dict[Future[Any], tuple[T, int]] = {}
+        first = next(waiting, None)
+        if first is None:
+            return
         with _single_threaded():
-            pool: Any = ProcessPool(
-                self.workers, context=get_context("spawn"), initializer=_start, initargs=(self.plugin_files,)
-            )
+            with _deaf_to_interrupts():
+                pool: Any = ProcessPool(
+                    self.workers, context=get_context("spawn"), initializer=_start, initargs=(self.plugin_files,)
+                )
+                running[pool.schedule(work, args=(first,))] = (first, retries)
             try:
                 while True:
                     for task in _upto(4 * self.workers - len(running), waiting):
@@ -109,9 +115,17 @@ def _reason(error: BaseException) -> str:
     return str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"
 
 
-def _start(plugin_files: Sequence[Path]) -> None:
-    import signal
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Start workers that Ctrl-C does not reach: they inherit the mask, until `_start` tells them to ignore it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
+
+def _start(plugin_files: Sequence[Path]) -> None:
     from ohr.registry import load_file
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it stops the pool

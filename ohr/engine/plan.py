@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ohr.engine.bases import Bases, missing_documents, missing_pages
 from ohr.engine.cells import cells, searches
-from ohr.engine.inputs import read_inputs
+from ohr.engine.inputs import limited, read_inputs
 from ohr.engine.recipe import Recipe
 from ohr.engine.references import CONDITIONS
 from ohr.engine.retrieve import Retrieved, retrieved_from_store, scopes, search_key
@@ -47,7 +47,8 @@ class Plan:
 
 def plan(spec: Spec, store_folder: Path, workers: int, limit: int | None = None) -> Plan:
     """Look what the store has; runs nothing."""
-    recipe, store = Recipe(spec, read_inputs(spec, limit)), Store(store_folder)
+    spec = limited(spec, limit)
+    recipe, store = Recipe(spec, read_inputs(spec)), Store(store_folder)
     pages = missing_pages(recipe, store)
     documents, keys = missing_documents(recipe, store, {})
     bases = Bases(recipe, store, keys)

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ohr.contracts import Chunker, Document, Generator, Prompt, Question, Retriever
+import ohr
+from ohr.contracts import Chunker, Document, Generator, Metric, Prompt, Question, Retriever
 from ohr.engine.inputs import Inputs
 from ohr.keys import identity, key
+from ohr.registry import Registry
 from ohr.spec.model import KnowledgeBase, Spec
 
 
@@ -32,7 +34,8 @@ class Recipe:
 
     def page(self, base: KnowledgeBase, document: Document, index: int) -> str:
         """Key of one recognised page."""
-        noises = [identity(noise) for noise in base.image_noise]
+        # a distortion of severity 0 gives its input back, so that clean pages are read once
+        noises = [identity(noise) for noise in base.image_noise if getattr(noise, noise.knob)]
         seed = self.spec.seed + base.replicate if noises else None
         leaf = self.leaf(document, images=True)
         return key("page", leaf, document.name, index, noises, seed, identity(base.ocr), self._files())
@@ -71,7 +74,19 @@ class Recipe:
         """Key of the whole run."""
         leaves = [self.leaf(d, images=images) for d in self.inputs.documents for images in (False, True)]
         asked = [[question.id, question.text, question.answers] for question in self.inputs.questions]
-        return key("run", self.spec.resolved, leaves, asked, self.prompt_digest, self._files())
+        scored = [ohr.__version__, *(identity(metric) for metric in self.metrics.values())]
+        return key("run", self.spec.resolved, leaves, asked, scored, self.prompt_digest, self._files())
+
+    @cached_property
+    def metrics(self) -> dict[str, Metric]:
+        """The retrieval and answer metrics of the benchmark's protocol, by name."""
+        registry, protocol = Registry(self.spec.plugin_files), self.spec.benchmark.protocol
+        found: dict[str, Metric] = {}
+        for name in (protocol.retrieval, *protocol.answer):
+            metric = registry.load("metric", name).model_validate({"kind": name})
+            if isinstance(metric, Metric):  # the registry has checked it; this tells the type checker
+                found[name] = metric
+        return found
 
     @cached_property
     def prompt_digest(self) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import Metric, Page, Prompt, Question
+from ohr.contracts import Completion, Page, Prompt, Question
 from ohr.engine.answer import Answered, ask
 from ohr.engine.bases import Bases, build_bases, document_texts
 from ohr.engine.cells import Cell, searches
-from ohr.engine.inputs import Inputs, read_inputs
+from ohr.engine.inputs import limited, read_inputs
 from ohr.engine.local import Executor, LocalExecutor
 from ohr.engine.preflight import check_stages
 from ohr.engine.progress import Progress, Quiet
@@ -25,11 +25,11 @@ from ohr.engine.work import Work
 from ohr.metrics.dose import by_page, dose, own_text, page_dose, question_dose
 from ohr.models import STORE_VARIABLE
 from ohr.ocr.ground_truth import GroundTruth
-from ohr.registry import Registry
 from ohr.results import Results, find_finished, write_results
 from ohr.spec.model import KnowledgeBase, Named, Spec
 from ohr.spec.sweep import shown
 from ohr.store import Store
+from ohr.text import HAS_HAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def run(
         store: folder of the content-addressed store.
         runs: folder under which the run gets a folder of its own.
         workers: processes for OCR and noise; by default one per core.
-        limit: use only this many documents.
+        limit: use only this many documents, instead of the spec's own limit.
         executor: where tasks run; by default processes on this machine.
 
     Raises:
@@ -77,7 +77,9 @@ def run(
         TooManyFailures: more items failed than the spec allows.
     """
     check_stages(spec)
-    recipe = Recipe(spec, read_inputs(spec, limit))
+    spec = limited(spec, limit)
+    recipe = Recipe(spec, read_inputs(spec))
+    (runs / spec.name).mkdir(parents=True, exist_ok=True)  # a folder that cannot be written is told before the work
     work = Work(spec.max_failures)
     progress = progress or Quiet()
     executor = executor or LocalExecutor(workers or os.cpu_count() or 1, spec.plugin_files)
@@ -146,7 +148,8 @@ def prompts_of(
 
 def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answers: Answers, advance: Any) -> _Gathered:
     recipe, gathered = bases.recipe, _Gathered()
-    scorer = _scorer(recipe.spec, recipe.inputs)
+    protocol = recipe.spec.benchmark.protocol
+    scorer = Scorer(recipe.inputs, recipe.metrics, protocol.retrieval, protocol.answer, recipe.spec.seed)
     for base in recipe.spec.knowledge_bases:
         pages: dict[str, list[Page]] = {d.name: bases.pages(base, d) for d in recipe.inputs.documents}
         failed = failed_questions(recipe.inputs.questions, pages)
@@ -162,16 +165,6 @@ def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answe
         advance(1)
     _score_references(recipe, answers, scorer, gathered)
     return gathered
-
-
-def _scorer(spec: Spec, inputs: Inputs) -> Scorer:
-    registry, protocol = Registry(spec.plugin_files), spec.benchmark.protocol
-    metrics: dict[str, Metric] = {}
-    for name in (protocol.retrieval, *protocol.answer):
-        metric = registry.load("metric", name).model_validate({"kind": name})
-        if isinstance(metric, Metric):  # the registry has checked it; this tells the type checker
-            metrics[name] = metric
-    return Scorer(inputs, metrics, protocol.retrieval, protocol.answer, spec.seed)
 
 
 def _score_base(
@@ -233,19 +226,18 @@ def _score_references(recipe: Recipe, answers: Answers, scorer: Scorer, gathered
                 cell = Cell("reference", base, generator=generator)
                 gathered.rows += scorer.answer_rows(cell, answers[place], set())
                 gathered.answers += _answer_records(cell, answers[place])
-    if recipe.spec.generators:
+    if answers:
         base = KnowledgeBase("constant", "constant", (), GroundTruth(), ())
         gathered.rows += _constant_rows(recipe.inputs.questions, scorer, Cell("reference", base))
 
 
 def _constant_rows(questions: Sequence[Question], scorer: Scorer, cell: Cell) -> list[Row]:
     """Score the one word, yes or no, that would do best as the answer to everything."""
-    from ohr.contracts import Completion
-
     best: list[Row] = []
-    for word in ("yes", "no"):
-        answer = Answered(Prompt("", (), "", ""), Completion(word), word)
-        rows = list(scorer.answer_rows(cell, {question.id: answer for question in questions}, set()))
+    for english, chinese in (("yes", "是"), ("no", "否")):
+        words = {q.id: chinese if HAS_HAN.search(q.text) else english for q in questions}
+        answers = {name: Answered(Prompt("", (), "", ""), Completion(word), word) for name, word in words.items()}
+        rows = list(scorer.answer_rows(cell, answers, set()))
         if not best or _headline(rows, scorer) > _headline(best, scorer):
             best = rows
     return best

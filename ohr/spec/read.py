@@ -151,7 +151,8 @@ def _levels(builder: Builder, entry: KnowledgeBaseEntry, where: Where, replicate
         noises = (*images, *texts)
         swept = [pair for built in (*images, engine, *texts) for pair in built.swept]
         label = entry.name or _default_name(images, engine, texts)
-        draws = replicates if noises else 1
+        # without strength, or without noise, every draw is the same
+        draws = replicates if any(getattr(built.stage, built.stage.knob) for built in noises) else 1
         knob, value, rest = _knob(noises, swept)
         for draw in range(draws):
             levels.append(
@@ -231,6 +232,7 @@ def _written_out(
                 "ocr": base.ocr.model_dump(mode="json"),
                 "text_noise": [noise.model_dump(mode="json") for noise in base.text_noise],
                 "replicate": base.replicate,
+                "retrievers": base.retrievers,
             }
             for base in bases
         ],

@@ -1,0 +1,68 @@
+"""`ohr check`: is this spec right, and can it run here?"""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import typer
+
+from ohr.cli.options import AsJson, Overrides, SpecFile, Trust
+from ohr.cli.show import say, say_first, say_json
+from ohr.errors import OhrError
+
+if TYPE_CHECKING:
+    from ohr.engine.inputs import Inputs
+    from ohr.spec.model import Spec
+
+
+def check(spec: SpecFile, overrides: Overrides = None, trust_plugins: Trust = False, as_json: AsJson = False) -> None:
+    """Validate a spec, and what it needs on this machine.
+
+    Libraries, models and language packs are looked for; nothing is run, and all faults are told at once.
+    """
+    from ohr.engine.cells import cells
+    from ohr.spec.read import read_spec
+
+    try:
+        read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
+        inputs = _ready(read)
+    except OhrError as error:
+        if not as_json:
+            raise
+        say_json({"valid": False, "faults": str(error).splitlines()})
+        raise typer.Exit(2) from None
+    counts = Counter(cell.stage for cell in cells(read))
+    found = {
+        "knowledge_bases": len(read.knowledge_bases),
+        "cells": dict(counts),
+        "documents": len(inputs.documents),
+        "questions": len(inputs.questions),
+        "notes": inputs.notes,
+    }
+    if as_json:
+        say_json({"valid": True, "faults": [], **found})
+        return
+    stages = ", ".join(f"{count} {stage}" for stage, count in counts.items())
+    say(
+        f"{spec} is valid: {found['knowledge_bases']} knowledge bases, {counts.total()} cells ({stages}), "
+        f"{found['documents']} documents, {found['questions']} questions"
+    )
+    say_first("notes:", inputs.notes)
+
+
+def _ready(spec: "Spec") -> "Inputs":
+    """Read what the run would start from; raises everything that stands in its way at once."""
+    from ohr.engine.inputs import read_inputs
+    from ohr.engine.preflight import check_stages
+
+    faults = []
+    try:
+        check_stages(spec)
+    except OhrError as error:
+        faults.append(str(error))
+    try:
+        inputs = read_inputs(spec)
+    except OhrError as error:
+        faults.append(str(error))
+    if faults:
+        raise OhrError("\n".join(faults))
+    return inputs

@@ -1,0 +1,23 @@
+"""`ohr demo`: the packaged quickstart, offline."""
+
+import os
+from importlib.resources import as_file, files
+
+from ohr.cli.carry_out import carry_out
+from ohr.cli.options import RUNS, STORE, RunsFolder, StoreFolder, Workers
+
+
+def demo(workers: Workers = None, store: StoreFolder = STORE, runs: RunsFolder = RUNS) -> None:
+    """Carry out the packaged quickstart experiment, offline."""
+    from ohr.engine.preflight import check_stages
+    from ohr.errors import PluginError
+    from ohr.spec.read import read_spec
+
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # its models are packages: nothing is asked of the hub
+    with as_file(files("ohr.pipelines") / "quickstart.yaml") as path:
+        spec = read_spec(path)
+    try:
+        check_stages(spec)
+    except PluginError as error:
+        raise PluginError(f"{error}\nall that the demo needs: pip install 'ohr[demo]'") from None
+    carry_out(spec, store=store, runs=runs, workers=workers)

@@ -1,0 +1,21 @@
+"""Arguments and options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help="The experiment's YAML file.", show_default=False)]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="K=V", help="Replace a value, as in retrievers.0.top_k=5; may be repeated."),
+]
+Trust = Annotated[bool, typer.Option("--trust-plugins", help="Run the plugin files that the spec names.")]
+Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Use only N documents, spread over the domains.")]
+Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Processes for noise and OCR; one per core.")]
+StoreFolder = Annotated[Path, typer.Option("--store", metavar="DIR", help="Where finished steps are kept.")]
+RunsFolder = Annotated[Path, typer.Option("--runs", metavar="DIR", help="Where results are kept.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script to read.")]
+
+STORE = Path(".ohr")
+RUNS = Path("runs")

@@ -1,0 +1,49 @@
+"""`ohr plan`: what a run would do, and what is done already."""
+
+import os
+from typing import TYPE_CHECKING
+
+from ohr.cli.options import STORE, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
+from ohr.cli.show import say, say_first, say_json, say_table
+
+if TYPE_CHECKING:
+    from ohr.engine.plan import Plan
+
+
+def plan(
+    spec: SpecFile,
+    overrides: Overrides = None,
+    limit: Limit = None,
+    workers: Workers = None,
+    trust_plugins: Trust = False,
+    store: StoreFolder = STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Show a run's cells, what the store has, and the work left."""
+    from ohr.engine import plan as engine
+    from ohr.spec.read import read_spec
+
+    processes = workers or os.cpu_count() or 1
+    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
+    made = engine.plan(read, store, processes, limit)
+    if as_json:
+        say_json(made)
+        return
+    stages = ", ".join(f"{count} {stage}" for stage, count in made.cells.items())
+    say(f"{read.name}: {made.documents} documents, {made.questions} questions")
+    say(f"{sum(made.cells.values())} cells: {stages}")
+    say_table(
+        ("step", "total", "in store", "left"),
+        [(name, str(n.total), str(n.total - n.left), str(n.left)) for name, n in made.steps.items()],
+    )
+    say(_left(made, processes))
+    say_first("notes:", made.notes)
+
+
+def _left(made: "Plan", workers: int) -> str:
+    if not any(count.left for count in made.steps.values()):
+        return "left to do: nothing"
+    minutes = "time unknown: no page or answer was timed here yet"
+    if made.minutes is not None:
+        minutes = f"about {made.minutes:.1f} minutes with {workers} workers"
+    return f"left to do: about {made.tokens:,} prompt tokens; {minutes}"

@@ -1,0 +1,152 @@
+"""`ohr plugins`: what can be named in a spec."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from inspect import cleandoc
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ohr.cli.fields import Parameter, parameters
+from ohr.cli.options import AsJson
+from ohr.cli.show import say, say_json, say_table
+from ohr.errors import PluginError
+
+
+class _Shortcut(TyperGroup):
+    """Takes `ohr plugins retrievers` as `ohr plugins list retrievers`."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["list", *args])
+
+
+app = typer.Typer(cls=_Shortcut, rich_markup_mode=None)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A plugin in one line.
+
+    Args:
+        extra: the extra of ohr that it needs, if any.
+        missing: packages of that extra that are not installed.
+    """
+
+    family: str
+    kind: str
+    description: str
+    extra: str | None
+    missing: tuple[str, ...]
+
+
+@app.callback(invoke_without_command=True)
+def plugins(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List plugins, or show the parameters of one.
+
+    `ohr plugins` lists all, `ohr plugins retrievers` those of a family, `ohr plugins show retriever bm25` one.
+    """
+    if ctx.invoked_subcommand is None:
+        list_plugins(None, as_json)
+
+
+@app.command("list")
+def list_plugins(
+    family: Annotated[str | None, typer.Argument(help="Such as retrievers; all.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the plugins of one family, or all."""
+    found = list(_listed(family))
+    if as_json:
+        say_json(found)
+        return
+    say_table(
+        ("family", "kind", "what it does", "extra"),
+        [(about.family, about.kind, about.description, _extra(about)) for about in found],
+    )
+
+
+@app.command("show")
+def show_plugin(
+    family: Annotated[str, typer.Argument(help="Such as retriever.", show_default=False)],
+    kind: Annotated[str, typer.Argument(help="Such as bm25.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Show a plugin's parameters: types, defaults, ranges."""
+    from ohr.registry import Registry
+
+    name = _family(family)
+    plugin = Registry().load(name, kind)
+    about, fields = _about(name, kind), parameters(plugin)
+    if as_json:
+        say_json({"plugin": about, "version": plugin.version, "parameters": fields})
+        return
+    say(f"{name} {kind} (version {plugin.version})")
+    say(cleandoc(plugin.__doc__ or ""))
+    if about.extra:
+        say(f"needs the extra {_extra(about)}")
+    if fields:
+        say()
+        say_table(("parameter", "type", "default", "range", "what it does"), [_row(parameter) for parameter in fields])
+
+
+def _listed(family: str | None) -> Iterator[About]:
+    from ohr.contracts import FAMILIES
+    from ohr.registry import Registry
+
+    for name in (_family(family),) if family else FAMILIES:
+        for kind in Registry().names(name):
+            yield _about(name, kind)
+
+
+def _family(given: str) -> str:
+    """Name a family by its singular, its plural, or its entry-point group."""
+    from ohr.contracts import FAMILIES
+    from ohr.registry import choices
+
+    wanted = given.replace("-", "_")
+    for name, (_, group) in FAMILIES.items():
+        if wanted in (name, f"{name}s", group, group.removeprefix("ohr.")):
+            return name
+    raise PluginError(f"no family {given!r}. {choices(wanted, tuple(FAMILIES))}")
+
+
+def _about(family: str, kind: str) -> About:
+    from ohr.registry import Registry
+
+    try:
+        plugin = Registry().load(family, kind)
+    except PluginError as error:
+        return About(family, kind, f"cannot be used: {error}", None, ())
+    first = (plugin.__doc__ or "").strip().split("\n")[0]
+    return About(family, kind, first, plugin.extra, _missing(plugin.extra) if plugin.extra else ())
+
+
+def _extra(about: About) -> str:
+    if about.extra is None:
+        return ""
+    if not about.missing:
+        return f"{about.extra} (installed)"
+    return f"{about.extra} (not installed: pip install 'ohr[{about.extra}]')"
+
+
+def _missing(extra: str) -> tuple[str, ...]:
+    """Name the packages of an extra of ohr that are not installed."""
+    import re
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    absent = []
+    for line in requires("ohr") or ():
+        requirement, _, marker = line.partition(";")
+        package = re.match(r"[\w.-]+", requirement)
+        if package and re.search(rf"extra == ['\"]{re.escape(extra)}['\"]", marker):
+            try:
+                version(package[0])
+            except PackageNotFoundError:
+                absent.append(package[0])
+    return tuple(absent)
+
+
+def _row(parameter: Parameter) -> tuple[str, str, str, str, str]:
+    description = parameter.description + ("" if parameter.changes_results else " (Does not change results.)")
+    return parameter.name, parameter.type, parameter.default, parameter.range, description.strip()

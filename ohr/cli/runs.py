@@ -1,0 +1,57 @@
+"""`ohr runs`: the runs that were done here."""
+
+from pathlib import Path
+
+from ohr.cli.options import RUNS, AsJson, RunsFolder
+from ohr.cli.show import say, say_json, say_table, tell
+
+
+def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
+    """List runs, the newest last."""
+    from ohr.cli.curve import read_manifest
+    from ohr.errors import DataError
+
+    found = []
+    for folder in run_folders(runs):
+        try:
+            manifest = read_manifest(folder)
+        except DataError as error:
+            tell(str(error))
+            continue
+        found.append(
+            {
+                "name": manifest["spec"]["name"],
+                "time": manifest["written"],
+                "questions": manifest["questions"],
+                "failures": len(manifest["failures"]),
+                "path": str(folder),
+            }
+        )
+    found.sort(key=lambda run: run["time"])
+    if as_json:
+        say_json(found)
+    elif found:
+        say_table(tuple(found[0]), [tuple(map(str, run.values())) for run in found])
+    else:
+        say(f"no runs in {runs}")
+
+
+def run_folders(runs: Path, name: str = "*") -> list[Path]:
+    """List the folders of whole runs, of each name the oldest first."""
+    return sorted(path.parent for path in runs.glob(f"{name}/*/manifest.json") if not path.parent.name.startswith("."))
+
+
+def locate(run: Path, runs: Path) -> Path:
+    """Find a run by its folder, or the newest one of a name.
+
+    Raises:
+        DataError: there is no such run.
+    """
+    from ohr.errors import DataError
+
+    if (run / "manifest.json").is_file():
+        return run
+    named = [folder for folder in run_folders(runs) if folder.parent.name == str(run)]
+    if not named:
+        raise DataError(f"no run {str(run)!r}: give its folder, or one of the names that `ohr runs` lists")
+    return named[-1]

@@ -1,0 +1,12 @@
+"""`ohr schema`: what a spec may say, for editors."""
+
+import json
+
+from ohr.cli.show import say
+
+
+def schema() -> None:
+    """Print the JSON Schema of a spec, installed plugins included."""
+    from ohr.spec.schema import spec_schema
+
+    say(json.dumps(spec_schema(), indent=2, ensure_ascii=False))

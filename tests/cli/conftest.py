@@ -1,0 +1,71 @@
+"""Commands run as a user types them, in a folder of their own, on one page of mini's law documents."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from ohr.cli.app import app
+
+SPEC = """\
+name: small
+replicates: 1
+benchmark: {kind: mini, domains: [law], languages: [en], max_pages: 1}
+knowledge_bases:
+  - name: ground_truth
+  - name: formatting
+    text_noise: {kind: formatting, rate: [0.1, 0.6]}
+chunker: {kind: page}
+retrievers:
+  - {kind: bm25, top_k: 2}
+generators:
+  - {kind: extractive}
+"""
+
+Ohr = Callable[..., Result]
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    """An empty working folder with `small.yaml` in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.yaml").write_text(SPEC)
+    return tmp_path
+
+
+def _command(*words: str) -> Result:
+    """Run a command; what it raises by mistake fails the test."""
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+
+
+@pytest.fixture
+def ohr(home) -> Ohr:
+    """Run commands in a folder with nothing but `small.yaml`."""
+    return _command
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> tuple[Path, Result]:
+    """A folder in which `small.yaml` was run once, and what the command said; tests leave it as it is."""
+    home, before = tmp_path_factory.mktemp("finished"), Path.cwd()
+    (home / "small.yaml").write_text(SPEC)
+    os.chdir(home)
+    try:
+        return home, _command("run", "small.yaml", "--workers", "1")
+    finally:
+        os.chdir(before)
+
+
+@pytest.fixture
+def there(finished, monkeypatch) -> Path:
+    """Go to the folder in which `small.yaml` was run."""
+    monkeypatch.chdir(finished[0])
+    return finished[0]
+
+
+@pytest.fixture
+def ohr_here(there) -> Ohr:
+    """Run commands where `small.yaml` was run before."""
+    return _command

@@ -1,0 +1,221 @@
+import json
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+from ohr.registry import Registry
+
+NEEDY = """\
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from ohr import extras
+from ohr.contracts import Chunk, Index, Retriever
+
+
+class Needy(Retriever):
+    '''Needs a library that nobody has.'''
+
+    kind: Literal["needy"] = "needy"
+
+    def check(self) -> None:
+        extras.require("no_such_library_ohr", "dense")
+
+    def index(self, chunks: Sequence[Chunk]) -> Index:
+        raise NotImplementedError
+
+    def load(self, folder: Path) -> Index:
+        raise NotImplementedError
+"""
+
+
+def all_of(family: str) -> str:
+    return ", ".join(Registry().names(family))
+
+
+@pytest.fixture
+def edited(home):
+    """Replace a part of `small.yaml`."""
+
+    def edit(old: str, new: str) -> None:
+        text = (home / "small.yaml").read_text()
+        assert old in text
+        (home / "small.yaml").write_text(text.replace(old, new))
+
+    return edit
+
+
+@pytest.fixture
+def needy(home, edited):
+    """Let `small.yaml` use a plugin file whose library is missing."""
+    (home / "needy.py").write_text(NEEDY)
+    edited("kind: bm25", "kind: needy")
+    edited("name: small\n", "name: small\nplugins: [./needy.py]\n")
+
+
+def refused(result, *lines: str) -> None:
+    assert result.stderr.splitlines() == list(lines)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_a_right_spec_is_told_in_a_line(ohr):
+    result = ohr("check", "small.yaml")
+    first = result.stdout.splitlines()[0]
+    assert first.startswith(
+        "small.yaml is valid: 3 knowledge bases, 12 cells (3 page, 3 retrieval, 3 generation, 3 overall), 4 documents, "
+    )
+    assert result.exit_code == 0
+
+
+def test_a_right_spec_as_json(ohr):
+    told = json.loads(ohr("check", "small.yaml", "--json").stdout)
+    assert told.keys() == {"valid", "faults", "knowledge_bases", "cells", "documents", "questions", "notes"}
+    assert (told["valid"], told["faults"], told["knowledge_bases"], told["documents"]) == (True, [], 3, 4)
+    assert told["cells"] == {"page": 3, "retrieval": 3, "generation": 3, "overall": 3}
+
+
+def test_faults_as_json_end_with_2(ohr, edited):
+    edited("top_k: 2", "topk: 2")
+    result = ohr("check", "small.yaml", "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout) == {
+        "valid": False,
+        "faults": [
+            "small.yaml:10: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, variant. Did you mean "
+            "'top_k'?"
+        ],
+    }
+
+
+def test_an_unknown_plugin(ohr, edited):
+    edited("bm25", "bm52")
+    refused(
+        ohr("check", "small.yaml"),
+        f"small.yaml:10: retrievers.0.kind: Choose one of: {all_of('retriever')}. Did you mean 'bm25'? (got 'bm52')",
+    )
+
+
+def test_a_wrong_type(ohr, edited):
+    edited("top_k: 2", "top_k: two")
+    refused(ohr("check", "small.yaml"), "small.yaml:10: retrievers.0.top_k: must be a whole number (got 'two')")
+
+
+def test_a_value_out_of_range(ohr, edited):
+    edited("0.6", "1.6")
+    refused(
+        ohr("check", "small.yaml"),
+        "small.yaml:7: knowledge_bases.1.text_noise.rate.1: must be less than or equal to 1 (got 1.6)",
+    )
+
+
+def test_a_typo(ohr, edited):
+    edited("replicates", "replicate")
+    result = ohr("check", "small.yaml")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("small.yaml:2: replicate: unknown key. Choose one of: name, seed, replicates, ")
+    assert result.stderr.endswith(" Did you mean 'replicates'?\n")
+
+
+def test_a_duplicate_key(ohr, edited):
+    edited("chunker:", "replicates: 3\nchunker:")
+    refused(ohr("check", "small.yaml"), "small.yaml:8: replicates: this key stands twice; the first is on line 2")
+
+
+def test_all_faults_come_at_once_in_the_order_of_the_file(ohr, edited):
+    edited("replicates: 1", "replicates: one")
+    edited("kind: page", "kind: pages")
+    edited("top_k: 2", "top_k: two")
+    refused(
+        ohr("check", "small.yaml"),
+        "small.yaml:2: replicates: must be a whole number (got 'one')",
+        f"small.yaml:8: chunker.kind: Choose one of: {all_of('chunker')}. Did you mean 'page'? (got 'pages')",
+        "small.yaml:10: retrievers.0.top_k: must be a whole number (got 'two')",
+    )
+
+
+def test_a_missing_file(ohr):
+    refused(ohr("check", "absent.yaml"), "absent.yaml: no such file")
+
+
+def test_a_plugin_file_that_is_not_trusted(ohr, needy):
+    refused(
+        ohr("check", "small.yaml"),
+        "small.yaml:2: plugins: this spec runs code of its own; allow it with --trust-plugins",
+    )
+
+
+def test_a_missing_extra(ohr, needy):
+    refused(
+        ohr("check", "small.yaml", "--trust-plugins"),
+        "retriever needy: no_such_library_ohr is not installed: pip install 'ohr[dense]'",
+    )
+
+
+def test_a_missing_extra_stops_a_run_before_anything_is_spent(ohr, needy, home):
+    refused(
+        ohr("run", "small.yaml", "--trust-plugins"),
+        "retriever needy: no_such_library_ohr is not installed: pip install 'ohr[dense]'",
+    )
+    assert not (home / ".ohr").exists()
+
+
+def test_a_missing_language_pack(ohr):
+    folder = f"{sysconfig.get_paths()['data']}/share/tessdata"
+    result = ohr("check", "small.yaml", "--set", "knowledge_bases.0.ocr={kind: tesseract, languages: [eng, chi_sim]}")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"ocr tesseract: no language pack 'chi_sim' in {folder}. Put chi_sim.traineddata ")
+
+
+def test_a_language_that_the_engine_does_not_read(ohr):
+    sets = ("--set", "benchmark={kind: mini}", "--set", "knowledge_bases.0.ocr={kind: tesseract}")
+    result = ohr("check", "small.yaml", *sets)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("ocr tesseract: no language pack for zh (")
+    assert result.stderr.endswith("or leave those documents out with `languages: [en]` under `benchmark`\n")
+
+
+def test_what_the_machine_and_the_data_lack_is_told_together(ohr, needy):
+    sets = ("--set", "benchmark={kind: mini}", "--set", "knowledge_bases.0.ocr={kind: tesseract}")
+    result = ohr("check", "small.yaml", "--trust-plugins", *sets)
+    assert [line.split(":")[0] for line in result.stderr.splitlines()] == ["retriever needy", "ocr tesseract"]
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("retrievers.0.top_k", "--set retrievers.0.top_k: write it as key.path=value"),
+        ("retrievers.0.top_k=[", "--set retrievers.0.top_k=[: the value is not valid YAML"),
+        ("retrievers.4.top_k=3", "--set retrievers.4.top_k=3: there is no retrievers.4"),
+        ("name.x=1", "--set name.x=1: name is not a mapping"),
+        (
+            "retrievers.0.top_k=x",
+            "--set retrievers.0.top_k=x: retrievers.0.top_k: must be a whole number (got 'x')",
+        ),
+        (
+            "retrievers.0.topk=3",
+            "--set retrievers.0.topk=3: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, variant. "
+            "Did you mean 'top_k'?",
+        ),
+    ],
+)
+def test_a_mistake_in_an_override(ohr, override, told):
+    refused(ohr("check", "small.yaml", "--set", override), told)
+
+
+def test_an_override_is_taken(ohr):
+    result = ohr("check", "small.yaml", "--set", "evaluate=[retrieval]", "--set", "chunker.kind=sentence")
+    assert "6 cells (3 page, 3 retrieval)" in result.stdout
+
+
+def test_a_dense_spec_is_checked_without_torch(home):
+    code = (
+        "import sys\n"
+        "from ohr.cli.app import app\n"
+        "app(['check', 'small.yaml', '--set', 'retrievers.0.kind=dense'], standalone_mode=False)\n"
+        "sys.exit(' '.join({'torch', 'transformers', 'faiss', 'cv2', 'matplotlib'} & sys.modules.keys()) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

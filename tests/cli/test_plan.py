@@ -1,0 +1,40 @@
+import json
+
+
+def test_a_plan_before_the_first_run_has_everything_left(ohr):
+    told = json.loads(ohr("plan", "small.yaml", "--json").stdout)
+    assert told["cells"] == {"page": 3, "retrieval": 3, "generation": 3, "overall": 3}
+    assert told["steps"]["documents to build"] == {"total": 12, "left": 12}
+    assert told["steps"]["searches"] == {"total": 3, "left": 3}
+    assert told["minutes"] is None
+    assert told["tokens"] > 0
+
+
+def test_a_plan_runs_nothing(ohr, home):
+    assert ohr("plan", "small.yaml").exit_code == 0
+    assert [path.name for path in home.iterdir()] == ["small.yaml"]
+
+
+def test_a_plan_is_told_in_words(ohr):
+    lines = ohr("plan", "small.yaml", "--workers", "3").stdout.splitlines()
+    assert lines[0].startswith("small: 4 documents, ")
+    assert lines[1] == "12 cells: 3 page, 3 retrieval, 3 generation, 3 overall"
+    assert lines[2] == "step                total  in store  left"
+    assert lines[3] == "pages to recognise  0      0         0"
+    assert lines[4] == "documents to build  12     0         12"
+    assert lines[7].endswith(" prompt tokens; time unknown: no page or answer was timed here yet")
+
+
+def test_a_plan_after_a_run_has_nothing_left(ohr_here):
+    result = ohr_here("plan", "small.yaml")
+    assert "left to do: nothing" in result.stdout.splitlines()
+
+
+def test_a_plan_for_one_more_level_knows_how_long_it_takes(ohr_here):
+    sets = ("--set", "knowledge_bases.1.text_noise.rate=[0.1, 0.6, 0.9]", "--workers", "2")
+    (line,) = [line for line in ohr_here("plan", "small.yaml", *sets).stdout.splitlines() if line.startswith("left")]
+    assert line.endswith(" minutes with 2 workers")
+
+
+def test_a_limit_is_planned(ohr):
+    assert ohr("plan", "small.yaml", "--limit", "2").stdout.startswith("small: 2 documents, ")

@@ -1,0 +1,98 @@
+import json
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import Field
+
+from ohr.cli.fields import Parameter, parameters
+from ohr.contracts import FAMILIES, Stage, execution
+from ohr.registry import Registry
+
+
+def test_every_plugin_has_a_line(ohr):
+    listed = json.loads(ohr("plugins", "--json").stdout)
+    assert [(about["family"], about["kind"]) for about in listed] == [
+        (family, kind) for family in FAMILIES for kind in Registry().names(family)
+    ]
+    assert all(about["description"] for about in listed)
+
+
+@pytest.mark.parametrize("name", ["retriever", "retrievers", "ohr.retrievers"])
+def test_a_family_is_listed_by_any_of_its_names(ohr, name):
+    lines = ohr("plugins", name).stdout.splitlines()
+    assert lines[0].split() == ["family", "kind", "what", "it", "does", "extra"]
+    assert [line.split()[:2] for line in lines[1:]] == [["retriever", kind] for kind in Registry().names("retriever")]
+
+
+@pytest.mark.parametrize("name", ["image-noise", "image_noise", "image_noises"])
+def test_a_family_of_two_words_is_listed(ohr, name):
+    assert "salt_and_pepper" in ohr("plugins", name).stdout
+
+
+def test_a_plugin_whose_library_is_missing_is_listed_and_says_so(ohr, monkeypatch):
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: ['no-such-library-ohr>=1; extra == "dense"'])
+    (line,) = [line for line in ohr("plugins", "retrievers").stdout.splitlines() if " dense " in line]
+    assert line.endswith("dense (not installed: pip install 'ohr[dense]')")
+
+
+def test_an_unknown_family(ohr):
+    result = ohr("plugins", "retreivers")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "no family 'retreivers'. Choose one of: ocr, image_noise, text_noise, chunker, retriever, generator, metric, "
+        "benchmark. Did you mean 'retriever'?\n"
+    )
+
+
+def test_a_plugin_is_shown_with_its_parameters(ohr):
+    lines = ohr("plugins", "show", "retriever", "bm25").stdout.splitlines()
+    assert lines[0] == "retriever bm25 (version 1)"
+    assert lines[1] == "Ranks chunks by the rare words they share with the query (Robertson & Zaragoza 2009)."
+    assert [line.split()[0] for line in lines[lines.index("") + 3 :]][-4:] == ["top_k", "k1", "b", "variant"]
+    assert " ".join(lines[-2].split()) == "b number 0.75 >= 0, <= 1 How much long chunks are penalised."
+
+
+def test_a_plugin_is_shown_as_json(ohr):
+    told = json.loads(ohr("plugins", "show", "retrievers", "dense", "--json").stdout)
+    assert told["plugin"]["extra"] == "dense"
+    assert {
+        "name": "batch_size",
+        "type": "whole number",
+        "default": "32",
+        "range": "> 0",
+        "description": "Texts encoded at once.",
+        "changes_results": False,
+    } in told["parameters"]
+
+
+def test_an_unknown_plugin_to_show(ohr):
+    result = ohr("plugins", "show", "chunker", "pages")
+    assert result.exit_code == 2
+    kinds = ", ".join(Registry().names("chunker"))
+    assert result.stderr == f"no chunker 'pages'. Choose one of: {kinds}. Did you mean 'page'?\n"
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Odd(Stage):
+    kind: Literal["odd"] = "odd"
+    where: Path
+    colour: Colour = Colour.RED
+    sizes: Annotated[tuple[int, ...], Field(description="Some.")] = (1, 2)
+    share: Annotated[float | None, Field(gt=0, le=1)] = None
+    sure: Annotated[bool, execution("Does it?")] = True
+
+
+def test_parameters_are_told_in_words():
+    assert parameters(Odd) == [
+        Parameter("where", "path", "required", "", "", True),
+        Parameter("colour", "red, blue", '"red"', "", "", True),
+        Parameter("sizes", "list of whole number", "[1, 2]", "", "Some.", True),
+        Parameter("share", "number or null", "null", "> 0, <= 1", "", True),
+        Parameter("sure", "true or false", "true", "", "Does it?", False),
+    ]

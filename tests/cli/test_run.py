@@ -1,0 +1,229 @@
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+OHR = Path(sys.executable).with_name("ohr")
+
+PLUGIN = """\
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from ohr.contracts import Completion, Generator, Prompt
+
+
+class Stumbling(Generator):
+    '''Answers `7`; fails, or is interrupted, at the fifth prompt of the file's life.'''
+
+    kind: Literal["stumbling"] = "stumbling"
+    way: Literal["fail", "interrupt"] = "fail"
+
+    def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
+        count = Path("asked")
+        for prompt in prompts:
+            asked = int(count.read_text()) + 1 if count.exists() else 1
+            count.write_text(str(asked))
+            if asked == 5 and self.way == "interrupt":
+                signal.raise_signal(signal.SIGINT)
+            if asked == 5:
+                yield Completion("", finish="error", error="the model stumbled")
+            else:
+                yield Completion("7")
+"""
+
+
+@pytest.fixture
+def stumbling(home):
+    """Let `small.yaml` answer with a generator that fails once, without knowledge bases that take long."""
+    (home / "stumbling.py").write_text(PLUGIN)
+    lines = (home / "small.yaml").read_text().replace("extractive", "stumbling").splitlines()
+    (home / "small.yaml").write_text("\n".join(["plugins: [./stumbling.py]", *lines]))
+    return ("run", "small.yaml", "--trust-plugins", "--workers", "1", "--set", "evaluate=[generation]")
+
+
+def test_a_run_ends_with_0_and_its_folder(finished):
+    home, result = finished
+    folder = home / result.stdout.splitlines()[-1]
+    assert result.exit_code == 0
+    assert {"manifest.json", "scores.parquet", "summary.csv", "figures"} <= {path.name for path in folder.iterdir()}
+
+
+def test_a_run_prints_its_curve_without_intervals_for_four_documents(finished):
+    lines = finished[1].stdout.splitlines()
+    assert lines[0] == "noise         level  r_noise  evidence loss  retrieval lcs bm25  generation f1  overall f1 bm25"
+    assert [line.split()[:2] for line in lines[1:4]] == [
+        ["ground_truth", "0.00"],
+        ["formatting", "0.1"],
+        ["formatting", "0.6"],
+    ]
+    assert lines[4].endswith(" documents; no intervals: fewer than 5 documents")
+
+
+def test_a_run_tells_what_the_benchmark_left_out(finished):
+    assert "\nnotes:\n  left out " in finished[1].stdout
+
+
+def test_a_run_tells_what_was_done(finished):
+    (line,) = [line for line in finished[1].stdout.splitlines() if line.startswith("done in ")]
+    assert [part.split()[0] for part in line.split(": ")[1].split(", ")] == [
+        "documents",
+        "indexes",
+        "searches",
+        "answers",
+        "tokens",
+        "tokens",
+    ]
+
+
+def test_a_piped_run_says_nothing_on_stderr(finished):
+    assert finished[1].stderr == ""
+
+
+def test_a_second_run_does_nothing_and_names_the_same_folder(finished, there, ohr_here):
+    result = ohr_here("run", "small.yaml")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == finished[1].stdout.splitlines()[-1]
+    assert "\n0 stage calls: everything was in the store (" in result.stdout
+
+
+def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here):
+    told = json.loads(ohr_here("run", "small.yaml", "--json").stdout)
+    assert told.keys() == {"folder", "curve", "notes", "failures", "calls", "tokens", "seconds", "figures"}
+    assert told["folder"] == finished[1].stdout.splitlines()[-1]
+    assert told["calls"] == {}
+    assert len(told["curve"]) == 3 * 3
+    assert told["curve"][0] | {"mean": 1.0} == {
+        "noise": "ground_truth",
+        "level": "",
+        "r_noise": 0.0,
+        "evidence_loss": 0.0,
+        "stage": "retrieval",
+        "metric": "lcs",
+        "chunker": "page",
+        "retriever": "bm25",
+        "generator": "",
+        "mean": 1.0,
+        "low": None,
+        "high": None,
+        "n": told["curve"][0]["n"],
+        "documents": 4,
+        "failed": 0,
+        "note": "points only",
+    }
+
+
+def test_a_run_without_matplotlib_is_done_and_says_what_to_install(ohr, monkeypatch):
+    monkeypatch.setattr("ohr.extras.find_spec", lambda name: None)
+    result = ohr("run", "small.yaml", "--set", "knowledge_bases=[{name: ground_truth}]", "--workers", "1")
+    assert result.exit_code == 0
+    assert result.stderr == "no figures: matplotlib is not installed: pip install 'ohr[report]'\n"
+    assert "figures:" not in result.stdout
+
+
+def test_a_failed_item_is_told_and_ends_with_1(ohr, stumbling):
+    result = ohr(*stumbling)
+    assert result.exit_code == 1
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("  generator: ")]
+    assert "failed items: 1 (each scores 0)" in result.stdout.splitlines()
+    assert line.startswith("  generator: stumbling on reference / closed_book: ")
+    assert line.endswith(": the model stumbled")
+
+
+def test_a_failed_item_is_tried_again_by_the_next_run(ohr, stumbling):
+    ohr(*stumbling)
+    result = ohr(*stumbling)
+    assert result.exit_code == 0
+    assert "answers 1," in result.stdout
+
+
+def test_too_many_failures_end_with_1_and_a_sentence(ohr, stumbling):
+    result = ohr(*stumbling, "--set", "max_failures=0")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith(
+        "stopped: 1 items failed (max_failures: 0), the last: generator on stumbling on reference / closed_book: "
+    )
+    assert result.stderr.endswith(": the model stumbled. What was done is kept; run again to go on\n")
+
+
+def test_ctrl_c_ends_with_130_and_the_next_run_goes_on(home, stumbling):
+    def run():
+        command = [OHR, *stumbling, "--set", "generators.0.way=interrupt"]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    first = run()
+    kept = int((home / "asked").read_text()) - 1
+    second = run()
+    assert (first.returncode, first.stdout) == (128 + signal.SIGINT, "")
+    assert first.stderr == "interrupted; run the same command again to resume\n"
+    assert kept == 4
+    assert second.returncode == 0
+    assert not list(home.glob("runs/small/.new-*"))
+
+
+def test_ray_is_refused(ohr):
+    result = ohr("run", "small.yaml", "--executor", "ray")
+    assert result.exit_code == 2
+    assert result.stderr == ("--executor ray: this release runs on one machine only; ray comes with a later release\n")
+
+
+def test_an_unknown_option_ends_with_2(ohr):
+    result = ohr("run", "small.yaml", "--worker", "2")
+    assert result.exit_code == 2
+    assert "No such option: --worker" in result.stderr
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(ohr):
+    small = ("--set", "knowledge_bases=[{name: ground_truth}]", "--set", "evaluate=[retrieval]", "--workers", "1")
+    result = ohr("run", "small.yaml", *small, "--runs", "small.yaml/runs")
+    assert result.exit_code == 2
+    assert result.stderr == "small.yaml/runs/small: Not a directory\n"
+
+
+def test_the_demo_says_what_to_install(ohr, monkeypatch):
+    monkeypatch.setattr("ohr.extras.find_spec", lambda name: None)
+    result = ohr("demo")
+    assert result.exit_code == 2
+    assert "ocr tesseract: tesserocr is not installed: pip install 'ohr[ocr]'" in result.stderr.splitlines()
+    assert result.stderr.splitlines()[-1] == "all that the demo needs: pip install 'ohr[demo]'"
+
+
+def test_plot_draws_again(there, ohr_here):
+    result = ohr_here("plot", "small")
+    assert result.exit_code == 0
+    assert all(Path(line).is_file() for line in result.stdout.splitlines())
+    assert {Path(line).suffix for line in result.stdout.splitlines()} == {".svg", ".png"}
+
+
+def test_plot_of_no_run_says_how_to_find_one(ohr):
+    result = ohr("plot", "nothing")
+    assert result.exit_code == 2
+    assert result.stderr == "no run 'nothing': give its folder, or one of the names that `ohr runs` lists\n"
+
+
+def test_runs_are_listed(finished, there, ohr_here):
+    (run,) = json.loads(ohr_here("runs", "--json").stdout)
+    assert run.keys() == {"name", "time", "questions", "failures", "path"}
+    assert (run["name"], run["failures"], run["path"]) == ("small", 0, finished[1].stdout.splitlines()[-1])
+    assert ohr_here("runs").stdout.splitlines()[0].split() == ["name", "time", "questions", "failures", "path"]
+
+
+def test_a_damaged_run_is_told_and_the_others_listed(home, finished, ohr):
+    folder = finished[0] / finished[1].stdout.splitlines()[-1]
+    shutil.copytree(folder, home / "runs/small/whole")
+    (home / "runs/small/broken").mkdir()
+    (home / "runs/small/broken/manifest.json").write_text("{")
+    result = ohr("runs", "--json")
+    assert result.exit_code == 0
+    assert [run["path"] for run in json.loads(result.stdout)] == ["runs/small/whole"]
+    assert result.stderr.startswith("runs/small/broken/manifest.json: not readable as JSON: ")
+
+
+def test_no_runs_is_said(ohr):
+    assert ohr("runs").stdout == "no runs in runs\n"

@@ -1,0 +1,39 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohr.metrics.edit import EditDistance, edit_distance
+
+text = st.text("ab \n$", max_size=12)
+
+
+def dynamic_programming(first, second):
+    row = list(range(len(second) + 1))
+    for i, left in enumerate(first, start=1):
+        previous, row = row, [i]
+        for j, right in enumerate(second):
+            row.append(min(previous[j] + (left != right), previous[j + 1] + 1, row[j] + 1))
+    return row[-1]
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference", "distance"),
+    [("", "", 0), ("", "abc", 1), ("abc", "", 1), ("kitten", "sitting", 3 / 7), ("A", "a", 1), ("a b", "ab", 1 / 3)],
+)
+def test_distance_of_worked_cases(prediction, reference, distance):
+    assert edit_distance(prediction, reference) == pytest.approx(distance)
+    assert EditDistance().score(prediction, reference) == edit_distance(prediction, reference)
+
+
+@given(text, text)
+def test_it_agrees_with_dynamic_programming(prediction, reference):
+    expected = dynamic_programming(prediction, reference) / max(len(prediction), len(reference), 1)
+    assert edit_distance(prediction, reference) == pytest.approx(expected)
+
+
+@given(text, text)
+def test_it_is_a_symmetric_share_and_zero_only_for_equal_texts(prediction, reference):
+    distance = edit_distance(prediction, reference)
+    assert 0 <= distance <= 1
+    assert (distance == 0) == (prediction == reference)
+    assert distance == edit_distance(reference, prediction)

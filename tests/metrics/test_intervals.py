@@ -1,0 +1,195 @@
+from math import isnan, nan, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ohr.metrics.intervals import clustered_mean, equivalent, minimum_detectable_effect, paired_difference
+
+clusters = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=5, max_size=12)
+
+
+def flat(groups):
+    values = [value for group in groups for value in group]
+    documents = [f"d{number}" for number, group in enumerate(groups) for _ in group]
+    return values, documents
+
+
+def loop_jackknife(values, documents):
+    names = sorted(set(documents))
+    means = [
+        np.mean([value for value, document in zip(values, documents, strict=True) if document != left_out])
+        for left_out in names
+    ]
+    centre = sum(means) / len(means)
+    return sqrt((len(names) - 1) / len(names) * sum((mean - centre) ** 2 for mean in means))
+
+
+def test_one_question_a_document_gives_students_interval():
+    values = [0.1, 0.9, 0.4, 0.6, 0.7, 0.2, 0.5, 0.3, 1.0, 0.8]
+    result = clustered_mean(values, [str(number) for number in range(10)])
+    low, high = stats.t.interval(0.95, 9, np.mean(values), stats.sem(values))
+    assert (result.low, result.high) == (pytest.approx(low), pytest.approx(high))
+    assert (result.mean, result.df, result.n, result.documents) == (pytest.approx(0.55), pytest.approx(9), 10, 10)
+    assert result.effective_documents == pytest.approx(10)
+    assert result.note == ""
+
+
+def test_effective_documents_fall_with_unequal_sizes():
+    groups = [[0.5]] * 4 + [[0.5] * 6]
+    result = clustered_mean(*flat(groups))
+    sizes = np.array([1, 1, 1, 1, 6])
+    assert result.effective_documents == pytest.approx(5 / (1 + (sizes.std() / sizes.mean()) ** 2))
+    assert result.df == pytest.approx(result.effective_documents - 1)
+
+
+@given(clusters)
+def test_the_error_agrees_with_a_loop_over_documents(groups):
+    values, documents = flat(groups)
+    result = clustered_mean(values, documents)
+    assert result.se == pytest.approx(loop_jackknife(values, documents), abs=1e-12)
+    assert result.low <= result.mean <= result.high
+
+
+@given(clusters, st.randoms())
+def test_the_order_of_questions_does_not_matter(groups, random):
+    values, documents = flat(groups)
+    order = list(range(len(values)))
+    random.shuffle(order)
+    shuffled = clustered_mean([values[i] for i in order], [documents[i] for i in order])
+    assert shuffled.mean == pytest.approx(clustered_mean(values, documents).mean)
+    assert shuffled.se == pytest.approx(clustered_mean(values, documents).se, abs=1e-12)
+
+
+@pytest.mark.parametrize(("documents", "note"), [(1, "points only"), (4, "points only"), (5, "few documents")])
+def test_few_documents_are_noted(documents, note):
+    result = clustered_mean(*flat([[0.2, 0.4 + number / 10] for number in range(documents)]))
+    assert result.note == note
+    assert isnan(result.low) == isnan(result.high) == isnan(result.se) == isnan(result.df) == (note == "points only")
+
+
+def test_undefined_values_are_left_out_and_counted():
+    values, documents = flat([[0.1, nan], [0.5], [0.9], [nan], [0.4], [0.6]])
+    result = clustered_mean(values, documents, failed=2)
+    assert (result.n, result.undefined, result.failed, result.documents) == (5, 2, 2, 5)
+    assert result.mean == pytest.approx(0.5)
+
+
+def test_no_value_is_no_mean():
+    result = clustered_mean([nan], ["d"])
+    assert isnan(result.mean)
+    assert (result.n, result.documents, result.note) == (0, 0, "points only")
+
+
+def test_equal_values_have_an_interval_of_no_width():
+    result = clustered_mean(*flat([[0.5, 0.5]] * 6), strata=["law"] * 6 + ["news"] * 6)
+    assert (result.low, result.high) == (0.5, 0.5)
+
+
+def test_strata_sum_their_own_variances():
+    law, news = [[0.1, 0.2], [0.3], [0.2, 0.4, 0.1]], [[0.9], [0.8, 0.7], [1.0]]
+    values, documents = flat(law + news)
+    strata = ["law"] * 6 + ["news"] * 4
+    result = clustered_mean(values, documents, strata=strata)
+    parts = [
+        (0.6 * loop_jackknife(values[:6], documents[:6])) ** 2,
+        (0.4 * loop_jackknife(values[6:], documents[6:])) ** 2,
+    ]
+    freedom = [36 / (4 + 1 + 9) - 1, 16 / (1 + 4 + 1) - 1]
+    assert result.mean == pytest.approx(np.mean(values))
+    assert result.se == pytest.approx(sqrt(sum(parts)))
+    assert result.df == pytest.approx(sum(parts) ** 2 / sum(p**2 / f for p, f in zip(parts, freedom, strict=True)))
+
+
+def test_differences_between_domains_are_no_error_where_domains_are_fixed():
+    values, documents = flat([[0.1], [0.12], [0.11], [0.9], [0.92], [0.91]])
+    fixed = clustered_mean(values, documents, strata=["law"] * 3 + ["news"] * 3)
+    assert fixed.se < clustered_mean(values, documents).se / 10
+
+
+def test_one_stratum_is_no_stratum():
+    values, documents = flat([[0.1, 0.3], [0.5], [0.9], [0.4], [0.6]])
+    assert clustered_mean(values, documents, strata=["law"] * 6) == clustered_mean(values, documents)
+
+
+def test_domains_with_a_single_document_are_taken_together():
+    values, documents = flat([[0.1], [0.2], [0.3], [0.9], [0.5]])
+    single = clustered_mean(values, documents, strata=["law", "law", "law", "news", "novel"])
+    joined = clustered_mean(values, documents, strata=["law", "law", "law", "other", "other"])
+    assert single == joined
+
+
+def test_a_lone_single_document_joins_the_smallest_domain():
+    values, documents = flat([[0.1], [0.2], [0.3], [0.9], [0.8], [0.5]])
+    lone = clustered_mean(values, documents, strata=["law"] * 3 + ["news"] * 2 + ["alone"])
+    joined = clustered_mean(values, documents, strata=["law"] * 3 + ["news"] * 3)
+    assert lone == joined
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("documents", [10, 24])
+def test_intervals_cover_the_truth_about_as_often_as_they_say(documents, stratified):
+    rng = np.random.default_rng(11)
+    inside = []
+    for _ in range(1200):
+        sizes = rng.integers(2, 20, documents)
+        domain = np.arange(documents) % 2 * stratified
+        effect = rng.normal(0, 0.2, documents) + np.where(domain, 0.15, -0.15) * stratified
+        code = np.repeat(np.arange(documents), sizes)
+        values = 0.5 + effect[code] + rng.normal(0, 0.3, code.size)
+        truth = 0.5 + float((np.where(domain, 0.15, -0.15) * stratified)[code].mean())
+        result = clustered_mean(values, code.astype(str), strata=domain[code].astype(str) if stratified else None)
+        inside.append(result.low <= truth <= result.high)
+    assert 0.93 <= np.mean(inside) <= 0.975
+
+
+def test_a_paired_difference_is_the_mean_of_differences():
+    first, documents = flat([[0.9, 0.8], [0.7], [0.9], [nan], [0.6], [0.8]])
+    second = [0.5, 0.6, 0.6, 0.7, 0.9, 0.5, nan]
+    result = paired_difference(first, second, documents)
+    assert result.mean == pytest.approx(np.mean([0.4, 0.2, 0.1, 0.2, 0.1]))
+    assert (result.n, result.undefined, result.documents) == (5, 2, 4)
+
+
+@given(clusters)
+def test_a_cell_does_not_differ_from_itself(groups):
+    values, documents = flat(groups)
+    result = paired_difference(values, values, documents)
+    assert (result.mean, result.low, result.high) == (0, 0, 0)
+
+
+def test_a_difference_is_surer_than_its_sides():
+    rng = np.random.default_rng(2)
+    level = np.repeat(rng.random(12), 5)
+    documents = np.repeat(np.arange(12), 5).astype(str)
+    first, second = level + rng.normal(0.1, 0.05, 60), level + rng.normal(0, 0.05, 60)
+    assert paired_difference(first, second, documents).se < clustered_mean(first, documents).se / 3
+
+
+def test_the_detectable_effect_of_many_documents_is_2_8_errors():
+    assert minimum_detectable_effect(0.1, 1e6) == pytest.approx(0.1 * (1.95996 + 0.84162), abs=1e-4)
+
+
+def test_the_detectable_effect_is_found_with_the_power_asked_for():
+    df, effect = 20, minimum_detectable_effect(1.0, 20)
+    found = 1 - stats.nct.cdf(stats.t.ppf(0.975, df), df, effect)
+    assert found == pytest.approx(0.8, abs=0.01)
+
+
+def test_there_is_no_detectable_effect_without_an_error():
+    assert isnan(minimum_detectable_effect(nan, nan))
+
+
+def test_equivalence_is_the_ninety_percent_interval_inside_the_margins():
+    values, documents = flat([[0.01], [-0.02], [0.03], [0.0], [-0.01], [0.02]])
+    narrow = clustered_mean(values, documents, level=0.9)
+    edge = max(abs(narrow.low), abs(narrow.high))
+    estimate = clustered_mean(values, documents)
+    assert equivalent(estimate, edge + 1e-9)
+    assert not equivalent(estimate, edge - 1e-9)
+
+
+def test_nothing_is_equivalent_without_an_interval():
+    assert not equivalent(clustered_mean([0.0, 0.0], ["d", "e"]), 1.0)

@@ -1,0 +1,65 @@
+from math import isnan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohr.metrics.lcs import Lcs, lcs
+from ohr.text import words
+
+text = st.lists(st.sampled_from(["red", "blue", "green", "the", "x1", "-"]), max_size=12).map(" ".join)
+
+
+def dynamic_programming(first, second):
+    lengths = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
+    for i, left in enumerate(first):
+        for j, right in enumerate(second):
+            lengths[i + 1][j + 1] = lengths[i][j] + 1 if left == right else max(lengths[i][j + 1], lengths[i + 1][j])
+    return lengths[-1][-1]
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "evidence", "share"),
+    [
+        ("alpha beta gamma delta", "beta delta epsilon", 2 / 3),
+        ("gamma beta alpha", "alpha beta gamma", 1 / 3),
+        ("The cat, sat.", "a cat sat", 1),
+        ("3.14", "314", 1),
+        ("", "word", 0),
+        ("be to to", "to be to", 2 / 3),
+    ],
+)
+def test_the_share_of_evidence_words_in_order(retrieved, evidence, share):
+    assert lcs(retrieved, evidence) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("evidence", ["", "The ...", "$"])
+def test_evidence_without_a_word_is_undefined(evidence):
+    assert isnan(lcs("anything", evidence))
+
+
+def test_chinese_is_compared_by_word_unless_told_otherwise():
+    assert lcs("北京上海", "北京 上海") == 1
+    assert lcs("北京上海", "北京 上海", segment_chinese=False) == 0
+
+
+@given(text, text)
+def test_it_agrees_with_dynamic_programming(retrieved, evidence):
+    wanted = words(evidence)
+    expected = dynamic_programming(words(retrieved), wanted) / len(wanted) if wanted else float("nan")
+    assert lcs(retrieved, evidence) == pytest.approx(expected, nan_ok=True)
+
+
+@given(text, text.filter(words), text, text)
+def test_it_is_a_share_that_more_text_never_lowers(retrieved, evidence, before, after):
+    assert 0 <= lcs(retrieved, evidence) <= lcs(f"{before} {retrieved} {after}", evidence) <= 1
+
+
+@given(text.filter(words))
+def test_the_evidence_itself_scores_one(evidence):
+    assert lcs(evidence, evidence) == 1
+
+
+def test_the_plugin_scores_prediction_against_reference():
+    assert Lcs().score("one two", "one two three four") == 0.5
+    assert Lcs(segment_chinese=False).score("北京上海", "北京 上海") == 0

@@ -1,0 +1,186 @@
+"""The docs are true: their specs are read, their code runs, their links lead somewhere, their commands exist."""
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from ohr import results
+from ohr.cli.app import app
+from ohr.contracts import FAMILIES
+from ohr.spec.model import KnowledgeBaseEntry, Spec, SpecFile
+from ohr.spec.read import read_spec
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+_FENCE = re.compile(r"^(?P<indent> *)```(?P<info>\S[^\n]*)\n(?P<text>.*?)^(?P=indent)```$", re.DOTALL | re.MULTILINE)
+_NAME = re.compile(r"# ([\w.-]+\.(?:py|yaml))\n")
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_COMMAND = re.compile(r"`ohr ([^`]+)`")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block; `info` is what follows its fence, `name` the file that its first line names."""
+
+    page: Path
+    line: int
+    info: str
+    text: str
+
+    @property
+    def name(self) -> str | None:
+        found = _NAME.match(self.text)
+        return found[1] if found else None
+
+    def __str__(self) -> str:
+        return f"{self.page.name}:{self.line}"
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    content = page.read_text(encoding="utf-8")
+    for found in _FENCE.finditer(content):
+        text = re.sub(rf"^{found['indent']}", "", found["text"], flags=re.MULTILINE)
+        yield Block(page, content.count("\n", 0, found.start()) + 1, found["info"].strip(), text)
+
+
+def prose(page: Path) -> str:
+    return _FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+BLOCKS = [block for page in PAGES for block in blocks(page)]
+SPECS = [block for block in BLOCKS if block.info == "yaml"]
+WITH_PYTHON = sorted({block.page for block in BLOCKS if block.info == "python"} - {ROOT / "docs" / "results.md"})
+COMMANDS = [
+    (str(block), line.split("#")[0].strip())
+    for block in BLOCKS
+    if block.info == "sh"
+    for line in block.text.splitlines()
+    if line.startswith("ohr ")
+] + [(page.name, f"ohr {found}") for page in PAGES for found in _COMMAND.findall(prose(page))]
+TARGETS = [
+    (page, target)
+    for page in PAGES
+    for target in _LINK.findall(prose(page))
+    if not target.startswith(("http", "mailto"))
+]
+
+
+def write_named(page: Path, folder: Path) -> None:
+    """Write the files that a page's blocks are said to be."""
+    for block in blocks(page):
+        if block.name:
+            (folder / block.name).write_text(block.text, encoding="utf-8")
+
+
+def execute(page: Path, folder: Path) -> None:
+    """Run a page's Python from top to bottom in `folder`: files are imported, and their tests called."""
+    write_named(page, folder)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in (block for block in blocks(page) if block.info == "python"):
+        if block.name:
+            names = {**names, **vars(import_module(Path(block.name).stem))}
+        else:
+            # lines are counted from the page's start, so that an error shows where it is
+            exec(compile("\n" * block.line + block.text, str(page), "exec"), names)
+        call_tests(names)
+
+
+def call_tests(names: Mapping[str, object]) -> None:
+    for test in [value for name, value in names.items() if name.startswith("test_")]:
+        assert callable(test)
+        test()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder to work in, from which modules can be imported while the test lasts."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if (tmp_path / f"{name}.py").is_file():
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("block", SPECS, ids=str)
+def test_a_spec_in_the_docs_is_valid(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("os.environ", {**os.environ, **dict.fromkeys(_VARIABLE.findall(block.text), str(tmp_path))})
+    write_named(block.page, tmp_path)
+    path = tmp_path / (block.name or "spec.yaml")
+    path.write_text(block.text, encoding="utf-8")
+    assert isinstance(read_spec(path, trust_plugins=True), Spec)
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
+def test_the_python_of_the_docs_runs(page: Path, folder: Path):
+    execute(page, folder)
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of docs/results.md, after all its Python has run; its assertions trace a mean to its rows."""
+    place = tmp_path_factory.mktemp("results")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        execute(ROOT / "docs" / "results.md", place)
+    return max((place / "runs" / "small").glob("*-*"))
+
+
+@pytest.mark.parametrize("table", ["summary.csv", "doses.csv", "scores.parquet", "hits.parquet", "answers.parquet"])
+def test_the_page_on_results_names_every_column(traced: Path, table: str):
+    read = results.read_csv if table.endswith(".csv") else results.read_table
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    section = page.partition(f"\n## {table}\n")[2].partition("\n## ")[0]
+    assert [column for column in read(traced / table)[0] if f"`{column}`" not in section] == []
+
+
+def test_the_page_on_the_spec_names_every_key():
+    page = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
+    keys = [*SpecFile.model_fields, *KnowledgeBaseEntry.model_fields]
+    assert [key for key in keys if f"\n| `{key}` |" not in page] == []
+
+
+@pytest.mark.parametrize(("page", "target"), TARGETS, ids=lambda value: getattr(value, "name", value))
+def test_a_link_leads_somewhere(page: Path, target: str):
+    file, _, section = target.partition("#")
+    there = page.parent / file if file else page
+    assert there.exists()
+    assert not section or section in anchors(there)
+
+
+def anchors(page: Path) -> set[str]:
+    """Name a page's headings as hosting sites do in links."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize(("place", "command"), COMMANDS, ids=lambda value: value)
+def test_a_command_in_the_docs_exists(place: str, command: str):
+    found = get_command(app)
+    words = shlex.split(command)[1:]
+    while words and words[0] in getattr(found, "commands", {}):
+        found = found.commands[words.pop(0)]
+    known = {option for parameter in found.params for option in parameter.opts} | {"--help"}
+    unknown = [word for word in words[:1] if hasattr(found, "commands") and not word.startswith("--")]
+    assert unknown == [], place
+    assert [word for word in words if word.startswith("--") and word.split("=")[0] not in known] == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_tables_of_plugins_name_every_kind(family: str):
+    tables = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("backends.md", "noise.md"))
+    ours = [entry.name for entry in entry_points(group=FAMILIES[family][1]) if entry.dist and entry.dist.name == "ohr"]
+    assert ours
+    assert [kind for kind in ours if f"\n| `{kind}` |" not in tables] == []
