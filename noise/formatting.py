@@ -60,13 +60,15 @@ class Formatting(TextNoise):
         units = self._titles(text, short, seeds["title"])
         if "style" in self.rules:
             units += self._styles(text, plain, seeds["style"])
-        taken: list[Edit] = []
+        accepted: list[_Unit] = []
         busy = np.zeros(len(text) + 1, dtype=bool)
         for unit in sorted(units, key=lambda unit: unit.u):
             start, end = unit.span
             if not busy[start:end].any():
                 busy[start:end] = True
-                taken += unit.changes
+                accepted.append(unit)
+        # in the order of their places, so that a unit's end stands before its neighbour's beginning
+        taken = [edit for unit in sorted(accepted, key=lambda unit: unit.span) for edit in unit.changes]
         if "paragraph" in self.rules:
             taken += self._breaks(text, plain, short, seeds["paragraph"])
         return edits.apply(text, taken)

@@ -56,9 +56,10 @@ class Dense(Retriever):
         return {**super().identity(), "model": _model_identity(self.model)}
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
-        """Embed every chunk."""
-        vectors = _embed(self, [self.passage_prompt + chunk.text for chunk in chunks])
-        return DenseIndex(vectors, self)
+        """Embed every chunk; equal texts once, since a vector's last digits depend on its batch."""
+        places = {text: place for place, text in enumerate(dict.fromkeys(chunk.text for chunk in chunks))}
+        vectors = _embed(self, [self.passage_prompt + text for text in places])
+        return DenseIndex(vectors[[places[chunk.text] for chunk in chunks]], self)
 
     def load(self, folder: Path) -> Index:
         """Read a saved index."""

@@ -77,7 +77,7 @@ class Mini(Benchmark):
             notes.append(f"left out {len(left_out)} documents (other languages or domains): {named}")
         unasked = sum(q.document in kept for q in layout.read_questions(_DATA / "qas.json")) - len(self.questions())
         if unasked:
-            notes.append(f"left out {unasked} questions whose evidence is beyond the first {self.max_pages} pages")
+            notes.append(f"left out {unasked} questions whose evidence is on later pages (max_pages: {self.max_pages})")
         return notes
 
     def _pdf(self, document: Document) -> Path:

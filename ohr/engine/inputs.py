@@ -87,7 +87,7 @@ def _sampled(questions: Sequence[Question], size: int | None, seed: int) -> list
 
 def _check_languages(spec: Spec, documents: Sequence[Document]) -> None:
     faults = []
-    for engine in {base.ocr.kind: base.ocr for base in spec.knowledge_bases}.values():
+    for engine in dict.fromkeys(base.ocr for base in spec.knowledge_bases):
         unread = [document for document in documents if not engine.reads(document.language)]
         if unread:
             languages = sorted({document.language for document in unread})
@@ -98,4 +98,4 @@ def _check_languages(spec: Spec, documents: Sequence[Document]) -> None:
                 f"`languages: [{', '.join(known)}]` under `benchmark`"
             )
     if faults:
-        raise SpecError("\n".join(faults))
+        raise SpecError("\n".join(dict.fromkeys(faults)))

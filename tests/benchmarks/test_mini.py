@@ -89,7 +89,7 @@ def test_the_build_gives_the_shipped_bytes(document: Document):
 def test_what_is_left_out_is_told():
     told = " ".join(Mini(languages=("en",), max_pages=1).notes())
     assert "_zh" in told
-    assert "questions whose evidence is beyond the first 1 pages" in told
+    assert "questions whose evidence is on later pages (max_pages: 1)" in told
 
 
 def test_a_page_is_an_rgb_image():

@@ -1,0 +1,77 @@
+import json
+
+import pytest
+from ohr.generators.transformers import Transformers
+
+from ohr.contracts import Prompt
+from ohr.errors import PluginError
+from ohr.keys import identity
+
+
+def prompt(user, question="When?"):
+    return Prompt(question, (user,), "Be brief.", user)
+
+
+def answer(model, *prompts, **how):
+    return list(Transformers(model=str(model), **{"max_new_tokens": 6, **how}).answer(prompts))
+
+
+def test_a_model_in_a_folder_answers(tiny_model):
+    (given,) = answer(tiny_model, prompt("When did the lease begin?"))
+    assert given.error is None
+    assert 0 < given.tokens_out <= 6
+    assert given.tokens_in > 10
+    assert not given.truncated
+
+
+def test_a_reply_of_the_longest_length_says_so(tiny_model):
+    (given,) = answer(tiny_model, prompt("When did the lease begin?"), max_new_tokens=1)
+    assert (given.tokens_out, given.finish) in ((1, "length"), (0, "stop"))
+
+
+def test_a_prompt_that_is_too_long_is_cut_and_says_so(tiny_model):
+    (given,) = answer(tiny_model, prompt("lease " * 500), context=100)
+    assert given.truncated
+    assert given.tokens_in <= 94
+
+
+def test_prompts_of_different_lengths_answer_as_alone(tiny_model):
+    prompts = [prompt("lease " * count) for count in (1, 30, 7)]
+    together = [given.text for given in answer(tiny_model, *prompts, batch_size=3)]
+    assert together == [given.text for one in prompts for given in answer(tiny_model, one)]
+
+
+def test_a_model_is_known_by_its_content(tiny_model, tmp_path):
+    for path in tiny_model.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    assert identity(Transformers(model=str(tmp_path))) == identity(Transformers(model=str(tiny_model)))
+
+
+def test_batch_size_and_device_are_in_no_key(tiny_model):
+    one, other = Transformers(model=str(tiny_model), batch_size=1), Transformers(model=str(tiny_model), device="cuda")
+    assert identity(one) == identity(other)
+
+
+def test_a_missing_folder_is_told_before_any_work(tmp_path):
+    with pytest.raises(PluginError) as caught:
+        Transformers(model=f"{tmp_path}/no").check()
+    assert str(caught.value) == f"generator transformers: no such model: {tmp_path}/no"
+
+
+def test_a_model_without_a_chat_template_is_refused(tiny_model, tmp_path):
+    for path in tiny_model.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "chat_template.jinja").unlink(missing_ok=True)
+    about = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    about.pop("chat_template", None)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(about))
+    with pytest.raises(PluginError) as caught:
+        answer(tmp_path, prompt("x"))
+    assert str(caught.value) == (
+        f"generator transformers: {str(tmp_path)!r} has no chat template: use an instruction-tuned model"
+    )
+
+
+def test_a_folder_that_is_no_model_is_told(tmp_path):
+    with pytest.raises(PluginError, match=r"^generator transformers: cannot load '"):
+        answer(tmp_path, prompt("x"))
