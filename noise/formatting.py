@@ -57,7 +57,7 @@ class Formatting(TextNoise):
         seeds = {rule: rng.spawn(1)[0] for rule in ("style", "title", "paragraph")}
         plain = list(_plain(text, eligible))
         short = [span for line in plain for span in _short_sentences(text, line)] if "title" in self.rules else []
-        units = self._titles(text, short, seeds["title"])
+        units = self._titles(short, seeds["title"])
         if "style" in self.rules:
             units += self._styles(text, plain, seeds["style"])
         accepted: list[_Unit] = []
@@ -86,7 +86,7 @@ class Formatting(TextNoise):
             units.append(_Unit(float(draws[place]), (start, end), changes))
         return units
 
-    def _titles(self, text: str, short: Sequence[Span], rng: np.random.Generator) -> list[_Unit]:
+    def _titles(self, short: Sequence[Span], rng: np.random.Generator) -> list[_Unit]:
         draws, notations, levels = rng.random(len(short)), rng.random(len(short)), rng.integers(0, 3, len(short))
         units = []
         for place in np.flatnonzero(draws < self.rate).tolist():

@@ -35,7 +35,7 @@ class Tesseract(OcrBackend):
             debian = absent[0].replace("_", "-")
             raise PluginError(
                 f"ocr tesseract: no language pack {absent[0]!r} in {folder}. Put {absent[0]}.traineddata there, from "
-                f"https://github.com/tesseract-ocr/tessdata_fast (or on Debian: apt-get install tesseract-ocr-{debian}, "
+                f"https://github.com/tesseract-ocr/tessdata_fast (or, Debian: apt-get install tesseract-ocr-{debian}, "
                 "and `tessdata: /usr/share/tesseract-ocr/5/tessdata`)"
             )
 
