@@ -61,11 +61,17 @@ class OpenAI(Generator):
         error = ""
         for turn in range(self.retries + 1):
             completion, error, wait = self._try(client, prompt)
+            error = self._masked(error)
             if completion is not None:
                 return completion
             if wait is None or turn == self.retries or stop.wait(max(wait, self.backoff * 2**turn)):
                 break
         return Completion("", seconds=perf_counter() - began, finish="error", error=error)
+
+    def _masked(self, message: str) -> str:
+        """Take the key out of what a server says about it; messages go into the results."""
+        key = os.environ.get(self.api_key_env, "") if self.api_key_env else ""
+        return message.replace(key, "***") if key else message
 
     def _try(self, client: Any, prompt: Prompt) -> tuple[Completion | None, str, float | None]:
         """Ask once: a completion, or an error and the seconds to wait at least (None: do not try again)."""
@@ -81,7 +87,7 @@ class OpenAI(Generator):
             response = client.post(f"{self.base_url.rstrip('/')}/chat/completions", json=body)
         except httpx.TimeoutException:
             return None, f"no reply within {self.timeout:g} s from {self.base_url}", 0.0
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             return None, f"cannot reach {self.base_url}: {error}", 0.0
         if response.status_code in _PASSING:
             return None, f"server answered {response.status_code}: {_excerpt(response.text)}", _retry_after(response)

@@ -54,7 +54,7 @@ class Question:
     Args:
         id: unique within the benchmark.
         answers: accepted answers; the best-scoring one counts.
-        pages: page indices of the evidence, ascending.
+        pages: page indices of the evidence, in the order of its passages.
         evidence: one passage per page of `pages`, or a single passage.
     """
 

@@ -64,7 +64,7 @@ def _question(record: Any, where: str) -> Question:
             text=str(record["questions"]),
             answers=tuple(str(answer) for answer in _listed(record["answers"])),
             document=str(record["doc_name"]),
-            pages=tuple(sorted(int(page) for page in _listed(record["evidence_page_no"]))),
+            pages=tuple(int(page) for page in _listed(record["evidence_page_no"])),
             evidence=tuple(str(passage) for passage in _listed(record["evidence_context"])),
             evidence_source="formula" if source == "equation" else source,
             domain=str(record.get("doc_type") or str(record["doc_name"]).split("/")[0]),

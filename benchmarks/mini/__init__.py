@@ -59,7 +59,7 @@ class Mini(Benchmark):
         """List the questions that the kept pages answer."""
         kept = {document.name: document.pages for document in self.documents()}
         asked = layout.read_questions(_DATA / "qas.json")
-        return [q for q in asked if q.document in kept and q.pages[-1] < kept[q.document]]
+        return [q for q in asked if q.document in kept and max(q.pages) < kept[q.document]]
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the PDF and its resolution, or the ground truth."""

@@ -76,27 +76,36 @@ class LocalExecutor:
                 pool: Any = ProcessPool(
                     self.workers, context=get_context("spawn"), initializer=_start, initargs=(self.plugin_files,)
                 )
-                running[pool.schedule(work, args=(first,))] = (first, retries)
+                running[pool.schedule(_attempt, args=(work, first))] = (first, retries)
             try:
                 while True:
                     for task in _upto(4 * self.workers - len(running), waiting):
-                        running[pool.schedule(work, args=(task,))] = (task, retries)
+                        running[pool.schedule(_attempt, args=(work, task))] = (task, retries)
                     if not running:
                         break
                     done, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in done:
                         task, left = running.pop(future)
-                        error = future.exception()
+                        died = future.exception()  # of the worker: what `work` raises is told by _attempt
+                        result, error = (None, _reason(died)) if died else future.result()
                         if error is None:
-                            yield Outcome(task, future.result())
+                            yield Outcome(task, result)
                         elif left > 0:
-                            running[pool.schedule(work, args=(task,))] = (task, left - 1)
+                            running[pool.schedule(_attempt, args=(work, task))] = (task, left - 1)
                         else:
-                            yield Outcome(task, error=_reason(error))
+                            yield Outcome(task, error=error)
                 pool.close()
             finally:
                 pool.stop()  # after close() this returns at once; on an error or Ctrl-C it ends the workers
                 pool.join()
+
+
+def _attempt(work: Callable[[T], Any], task: T) -> tuple[Any, str | None]:
+    """Run in the worker: an error comes back as text, since many exceptions cannot be unpickled."""
+    try:
+        return work(task), None
+    except Exception as error:
+        return None, _reason(error)
 
 
 def _upto(count: int, waiting: Iterator[T]) -> list[T]:

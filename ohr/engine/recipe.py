@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import ohr
-from ohr.contracts import Chunker, Document, Generator, Metric, Prompt, Question, Retriever
+from ohr.contracts import Chunker, Document, Generator, Metric, Prompt, Question, Retriever, Stage
 from ohr.engine.inputs import Inputs
 from ohr.keys import identity, key
 from ohr.registry import Registry
@@ -19,6 +19,18 @@ class Recipe:
 
     spec: Spec
     inputs: Inputs
+
+    @cached_property
+    def _identities(self) -> dict[tuple[int, tuple[str, ...]], list[Any]]:
+        return {}
+
+    def identity(self, stage: Stage, *without: str) -> list[Any]:
+        """Give what decides a stage's results; asked once, as a stage may hash a whole folder for it."""
+        known = self._identities
+        place = (id(stage), without)  # the spec keeps its stages alive, so that ids stay theirs
+        if place not in known:
+            known[place] = identity(stage, without)
+        return known[place]
 
     @cached_property
     def _fingerprints(self) -> dict[tuple[str, bool], str]:
@@ -35,28 +47,28 @@ class Recipe:
     def page(self, base: KnowledgeBase, document: Document, index: int) -> str:
         """Key of one recognised page."""
         # a distortion of severity 0 gives its input back, so that clean pages are read once
-        noises = [identity(noise) for noise in base.image_noise if getattr(noise, noise.knob)]
+        noises = [self.identity(noise) for noise in base.image_noise if getattr(noise, noise.knob)]
         seed = self.spec.seed + base.replicate if noises else None
         leaf = self.leaf(document, images=True)
-        return key("page", leaf, document.name, index, noises, seed, identity(base.ocr), self._files())
+        return key("page", leaf, document.name, index, noises, seed, self.identity(base.ocr), self._files())
 
     def document(self, base: KnowledgeBase, document: Document) -> str:
         """Key of one document's text in a knowledge base."""
-        noises = [identity(noise) for noise in base.text_noise]
+        noises = [self.identity(noise) for noise in base.text_noise]
         seed = self.spec.seed + base.replicate if noises else None
         if base.ocr.reads_images:
             source: list[Any] = [self.page(base, document, index) for index in range(document.pages)]
         else:
-            source = [identity(base.ocr), self.leaf(document, images=False)]
+            source = [self.identity(base.ocr), self.leaf(document, images=False)]
         return key("document", source, document.name, noises, seed, self._files())
 
     def chunks(self, document_key: str, chunker: Chunker) -> str:
         """Key of one document's chunks."""
-        return key("chunks", document_key, identity(chunker), self._files())
+        return key("chunks", document_key, self.identity(chunker), self._files())
 
     def index(self, chunk_keys: Sequence[str], retriever: Retriever) -> str:
         """Key of an index; the number of hits asked for is not part of it."""
-        return key("index", list(chunk_keys), identity(retriever, without=["top_k"]), self._files())
+        return key("index", list(chunk_keys), self.identity(retriever, "top_k"), self._files())
 
     def hits(self, index_key: str, top_k: int, questions: Sequence[Question]) -> str:
         """Key of the ranked hits of some questions in one index."""
@@ -64,18 +76,17 @@ class Recipe:
 
     def answer(self, generator: Generator, prompt: Prompt) -> str:
         """Key of one answer: equal prompts share it, whichever cell asks."""
-        return key("answer", identity(generator), prompt.system, prompt.user, self._files())
-
-    def answers(self, generator: Generator, sources: Sequence[str]) -> str:
-        """Key of the list of answers of one cell, by what its prompts are made from."""
-        return key("answers", identity(generator), list(sources), self.prompt_digest, self._files())
+        return key("answer", self.identity(generator), prompt.system, prompt.user, self._files())
 
     def run(self) -> str:
         """Key of the whole run."""
         leaves = [self.leaf(d, images=images) for d in self.inputs.documents for images in (False, True)]
         asked = [[question.id, question.text, question.answers] for question in self.inputs.questions]
         scored = [ohr.__version__, *(identity(metric) for metric in self.metrics.values())]
-        return key("run", self.spec.resolved, leaves, asked, scored, self.prompt_digest, self._files())
+        made = [self.identity(base.ocr) for base in self.spec.knowledge_bases]  # by content where `resolved` has a path
+        made += [self.identity(named.stage) for named in self.spec.retrievers]
+        made += [self.identity(named.stage) for named in self.spec.generators]
+        return key("run", self.spec.resolved, made, leaves, asked, scored, self.prompt_digest, self._files())
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:

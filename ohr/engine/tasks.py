@@ -107,7 +107,11 @@ def _source_pages(task: DocumentTask, store: Store) -> Sequence[Page]:
     pages = []
     for index, page_key in enumerate(task.page_keys):
         found = None if index in failures else store.get(page_key)
-        error = None if found else failures.get(index, "its stored text is damaged; run again")
+        if found is None and index not in failures:  # an empty page in its place would be kept as the whole document
+            raise StageError(
+                "knowledge base", f"{task.document.name} page {index}", "its stored text is lost; run again"
+            )
+        error = failures.get(index)
         pages.append(Page(task.document.name, index, found["text"] if found else "", error))
     return pages
 

@@ -1,7 +1,7 @@
 import pytest
-from ohr.generators.extractive import Extractive
 
 from ohr.contracts import Prompt
+from ohr.generators.extractive import Extractive
 
 
 def answer(question, *passages):

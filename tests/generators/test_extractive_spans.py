@@ -5,10 +5,10 @@ import sys
 import time
 
 import pytest
-from ohr.generators import passages, spans
-from ohr.generators.extractive import Extractive
 
 from ohr.contracts import Prompt
+from ohr.generators import passages, spans
+from ohr.generators.extractive import Extractive
 
 HARBOUR = (
     "## Port of Ostrel\n\n"

@@ -1,10 +1,10 @@
 import json
 
 import pytest
-from ohr.generators.transformers import Transformers
 
 from ohr.contracts import Prompt
 from ohr.errors import PluginError
+from ohr.generators.transformers import Transformers
 from ohr.keys import identity
 
 

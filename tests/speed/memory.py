@@ -31,7 +31,9 @@ def peak(times: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         spec = Path(folder) / "memory.yaml"
         spec.write_text(SPEC.format(plugin=Path(__file__).parent / "repeated.py", times=times))
-        run = psutil.Popen([OHR, "run", spec, "--trust-plugins", "--workers", "2"], cwd=folder, stdout=subprocess.DEVNULL)
+        run = psutil.Popen(
+            [OHR, "run", spec, "--trust-plugins", "--workers", "2"], cwd=folder, stdout=subprocess.DEVNULL
+        )
         highest = 0
         while run.poll() is None:
             highest = max(highest, _resident(run))

@@ -22,5 +22,5 @@ for name, arguments, limit in (("ohr --help", ["--help"], 0.3), ("ohr check quic
     took = median(seconds(*arguments) for _ in range(7))
     print(f"{name}: {took:.2f} s (limit {limit} s): {'met' if took <= limit else 'NOT MET'}")
     imported = subprocess.run([sys.executable, "-X", "importtime", OHR, *arguments], capture_output=True, text=True)
-    loaded = {line.rsplit('|', 1)[-1].strip() for line in imported.stderr.splitlines()}
+    loaded = {line.rsplit("|", 1)[-1].strip() for line in imported.stderr.splitlines()}
     print(f"  torch imported: {'yes' if 'torch' in loaded else 'no'}")

@@ -1,0 +1,30 @@
+"""Conformance suites: what every plugin owes, one function per contract, for one line in a plugin's own tests.
+
+    def test_conforms():
+        check_retriever(MyRetriever())
+
+Each raises an AssertionError that says in a sentence what is wrong. No test framework is needed.
+"""
+
+from ohr.testing.answers import check_generator, check_metric, prompts
+from ohr.testing.benchmark import check_benchmark
+from ohr.testing.noise import check_image_noise, check_text_noise, odd_images
+from ohr.testing.ocr import check_ocr
+from ohr.testing.passages import check_chunker, check_retriever
+from ohr.testing.stage import RATES, TEXTS, check_stage
+
+__all__ = [
+    "RATES",
+    "TEXTS",
+    "check_benchmark",
+    "check_chunker",
+    "check_generator",
+    "check_image_noise",
+    "check_metric",
+    "check_ocr",
+    "check_retriever",
+    "check_stage",
+    "check_text_noise",
+    "odd_images",
+    "prompts",
+]

@@ -1,0 +1,108 @@
+"""What chunkers and retrievers owe."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from ohr.contracts import (
+    Chunk,
+    Chunker,
+    Index,
+    Page,
+    Retriever,
+)  # fmt: skip
+from ohr.testing.stage import TEXTS, check_stage, owe
+
+
+def check_chunker(chunker: Chunker) -> None:
+    """Check a chunker."""
+    check_stage(chunker)
+    owe(chunker, chunker.split([]) == [], "no page must give no chunk")
+    blank = [Page("d/a", 0, ""), Page("d/a", 1, " \n "), Page("d/a", 2, "", error="unreadable")]
+    owe(chunker, chunker.split(blank) == [], "pages without text must give no chunk")
+    long = " ".join(f"Sentence {number} says a little more than the last one did." for number in range(2000))
+    pages = [Page("d/a", index, text) for index, text in enumerate((*TEXTS, long, "和" * 4000))]
+    chunks = chunker.split(pages)
+    owe(chunker, chunks == chunker.split(tuple(pages)), "one text must give one result")
+    owe(chunker, len({chunk.id for chunk in chunks}) == len(chunks), "the ids of chunks must differ")
+    for chunk in chunks:
+        owe(
+            chunker,
+            chunk.document == "d/a" and len(chunk.pages) > 0,
+            f"chunk {chunk.id} lacks its document or page",
+        )
+        part = pages[chunk.pages[0]].text[chunk.start : chunk.end]
+        same = chunk.text == part if len(chunk.pages) == 1 else bool(part) and chunk.text.startswith(part)
+        owe(chunker, same, f"chunk {chunk.id}: its text is not what stands at its span")
+        owe(chunker, bool(chunk.text.strip()), f"chunk {chunk.id} has no text")
+    places = [(chunk.pages, chunk.start) for chunk in chunks]
+    owe(chunker, places == sorted(places), "chunks must come in the order of the text")
+
+
+def _chunks(*texts: str) -> list[Chunk]:
+    return [Chunk(f"d/a:{place}:0", "d/a", (place,), 0, len(text), text) for place, text in enumerate(texts)]
+
+
+def check_retriever(retriever: Retriever) -> None:
+    """Check a retriever and its index."""
+    check_stage(retriever)
+    empty = retriever.index([])
+    owe(retriever, empty.search(["anything"], 3) == [[]], "an empty corpus must be allowed, and find nothing")
+    texts = ("The cat sat on the mat.", "Stock prices fell sharply today.", "今年的租金是三百元。", *TEXTS)
+    corpus = _chunks(*texts)
+    index = retriever.index(corpus)
+    owe(retriever, corpus == _chunks(*texts), "it must not change the chunks")
+    owe(retriever, index.search([], 3) == [], "no query must give no ranking")
+    for place in range(3):
+        best = index.search([texts[place]], 1)[0]
+        owe(
+            retriever,
+            [hit.place for hit in best] == [place],
+            f"{texts[place]!r} must find its own chunk",
+        )
+    queries = ("cat prices", "租金", "", "   ", "\N{SNOWMAN}", "?", "x " * 5000, *TEXTS)
+    for k in (1, 2, 99):
+        _check_ranking(retriever, index, queries, k, len(texts))
+    for asked in (index, empty):
+        _check_saving(retriever, asked, queries)
+    _check_ties(retriever)
+
+
+def _check_ranking(retriever: Retriever, index: Index, queries: Sequence[str], k: int, size: int) -> None:
+    ranked = index.search(queries, k)
+    owe(retriever, len(ranked) == len(queries), f"{len(queries)} queries gave {len(ranked)} rankings")
+    for hits in ranked:
+        places = [hit.place for hit in hits]
+        owe(retriever, len(hits) <= k, f"at most {k} hits were asked for, {len(hits)} came")
+        owe(retriever, len(set(places)) == len(places), "a chunk must not be found twice")
+        owe(retriever, all(0 <= place < size for place in places), f"places must be those of chunks: {places}")
+        owe(retriever, all(np.isfinite(hit.score) for hit in hits), "scores must be finite")
+        ordered = sorted(hits, key=lambda hit: (-hit.score, hit.place))
+        owe(retriever, hits == ordered, "hits must come best first, ties in the order of the chunks")
+    owe(retriever, index.search(queries, k) == ranked, "one query must give one result")
+
+
+def _check_ties(retriever: Retriever) -> None:
+    index = retriever.index(_chunks(*["rain fell on the old harbour wall"] * 40, "a different thing"))
+    for k in (1, 7, 40):
+        places = [hit.place for hit in index.search(["rain on the harbour"], k)[0]]
+        owe(
+            retriever,
+            places == list(range(k)),
+            f"of equal chunks the first {k} must be found, not {places}",
+        )
+
+
+def _check_saving(retriever: Retriever, index: Index, queries: Sequence[str]) -> None:
+    with TemporaryDirectory() as folder:
+        index.save(Path(folder))
+        for path in (path for path in Path(folder).rglob("*") if path.is_file()):
+            pickled = path.suffix in (".pkl", ".pickle", ".pt") or path.read_bytes()[:1] == b"\x80"
+            owe(retriever, not pickled, f"{path.name} is a pickle: an index must be saved without")
+        again = retriever.load(Path(folder))
+        owe(retriever, again.search(queries, 5) == index.search(queries, 5), "a saved index must find the same")
+
+
+# --- answers ----------------------------------------------------------------------------------------------

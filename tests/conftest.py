@@ -1,0 +1,121 @@
+import http.server
+import json
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from PIL import Image, ImageDraw, ImageFont
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+settings.register_profile("ohr", deadline=None)  # the first example may load a dictionary or a model
+settings.load_profile("ohr")
+
+
+@pytest.fixture
+def line_image() -> np.ndarray:
+    """A line of black text on white."""
+    return typeset("The quick brown fox jumps.")
+
+
+def typeset(text: str, size: int = 40) -> np.ndarray:
+    image = Image.new("RGB", (60 + 22 * len(text), 140), "white")
+    ImageDraw.Draw(image).text((30, 45), text, fill="black", font=ImageFont.load_default(size))
+    return np.asarray(image).copy()
+
+
+@dataclass
+class ChatServer:
+    """A small real server of the chat API; each request takes the next of `replies`, then echoes the question.
+
+    A reply is (status, headers, body); the status 0 stalls until the test ends.
+    """
+
+    url: str = ""
+    replies: list[tuple[int, dict[str, str], str]] = field(default_factory=list)
+    requests: list[dict[str, object]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+def completion(text: str, finish: str = "stop") -> str:
+    usage = {"prompt_tokens": 7, "completion_tokens": len(text.split())}
+    return json.dumps({"choices": [{"message": {"content": text}, "finish_reason": finish}], "usage": usage})
+
+
+@pytest.fixture
+def chat_server() -> Iterator[ChatServer]:
+    state, lock = ChatServer(), threading.Lock()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):  # the library's name
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            with lock:
+                state.requests.append(body)
+                state.headers.append(dict(self.headers))
+                echo = (200, {}, completion("echo " + body["messages"][1]["content"]))
+                status, headers, text = state.replies.pop(0) if state.replies else echo
+            if status == 0:
+                state.done.wait(20)
+                return
+            self.send_response(status)
+            for name, value in {"content-length": str(len(text.encode())), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    state.url = f"http://127.0.0.1:{server.server_port}/v1"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    yield state
+    state.done.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory) -> Path:
+    """A random Llama of two layers with a chat template, saved as any model is."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
+
+    folder = tmp_path_factory.mktemp("model")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=["<pad>", "<s>", "</s>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(["When did the lease of the ferry berth begin? It began in 1964."] * 20, trainer)
+    template = "{% for m in messages %}<s>{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}<s>assistant: "
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<s>", eos_token="</s>", chat_template=template
+    )
+    fast.save_pretrained(folder)
+    set_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(fast),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=8192,
+        bos_token_id=1,
+        eos_token_id=2,
+        pad_token_id=0,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder

@@ -1,0 +1,182 @@
+"""What was done is not done again: after a kill, with another level, by another run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from ohr.engine.tasks import DocumentTask, finish_document
+from ohr.errors import StageError
+from ohr.results import read_table
+from ohr.spec.read import read_spec
+from ohr.store import Store
+
+OHR = Path(sys.executable).with_name("ohr")
+SPEC = """\
+benchmark: {kind: tiny}
+knowledge_bases:
+  - {name: read, ocr: {kind: pixels, log: reads}}
+chunker: {kind: page}
+retrievers: [{kind: bm25}]
+generators: [{kind: parrot, log: answers}]
+"""
+SLOW = SPEC.replace("log: reads}", "log: reads, seconds: 0.4}")
+
+
+def started(home, text):
+    """Start a run as a user does, in a process group of its own, and wait until it has read two pages."""
+    home.write(text)
+    command = [OHR, "run", "spec.yaml", "--trust-plugins", "--workers", "1", "--store", "store", "--runs", "runs"]
+    process = subprocess.Popen(command, cwd=home.folder, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    until = monotonic() + 60
+    while home.log("reads").total() < 3 and monotonic() < until and process.poll() is None:
+        sleep(0.05)
+    assert home.log("reads").total() >= 3
+    return process
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_was_ended_goes_on_where_it_was(home, sent):
+    with started(home, SLOW) as process:
+        os.killpg(process.pid, sent)
+        told = process.communicate()[1]
+    assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130}[sent]
+    assert told == {signal.SIGKILL: "", signal.SIGINT: "interrupted; run the same command again to resume\n"}[sent]
+    done = home.log("reads")
+    assert done.total() < 8
+    finished = home.run(SPEC)
+    assert set(home.log("reads")) == {f"[{place} page {index}]" for place in PLACES for index in (0, 1)}
+    assert (home.log("reads") - done).total() == finished.work.calls["pages"]
+    assert home.log("reads").total() <= 9  # only the page that was under way may be read twice
+    assert finished.work.failures == []
+
+
+PLACES = ("law/0", "finance/1", "manual/2", "textbook/3")
+
+
+def test_a_second_run_does_nothing_and_gives_the_same_folder(home):
+    first = home.run(SPEC)
+    second = home.run(SPEC)
+    assert second.work.calls.total() == 0
+    assert second.folder == first.folder
+    assert home.log("reads").total() == 8
+
+
+def test_a_second_run_whose_results_were_deleted_only_scores(home):
+    first = home.run(SPEC)
+    (first.folder / "summary.csv").unlink()
+    second = home.run(SPEC)
+    assert second.work.calls.total() == 0
+    assert read_table(second.folder / "scores.parquet") == read_table(first.folder / "scores.parquet")
+
+
+def test_every_damaged_object_is_made_again(home):
+    first = home.run(SPEC)
+    for path in (home.store / "objects").glob("*/*"):
+        path.write_bytes(path.read_bytes()[:-2] + b"  ")
+    for path in (home.store / "folders").rglob("*.json"):
+        path.write_text("{")
+    again = home.run(SPEC)
+    assert home.log("reads").total() == 16
+    assert again.results.rows == first.results.rows
+
+
+def test_only_the_damaged_page_is_read_again(home):
+    first = home.run(SPEC)
+    base, document = first.results.recipe.spec.knowledge_bases[0], first.results.recipe.inputs.documents[0]
+    name = first.results.recipe.page(base, document, 1)
+    (home.store / "objects" / name[:2] / name[2:]).write_bytes(b"damaged")
+    home.run(SPEC)
+    assert home.log("reads")["[law/0 page 1]"] == 2
+    assert home.log("reads").total() == 9
+
+
+def test_two_bases_that_share_an_ocr_condition_read_once(home):
+    second = (
+        "  - {name: noisy, ocr: {kind: pixels, log: reads}, text_noise: {kind: formatting, rate: [0.1, 0.6]}}\nchunker"
+    )
+    home.run(SPEC.replace("chunker", second, 1))
+    assert home.log("reads").total() == 8
+
+
+def test_a_new_level_costs_only_itself(home):
+    noisy = SPEC.replace("ocr:", "image_noise: {kind: salt_and_pepper, severity: SEVERITY}, ocr:")
+    home.run(noisy.replace("SEVERITY", "0.1"))
+    home.run(noisy.replace("SEVERITY", "[0.1, 0.2]"))
+    assert home.log("reads").total() == 16
+
+
+@pytest.mark.parametrize("change", ["name=other", "retrievers.0.name=mine", "knowledge_bases.0.name=mine"])
+def test_names_cost_nothing(home, change):
+    home.run(SPEC)
+    assert home.run(SPEC, change).work.calls.total() == 0
+
+
+def test_more_hits_cost_a_search_but_no_index(home):
+    home.run(SPEC)
+    again = home.run(SPEC, "retrievers.0.top_k=4", "evaluate=[retrieval]")
+    assert (again.work.calls["indexes"], again.work.calls["searches"]) == (0, 8)
+
+
+def test_equal_prompts_are_asked_once(home):
+    home.run(SPEC.replace("chunker", "  - {name: same}\nchunker", 1), "evaluate=[generation]")
+    asked = home.log("answers")
+    # closed book, another page, evidence, own clean page (which is what both knowledge bases hold)
+    assert set(asked.values()) == {4}
+
+
+@pytest.mark.slow
+def test_two_runs_at_once_share_a_store(home):
+    home.write(SLOW)
+    command = [OHR, "run", "spec.yaml", "--trust-plugins", "--workers", "1", "--store", "store", "--runs"]
+    both = [subprocess.Popen([*command, f"runs{n}"], cwd=home.folder, stdout=subprocess.DEVNULL) for n in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    tables = [read_table(next(home.folder.glob(f"runs{n}/run/*")) / "scores.parquet") for n in range(2)]
+    assert tables[0] == tables[1]
+
+
+RECORDED = """\
+benchmark: {kind: tiny, size: 1}
+knowledge_bases: [{name: recorded, ocr: {kind: precomputed, root: recorded}}]
+chunker: {kind: page}
+retrievers: [{kind: bm25}]
+evaluate: [retrieval]
+"""
+
+
+def record(home, text):
+    (home.folder / "recorded" / "law").mkdir(parents=True, exist_ok=True)
+    pages = [{"page_idx": index, "text": text} for index in range(2)]
+    (home.folder / "recorded" / "law" / "0.json").write_text(json.dumps(pages))
+
+
+def test_changed_results_of_an_engine_are_evaluated_anew(home):
+    record(home, "nothing")
+    first = home.run(RECORDED)
+    record(home, "The harbour of law/0 was built in 1900 by Ada Venn.")
+    assert home.run(RECORDED).results.rows != first.results.rows
+
+
+def test_a_change_that_is_taken_back_gives_the_first_results_again(home):
+    record(home, "nothing")
+    first = home.run(RECORDED)
+    record(home, "something else")
+    home.run(RECORDED)
+    record(home, "nothing")
+    assert home.run(RECORDED).folder == first.folder
+
+
+def test_a_page_that_is_lost_on_the_way_is_not_taken_for_an_empty_one(home):
+    spec = read_spec(home.write(SPEC), trust_plugins=True)
+    document = spec.benchmark.documents()[0]
+    task = DocumentTask(
+        spec.benchmark, spec.knowledge_bases[0], document, 0, "ab" * 32, ("lost0", "lost1"), (), (), home.store
+    )
+    with pytest.raises(StageError):
+        finish_document(task)
+    assert Store(home.store).get("ab" * 32) is None

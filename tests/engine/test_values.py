@@ -1,0 +1,132 @@
+"""Results depend on what is measured: not on workers, order, names or the company of other conditions."""
+
+import pytest
+
+from ohr.engine.inputs import read_inputs
+from ohr.spec.read import read_spec
+
+from .conftest import rows, values
+
+BASES = {
+    "clean": "{name: clean}",
+    "read": "{name: read, ocr: {kind: pixels}}",
+    "pepper": "{name: pepper, image_noise: {kind: salt_and_pepper, severity: [0.1, 0.5]}, ocr: {kind: pixels}}",
+    "formatting": "{name: formatting, text_noise: {kind: formatting, rate: 0.6}}",
+}
+
+
+def spec(*names):
+    bases = "".join(f"  - {BASES[name]}\n" for name in names)
+    return f"""\
+benchmark: {{kind: tiny}}
+knowledge_bases:
+{bases}chunker: {{kind: page}}
+retrievers: [{{kind: bm25}}]
+generators: [{{kind: parrot}}]
+"""
+
+
+def table(finished):
+    kept = ("question_id", "kb", "stage", "metric", "retriever", "generator", "status")
+    return {tuple(row[name] for name in kept): row["value"] for row in finished.results.rows}
+
+
+def test_results_are_equal_with_one_and_two_workers(home, tmp_path):
+    one = home.run(spec(*BASES), workers=1)
+    home.folder = tmp_path / "other"
+    home.folder.mkdir()
+    assert repr(table(home.run(spec(*BASES), workers=2))) == repr(table(one))
+
+
+def test_the_order_of_knowledge_bases_does_not_change_values(home, tmp_path):
+    one = table(home.run(spec(*BASES)))
+    home.folder = tmp_path / "other"
+    home.folder.mkdir()
+    other = table(home.run(spec(*reversed(BASES))))
+    assert {place: repr(value) for place, value in other.items()} == {
+        place: repr(value) for place, value in one.items()
+    }
+
+
+def test_a_knowledge_base_alone_has_the_values_it_has_among_others(home, tmp_path):
+    among = table(home.run(spec(*BASES)))
+    home.folder = tmp_path / "other"
+    home.folder.mkdir()
+    alone = table(home.run(spec("pepper")))
+    places = [place for place in alone if place[1].startswith("pepper") and not place[3].endswith("_floor")]
+    assert [repr(alone[place]) for place in places] == [repr(among[place]) for place in places]
+
+
+def test_stages_can_be_evaluated_one_by_one(home):
+    whole = table(home.run(spec("clean", "pepper")))
+    alone = table(home.run(spec("clean", "pepper").replace("chunker", "evaluate: [retrieval]\nchunker")))
+    assert {place[2] for place in alone} == {"page", "retrieval"}
+    assert all(repr(whole[place]) == repr(value) for place, value in alone.items())
+
+
+def test_more_noise_does_more_damage_to_coupled_levels(home):
+    finished = home.run(spec("pepper"))
+    mild, severe = (values(finished, kb=f"pepper-{level}", stage="page", metric="lcs_kb") for level in (0.1, 0.5))
+    assert all(severe[question] <= mild[question] for question in mild)
+    assert sum(severe.values()) < sum(mild.values())
+
+
+def test_replicates_are_different_draws_of_the_same_levels(home):
+    finished = home.run(spec("clean", "pepper"), "replicates=3")
+    assert [dose["kb"] for dose in finished.results.doses] == [
+        "clean",
+        *(f"pepper-{level}#{draw}" for level in (0.1, 0.5) for draw in range(3)),
+    ]
+    drawn = [values(finished, kb=f"pepper-0.5#{draw}", stage="page", metric="lcs_kb") for draw in range(3)]
+    assert len({tuple(found.values()) for found in drawn}) == 3
+
+
+def test_the_seed_changes_noise_and_a_replicate_is_the_next_seed(home):
+    first = home.run(spec("pepper"), "replicates=2")
+    second = home.run(spec("pepper"), "seed=1")
+    drawn = values(first, kb="pepper-0.5#1", stage="page", metric="lcs_kb")
+    assert drawn == values(second, kb="pepper-0.5", stage="page", metric="lcs_kb")
+    assert drawn != values(first, kb="pepper-0.5#0", stage="page", metric="lcs_kb")
+
+
+def test_a_sample_is_stratified_by_evidence_source(home):
+    full = read_inputs(read_spec(home.write(spec("clean")), ["benchmark.size=40"], trust_plugins=True)).questions
+    part = read_inputs(
+        read_spec(home.write(spec("clean")), ["benchmark.size=40", "sample=20"], trust_plugins=True)
+    ).questions
+    shares = {source: sum(q.evidence_source == source for q in full) for source in ("text", "table")}
+    assert len(part) == 20
+    assert {source: sum(q.evidence_source == source for q in part) for source in shares} == {
+        source: count * 20 // len(full) for source, count in shares.items()
+    }
+    assert [q.id for q in part] == [q.id for q in full if q in part]
+
+
+def test_a_sample_is_drawn_by_the_seed(home):
+    drawn = [
+        [
+            q.id
+            for q in read_inputs(
+                read_spec(
+                    home.write(spec("clean")), ["benchmark.size=40", "sample=9", f"seed={seed}"], trust_plugins=True
+                )
+            ).questions
+        ]
+        for seed in (0, 0, 1)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 4, 5, 99])
+def test_a_limit_spreads_over_the_domains(home, limit):
+    inputs = read_inputs(
+        read_spec(home.write(spec("clean")), ["benchmark.size=8", f"limit={limit}"], trust_plugins=True)
+    )
+    assert len(inputs.documents) == min(limit, 8)
+    assert len({document.domain for document in inputs.documents}) == min(limit, 4)
+    assert {question.document for question in inputs.questions} == {document.name for document in inputs.documents}
+
+
+def test_no_question_lies_outside_the_rows(home):
+    finished = home.run(spec("clean"), "limit=2")
+    assert len(rows(finished, kb="clean", stage="overall", metric="f1")) == 4

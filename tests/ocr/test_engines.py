@@ -1,0 +1,58 @@
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from ohr.errors import PluginError
+from ohr.ocr.rapidocr import RapidOcr
+from ohr.ocr.tesseract import Tesseract
+
+from ..conftest import typeset
+
+
+@pytest.mark.parametrize("engine", [Tesseract(), RapidOcr()], ids=["tesseract", "rapidocr"])
+def test_a_typeset_line_is_read(engine):
+    (read,) = engine.recognise([typeset("Rent of 1250 francs is due in May")])
+    assert " ".join(read.text.split()) == "Rent of 1250 francs is due in May"
+
+
+@pytest.mark.parametrize("engine", [Tesseract(), RapidOcr()], ids=["tesseract", "rapidocr"])
+def test_lines_are_read_from_top_to_bottom(engine):
+    lines = ["First line of text", "Second line of it", "Third line at last"]
+    width = max(typeset(line).shape[1] for line in lines)
+    rows = [
+        np.pad(row := typeset(line), ((0, 0), (0, width - row.shape[1]), (0, 0)), constant_values=255) for line in lines
+    ]
+    (read,) = engine.recognise([np.vstack(rows)])
+    assert [line for line in read.text.split("\n") if line] == lines
+
+
+def test_a_missing_language_pack_is_told_before_any_work(tmp_path):
+    with pytest.raises(PluginError, match=rf"^ocr tesseract: no language pack 'chi_sim' in {tmp_path}\. Put chi_sim"):
+        Tesseract(languages=("chi_sim",), tessdata=tmp_path).check()
+
+
+def test_the_packaged_language_pack_is_found():
+    Tesseract().check()
+
+
+@pytest.mark.parametrize(("languages", "reads"), [(("eng",), False), (("eng", "chi_sim"), True)])
+def test_tesseract_reads_the_languages_of_its_packs(languages, reads):
+    engine = Tesseract(languages=languages)
+    assert engine.reads("en")
+    assert engine.reads("zh") == reads
+    assert not engine.reads("fr")
+
+
+def test_rapidocr_reads_english_and_chinese():
+    assert [RapidOcr().reads(language) for language in ("en", "zh", "fr")] == [True, True, False]
+
+
+def test_a_strip_of_an_image_is_not_blown_up():
+    began = perf_counter()
+    assert RapidOcr().recognise([np.full((1, 60, 3), 255, dtype=np.uint8)])[0].error is None
+    assert perf_counter() - began < 20  # it took a minute
+
+
+def test_a_line_below_the_least_confidence_is_dropped(line_image):
+    assert RapidOcr(min_confidence=1.0).recognise([line_image])[0].text == ""

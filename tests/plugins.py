@@ -1,0 +1,187 @@
+"""Real tiny plugins: a benchmark whose page images hold their text as pixels, and what reads them, well or badly."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from time import sleep
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ohr.contracts import (
+    Benchmark,
+    Chunk,
+    Completion,
+    Document,
+    Generator,
+    Image,
+    Index,
+    OcrBackend,
+    Page,
+    Prompt,
+    Question,
+    Recognition,
+    Retriever,
+    execution,
+)
+from ohr.engine.local import Outcome
+from ohr.errors import DataError
+from ohr.keys import key
+
+_PLACES = ("harbour", "mill", "tower", "chapel", "bakery", "foundry", "library", "quarry")
+
+
+def note(log: Path | None, line: str) -> None:
+    """Append a line to a log, whole also when several processes write."""
+    if log:
+        with log.open("ab", buffering=0) as opened:
+            opened.write(f"{line}\n".encode())
+
+
+class Tiny(Benchmark):
+    """Documents of two pages in four domains, and a question on each page."""
+
+    kind: Literal["tiny"] = "tiny"
+    size: Annotated[int, Field(description="Documents.")] = 4
+    blank: Annotated[str, Field(description="A page without text, as `law/0 page 1`.")] = ""
+    language: Annotated[str, Field(description="What the documents are written in.")] = "en"
+    stranger: Annotated[bool, Field(description="Ask about a document that is absent, too.")] = False
+
+    def documents(self) -> Sequence[Document]:
+        domains = ("law", "finance", "manual", "textbook")
+        return [Document(f"{domains[n % 4]}/{n}", domains[n % 4], self.language, 2) for n in range(self.size)]
+
+    def pages(self, document: Document) -> Sequence[Page]:
+        return [Page(document.name, index, self._text(document, index)) for index in range(2)]
+
+    def _text(self, document: Document, index: int) -> str:
+        name = f"{document.name} page {index}"
+        number = 10 * int(document.name.split("/")[1]) + index
+        place = _PLACES[number % len(_PLACES)]
+        told = f"The {place} of {document.name} was built in {1900 + number} by Ada Venn. It has {number} windows."
+        return "" if name == self.blank else f"[{name}] {told}"
+
+    def page_image(self, document: Document, index: int) -> Image:
+        if not 0 <= index < 2:
+            raise DataError(f"{document.name} has no page {index}")
+        signs = np.frombuffer(self._text(document, index).encode(), dtype=np.uint8)
+        return np.repeat(signs.reshape(1, -1, 1), 3, axis=2)
+
+    def questions(self) -> Sequence[Question]:
+        sources = ("text", "table", "text", "formula", "text")
+        found = []
+        for document in self.documents():
+            for index in range(2):
+                number = 10 * int(document.name.split("/")[1]) + index
+                place = _PLACES[number % len(_PLACES)]
+                evidence = f"The {place} of {document.name} was built in {1900 + number} by Ada Venn."
+                asked = f"In what year was the {place} of {document.name} built?"
+                source = sources[number % len(sources)]
+                found.append(
+                    Question(
+                        f"q{number}",
+                        asked,
+                        (str(1900 + number),),
+                        document.name,
+                        (index,),
+                        (evidence,),
+                        source,
+                        document.domain,
+                    )
+                )
+        if self.stranger:
+            found.append(Question("lost", "Who knows?", ("x",), "law/lost", (0,), ("Nobody knows.",), "text", "law"))
+        return found
+
+    def fingerprint(self, document: Document, *, images: bool) -> str:
+        return key("tiny", images, [page.text for page in self.pages(document)])
+
+
+class TwoPartError(Exception):
+    """An error that pickle cannot make again, as those of many libraries."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(f"{code}: {reason}")
+
+
+class PixelReader(OcrBackend):
+    """Reads the text out of the pixels; on one page it does something bad."""
+
+    kind: Literal["pixels"] = "pixels"
+    log: Annotated[Path | None, execution("Where each page read is noted.")] = None
+    bad: Annotated[str, execution("How it fails: raise, two_part, exit, few, many, value.")] = ""
+    page: Annotated[str, execution("Text of the page on which it fails.")] = "[law/0 page 1]"
+    seconds: Annotated[float, execution("How long a page takes.")] = 0.0
+
+    def recognise(self, images: Sequence[Image]) -> list[Recognition]:
+        return [found for image in images for found in self._read(image)]
+
+    def _read(self, image: Image) -> list[Recognition]:
+        text = image[0, :, 0].tobytes().decode("utf-8", "replace")
+        sleep(self.seconds)
+        note(self.log, text.partition("]")[0] + "]")
+        if not (self.bad and self.page in text):
+            return [Recognition(text)]
+        if self.bad == "exit":
+            os._exit(9)
+        if self.bad == "two_part":
+            raise TwoPartError(3, "paper jam")
+        results = {"few": [], "many": [Recognition("a"), Recognition("b")], "value": [Recognition("", "paper jam")]}
+        if self.bad not in results:
+            raise RuntimeError("paper jam")
+        return results[self.bad]
+
+
+class Parrot(Generator):
+    """Answers with the number after `built in`; on one question it does something bad."""
+
+    kind: Literal["parrot"] = "parrot"
+    log: Annotated[Path | None, execution("Where each answer is noted.")] = None
+    bad: Annotated[str, execution("How it fails: raise, stop, value, surrogate.")] = ""
+    question: Annotated[str, execution("Part of the question on which it fails.")] = "harbour"
+
+    def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
+        for prompt in prompts:
+            note(self.log, prompt.question)
+            text = " ".join(prompt.passages)
+            if self.bad and self.question in prompt.question:
+                if self.bad == "raise":
+                    raise RuntimeError("out of memory")
+                if self.bad == "stop":
+                    return
+                yield (
+                    Completion("\ud83d") if self.bad == "surrogate" else Completion("", finish="error", error="refused")
+                )
+                continue
+            yield Completion(text.partition("built in ")[2][:4], len(prompt.user.split()), 1)
+
+
+class Broken(Retriever):
+    """Fails on every corpus."""
+
+    kind: Literal["broken"] = "broken"
+
+    def index(self, chunks: Sequence[Chunk]) -> Index:
+        raise RuntimeError("no index today")
+
+    def load(self, folder: Path) -> Index:
+        raise RuntimeError("no index today")
+
+
+class InProcess:
+    """An executor without processes, for runs that need none."""
+
+    def map(self, work: Callable[[Any], Any], tasks: Iterable[Any], retries: int) -> Iterator[Outcome[Any]]:
+        for task in tasks:
+            yield _tried(work, task, retries)
+
+
+def _tried(work: Callable[[Any], Any], task: Any, retries: int) -> Outcome[Any]:
+    error = ""
+    for _ in range(retries + 1):
+        try:
+            return Outcome(task, work(task))
+        except Exception as failure:
+            error = str(failure)
+    return Outcome(task, error=error)

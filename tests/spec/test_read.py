@@ -1,0 +1,410 @@
+import re
+
+import pytest
+
+from ohr.errors import SpecError
+from ohr.registry import Registry
+from ohr.spec.read import read_spec
+
+BASE = """\
+benchmark: {kind: mini}
+retrievers: [{kind: bm25}]
+evaluate: [retrieval]
+"""
+
+
+@pytest.fixture
+def spec(tmp_path, monkeypatch):
+    """Write a spec, read it."""
+    monkeypatch.chdir(tmp_path)
+
+    def read(text, *overrides, name="spec.yaml", trust=False):
+        (tmp_path / name).write_text(text)
+        return read_spec((tmp_path / name).relative_to(tmp_path), overrides, trust_plugins=trust)
+
+    return read
+
+
+@pytest.fixture
+def faults(spec):
+    """Write a wrong spec, give the lines of its error."""
+
+    def read(text, *overrides, **how):
+        with pytest.raises(SpecError) as caught:
+            spec(text, *overrides, **how)
+        return str(caught.value).split("\n")
+
+    return read
+
+
+def installed(line):
+    """Fill in `<family>` with the names of the installed plugins, as an error lists them."""
+    return re.sub(r"<(\w+)>", lambda match: ", ".join(Registry().names(match[1])), line)
+
+
+# --- what a spec means ------------------------------------------------------------------------------------
+
+
+def test_the_smallest_spec_gets_its_defaults(spec):
+    read = spec(BASE + "knowledge_bases: [{}]\n")
+    assert (read.name, read.seed, read.replicates, read.retries) == ("run", 0, 5, 1)
+    assert [base.name for base in read.knowledge_bases] == ["ground_truth"]
+    assert read.chunkers[0].stage.kind == "tokens"
+
+
+def test_a_swept_field_makes_a_level_each(spec):
+    read = spec(BASE + "replicates: 1\nknowledge_bases: [{text_noise: {kind: formatting, rate: [0.1, 0.3]}}]\n")
+    assert [base.name for base in read.knowledge_bases] == ["formatting-0.1", "formatting-0.3"]
+    assert [(base.noise, base.knob, base.knob_value) for base in read.knowledge_bases] == [
+        ("formatting", "rate", 0.1),
+        ("formatting", "rate", 0.3),
+    ]
+
+
+def test_several_swept_fields_make_their_product_in_file_order(spec):
+    read = spec(
+        "benchmark: {kind: mini}\nevaluate: [retrieval]\nknowledge_bases: [{}]\n"
+        "retrievers: [{kind: bm25, k1: [1, 2], top_k: [3, 4]}]\n"
+    )
+    assert [item.name for item in read.retrievers] == ["bm25-1-3", "bm25-1-4", "bm25-2-3", "bm25-2-4"]
+
+
+def test_a_list_of_noises_is_a_chain_in_order(spec):
+    noises = "[{kind: rotation}, {kind: psf_blur, severity: [0.1, 0.2]}]"
+    read = spec(f"{BASE}replicates: 1\nknowledge_bases: [{{image_noise: {noises}, ocr: {{kind: tesseract}}}}]\n")
+    assert [[noise.kind for noise in base.image_noise] for base in read.knowledge_bases] == [
+        ["rotation", "psf_blur"]
+    ] * 2
+    assert [base.name for base in read.knowledge_bases] == [
+        "rotation+psf_blur+tesseract-0.1",
+        "rotation+psf_blur+tesseract-0.2",
+    ]
+
+
+def test_a_field_that_is_a_list_by_type_is_not_swept(spec):
+    read = spec(
+        "benchmark: {kind: mini, domains: [law, finance]}\n" + BASE.split("\n", 1)[1] + "knowledge_bases: [{}]\n"
+    )
+    assert read.benchmark.domains == ("law", "finance")
+
+
+def test_a_swept_engine_field_names_the_levels(spec):
+    read = spec(BASE + "knowledge_bases: [{ocr: {kind: tesseract, psm: [3, 6]}}]\n")
+    assert [(base.name, base.knob, base.knob_value) for base in read.knowledge_bases] == [
+        ("tesseract-3", "psm", 3),
+        ("tesseract-6", "psm", 6),
+    ]
+
+
+def test_noise_is_drawn_once_per_replicate_and_the_clean_base_once(spec):
+    read = spec(BASE + "replicates: 3\nknowledge_bases: [{}, {name: noisy, text_noise: {kind: formatting}}]\n")
+    assert [(base.name, base.replicate) for base in read.knowledge_bases] == [
+        ("ground_truth", 0),
+        ("noisy#0", 0),
+        ("noisy#1", 1),
+        ("noisy#2", 2),
+    ]
+
+
+def test_a_base_can_be_limited_to_some_retrievers(spec):
+    read = spec(
+        "benchmark: {kind: mini}\nevaluate: [retrieval]\nretrievers: [{kind: bm25}, {kind: bm25, name: other, k1: 2}]\n"
+        "knowledge_bases: [{retrievers: [other]}]\n"
+    )
+    assert read.knowledge_bases[0].retrievers == ("other",)
+
+
+def test_the_resolved_spec_has_the_defaults_written_out(spec):
+    resolved = spec(BASE + "knowledge_bases: [{}]\n").resolved
+    assert resolved["retrievers"] == [
+        {"name": "bm25", "kind": "bm25", "top_k": 2, "k1": 1.5, "b": 0.75, "variant": "lucene"}
+    ]
+
+
+# --- extends ----------------------------------------------------------------------------------------------
+
+
+def test_a_child_changes_keys_of_a_plugin_and_replaces_lists(spec, tmp_path):
+    (tmp_path / "base.yaml").write_text(BASE + "seed: 4\nchunker: {kind: tokens, size: 64}\nknowledge_bases: [{}]\n")
+    read = spec("extends: base.yaml\nchunker: {overlap: 8}\nretrievers: [{kind: bm25, name: mine}]\n")
+    assert (read.seed, read.chunkers[0].stage.size, read.chunkers[0].stage.overlap) == (4, 64, 8)
+    assert [item.name for item in read.retrievers] == ["mine"]
+
+
+def test_another_kind_replaces_the_parents_plugin(spec, tmp_path):
+    (tmp_path / "base.yaml").write_text(BASE + "chunker: {kind: tokens, size: 64}\nknowledge_bases: [{}]\n")
+    assert spec("extends: base.yaml\nchunker: {kind: page}\n").chunkers[0].stage.kind == "page"
+
+
+def test_a_fault_in_a_parent_names_the_parents_line(faults, tmp_path):
+    (tmp_path / "base.yaml").write_text(BASE + "knowledge_bases: [{}]\nchunker: {kind: page, size: 3}\n")
+    assert faults("extends: base.yaml\n") == ["base.yaml:5: chunker.size: unknown key. Choose one of: kind."]
+
+
+def test_relative_paths_of_a_parent_start_at_the_parent(spec, tmp_path):
+    (tmp_path / "shared").mkdir()
+    entry = "knowledge_bases: [{ocr: {kind: precomputed, root: ocr}}]\n"
+    (tmp_path / "shared" / "base.yaml").write_text(BASE + entry)
+    read = spec("extends: shared/base.yaml\n")
+    assert read.knowledge_bases[0].ocr.root.resolve() == tmp_path / "shared" / "ocr"
+
+
+def test_extending_in_a_circle_is_refused(faults, tmp_path):
+    (tmp_path / "other.yaml").write_text("extends: spec.yaml\n")
+    assert faults("extends: other.yaml\n") == ["spec.yaml:1: extends: a spec cannot extend itself"]
+
+
+def test_a_missing_parent_is_told(faults):
+    assert faults("name: x\nextends: nowhere.yaml\n") == ["spec.yaml:2: extends: no such file: nowhere.yaml"]
+
+
+def test_extending_several_files_is_refused(faults):
+    assert faults("extends: [a.yaml]\n") == ["spec.yaml:1: extends: name one file (got ['a.yaml'])"]
+
+
+# --- --set ------------------------------------------------------------------------------------------------
+
+
+def test_overrides_change_values_deep_down(spec):
+    text = BASE + "knowledge_bases: [{}]\nchunker: {kind: tokens}\n"
+    read = spec(text, "retrievers.0.top_k=5", "seed=9", "chunker.size=[32, 64]")
+    assert (read.retrievers[0].stage.top_k, read.seed) == (5, 9)
+    assert [item.name for item in read.chunkers] == ["tokens-32", "tokens-64"]
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("seed", "--set seed: write it as key.path=value"),
+        ("retrievers.3.top_k=1", "--set retrievers.3.top_k=1: there is no retrievers.3"),
+        ("retrievers.bm25.top_k=1", "--set retrievers.bm25.top_k=1: there is no retrievers.bm25"),
+        ("evaluate.7=x", "--set evaluate.7=x: there is no evaluate.7"),
+        ("name.deep=1", "--set name.deep=1: name is not a mapping"),
+        ("seed=[", "--set seed=[: the value is not valid YAML"),
+        ("seed=-1", "--set seed=-1: seed: must be greater than or equal to 0 (got -1)"),
+        (
+            "retrievers=[{kind: bm52}]",
+            "--set retrievers=[{kind: bm52}]: retrievers.0.kind: Choose one of: <retriever>. "
+            "Did you mean 'bm25'? (got 'bm52')",
+        ),
+    ],
+)
+def test_a_wrong_override_is_told_as_it_was_written(faults, override, told):
+    assert faults("name: x\n" + BASE + "knowledge_bases: [{}]\n", override) == [installed(told)]
+
+
+# --- faults -----------------------------------------------------------------------------------------------
+
+
+def test_all_faults_come_at_once_in_the_order_of_the_file(faults):
+    text = """\
+name: one
+seeed: 3
+benchmark: {kind: mini}
+knowledge_bases:
+  - text_noise: {kind: formating}
+  - text_noise: {kind: formatting, rate: [0.1, 3]}
+    retrievers: [bm52]
+retrievers:
+  - {kind: bm25, topk: 5}
+chunker: {kind: tokens, size: many}
+evaluate: [retrieval, overal]
+name: two
+"""
+    assert faults(text) == [
+        "spec.yaml:2: seeed: unknown key. Choose one of: name, seed, " + faults(text)[0].partition("name, seed, ")[2],
+        installed(
+            "spec.yaml:5: knowledge_bases.0.text_noise.kind: Choose one of: <text_noise>. Did you mean 'formatting'? "
+            "(got 'formating')"
+        ),
+        "spec.yaml:6: knowledge_bases.1.text_noise.rate.1: must be less than or equal to 1 (got 3)",
+        "spec.yaml:7: knowledge_bases.1.retrievers: no retriever is named 'bm52'. Choose one of: .",
+        "spec.yaml:9: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, variant. "
+        "Did you mean 'top_k'?",
+        "spec.yaml:10: chunker.size: must be a whole number (got 'many')",
+        "spec.yaml:11: evaluate.1: Choose one of: retrieval, generation, overall. Did you mean 'overall'? "
+        "(got 'overal')",
+        "spec.yaml:12: name: this key stands twice; the first is on line 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "spec.yaml:1: a spec is a mapping of keys to values (got NoneType)"),
+        ("- 1\n", "spec.yaml:1: a spec is a mapping of keys to values (got list)"),
+        ("a: [1\n", "spec.yaml:2: not valid YAML: expected ',' or ']', but got '<stream end>'"),
+        ("a:\n\tb: 1\n", "spec.yaml:2: not valid YAML: found character '\\t' that cannot start any token"),
+        ("a: \x01\n", "spec.yaml: not valid YAML: unacceptable character #x0001: special characters are not allowed"),
+        ("name: 2024-13-45\n", "spec.yaml: not valid YAML: month must be in 1..12"),
+        (
+            "a: !!python/object:os.system {}\n",
+            "spec.yaml:1: not valid YAML: could not determine a constructor for the tag "
+            "'tag:yaml.org,2002:python/object:os.system'",
+        ),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_spec_is_told_in_one_line(faults, text, told):
+    assert next(line.rstrip() for line in faults(text)) == told
+
+
+def test_a_missing_file_is_told(tmp_path):
+    with pytest.raises(SpecError) as caught:
+        read_spec(tmp_path / "no.yaml")
+    assert str(caught.value) == f"{tmp_path}/no.yaml: no such file"
+
+
+def test_a_file_that_is_not_text_is_told(tmp_path):
+    (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SpecError, match=r"x\.yaml: cannot be read: "):
+        read_spec(tmp_path / "x.yaml")
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("{image_noise: 5}", ["image_noise: must be a list (got 5)",
+         "image_noise: must be a mapping with a `kind` (got 5)"]),
+        ("{text_noise: {rate: 0.1}}", ["text_noise.kind: is required. Choose one of: <text_noise>."]),
+        ("{text_noise: {kind: [formatting]}}",
+         ["text_noise.kind: Choose one of: <text_noise>. Did you mean 'formatting'? (got ['formatting'])"]),
+        ("{text_noise: {kind: formatting, rate: []}}",
+         ["text_noise.rate: must have at least one value to sweep (got [])"]),
+        ("{text_noise: {kind: formatting, rate: high}}", ["text_noise.rate: must be a number (got 'high')"]),
+        ("{text_noise: {kind: formatting, rate: [0.1, high]}}", ["text_noise.rate.1: must be a number (got 'high')"]),
+        ("{text_noise: {kind: formatting, rules: style}}", ["text_noise.rules: must be a list (got 'style')"]),
+        ("{text_noise: {kind: formatting, rules: [stile]}}",
+         ["text_noise.rules.0: Choose one of: style, title, paragraph. Did you mean 'title'? (got 'stile')"]),
+        ("{ocr: {kind: precomputed}}", ["ocr.root: is required"]),
+        ("{ocr: tesseract}", ["ocr: must be a mapping with a `kind` (got 'tesseract')"]),
+        ("{name: [a]}", ["name: must be text (got ['a'])"]),
+        ("{nam: a}",
+         ["nam: unknown key. Choose one of: name, image_noise, ocr, text_noise, retrievers. Did you mean 'name'?"]),
+        ("{retrievers: [bm52]}",
+         ["retrievers: no retriever is named 'bm52'. Choose one of: bm25. Did you mean 'bm25'?"]),
+    ],
+)  # fmt: skip
+def test_a_wrong_knowledge_base_is_told_with_its_key(faults, entry, told):
+    assert faults(f"{BASE}knowledge_bases:\n  - {entry}\n") == [
+        f"spec.yaml:5: knowledge_bases.0.{installed(line)}" for line in told
+    ]
+
+
+def test_a_fault_stays_at_its_place_when_an_earlier_entry_has_the_wrong_shape(faults):
+    assert faults(BASE.replace("[{kind: bm25}]", "[5, {kind: bm52}]") + "knowledge_bases: [{}]\n") == [
+        "spec.yaml:2: retrievers.0: must be a mapping with a `kind` (got 5)",
+        installed("spec.yaml:2: retrievers.1.kind: Choose one of: <retriever>. Did you mean 'bm25'? (got 'bm52')"),
+    ]
+
+
+def test_a_fault_about_several_keys_names_the_plugin(faults):
+    assert faults(BASE + "knowledge_bases: [{}]\nchunker: {kind: tokens, size: 5, overlap: 6}\n") == [
+        "spec.yaml:5: chunker: overlap must be smaller than size (5)"
+    ]
+
+
+def test_image_noise_needs_an_engine_that_reads_images(faults):
+    engines = ", ".join(kind for kind in Registry().names("ocr") if Registry().load("ocr", kind).reads_images)
+    assert faults(BASE + "knowledge_bases: [{image_noise: {kind: rotation}}]\n") == [
+        f"spec.yaml:4: knowledge_bases.0.image_noise: image noise needs an `ocr` that reads images, such as {engines}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stages", "told"),
+    [
+        ("[retrieval]", ["retrieval and overall need at least one entry under `retrievers`"]),
+        ("[generation]", ["generation and overall need at least one entry under `generators`"]),
+        (
+            "[overall]",
+            [
+                "generation and overall need at least one entry under `generators`",
+                "retrieval and overall need at least one entry under `retrievers`",
+            ],
+        ),
+    ],
+)
+def test_a_stage_needs_its_plugins(faults, stages, told):
+    assert faults(f"benchmark: {{kind: mini}}\nknowledge_bases: [{{}}]\nevaluate: {stages}\n") == [
+        f"spec.yaml:3: evaluate: {line}" for line in told
+    ]
+
+
+def test_equal_names_are_refused(faults):
+    assert faults(BASE.replace("{kind: bm25}", "{kind: bm25}, {kind: bm25}") + "knowledge_bases: [{}, {}]\n") == [
+        "spec.yaml:2: retrievers: several entries are named 'bm25': give each a `name` of its own",
+        "spec.yaml:4: knowledge_bases: 2 entries are named 'ground_truth': give each a `name` of its own",
+    ]
+
+
+@pytest.mark.parametrize("name", ["../escape", "a/b", "-x", "", ".hidden"])
+def test_a_name_that_is_no_folder_is_refused(faults, name):
+    assert faults(f"name: '{name}'\n{BASE}knowledge_bases: [{{}}]\n") == [
+        rf"spec.yaml:1: name: String should match pattern '^[A-Za-z0-9][\w.-]*$' (got '{name}')"
+    ]
+
+
+# --- paths and the environment ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["kind: precomputed, root", "kind: tesseract, tessdata"])
+def test_relative_paths_start_at_the_spec(spec, tmp_path, monkeypatch, key):
+    monkeypatch.chdir("/")
+    (tmp_path / "x.yaml").write_text(f"{BASE}knowledge_bases: [{{ocr: {{{key}: packs}}}}]\n")
+    engine = read_spec(tmp_path / "x.yaml").knowledge_bases[0].ocr
+    assert tmp_path / "packs" in (getattr(engine, "root", None), getattr(engine, "tessdata", None))
+
+
+def test_the_environment_fills_paths(spec, tmp_path, monkeypatch):
+    monkeypatch.setenv("OHR_TEST_DATA", str(tmp_path / "data"))
+    read = spec(BASE + "knowledge_bases: [{ocr: {kind: precomputed, root: '${OHR_TEST_DATA}/ocr'}}]\n")
+    assert read.knowledge_bases[0].ocr.root == tmp_path / "data" / "ocr"
+
+
+def test_the_environment_fills_nothing_else(faults, monkeypatch):
+    monkeypatch.setenv("OHR_TEST_MODEL", "secret")
+    text = "benchmark: {kind: mini}\nknowledge_bases: [{}]\nevaluate: [generation]\ngenerators:\n"
+    assert faults(text + "  - {kind: openai, base_url: 'http://x', model: '${OHR_TEST_MODEL}'}\n") == [
+        "spec.yaml:5: generators.0.model: `${...}` is allowed only in path and secret fields"
+    ]
+
+
+def test_an_unset_variable_is_told(faults, monkeypatch):
+    monkeypatch.delenv("OHR_TEST_UNSET", raising=False)
+    assert faults(BASE + "knowledge_bases: [{ocr: {kind: precomputed, root: '${OHR_TEST_UNSET}/x'}}]\n") == [
+        "spec.yaml:4: knowledge_bases.0.ocr.root: environment variable OHR_TEST_UNSET is not set"
+    ]
+
+
+# --- plugin files -----------------------------------------------------------------------------------------
+
+PLUGIN = """\
+from typing import Literal
+from ohr.contracts import Chunk, Chunker
+
+class Whole(Chunker):
+    "Gives whole pages."
+    kind: Literal["whole"] = "whole"
+    def split(self, pages):
+        return []
+"""
+
+
+def test_a_plugin_file_runs_only_when_it_is_trusted(faults, tmp_path):
+    (tmp_path / "mine.py").write_text("raise SystemExit('it ran')")
+    assert faults(BASE + "knowledge_bases: [{}]\nplugins: [mine.py]\n") == [
+        "spec.yaml:5: plugins: this spec runs code of its own; allow it with --trust-plugins"
+    ]
+
+
+def test_a_trusted_plugin_file_is_used_and_hashed(spec, tmp_path):
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    read = spec(BASE + "knowledge_bases: [{}]\nplugins: [mine.py]\nchunker: {kind: whole}\n", trust=True)
+    assert type(read.chunkers[0].stage).__name__ == "Whole"
+    assert [name for name, _ in read.plugin_digests] == ["mine.py"]
+
+
+def test_a_missing_plugin_file_is_told(faults, tmp_path):
+    assert faults(BASE + "knowledge_bases: [{}]\nplugins: [mine.py]\n", trust=True) == [
+        f"spec.yaml:5: plugins.0: no such file: {tmp_path}/mine.py"
+    ]

@@ -1,0 +1,104 @@
+"""Every installed plugin keeps its contract; a new one is tested the day its entry point exists."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ohr.contracts import FAMILIES
+from ohr.registry import Registry
+from ohr.testing import (
+    check_benchmark,
+    check_chunker,
+    check_generator,
+    check_image_noise,
+    check_metric,
+    check_ocr,
+    check_retriever,
+    check_text_noise,
+)
+
+REGISTRY = Registry()
+SLOW = {"rapidocr"}
+NOT_COUPLED: set[str] = set()
+"""Text noise whose edits at a low rate are not among those at a higher one, by its nature."""
+
+
+def engines(*, reads_images: bool) -> list[object]:
+    kinds = [kind for kind in REGISTRY.names("ocr") if REGISTRY.load("ocr", kind).reads_images == reads_images]
+    return [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in kinds]
+
+
+@pytest.fixture
+def arguments(tmp_path: Path, request: pytest.FixtureRequest):
+    """What a plugin's constructor needs, by family and kind."""
+
+    def give(family: str, kind: str) -> dict[str, object]:
+        match family, kind:
+            case "ocr", "precomputed":
+                (tmp_path / "law").mkdir()
+                (tmp_path / "law" / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "one"}]))
+                return {"root": tmp_path}
+            case "generator", "openai":
+                return {"base_url": request.getfixturevalue("chat_server").url, "model": "echo"}
+            case "generator", "transformers":
+                model = str(request.getfixturevalue("tiny_model"))
+                return {"model": model, "max_new_tokens": 8, "batch_size": 2}
+        return {}
+
+    return give
+
+
+@pytest.fixture
+def plugin(arguments):
+    return lambda family, kind: REGISTRY.load(family, kind)(**arguments(family, kind))
+
+
+@pytest.mark.parametrize("kind", REGISTRY.names("text_noise"))
+def test_text_noise(plugin, kind):
+    check_text_noise(plugin("text_noise", kind), coupled=kind not in NOT_COUPLED)
+
+
+@pytest.mark.parametrize("kind", REGISTRY.names("image_noise"))
+def test_image_noise(plugin, kind):
+    check_image_noise(plugin("image_noise", kind))
+
+
+@pytest.mark.parametrize("kind", engines(reads_images=True))
+def test_ocr_that_reads_images(plugin, kind, line_image):
+    check_ocr(plugin("ocr", kind), line=line_image, reads="quick brown fox")
+
+
+@pytest.mark.parametrize("kind", engines(reads_images=False))
+def test_ocr_that_is_recorded(plugin, kind):
+    check_ocr(plugin("ocr", kind))
+
+
+@pytest.mark.parametrize("kind", REGISTRY.names("chunker"))
+def test_chunker(plugin, kind):
+    check_chunker(plugin("chunker", kind))
+
+
+@pytest.mark.parametrize("kind", REGISTRY.names("retriever"))
+def test_retriever(plugin, kind):
+    check_retriever(plugin("retriever", kind))
+
+
+@pytest.mark.parametrize("kind", REGISTRY.names("generator"))
+def test_generator(plugin, kind):
+    check_generator(plugin("generator", kind))
+
+
+@pytest.mark.parametrize("kind", REGISTRY.names("metric"))
+def test_metric(plugin, kind):
+    check_metric(plugin("metric", kind))
+
+
+@pytest.mark.parametrize("kind", REGISTRY.names("benchmark"))
+def test_benchmark(plugin, kind):
+    check_benchmark(plugin("benchmark", kind))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_each_family_has_plugins(family):
+    assert REGISTRY.names(family)

@@ -1,0 +1,164 @@
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+import pytest
+
+from ohr import registry
+from ohr.contracts import FAMILIES
+from ohr.errors import PluginError
+from ohr.registry import Registry, choices
+
+CHUNKER = """\
+from typing import Literal
+from ohr.contracts import Chunker, Page
+
+class {name}(Chunker):
+    "Gives nothing."
+    kind: Literal["{kind}"] = "{kind}"
+    def split(self, pages):
+        return []
+"""
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Install a distribution with entry points, as pip would."""
+
+    def install(points, **modules):
+        metadata = tmp_path / "stranger-1.0.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
+        (metadata / "entry_points.txt").write_text("[ohr.chunkers]\n" + "\n".join(points) + "\n")
+        for name, text in modules.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        registry._entries.cache_clear()
+
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    yield install
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+    registry._entries.cache_clear()
+
+
+def told(kind):
+    with pytest.raises(PluginError) as caught:
+        Registry().load("chunker", kind)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_names_are_those_of_the_entry_points(family):
+    assert Registry().names(family) == tuple(sorted(entry_points(group=FAMILIES[family][1]).names))
+
+
+def test_listing_names_imports_no_plugin():
+    code = (
+        "import sys\nfrom ohr.contracts import FAMILIES\nfrom ohr.registry import Registry\n"
+        "found = [name for family in FAMILIES for name in Registry().names(family)]\n"
+        "rooms = ('ohr.noise', 'ohr.retrievers', 'ohr.generators', 'ohr.benchmarks', 'ohr.ocr', 'ohr.chunkers')\n"
+        "print(len(found) > 10, [name for name in sys.modules if name.startswith(rooms)])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "True []"
+
+
+def test_an_unknown_name_is_told_with_the_nearest():
+    names = ", ".join(Registry().names("chunker"))
+    assert told("token") == f"no chunker 'token'. Choose one of: {names}. Did you mean 'tokens'?"
+
+
+def test_a_name_like_nothing_has_no_nearest():
+    assert choices("zzz", ["bm25", "dense"]) == "Choose one of: bm25, dense."
+
+
+def test_a_foreign_plugin_is_found(installed):
+    installed(["whole = stranger:Whole"], stranger=CHUNKER.format(name="Whole", kind="whole"))
+    assert Registry().load("chunker", "whole").__name__ == "Whole"
+
+
+def test_two_plugins_of_one_name_are_refused(installed):
+    installed(["tokens = stranger:Whole"])
+    message = told("tokens")
+    assert message.startswith("chunker 'tokens' is claimed twice: ")
+    assert set(message.removeprefix("chunker 'tokens' is claimed twice: ").split(" and ")) == {
+        "ohr.chunkers.tokens:Tokens",
+        "stranger:Whole",
+    }
+
+
+@pytest.mark.parametrize(
+    ("point", "text", "message"),
+    [
+        (
+            "whole = stranger:Whole",
+            "import no_such_library",
+            "stranger:Whole does not import: ModuleNotFoundError: No module named 'no_such_library'",
+        ),
+        ("whole = stranger:Whole", "1 / 0", "stranger:Whole does not import: ZeroDivisionError: division by zero"),
+        (
+            "whole = stranger:Whole",
+            "",
+            "stranger:Whole does not import: AttributeError: module 'stranger' has no attribute 'Whole'",
+        ),
+        ("whole = stranger:Whole", "Whole = 3", "stranger:Whole is not a Chunker"),
+        (
+            "whole = stranger:Whole",
+            CHUNKER.format(name="Whole", kind="other"),
+            "stranger:Whole has kind 'other', its entry point 'whole'",
+        ),
+    ],
+)
+def test_a_broken_plugin_is_told(installed, point, text, message):
+    installed([point], stranger=text)
+    assert told("whole") == message
+
+
+# --- plugin files -----------------------------------------------------------------------------------------
+
+
+def write(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_the_classes_of_a_file_are_plugins(tmp_path):
+    file = write(tmp_path / "mine.py", CHUNKER.format(name="Whole", kind="whole"))
+    files = Registry((file,))
+    assert "whole" in files.names("chunker")
+    assert files.load("chunker", "whole").__name__ == "Whole"
+    assert files.names("retriever") == Registry().names("retriever")
+
+
+def test_a_file_may_not_take_an_installed_name(tmp_path):
+    file = write(tmp_path / "mine.py", CHUNKER.format(name="Mine", kind="tokens"))
+    with pytest.raises(PluginError) as caught:
+        Registry((file,)).load("chunker", "tokens")
+    assert str(caught.value) == f"chunker 'tokens' is claimed twice: Mine in {file} and ohr.chunkers.tokens:Tokens"
+
+
+def test_two_files_may_not_take_one_name(tmp_path):
+    files = tuple(write(tmp_path / name, CHUNKER.format(name="A", kind="whole")) for name in ("a.py", "b.py"))
+    with pytest.raises(PluginError) as caught:
+        Registry(files).load("chunker", "whole")
+    assert str(caught.value) == f"chunker 'whole' is claimed twice: A in {files[0]} and A in {files[1]}"
+
+
+def test_a_file_that_does_not_import_is_told(tmp_path):
+    file = write(tmp_path / "mine.py", "def broken(:\n")
+    with pytest.raises(PluginError, match=r"mine\.py does not import: SyntaxError: "):
+        Registry((file,)).names("chunker")
+
+
+def test_a_class_without_a_kind_is_told(tmp_path):
+    text = "from ohr.contracts import Chunker\nclass Mine(Chunker):\n    def split(self, pages):\n        return []\n"
+    file = write(tmp_path / "mine.py", text)
+    with pytest.raises(PluginError) as caught:
+        Registry((file,)).names("chunker")
+    assert str(caught.value) == f'{file}: Mine has no kind: write `kind: Literal["name"] = "name"` into it'
+
+
+def test_files_of_one_name_have_a_digest_each(tmp_path):
+    files = tuple(write(tmp_path / folder / "mine.py", folder) for folder in ("a", "b"))
+    assert len(set(Registry(files).digests().values())) == 2
