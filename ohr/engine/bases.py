@@ -115,7 +115,19 @@ def build_bases(recipe: Recipe, store: Store, executor: Executor, progress: Prog
             if outcome.error:
                 work.fail("knowledge base", outcome.task.item, outcome.error)
                 keys = {place: name for place, name in keys.items() if name != outcome.task.key}
-    return Bases(recipe, store, keys)
+    bases = Bases(recipe, store, keys)
+    _tell_missing(bases, work)
+    return bases
+
+
+def _tell_missing(bases: Bases, work: Work) -> None:
+    """Note the pages that a folder of recorded results does not have, in every run that uses it."""
+    for base in bases.recipe.spec.knowledge_bases:
+        if base.ocr.reads_images or base.ocr.kind == "ground_truth":
+            continue
+        for page in document_texts(bases, base):
+            if page.error is not None:
+                work.fail("ocr", f"{base.name}: {page.document} page {page.index}", page.error)
 
 
 def _recognise(recipe: Recipe, store: Store, executor: Executor, progress: Progress, work: Work) -> dict[str, str]:

@@ -92,10 +92,14 @@ def _check_languages(spec: Spec, documents: Sequence[Document]) -> None:
         if unread:
             languages = sorted({document.language for document in unread})
             known = sorted({document.language for document in documents} - set(languages))
+            out = (
+                f", or leave those documents out with `languages: [{', '.join(known)}]` under `benchmark`"
+                if known
+                else ""
+            )
             faults.append(
                 f"ocr {engine.kind}: no language pack for {', '.join(languages)} ({len(unread)} documents, e.g. "
-                f"{unread[0].name}). Add one to the engine's `languages`, or leave those documents out with "
-                f"`languages: [{', '.join(known)}]` under `benchmark`"
+                f"{unread[0].name}). Add one to the engine's `languages`{out}"
             )
     if faults:
         raise SpecError("\n".join(dict.fromkeys(faults)))

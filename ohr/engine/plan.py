@@ -1,12 +1,13 @@
 """Says what a run would do: its cells, what the store has, and the work that is left."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ohr.engine.bases import Bases, missing_documents, missing_pages
 from ohr.engine.cells import cells, searches
 from ohr.engine.inputs import limited, read_inputs
+from ohr.engine.preflight import check_stages
 from ohr.engine.recipe import Recipe
 from ohr.engine.references import CONDITIONS
 from ohr.engine.retrieve import Retrieved, retrieved_from_store, scopes, search_key
@@ -47,6 +48,7 @@ class Plan:
 
 def plan(spec: Spec, store_folder: Path, workers: int, limit: int | None = None) -> Plan:
     """Look what the store has; runs nothing."""
+    check_stages(spec)
     spec = limited(spec, limit)
     recipe, store = Recipe(spec, read_inputs(spec)), Store(store_folder)
     pages = missing_pages(recipe, store)
@@ -56,7 +58,9 @@ def plan(spec: Spec, store_folder: Path, workers: int, limit: int | None = None)
         (base.name, chunker.name, retriever.name): retrieved_from_store(bases, base, chunker, retriever)
         for base, chunker, retriever in searches(spec)
     }
-    answers, tokens = _answers(bases, found, bool(documents))
+    absent = {task.key for task in documents}
+    unbuilt = {base for (base, _), name in keys.items() if name in absent}
+    answers, tokens = _answers(bases, found, unbuilt)
     imaged = [base for base in spec.knowledge_bases if base.ocr.reads_images]
     stages: dict[str, int] = {}
     for cell in cells(spec):
@@ -80,7 +84,7 @@ def _searches_left(bases: Bases) -> int:
 
 
 def _answers(
-    bases: Bases, found: Mapping[tuple[str, str, str], Retrieved | None], texts_missing: bool
+    bases: Bases, found: Mapping[tuple[str, str, str], Retrieved | None], unbuilt: Collection[str]
 ) -> tuple[Count, int]:
     spec, questions = bases.recipe.spec, len(bases.recipe.inputs.questions)
     if not spec.generators:
@@ -91,7 +95,7 @@ def _answers(
     )
     total = conditions * questions * len(spec.generators)
     known = {place: hits for place, hits in found.items() if hits is not None}
-    prompts = [] if texts_missing else [p for _, asked in prompts_of(bases, known) for p in asked.values()]
+    prompts = [prompt for _, asked in prompts_of(bases, known, unbuilt) for prompt in asked.values()]
     left = total - len(prompts) * len(spec.generators)
     tokens = left * 600  # of prompts that are not known yet: two chunks and the instructions
     for generator in spec.generators:

@@ -5,25 +5,23 @@ from collections.abc import Mapping, Sequence
 from ohr import seeds
 from ohr.contracts import Document, Page, Question
 from ohr.engine.inputs import Inputs
-from ohr.metrics.dose import by_page, own_text
 
 FLOORS = ("closed_book", "shuffled_context")
-CEILINGS = ("evidence_only", "own_clean_page")
+CEILINGS = ("evidence_only",)  # the other ceilings are cells: generation and overall on a clean knowledge base
 CONDITIONS = (*FLOORS, *CEILINGS)
+_CONTEXT = 2000  # characters of another page: about as much as two chunks of 256 tokens
 
 
 def passages(condition: str, question: Question, inputs: Inputs, seed: int) -> Sequence[str]:
     """Give what the generator may read under a condition.
 
-    `closed_book`: nothing; `shuffled_context`: a page of another document, of the same domain where there is one;
-    `evidence_only`: the evidence; `own_clean_page`: the question's own ground-truth pages.
+    `closed_book`: nothing; `shuffled_context`: the beginning of a page of another document, of the same domain where
+    there is one; `evidence_only`: the evidence.
     """
     if condition == "closed_book":
         return ()
     if condition == "evidence_only":
         return question.evidence
-    if condition == "own_clean_page":
-        return (own_text(question, by_page(inputs.truth.get(question.document, ()))),)
     return (_other_page(question, inputs.documents, inputs.truth, seed),)
 
 
@@ -35,4 +33,4 @@ def _other_page(
     pages = [page.text for document in near for page in truth[document.name]]
     if not pages:
         return ""
-    return pages[int(seeds.generator(seed, "shuffled_context", question.id).integers(len(pages)))]
+    return pages[int(seeds.generator(seed, "shuffled_context", question.id).integers(len(pages)))][:_CONTEXT]

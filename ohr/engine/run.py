@@ -1,7 +1,7 @@
 """Runs a spec: knowledge bases, retrieval, answers, scores, results."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,9 +119,13 @@ def _answers(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], prog
 
 
 def prompts_of(
-    bases: Bases, found: Mapping[tuple[str, str, str], Retrieved]
+    bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], unbuilt: Collection[str] = ()
 ) -> Iterator[tuple[tuple[str, str, str, str], dict[str, Prompt]]]:
-    """Give the prompts of every condition, by question: references, generation, overall."""
+    """Give the prompts of every condition, by question: references, generation, overall.
+
+    Args:
+        unbuilt: knowledge bases that are not there yet; they have no prompts.
+    """
     spec, inputs = bases.recipe.spec, bases.recipe.inputs
     name = spec.benchmark.protocol.prompt
     if not {"generation", "overall"} & set(spec.evaluate):
@@ -130,7 +134,7 @@ def prompts_of(
         texts = {q.id: passages(condition, q, inputs, spec.seed) for q in inputs.questions}
         yield ("reference", condition, "", ""), {q.id: make_prompt(name, q.text, texts[q.id]) for q in inputs.questions}
     if "generation" in spec.evaluate:
-        for base in spec.knowledge_bases:
+        for base in (base for base in spec.knowledge_bases if base.name not in unbuilt):
             pages = by_page(document_texts(bases, base))
             yield (
                 ("generation", base.name, "", ""),

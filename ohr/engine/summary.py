@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ohr.engine.references import FLOORS
-from ohr.metrics.intervals import NO_INTERVAL, clustered_mean
+from ohr.metrics.intervals import NO_INTERVAL, clustered_mean, minimum_detectable_effect, paired_difference
 
 Row = Mapping[str, Any]
 Key = tuple[Any, ...]
@@ -68,6 +68,7 @@ def summarise(rows: Iterable[Row]) -> list[dict[str, Any]]:
                     "kb_evidence_loss": doses.get((place["noise"], place["knob_value"], "all"), {}).get(
                         "evidence_loss", nan
                     ),
+                    **_lost(_clean(scores, place, metric), found, chosen),
                     "floor": floor,
                     "ceiling": ceiling,
                 }
@@ -104,6 +105,17 @@ def _estimate(found: _Scores, chosen: np.ndarray[Any, np.dtype[np.bool_]]) -> di
     domains = [found.domains[place] for place in places]
     failed = int(found.failed[chosen].sum())
     return asdict(clustered_mean(found.values[chosen], documents, failed, strata=_strata(documents, domains)))
+
+
+def _lost(clean: _Scores | None, found: _Scores, chosen: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, float]:
+    """Compare with the knowledge base without noise, question by question: what noise took, and what could be seen."""
+    if clean is None or clean is found:
+        return {"lost": nan, "lost_low": nan, "lost_high": nan, "lost_detectable": nan}
+    places = np.flatnonzero(chosen).tolist()
+    documents, domains = [found.documents[p] for p in places], [found.domains[p] for p in places]
+    lost = paired_difference(clean.values[chosen], found.values[chosen], documents, strata=_strata(documents, domains))
+    detectable = minimum_detectable_effect(lost.se, lost.df)
+    return {"lost": lost.mean, "lost_low": lost.low, "lost_high": lost.high, "lost_detectable": detectable}
 
 
 def _strata(documents: Sequence[str], domains: Sequence[str]) -> Sequence[str] | None:

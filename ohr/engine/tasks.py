@@ -6,7 +6,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import overload
 
-from ohr import seeds
+from ohr import edits, seeds
 from ohr.contracts import Benchmark, Chunker, Document, Image, Page, Recognition
 from ohr.errors import StageError
 from ohr.spec.model import KnowledgeBase
@@ -81,21 +81,24 @@ def finish_document(task: DocumentTask) -> int:
     """Do a DocumentTask; gives the number of edits that text noise made."""
     store = Store(task.store)
     pages = _source_pages(task, store)
-    edits: list[list[dict[str, object]]] = []
+    ledgers: list[list[dict[str, object]]] = []
     noisy = []
     for page in pages:
         text, ledger = page.text, []
         for place, noise in enumerate(task.base.text_noise):
             rng = seeds.generator(task.seed, noise.kind, task.document.name, page.index, place)
             result = noise.perturb(text, [(0, len(text))], rng)
+            if edits.apply(text, result.edits).text != result.text:  # doses and undo rest on the ledger
+                where = f"{page.document} page {page.index}"
+                raise StageError(f"text noise {noise.kind}", where, "its edits do not give its text")
             text = result.text
             ledger += [asdict(edit) for edit in result.edits]
         noisy.append(Page(page.document, page.index, _storable(text), page.error))
-        edits.append(ledger)
-    store.put(task.key, {"pages": [asdict(page) for page in noisy], "edits": edits})
+        ledgers.append(ledger)
+    store.put(task.key, {"pages": [asdict(page) for page in noisy], "edits": ledgers})
     for chunk_key, chunker in task.chunkers:
         store.put(chunk_key, [asdict(chunk) for chunk in chunker.split(noisy)])
-    return sum(map(len, edits))
+    return sum(map(len, ledgers))
 
 
 def _source_pages(task: DocumentTask, store: Store) -> Sequence[Page]:

@@ -21,7 +21,7 @@ DPI = 200
 
 _FILES: dict[Axis, str] = {"r_noise": "performance", "evidence_loss": "performance-evidence-loss"}
 _AXIS_NAMES: dict[Axis, str] = {
-    "r_noise": r"$r_\mathrm{noise}$ (share of questions whose evidence is damaged)",
+    "r_noise": r"$r_\mathrm{noise}$ of the knowledge base (share of all questions whose evidence is damaged)",
     "evidence_loss": "Evidence loss $L$ (mean share of a question's evidence words that is lost)",
 }
 _GROUP_NAMES = {"text": "Text", "multimodal": "Multimodal", "reading_order": "Reading order", "all": "All"}

@@ -1,7 +1,7 @@
 """Tesseract 5 in this process, through tesserocr; nothing but pip packages is needed."""
 
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -9,8 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Image, OcrBackend, Recognition, execution
+from ohr.contracts import Image, OcrBackend, Recognition
 from ohr.errors import PluginError
+from ohr.keys import file_digest
 
 _CODES = {"en": "eng", "zh": "chi_sim", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "ja": "jpn", "ko": "kor"}
 """ISO 639-1 to Tesseract's language packs, where the names differ."""
@@ -24,7 +25,7 @@ class Tesseract(OcrBackend):
     languages: Annotated[tuple[str, ...], Field(min_length=1, description="Language packs.")] = ("eng",)
     psm: Annotated[int, Field(ge=0, le=13, description="Page segmentation mode; 3 finds columns by itself.")] = 3
     dpi: Annotated[int, Field(ge=70, le=1200, description="Resolution told to the engine.")] = 150
-    tessdata: Annotated[Path | None, execution("Folder of language packs; by default, the packaged.")] = None
+    tessdata: Annotated[Path | None, Field(description="Folder of language packs; by default, the packaged.")] = None
 
     def check(self) -> None:
         """Raise when tesserocr or a language pack is missing."""
@@ -39,6 +40,11 @@ class Tesseract(OcrBackend):
                 "and `tessdata: /usr/share/tesseract-ocr/5/tessdata`)"
             )
 
+    def identity(self) -> Mapping[str, object]:
+        """Identify language packs by content: there are several of one name, and they read differently."""
+        packs = {name: _digest(self._folder() / f"{name}.traineddata") for name in self.languages}
+        return {**super().identity(), "tessdata": packs}
+
     def reads(self, language: str) -> bool:
         """Tell whether the pack for `language` is among `languages`."""
         return _CODES.get(language, language) in self.languages
@@ -50,6 +56,11 @@ class Tesseract(OcrBackend):
 
     def _folder(self) -> Path:
         return self.tessdata or Path(sysconfig.get_paths()["data"]) / "share" / "tessdata"
+
+
+@lru_cache(maxsize=16)
+def _digest(pack: Path) -> str:
+    return file_digest(pack)
 
 
 @lru_cache(maxsize=4)
