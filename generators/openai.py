@@ -101,12 +101,20 @@ def _completion(response: Any, seconds: float) -> tuple[Completion | None, str, 
         reply = response.json()
         choice = reply["choices"][0]
         text = choice["message"]["content"] or ""
+        if not isinstance(text, str):
+            raise TypeError("content is not text")
     except (ValueError, KeyError, IndexError, TypeError):
         return None, f"not a chat completion: {_excerpt(response.text)}", 0.0
-    usage = reply.get("usage") or {}
     finish: Literal["stop", "length"] = "length" if choice.get("finish_reason") == "length" else "stop"
-    counts = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+    counts = _count(reply, "prompt_tokens"), _count(reply, "completion_tokens")
     return Completion(text, *counts, round(seconds, 4), finish), "", None
+
+
+def _count(reply: Any, name: str) -> int:
+    """Read a token count; some servers leave it away, or write something else."""
+    usage = reply.get("usage")
+    value = usage.get(name) if isinstance(usage, dict) else 0
+    return value if isinstance(value, int) else 0
 
 
 def _retry_after(response: Any) -> float:

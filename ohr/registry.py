@@ -74,10 +74,12 @@ def load_file(path: Path) -> tuple[type[Stage], ...]:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(f"{path} does not import: {type(error).__name__}: {error}") from error
     found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Stage)]
     plugins = [value for value in found if value.__module__ == name and not isabstract(value)]
+    if not plugins:
+        raise PluginError(f"{path} defines no plugin: a class of ohr.contracts' families, with all its methods")
     nameless = [plugin.__name__ for plugin in plugins if not isinstance(plugin.model_fields["kind"].default, str)]
     if nameless:
         raise PluginError(f'{path}: {nameless[0]} has no kind: write `kind: Literal["name"] = "name"` into it')
@@ -103,7 +105,7 @@ def _load(entry: EntryPoint, family: str) -> type[Stage]:
         plugin = entry.load()
     except PluginError:
         raise
-    except Exception as error:  # a foreign plugin's code may raise anything when it is imported
+    except (Exception, SystemExit) as error:  # a foreign plugin's code may raise anything when it is imported
         raise PluginError(f"{entry.value} does not import: {type(error).__name__}: {error}") from error
     if not (isinstance(plugin, type) and issubclass(plugin, contract)):
         raise PluginError(f"{entry.value} is not a {contract.__name__}")

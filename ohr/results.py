@@ -57,7 +57,7 @@ def find_finished(runs: Path, recipe: Recipe) -> Path | None:
             manifest = json.loads((folder / "manifest.json").read_text())
         except (OSError, ValueError):
             continue
-        if not manifest["failures"]:  # what failed then may be whole by now
+        if not manifest.get("failures", True):  # what failed then may be whole by now
             return folder
     return None
 
@@ -171,3 +171,5 @@ def read_csv(path: Path) -> list[dict[str, str]]:
             return list(csv.DictReader(opened))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: not a CSV file: {error}") from None

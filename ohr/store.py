@@ -35,10 +35,13 @@ class Store:
         except OSError:
             return None
         digest, _, payload = content.partition(b"\n")
-        if digest.decode("ascii", "replace") != sha256(payload).hexdigest():
-            path.unlink(missing_ok=True)
-            return None
-        return json.loads(payload)
+        if digest.decode("ascii", "replace") == sha256(payload).hexdigest():
+            try:
+                return json.loads(payload)
+            except ValueError:  # whole, but nothing that `put` wrote
+                pass
+        path.unlink(missing_ok=True)
+        return None
 
     def put(self, key: str, value: Any) -> None:
         """Write a JSON value."""

@@ -18,15 +18,18 @@ def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
         except DataError as error:
             tell(str(error))
             continue
-        found.append(
-            {
-                "name": manifest["spec"]["name"],
-                "time": manifest["written"],
-                "questions": manifest["questions"],
-                "failures": len(manifest["failures"]),
-                "path": str(folder),
-            }
-        )
+        try:
+            found.append(
+                {
+                    "name": manifest["spec"]["name"],
+                    "time": manifest["written"],
+                    "questions": manifest["questions"],
+                    "failures": len(manifest["failures"]),
+                    "path": str(folder),
+                }
+            )
+        except (KeyError, TypeError):
+            tell(f"{folder}: its manifest is not one of a run")
     found.sort(key=lambda run: run["time"])
     if as_json:
         say_json(found)

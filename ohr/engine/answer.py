@@ -1,10 +1,11 @@
 """Asks generators, and keeps every answer as soon as it exists."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ohr.contracts import Completion, Generator, Prompt
+from ohr.engine.border import checked_completion
 from ohr.engine.progress import Progress
 from ohr.engine.prompting import parse_answer
 from ohr.engine.recipe import Recipe
@@ -57,8 +58,7 @@ def _generate(
     made: dict[str, dict[str, Any]] = {}
     with work.timed("generation"), progress.step(f"{generator.name} on {label}", len(names)) as advance:
         for name, completion in zip(names, _replies(generator.stage, [missing[n] for n in names]), strict=True):
-            text = completion.text.encode("utf-8", "replace").decode()  # half a character, where a reply was cut
-            made[name] = asdict(replace(completion, text=text))
+            made[name] = asdict(completion)
             advance(1)
             work.calls["answers"] += 1
             work.tokens["in"] += completion.tokens_in
@@ -78,10 +78,10 @@ def _replies(generator: Generator, prompts: Sequence[Prompt]) -> Any:
     try:
         for completion in generator.answer(prompts):
             given += 1
-            yield completion
+            yield checked_completion(completion)
             if given == len(prompts):
                 return
-    except Exception as error:  # a generator may raise anything: the rest fails, the run goes on
+    except (Exception, SystemExit) as error:  # a generator may raise anything: the rest fails, the run goes on
         reason = f"{type(error).__name__}: {error}"
     for _ in range(len(prompts) - given):
         yield Completion("", finish="error", error=reason)

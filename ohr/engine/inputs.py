@@ -1,6 +1,6 @@
 """What a run starts from: documents, questions and ground truth, read once and checked."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -41,8 +41,10 @@ def read_inputs(spec: Spec) -> Inputs:
     notes = list(spec.benchmark.notes())
     if len(documents) < len(everything):
         notes.append(f"limited to {len(documents)} of {len(everything)} documents")
-    names = {document.name for document in documents}
-    asked = [question for question in spec.benchmark.questions() if spec.limit is None or question.document in names]
+    names, known = ({document.name for document in listed} for listed in (documents, everything))
+    # a limit leaves questions out; a document that was never there does not: its questions score 0
+    asked = [q for q in spec.benchmark.questions() if q.document in names or q.document not in known]
+    _refuse_repeats(spec, [document.name for document in everything], [question.id for question in asked])
     for question in asked:
         if question.document not in names:
             notes.append(f"question {question.id}: its document {question.document!r} is absent; it scores 0")
@@ -54,6 +56,13 @@ def read_inputs(spec: Spec) -> Inputs:
     _check_languages(spec, documents)
     truth = {document.name: tuple(spec.benchmark.pages(document)) for document in documents}
     return Inputs(tuple(documents), tuple(questions), truth, tuple(notes))
+
+
+def _refuse_repeats(spec: Spec, documents: Sequence[str], questions: Sequence[str]) -> None:
+    for what, names in (("document", documents), ("question", questions)):
+        repeated = [name for name, count in Counter(names).items() if count > 1]
+        if repeated:
+            raise SpecError(f"benchmark {spec.benchmark.kind}: {what} {repeated[0]!r} stands more than once")
 
 
 def _spread(documents: Sequence[Document], limit: int | None) -> list[Document]:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, Generic, Protocol, TypeVar
 
 from ohr.errors import OhrError
@@ -134,10 +135,18 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _follow(parent: int) -> None:
+    """End this worker when its parent is gone, killed without a chance to say so."""
+    while os.getppid() == parent:
+        Event().wait(1.0)
+    os._exit(1)
+
+
 def _start(plugin_files: Sequence[Path]) -> None:
     from ohr.registry import load_file
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it stops the pool
+    Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
     for path in plugin_files:
         load_file(path)
 

@@ -23,8 +23,8 @@ def check_stages(spec: Spec) -> None:
     for stage in dict.fromkeys(stages(spec)):
         try:
             stage.check()
-        except OhrError as error:
-            told = str(error)
+        except Exception as error:  # a foreign plugin's check may raise anything
+            told = str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"
             faults.append(told if told.startswith(type(stage).family) else f"{type(stage).family} {stage.kind}: {told}")
     if faults:
         raise PluginError("\n".join(dict.fromkeys(faults)))

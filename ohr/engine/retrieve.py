@@ -6,6 +6,7 @@ from typing import Any
 
 from ohr.contracts import Chunk, Document, Question, Retriever
 from ohr.engine.bases import Bases
+from ohr.engine.border import checked_hits
 from ohr.engine.progress import Progress
 from ohr.engine.recipe import Recipe
 from ohr.engine.work import Work
@@ -79,12 +80,15 @@ def retrieve(
             with progress.step(f"{retriever.name} on {base.name}", len(scope.questions)) as advance:
                 try:
                     stored = _search(bases, base, chunker, retriever.stage, scope, work)
-                except Exception as error:  # a retriever may raise anything: its questions fail, the run goes on
+                except (
+                    Exception,
+                    SystemExit,
+                ) as error:  # a retriever may raise anything: its questions fail, the run goes on
                     failed = f"{type(error).__name__}: {error}"
                     work.fail("retriever", f"{retriever.name} on {base.name}, {scope.name}", failed)
                     continue
+                bases.store.put(name, stored)
                 advance(len(scope.questions))
-            bases.store.put(name, stored)
         for question in scope.questions:
             hits[question.id] = [_found(entry) for entry in stored[question.id]]
     return Retrieved(hits, tuple(keys), failed)
@@ -136,7 +140,10 @@ def _search(
         ranked = index.search([question.text for question in scope.questions], retriever.top_k)
     work.calls["searches"] += len(scope.questions)
     return {
-        question.id: [{"chunk": asdict(chunks[hit.place]), "score": hit.score} for hit in found]
+        question.id: [
+            {"chunk": asdict(chunks[hit.place]), "score": hit.score}
+            for hit in checked_hits(found, len(chunks), retriever.top_k)
+        ]
         for question, found in zip(scope.questions, ranked, strict=True)
     }
 

@@ -22,6 +22,7 @@ from ohr.engine.retrieve import Retrieved, retrieve
 from ohr.engine.score import Row, Scorer, failed_questions
 from ohr.engine.timing import remember
 from ohr.engine.work import Work
+from ohr.keys import key
 from ohr.metrics.dose import by_page, dose, own_text, page_dose, question_dose
 from ohr.models import STORE_VARIABLE
 from ohr.ocr.ground_truth import GroundTruth
@@ -79,7 +80,8 @@ def run(
     check_stages(spec)
     spec = limited(spec, limit)
     recipe = Recipe(spec, read_inputs(spec))
-    (runs / spec.name).mkdir(parents=True, exist_ok=True)  # a folder that cannot be written is told before the work
+    (runs / spec.name).mkdir(parents=True, exist_ok=True)  # folders that cannot be written are told before the work
+    Store(store).put(key("probe"), None)
     work = Work(spec.max_failures)
     progress = progress or Quiet()
     executor = executor or LocalExecutor(workers or os.cpu_count() or 1, spec.plugin_files)

@@ -25,6 +25,7 @@ GROUPS: dict[str, Callable[[str], bool]] = {
 }
 """Evidence sources, and the groups of the paper's Fig. 3."""
 
+_NO_DOSE = {"r_noise": nan, "evidence_loss": nan}
 _LEVEL = ("stage", "noise", "noise_type", "knob", "knob_value", "chunker", "retriever", "generator")
 
 
@@ -50,6 +51,7 @@ def summarise(rows: Iterable[Row]) -> list[dict[str, Any]]:
         place = dict(zip(_LEVEL, level, strict=True))
         if place["stage"] == "reference" or metric.endswith("_floor"):
             continue
+        whole = doses.get((place["noise"], place["knob_value"], "all"), _NO_DOSE)
         for group, belongs in GROUPS.items():
             chosen = np.array([belongs(source) for source in found.sources])
             if not chosen.any():
@@ -63,11 +65,8 @@ def summarise(rows: Iterable[Row]) -> list[dict[str, Any]]:
                     **_estimate(found, chosen),
                     "replicates": found.replicates,
                     "replicate_sd": found.spread if group == "all" else nan,
-                    **doses.get((place["noise"], place["knob_value"], group), {}),
-                    "kb_r_noise": doses.get((place["noise"], place["knob_value"], "all"), {}).get("r_noise", nan),
-                    "kb_evidence_loss": doses.get((place["noise"], place["knob_value"], "all"), {}).get(
-                        "evidence_loss", nan
-                    ),
+                    **doses.get((place["noise"], place["knob_value"], group), _NO_DOSE),
+                    **{f"kb_{name}": value for name, value in whole.items()},
                     **_lost(_clean(scores, place, metric), found, chosen),
                     "floor": floor,
                     "ceiling": ceiling,

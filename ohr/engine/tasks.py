@@ -8,6 +8,7 @@ from typing import overload
 
 from ohr import edits, seeds
 from ohr.contracts import Benchmark, Chunker, Document, Image, Page, Recognition
+from ohr.engine.border import checked_chunks, checked_image
 from ohr.errors import StageError
 from ohr.spec.model import KnowledgeBase
 from ohr.store import Store
@@ -66,9 +67,11 @@ def read_page(task: PageTask) -> float:
     began = perf_counter()
     image = task.benchmark.page_image(task.document, task.index)
     others = _OtherPages(task.benchmark, task.document, task.index)
-    for place, noise in enumerate(task.base.image_noise):
+    # a noise without strength is in no key, so it must not move the draws of the others either
+    acting = [noise for noise in task.base.image_noise if getattr(noise, noise.knob)]
+    for place, noise in enumerate(acting):
         rng = seeds.generator(task.seed, noise.kind, task.document.name, task.index, place)
-        image = noise.perturb(image, others, rng).image
+        image = checked_image(noise.perturb(image, others, rng).image)
     (read,) = task.base.ocr.recognise([image]) or [Recognition("", "the engine gave no result")]
     if read.error is not None:
         raise StageError(f"ocr {task.base.ocr.kind}", f"{task.document.name} page {task.index}", read.error)
@@ -97,7 +100,7 @@ def finish_document(task: DocumentTask) -> int:
         ledgers.append(ledger)
     store.put(task.key, {"pages": [asdict(page) for page in noisy], "edits": ledgers})
     for chunk_key, chunker in task.chunkers:
-        store.put(chunk_key, [asdict(chunk) for chunk in chunker.split(noisy)])
+        store.put(chunk_key, [asdict(chunk) for chunk in checked_chunks(chunker.split(noisy), noisy)])
     return sum(map(len, ledgers))
 
 

@@ -148,7 +148,11 @@ class Builder:
             and key in plugin.model_fields
             and _holds(plugin.model_fields[key].annotation, (Path,))
         ):
-            path = Path(value).expanduser()
+            try:
+                path = Path(value).expanduser()
+            except RuntimeError as error:  # `~name` of nobody here
+                self.fault((*where, key), str(error))
+                return value
             return path if path.is_absolute() else self.source.home((*where, key)) / path
         return value
 

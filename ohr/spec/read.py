@@ -130,6 +130,12 @@ def _knowledge_bases(
                 )
             bases += _levels(builder, entry, where, file.replicates)
     _refuse_repeats(builder, "knowledge_bases", [base.name for base in bases])
+    labels = {base.name for base in bases}
+    levels = Counter((base.noise, base.knob, base.knob_value, base.replicate) for base in bases)
+    for (noise, knob, value, _), count in levels.items():
+        if count > 1 and len(labels) == len(bases):  # equal names are told above
+            level = f"{noise!r} with {knob} {shown(value)}" if knob else repr(noise)
+            builder.fault(("knowledge_bases",), f"{count} entries are {level}: give each noise a `name` of its own")
     return tuple(bases)
 
 

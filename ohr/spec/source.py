@@ -59,7 +59,10 @@ def read_source(path: Path, overrides: Sequence[str] = ()) -> Source:
     Raises:
         SpecError: the file is missing, is no YAML mapping, or extends itself.
     """
-    source = _read(path, ())
+    try:
+        source = _read(path, ())
+    except RecursionError:
+        raise SpecError(f"{path}: nested too deep, or an anchor holds itself") from None
     for override in overrides:
         _apply(source, override)
     return source
@@ -117,6 +120,8 @@ def _keys(node: Node | None, where: Where) -> Iterator[tuple[Where, int, bool]]:
     if isinstance(node, MappingNode):
         seen = set()
         for key, value in node.value:
+            if not isinstance(key.value, str):
+                continue  # a list or mapping as a key: no key of ours, and told as an unknown one
             here = (*where, key.value)
             yield here, key.start_mark.line + 1, key.value in seen
             if key.value not in seen:
@@ -149,7 +154,7 @@ def _apply(source: Source, override: str) -> None:
     key, sign, value = override.partition("=")
     if not sign or not re.fullmatch(r"[\w-]+(\.[\w-]+)*", key):
         raise SpecError(f"--set {override}: write it as key.path=value")
-    where: Where = tuple(int(part) if part.isdigit() else part for part in key.split("."))
+    where: Where = tuple(int(part) if part.isdecimal() and part.isascii() else part for part in key.split("."))
     target: Any = source.data
     for depth, part in enumerate(where[:-1]):
         if isinstance(target, dict) and isinstance(part, str):

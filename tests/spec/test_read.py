@@ -408,3 +408,30 @@ def test_a_missing_plugin_file_is_told(faults, tmp_path):
     assert faults(BASE + "knowledge_bases: [{}]\nplugins: [mine.py]\n", trust=True) == [
         f"spec.yaml:5: plugins.0: no such file: {tmp_path}/mine.py"
     ]
+
+
+def test_entries_that_would_be_one_point_of_a_curve_are_refused(faults):
+    entries = """knowledge_bases:
+  - {name: f, text_noise: {kind: formatting, rate: 0.3}}
+  - {name: f, text_noise: {kind: formatting, rate: [0.3], rules: [paragraph]}}
+"""
+    assert faults(BASE + "replicates: 1\n" + entries) == [
+        "spec.yaml:5: knowledge_bases: 2 entries are 'f' with rate 0.3: give each noise a `name` of its own",
+    ]
+
+
+@pytest.mark.parametrize("text", ["? [a, b]\n: 1\n", "a: &a [*a]\n"], ids=["a list as key", "an anchor of itself"])
+def test_odd_yaml_is_told_without_a_traceback(faults, text):
+    assert faults(text)
+
+
+def test_two_swept_fields_are_two_curves(tmp_path):
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(
+        "benchmark: {kind: mini}\nreplicates: 1\nretrievers: [{kind: bm25}]\nevaluate: [retrieval]\nknowledge_bases:\n"
+        "  - text_noise: {kind: formatting, markdown: [0, 1], rate: [0.1, 0.3]}\n"
+    )
+    bases = read_spec(spec).knowledge_bases
+    assert {(base.noise, base.knob, base.knob_value) for base in bases} == {
+        (f"formatting markdown={markdown}", "rate", rate) for markdown in (0, 1) for rate in (0.1, 0.3)
+    }
