@@ -1,3 +1,5 @@
+import sysconfig
+from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
@@ -75,5 +77,10 @@ def test_recorded_results_are_known_by_content_not_by_path(tmp_path):
     assert identity(one) != identity(two)
 
 
-def test_a_folder_of_language_packs_is_not_in_the_identity(tmp_path):
-    assert identity(Tesseract(tessdata=tmp_path)) == identity(Tesseract())
+def test_language_packs_are_known_by_content_not_by_place(tmp_path):
+    packaged = Path(sysconfig.get_paths()["data"]) / "share" / "tessdata" / "eng.traineddata"
+    for name, extra in (("same", b""), ("other", b"x")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "eng.traineddata").write_bytes(packaged.read_bytes() + extra)
+    assert identity(Tesseract(tessdata=tmp_path / "same")) == identity(Tesseract())
+    assert identity(Tesseract(tessdata=tmp_path / "other")) != identity(Tesseract())

@@ -154,8 +154,10 @@ def _error(sums: Floats, counts: Floats, domains: NDArray[np.intp]) -> tuple[flo
     parts = weights**2 * np.array([_jackknife(sums[member], counts[member]) for member in members])
     freedom = np.array([_effective(counts[member]) - 1 for member in members])
     variance = float(parts.sum())
-    df = variance**2 / float((parts**2 / freedom).sum()) if variance > 0 else float(freedom.sum())
-    return sqrt(variance), df
+    if variance == 0:
+        return 0.0, float(freedom.sum())
+    shares = parts / variance  # before squaring: the square of a tiny variance would be 0
+    return sqrt(variance), 1 / float((shares**2 / freedom).sum())
 
 
 def _jackknife(sums: Floats, counts: Floats) -> float:

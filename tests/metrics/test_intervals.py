@@ -193,3 +193,8 @@ def test_equivalence_is_the_ninety_percent_interval_inside_the_margins():
 
 def test_nothing_is_equivalent_without_an_interval():
     assert not equivalent(clustered_mean([0.0, 0.0], ["d", "e"]), 1.0)
+
+
+def test_a_tiny_variance_has_degrees_of_freedom():
+    found = clustered_mean([0.0, 0.0, 0.0, 0.0, 1.6e-81], ["a", "b", "c", "d", "e"])
+    assert found.df == pytest.approx(4.0)
