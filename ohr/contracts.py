@@ -171,6 +171,8 @@ class ScoringProtocol:
         answer: metrics of an answer against the accepted ones; the first is the headline.
         index_scope: one index per `domain` (as OHRBench does) or one over the whole `corpus`.
         prompt: name of the answer prompt.
+        joined: order in which the retrieved chunks of a question's own pages are joined before they are scored.
+        segment_chinese: cut runs of Chinese characters into words before they are compared.
     """
 
     name: str = "clean"
@@ -178,6 +180,8 @@ class ScoringProtocol:
     answer: tuple[str, ...] = ("f1", "em", "f1_numeric")
     index_scope: Literal["domain", "corpus"] = "domain"
     prompt: str = "ohrbench"
+    joined: Literal["page", "rank"] = "page"
+    segment_chinese: bool = True
 
 
 # --- markers ----------------------------------------------------------------------------------------------
@@ -223,7 +227,7 @@ class Benchmark(Stage):
     family = "benchmark"
 
     @property
-    def protocol(self) -> ScoringProtocol:
+    def scoring(self) -> ScoringProtocol:
         """How the questions are scored and grouped."""
         return ScoringProtocol()
 
@@ -309,6 +313,10 @@ class Chunker(Stage):
     """Cuts pages into passages."""
 
     family = "chunker"
+
+    def for_base(self, name: str) -> "Chunker":  # noqa: ARG002 # for those whose chunks depend on it
+        """Give the chunker of the knowledge base `name`; only a published protocol needs another one for each."""
+        return self
 
     @abstractmethod
     def split(self, pages: Sequence[Page]) -> list[Chunk]:

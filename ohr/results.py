@@ -96,7 +96,7 @@ def _manifest(results: Results, now: datetime) -> dict[str, Any]:
         "written": now.isoformat(timespec="seconds"),
         "key": recipe.run(),
         "spec": recipe.spec.resolved,
-        "protocol": asdict(recipe.spec.benchmark.protocol),
+        "protocol": asdict(recipe.spec.benchmark.scoring),
         "plugins": dict(recipe.spec.plugin_digests),
         "prompt_sha256": recipe.prompt_digest,
         "data": {document.name: recipe.leaf(document, images=False) for document in recipe.inputs.documents},

@@ -35,7 +35,7 @@ class Mini(Benchmark):
     ] = "corpus"
 
     @property
-    def protocol(self) -> ScoringProtocol:
+    def scoring(self) -> ScoringProtocol:
         """The clean protocol; a domain of mini has few pages, so the corpus is one index by default."""
         return ScoringProtocol(index_scope=self.scope)
 

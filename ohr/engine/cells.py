@@ -1,6 +1,6 @@
 """The cells of a run: every combination that its stages of evaluation need."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ohr.contracts import Chunker, Generator, Retriever
 from ohr.spec.model import KnowledgeBase, Named, Spec
@@ -40,7 +40,7 @@ def searches(spec: Spec) -> list[tuple[KnowledgeBase, Named[Chunker], Named[Retr
     if not {"retrieval", "overall"} & set(spec.evaluate):
         return []
     return [
-        (base, chunker, retriever)
+        (base, replace(chunker, stage=chunker.stage.for_base(base.name)), retriever)
         for base in spec.knowledge_bases
         for chunker in spec.chunkers
         for retriever in spec.retrievers

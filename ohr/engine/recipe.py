@@ -21,13 +21,13 @@ class Recipe:
     inputs: Inputs
 
     @cached_property
-    def _identities(self) -> dict[tuple[int, tuple[str, ...]], list[Any]]:
+    def _identities(self) -> dict[tuple[Stage, tuple[str, ...]], list[Any]]:
         return {}
 
     def identity(self, stage: Stage, *without: str) -> list[Any]:
         """Give what decides a stage's results; asked once, as a stage may hash a whole folder for it."""
         known = self._identities
-        place = (id(stage), without)  # the spec keeps its stages alive, so that ids stay theirs
+        place = (stage, without)
         if place not in known:
             known[place] = identity(stage, without)
         return known[place]
@@ -91,10 +91,12 @@ class Recipe:
     @cached_property
     def metrics(self) -> dict[str, Metric]:
         """The retrieval and answer metrics of the benchmark's protocol, by name."""
-        registry, protocol = Registry(self.spec.plugin_files), self.spec.benchmark.protocol
+        registry, protocol = Registry(self.spec.plugin_files), self.spec.benchmark.scoring
         found: dict[str, Metric] = {}
         for name in (protocol.retrieval, *protocol.answer):
-            metric = registry.load("metric", name).model_validate({"kind": name})
+            plugin = registry.load("metric", name)
+            cuts = {"segment_chinese": protocol.segment_chinese} if "segment_chinese" in plugin.model_fields else {}
+            metric = plugin.model_validate({"kind": name, **cuts})
             if isinstance(metric, Metric):  # the registry has checked it; this tells the type checker
                 found[name] = metric
         return found
@@ -104,7 +106,7 @@ class Recipe:
         """Hash of the answer prompt's file."""
         from ohr.engine.prompting import prompt_text
 
-        return key("prompt", prompt_text(self.spec.benchmark.protocol.prompt))
+        return key("prompt", prompt_text(self.spec.benchmark.scoring.prompt))
 
     def _files(self) -> list[Any]:
         return [list(pair) for pair in self.spec.plugin_digests]

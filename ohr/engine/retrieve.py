@@ -48,7 +48,7 @@ class Scope:
 def scopes(recipe: Recipe) -> list[Scope]:
     """List the indices of one knowledge base: one over the corpus, or one per domain."""
     documents, questions = recipe.inputs.documents, recipe.inputs.questions
-    if recipe.spec.benchmark.protocol.index_scope == "corpus":
+    if recipe.spec.benchmark.scoring.index_scope == "corpus":
         return [Scope("corpus", documents, questions)]
     return [
         Scope(

@@ -129,7 +129,7 @@ def prompts_of(
         unbuilt: knowledge bases that are not there yet; they have no prompts.
     """
     spec, inputs = bases.recipe.spec, bases.recipe.inputs
-    name = spec.benchmark.protocol.prompt
+    name = spec.benchmark.scoring.prompt
     if not {"generation", "overall"} & set(spec.evaluate):
         return
     for condition in CONDITIONS:
@@ -154,8 +154,9 @@ def prompts_of(
 
 def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answers: Answers, advance: Any) -> _Gathered:
     recipe, gathered = bases.recipe, _Gathered()
-    protocol = recipe.spec.benchmark.protocol
-    scorer = Scorer(recipe.inputs, recipe.metrics, protocol.retrieval, protocol.answer, recipe.spec.seed)
+    protocol = recipe.spec.benchmark.scoring
+    rules = (protocol.retrieval, protocol.answer, recipe.spec.seed, protocol.joined)
+    scorer = Scorer(recipe.inputs, recipe.metrics, *rules)
     for base in recipe.spec.knowledge_bases:
         pages: dict[str, list[Page]] = {d.name: bases.pages(base, d) for d in recipe.inputs.documents}
         failed = failed_questions(recipe.inputs.questions, pages)

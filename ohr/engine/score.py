@@ -36,6 +36,7 @@ class Scorer:
     retrieval_metric: str
     answer_metrics: Sequence[str]
     seed: int
+    joined: str = "page"
 
     def kb_rows(self, base: KnowledgeBase, doses: Sequence[QuestionDose], failed: set[str]) -> Iterator[Row]:
         """Score a knowledge base itself: what it still holds of each question's evidence."""
@@ -61,8 +62,8 @@ class Scorer:
             found = retrieved.hits[question.id]
             wanted = {(question.document, page) for page in question.pages}
             own = [hit.chunk for hit in found if any((hit.chunk.document, page) in wanted for page in hit.chunk.pages)]
-            # page order, not rank order: the score must not depend on which half of the evidence came first
-            own.sort(key=lambda chunk: (chunk.pages, chunk.start))
+            if self.joined == "page":  # the score must not depend on which half of the evidence came first
+                own.sort(key=lambda chunk: (chunk.pages, chunk.start))
             text = "\n\n".join(chunk.text for chunk in own)
             ranking = [(hit.chunk.document, page) for hit in found for page in hit.chunk.pages]
             values = {

@@ -17,8 +17,8 @@ class Repeated(Benchmark):
     times: int = 1
 
     @property
-    def protocol(self) -> ScoringProtocol:
-        return _MINI.protocol
+    def scoring(self) -> ScoringProtocol:
+        return _MINI.scoring
 
     def documents(self) -> Sequence[Document]:
         return [replace(d, name=f"{d.name}.{n}") for n in range(self.times) for d in _MINI.documents()]

@@ -1,0 +1,179 @@
+"""OHRBench (Zhang et al., ICCV 2025, arXiv:2412.02592), read from a folder in its official layout."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ohr import pdf
+from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
+from ohr.errors import DataError
+from ohr.keys import file_digest, key
+from ohr.text import HAN, HAS_HAN
+
+from .asking import composed, document_fault, matched, question_file, read_questions
+from .bases import TRUTH, base_names, compare, document_files, read_document
+from .faults import Fault, sentences
+
+PDF_FOLDERS = ("pdfs", "pdf")
+_HAN = re.compile(f"[{HAN}]+")
+_LATIN = re.compile("[A-Za-z]+")
+_CHINESE = 0.2
+"""A document is Chinese when at least this share of its Chinese and Latin letters are Chinese."""
+
+
+class OhrBench(Benchmark):
+    """OHRBench as released: `retrieval_base/gt/<domain>/<document>.json`, `qas_v2.json` or `qas.json`, PDFs if any.
+
+    Documents and pages of every knowledge base under `retrieval_base` count, as in the published code, which indexes
+    whatever a folder holds. `protocol: reference` repeats the published numbers together with the chunker `reference`
+    and the retriever `bm25_reference`; `clean` asks the same questions with the accidents repaired.
+    """
+
+    kind: Literal["ohrbench"] = "ohrbench"
+    root: Annotated[Path, Field(description="Folder with retrieval_base and the questions.")]
+    domains: Annotated[tuple[str, ...] | None, Field(min_length=1, description="Domains to keep; all.")] = None
+    protocol: Annotated[
+        Literal["clean", "reference"],
+        Field(description="`reference` repeats the published numbers, accidents included."),
+    ] = "clean"
+    dpi: Annotated[int, Field(ge=50, le=600, description="Resolution of the page images.")] = 200
+
+    @property
+    def scoring(self) -> ScoringProtocol:
+        """One index per domain; the reference protocol has the published answer scores only."""
+        if self.protocol == "reference":
+            return ScoringProtocol(name="reference", answer=("f1", "em"), joined="rank", segment_chinese=False)
+        return ScoringProtocol()
+
+    def check(self) -> None:
+        """Refuse a folder without ground truth or questions, and domains that it does not have."""
+        base_names(self.root)
+        question_file(self.root)
+        there = sorted(path.name for path in (self.root / "retrieval_base" / TRUTH).iterdir() if path.is_dir())
+        absent = [domain for domain in self.domains or () if domain not in there]
+        if absent:
+            raise DataError(f"{self.root}: ground truth has no domain {absent[0]!r}; it has {', '.join(there)}")
+
+    def documents(self) -> Sequence[Document]:
+        """List the documents of all knowledge bases, domain by domain in the order of their files."""
+        return self._survey().documents
+
+    def pages(self, document: Document) -> Sequence[Page]:
+        """Read the ground truth; a document that only other knowledge bases have, or that is damaged, has none."""
+        path = self._truth(document)
+        return read_document(path, document.name).pages if path.is_file() else ()
+
+    def page_image(self, document: Document, index: int) -> Image:
+        """Render a page of the document's PDF, in `pdfs/<domain>/<document>.pdf`."""
+        return pdf.render(self._pdf(document), index, self.dpi)
+
+    def questions(self) -> Sequence[Question]:
+        """List the questions of the kept domains, in the file's order; only those without a text are missing."""
+        return self._asked()[0]
+
+    def fingerprint(self, document: Document, *, images: bool) -> str:
+        """Hash the PDF and its resolution, or the file of the ground truth; what is absent is told by its name."""
+        if images:
+            found = next((path for path in self._pdfs(document) if path.is_file()), None)
+            return key("images", document.name, found and file_digest(found), self.dpi)
+        path = self._truth(document)
+        return key("truth", document.name, file_digest(path) if path.is_file() else None)
+
+    def notes(self) -> Sequence[str]:
+        """Say what is damaged, missing, left out or read otherwise than it is written."""
+        about = f"questions of {question_file(self.root).name}, protocol {self.protocol}"
+        return [about, *sentences([*self._survey().faults, *self._asked()[1]])]
+
+    def _survey(self) -> "_Survey":
+        self.check()
+        return _survey(self.root, self.domains, _signature(self.root / "retrieval_base"))
+
+    def _asked(self) -> tuple[list[Question], list[Fault]]:
+        """Give the questions and what is wrong with them."""
+        read, faults = read_questions(question_file(self.root))
+        documents = {document.name: document for document in self.documents()}
+        names: dict[str, list[str]] = defaultdict(list)
+        for name in documents:
+            names[composed(name)].append(name)
+        asked = []
+        for question in read:
+            if self.domains is not None and question.domain not in self.domains:
+                faults.append(Fault("questions of other domains, left out", question.id))
+                continue
+            other = matched(question, names)
+            if other != question.document:
+                faults.append(Fault(_OTHER_FORM[self.protocol], f"{question.id} ({question.document})"))
+                question = question if self.protocol == "reference" else replace(question, document=other)
+            elif (fault := document_fault(question, documents.get(question.document))) is not None:
+                faults.append(fault)
+            asked.append(question)
+        return asked, faults
+
+    def _truth(self, document: Document) -> Path:
+        return self.root / "retrieval_base" / TRUTH / f"{document.name}.json"
+
+    def _pdfs(self, document: Document) -> list[Path]:
+        return [self.root / folder / f"{document.name}.pdf" for folder in PDF_FOLDERS]
+
+    def _pdf(self, document: Document) -> Path:
+        for path in self._pdfs(document):
+            if path.is_file():
+                return path
+        raise DataError(f"{self._pdfs(document)[0]}: no such file; page images need OHRBench's PDFs")
+
+
+_OTHER_FORM = {
+    "clean": "questions whose document is named in another Unicode form, matched",
+    "reference": "questions whose document is named in another Unicode form, which score 0 as in the published code",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """The documents of all knowledge bases, and what is wrong with their files."""
+
+    documents: tuple[Document, ...]
+    faults: tuple[Fault, ...]
+
+
+def _signature(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Give every file's name, size and time, so that a changed folder is read again."""
+    found = ((path, path.stat()) for path in sorted(folder.rglob("*.json")))
+    return tuple((str(path), about.st_size, about.st_mtime_ns) for path, about in found)
+
+
+@lru_cache(maxsize=4)
+def _survey(root: Path, domains: tuple[str, ...] | None, signature: object) -> _Survey:  # noqa: ARG001 # a cache key
+    faults: list[Fault] = []
+    truth: Mapping[str, tuple[Page, ...]] = {}
+    documents: dict[str, Document] = {}
+    for base in base_names(root):
+        here: dict[str, tuple[Page, ...]] = {}
+        for name, path in document_files(root / "retrieval_base" / base).items():
+            if domains is None or name.split("/")[0] in domains:
+                reading = read_document(path, name)
+                here[name] = reading.pages
+                faults += reading.faults
+        truth = here if base == TRUTH else truth
+        faults += compare(base, truth, here) if base != TRUTH else ()
+        for name, pages in here.items():
+            count = max((page.index + 1 for page in pages), default=0)
+            known = documents.get(name) or Document(name, name.split("/")[0], _language(pages), count)
+            documents[name] = replace(known, pages=max(known.pages, count))
+    faults += [Fault("documents without a page, left out", d.name) for d in documents.values() if not d.pages]
+    kept = (document for document in documents.values() if document.pages)
+    return _Survey(tuple(sorted(kept, key=lambda document: f"{document.name}.json".split("/"))), tuple(faults))
+
+
+def _language(pages: Sequence[Page]) -> str:
+    text = "\n".join(page.text for page in pages)
+    if not HAS_HAN.search(text):
+        return "en"
+    chinese, latin = (sum(map(len, letters.findall(text))) for letters in (_HAN, _LATIN))
+    return "zh" if chinese >= _CHINESE * (chinese + latin) else "en"

@@ -1,0 +1,155 @@
+"""Reads OHRBench's questions, qas.json and qas_v2.json, whatever state they are in."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+from ohr.contracts import SOURCES, Document, Question
+from ohr.errors import DataError
+
+from .faults import Fault
+
+FILES = ("qas_v2.json", "qas.json")
+_SOURCES = {"equation": "formula", "reading order": "reading_order"}
+"""Evidence sources of the first version under their present names."""
+
+
+def question_file(root: Path) -> Path:
+    """Find the newest questions under `root`.
+
+    Raises:
+        DataError: there are none.
+    """
+    for name in FILES:
+        if (root / name).is_file():
+            return root / name
+    raise DataError(f"{root}: holds neither {' nor '.join(FILES)}")
+
+
+def read_questions(path: Path) -> tuple[list[Question], list[Fault]]:
+    """Read all questions; those without a text are left out, all others are kept and score 0 where they must.
+
+    Raises:
+        DataError: the file is not a list.
+    """
+    try:
+        records = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: not readable as JSON: {error}") from None
+    if not isinstance(records, list):
+        raise DataError(f"{path}: must be a list of questions")
+    questions: dict[str, Question] = {}
+    faults: list[Fault] = []
+    for place, record in enumerate(records):
+        if not isinstance(record, dict):
+            faults.append(Fault("entries that are not questions, left out", f"{path.name} entry {place}"))
+            continue
+        name = _name(record, place)
+        if not _text(record.get("questions")).strip():
+            faults.append(Fault("questions without a text, left out", name))
+            continue
+        if name in questions:
+            faults.append(Fault("questions whose ID stands more than once, renamed", name))
+            name = f"{name} (entry {place})"
+        questions[name] = _question(name, record)
+        faults += _question_faults(questions[name], record)
+    return list(questions.values()), faults
+
+
+def matched(question: Question, names: Mapping[str, Sequence[str]]) -> str:
+    """Give the one document whose name differs from the question's in its Unicode form only, else the question's.
+
+    Args:
+        question: a question.
+        names: the names of the documents by `composed` form.
+    """
+    found = names.get(composed(question.document), ())
+    return found[0] if question.document not in found and len(found) == 1 else question.document
+
+
+def composed(name: str) -> str:
+    """Give a name in the one Unicode form (NFC) in which names are compared."""
+    return normalize("NFC", name)
+
+
+def document_fault(question: Question, document: Document | None) -> Fault | None:
+    """Tell a question about a document or a page that does not exist; it stays in the count and scores 0."""
+    if document is None:
+        return Fault("questions about an absent document, which score 0", f"{question.id} ({question.document})")
+    if question.pages and question.pages[-1] >= document.pages:
+        where = f"{question.id} (page {question.pages[-1]} of {document.pages})"
+        return Fault("questions with evidence beyond the document, which score 0", where)
+    return None
+
+
+def _question(name: str, record: Mapping[str, Any]) -> Question:
+    source = _text(record.get("evidence_source"))
+    document = _text(record.get("doc_name"))
+    pages, evidence = _evidence(record)
+    return Question(
+        id=name,
+        text=_text(record.get("questions")),
+        answers=tuple(_text(answer) for answer in _listed(record.get("answers"))) or ("",),
+        document=document,
+        pages=pages,
+        evidence=evidence,
+        evidence_source=_SOURCES.get(source, source),
+        # the folder decides the index; the record's own `doc_type` does not always say the same
+        domain=document.split("/")[0] if "/" in document else _text(record.get("doc_type")),
+        answer_form=_text(record.get("answer_form")) or "String",
+        task_type=_text(record.get("task_type")) or "understanding",
+    )
+
+
+def _evidence(record: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Give the pages in ascending order, and a passage for each; else all passages as one, in the file's order."""
+    listed = [_page(page) for page in _listed(record.get("evidence_page_no"))]
+    pages = tuple(page for page in listed if page is not None)
+    passages = [_text(passage) for passage in _listed(record.get("evidence_context"))]
+    ascending = tuple(sorted(set(pages)))
+    if len(passages) == len(pages) and pages == ascending:
+        return ascending, tuple(passages)
+    return ascending, ("\n".join(passages),)
+
+
+def _question_faults(question: Question, record: Mapping[str, Any]) -> Iterator[Fault]:
+    given = [answer for answer in _listed(record.get("answers")) if answer is not None]
+    if not given:
+        yield Fault("questions without an answer", question.id)
+    elif not all(isinstance(answer, str) for answer in given):
+        yield Fault("answers that are not text, read as they are written", question.id)
+    if not question.pages:
+        yield Fault("questions without an evidence page, which score 0", question.id)
+    elif any(isinstance(page, str) for page in _listed(record.get("evidence_page_no"))):
+        yield Fault("evidence pages written as text, read as numbers", question.id)
+    if not any(passage.strip() for passage in question.evidence):
+        yield Fault("questions without evidence, which have no retrieval score", question.id)
+    if question.evidence_source not in SOURCES:
+        yield Fault("questions with an unknown evidence source", f"{question.id} ({question.evidence_source!r})")
+    stated = _text(record.get("doc_type"))
+    if stated and stated != question.domain:
+        yield Fault("questions whose doc_type is not their folder, which counts", f"{question.id} ({stated})")
+
+
+def _name(record: Mapping[str, Any], place: int) -> str:
+    given = record.get("ID")
+    return f"entry {place}" if given is None else _text(given)
+
+
+def _page(value: object) -> int | None:
+    if isinstance(value, str) and value.strip().isdecimal():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _text(value: object) -> str:
+    """Write a JSON value as text: a string as it is, null as nothing, all else as in the file."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,184 @@
+import pytest
+
+from ohr.benchmarks.ohrbench import OhrBench
+from ohr.contracts import Document, Question
+from ohr.errors import DataError
+from ohr.testing import check_benchmark, check_stage
+
+LEASE = Document("law/lease", "law", "en", 2)
+
+
+def notes(folder, **fields):
+    return list(OhrBench(root=folder.root, **fields).notes())[1:]
+
+
+def test_documents_and_questions_are_read(folder):
+    bench = OhrBench(root=folder.root)
+    assert bench.documents() == (LEASE,)
+    assert [page.text for page in bench.pages(LEASE)] == ["The lease began in 1964.", "Rent is due in May."]
+    assert bench.questions() == [
+        Question(
+            "q1",
+            "When did the lease begin?",
+            ("1964",),
+            "law/lease",
+            (0,),
+            ("began in 1964",),
+            "text",
+            "law",
+            "Numeric",
+        )
+    ]
+    assert bench.notes() == ["questions of qas.json, protocol clean"]
+    check_stage(bench)
+
+
+def test_the_protocol_is_named_as_in_a_spec(folder):
+    bench = OhrBench.model_validate({"kind": "ohrbench", "root": folder.root, "protocol": "reference"})
+    assert bench.scoring.name == "reference"
+    assert bench.scoring.index_scope == "domain"
+    assert bench.notes()[0] == "questions of qas.json, protocol reference"
+
+
+def test_page_no_is_read_as_page_idx(folder):
+    folder.file("gt", "law/lease", [{"page_no": 1, "text": "second"}, {"page_no": 0, "text": "first"}])
+    assert [page.text for page in OhrBench(root=folder.root).pages(LEASE)] == ["first", "second"]
+    assert notes(folder) == ["1 files whose pages are out of order, put in order: gt/law/lease"]
+
+
+def test_documents_come_in_the_order_of_their_paths(folder):
+    for name in ("law/lease (1)", "law/Lease", "finance/z", "law/b/a"):
+        folder.document("gt", name, "text")
+    names = [document.name for document in OhrBench(root=folder.root).documents()]
+    assert names == ["finance/z", "law/Lease", "law/b/a", "law/lease (1)", "law/lease"]
+
+
+def test_hidden_files_are_no_documents(folder):
+    folder.document("gt", "law/.lease", "text")
+    folder.document("gt", ".cache/lease", "text")
+    assert len(OhrBench(root=folder.root).documents()) == 1
+
+
+def test_documents_and_pages_of_other_bases_count(folder):
+    folder.document("MinerU", "law/lease", "a", "b", "c")
+    folder.document("MinerU", "law/extra", "a")
+    bench = OhrBench(root=folder.root)
+    assert bench.documents() == (Document("law/extra", "law", "en", 1), Document("law/lease", "law", "en", 3))
+    assert bench.pages(bench.documents()[0]) == ()
+    assert notes(folder) == ["1 documents of MinerU without ground truth, indexed all the same: law/extra"]
+
+
+def test_a_base_that_lacks_pages_documents_or_domains_is_told(folder):
+    folder.document("gt", "law/will", "text")
+    folder.document("gt", "finance/report", "text")
+    folder.document("MinerU", "law/lease", "a")
+    assert notes(folder) == [
+        "1 domains missing from MinerU: what is asked of them scores 0 there: finance",
+        "1 pages missing from MinerU: law/lease page 1",
+        "1 documents missing from MinerU: what is asked of them scores 0 there: law/will",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        ("[{", "1 files that are not readable as JSON: gt/law/will"),
+        ({"page_idx": 0}, "1 files that are not a list of pages: gt/law/will"),
+        (
+            [{"page_idx": 0, "text": None}],
+            "1 pages whose text is not a string, which count as failed: gt/law/will page 0",
+        ),
+        ([{"page_idx": "0", "text": "x"}], "1 page numbers written as text, read as numbers: gt/law/will page 0"),
+        ([{"text": "x"}, {"page_idx": 0, "text": "y"}], "1 pages without a page number, left out: gt/law/will entry 0"),
+        ([{"page_idx": 0, "text": " "}], "1 pages without text in gt: gt/law/will page 0"),
+        (
+            [{"page_idx": 0, "text": "a"}, {"page_idx": 0, "text": "b"}],
+            "1 pages that stand twice, of which the first counts: gt/law/will page 0",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_and_the_rest_is_read(folder, content, note):
+    folder.file("gt", "law/will", content)
+    assert note in notes(folder)
+    assert LEASE in OhrBench(root=folder.root).documents()
+
+
+def test_a_document_without_a_page_is_left_out_and_told(folder):
+    folder.file("gt", "law/will", [])
+    assert OhrBench(root=folder.root).documents() == (LEASE,)
+    assert notes(folder) == ["1 documents without a page, left out: law/will"]
+
+
+def test_a_page_whose_text_is_null_has_an_error(folder):
+    folder.file("gt", "law/lease", [{"page_idx": 0, "text": None}])
+    (page,) = OhrBench(root=folder.root).pages(LEASE)
+    assert (page.text, page.error) == ("", "text is null, not a string")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("租金是三百元。", "zh"), ("The lease of 北京", "en"), ("", "en"), ("租金 $x^2$ rent", "zh"), ("1964", "en")],
+)
+def test_the_language_is_told_by_the_share_of_chinese(folder, text, language):
+    folder.document("gt", "law/lease", text)
+    assert OhrBench(root=folder.root).documents()[0].language == language
+
+
+def test_a_changed_folder_is_read_again(folder):
+    bench = OhrBench(root=folder.root)
+    before = bench.fingerprint(LEASE, images=False)
+    assert len(bench.documents()) == 1
+    folder.document("gt", "law/will", "text")
+    folder.document("gt", "law/lease", "The lease began in 1965.")
+    assert len(bench.documents()) == 2
+    assert bench.fingerprint(LEASE, images=False) != before
+
+
+def test_many_of_a_kind_are_told_in_one_sentence(folder):
+    folder.document("gt", "law/will", *[""] * 5)
+    assert notes(folder) == [
+        "5 pages without text in gt: gt/law/will page 0, gt/law/will page 1, gt/law/will page 2 and 2 more"
+    ]
+
+
+def test_a_page_image_needs_the_pdf(folder):
+    with pytest.raises(DataError) as told:
+        OhrBench(root=folder.root).page_image(LEASE, 0)
+    pdf = folder.root / "pdfs" / "law" / "lease.pdf"
+    assert str(told.value) == f"{pdf}: no such file; page images need OHRBench's PDFs"
+
+
+def test_a_page_image_is_rendered_from_the_pdf(folder):
+    bench = OhrBench(root=folder.root, dpi=72)
+    before = bench.fingerprint(LEASE, images=True)
+    folder.pdf("law/lease")
+    assert bench.page_image(LEASE, 0).shape == (144, 72, 3)
+    assert bench.fingerprint(LEASE, images=True) != before
+
+
+@pytest.mark.parametrize("protocol", ["clean", "reference"])
+def test_it_keeps_the_contract_of_benchmarks(folder, protocol):
+    folder.document("gt", "finance/report", "Sales fell.")
+    folder.pdf("finance/report")
+    folder.question("q2", evidence_page_no=[1, 0], evidence_context=["a", "b"], evidence_source="equation")
+    check_benchmark(OhrBench(root=folder.root, protocol=protocol))
+
+
+def test_a_folder_without_ground_truth_is_refused(tmp_path):
+    with pytest.raises(DataError) as told:
+        OhrBench(root=tmp_path).check()
+    gt = tmp_path / "retrieval_base" / "gt"
+    assert str(told.value) == f"{gt}: no such folder; OHRBench has retrieval_base/gt/<domain>/<document>.json"
+
+
+def test_a_folder_without_questions_is_refused(folder):
+    (folder.root / "qas.json").unlink()
+    with pytest.raises(DataError) as told:
+        OhrBench(root=folder.root).check()
+    assert str(told.value) == f"{folder.root}: holds neither qas_v2.json nor qas.json"
+
+
+def test_a_domain_that_is_not_there_is_refused(folder):
+    with pytest.raises(DataError) as told:
+        OhrBench(root=folder.root, domains=("laws",)).check()
+    assert str(told.value) == f"{folder.root}: ground truth has no domain 'laws'; it has law"

@@ -1,0 +1,134 @@
+import json
+from unicodedata import normalize
+
+import pytest
+
+from ohr.benchmarks.ohrbench import OhrBench
+from ohr.contracts import Question
+from ohr.errors import DataError
+
+
+def notes(folder, **fields):
+    return list(OhrBench(root=folder.root, **fields).notes())[1:]
+
+
+def only_question(folder, **fields) -> Question:
+    return OhrBench(root=folder.root, **fields).questions()[-1]
+
+
+def test_the_newer_questions_are_preferred(folder):
+    folder.question("q2", file="qas_v2.json")
+    bench = OhrBench(root=folder.root)
+    assert len(bench.questions()) == 2
+    assert bench.notes() == ["questions of qas_v2.json, protocol clean"]
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [("May", ("May",)), (5, ("5",)), (2.50, ("2.5",)), (True, ("true",)), (None, ("",)), (["a", 2], ("a", "2"))],
+)
+def test_answers_of_any_type_are_read(folder, given, read):
+    folder.question("q2", answers=given)
+    assert only_question(folder).answers == read
+
+
+@pytest.mark.parametrize(
+    ("pages", "passages", "read"),
+    [
+        (0, "one", ((0,), ("one",))),
+        ([0, 1], ["one", "two"], ((0, 1), ("one", "two"))),
+        ([0], "one", ((0,), ("one",))),
+        (0, ["one", "two"], ((0,), ("one\ntwo",))),
+        ([1, 0], ["two", "one"], ((0, 1), ("two\none",))),
+        ([1, 1], ["one", "two"], ((1,), ("one\ntwo",))),
+        ("1", "one", ((1,), ("one",))),
+        (None, "one", ((), ("one",))),
+        (0, None, ((0,), ("",))),
+    ],
+)
+def test_evidence_is_scalar_or_listed_and_keeps_its_order(folder, pages, passages, read):
+    folder.question("q2", evidence_page_no=pages, evidence_context=passages)
+    question = only_question(folder)
+    assert (question.pages, question.evidence) == read
+
+
+def test_an_equation_is_a_formula(folder):
+    folder.question("q2", evidence_source="equation")
+    assert only_question(folder).evidence_source == "formula"
+    assert notes(folder) == []
+
+
+def test_the_folder_decides_the_domain(folder):
+    folder.question("q2", doc_type="contracts")
+    assert only_question(folder).domain == "law"
+    assert notes(folder) == ["1 questions whose doc_type is not their folder, which counts: q2 (contracts)"]
+
+
+def test_an_empty_question_is_left_out_and_told(folder):
+    folder.question("q2", questions=" ")
+    assert [question.id for question in OhrBench(root=folder.root).questions()] == ["q1"]
+    assert notes(folder) == ["1 questions without a text, left out: q2"]
+
+
+@pytest.mark.parametrize(
+    ("other", "note"),
+    [
+        ({"doc_name": "law/none"}, "1 questions about an absent document, which score 0: q2 (law/none)"),
+        ({"evidence_page_no": 7}, "1 questions with evidence beyond the document, which score 0: q2 (page 7 of 2)"),
+        ({"evidence_page_no": None}, "1 questions without an evidence page, which score 0: q2"),
+        ({"evidence_page_no": "0"}, "1 evidence pages written as text, read as numbers: q2"),
+        ({"evidence_context": ""}, "1 questions without evidence, which have no retrieval score: q2"),
+        ({"answers": None}, "1 questions without an answer: q2"),
+        ({"answers": 5}, "1 answers that are not text, read as they are written: q2"),
+        ({"evidence_source": "picture"}, "1 questions with an unknown evidence source: q2 ('picture')"),
+    ],
+)
+def test_a_faulty_question_stays_and_is_told(folder, other, note):
+    folder.question("q2", **other)
+    assert len(OhrBench(root=folder.root).questions()) == 2
+    assert notes(folder) == [note]
+
+
+def test_a_repeated_id_keeps_both_questions(folder):
+    folder.question("q1")
+    assert [question.id for question in OhrBench(root=folder.root).questions()] == ["q1", "q1 (entry 1)"]
+    assert notes(folder) == ["1 questions whose ID stands more than once, renamed: q1"]
+
+
+def test_questions_of_other_domains_are_left_out_and_told(folder):
+    folder.document("gt", "finance/report", "text")
+    folder.question("q2", doc_name="finance/report", doc_type="finance")
+    assert only_question(folder, domains=("law",)).id == "q1"
+    assert notes(folder, domains=("law",)) == ["1 questions of other domains, left out: q2"]
+
+
+def test_a_name_in_another_unicode_form_is_matched_and_told(folder):
+    composed, parted = (normalize(form, "law/Frédéric") for form in ("NFC", "NFD"))
+    folder.document("gt", composed, "text")
+    folder.question("q2", doc_name=parted)
+    assert only_question(folder).document == composed
+    assert only_question(folder, protocol="reference").document == parted
+    about = "questions whose document is named in another Unicode form"
+    assert notes(folder) == [f"1 {about}, matched: q2 ({parted})"]
+    assert notes(folder, protocol="reference") == [f"1 {about}, which score 0 as in the published code: q2 ({parted})"]
+
+
+def test_two_documents_whose_names_differ_in_their_form_are_told_apart(folder):
+    forms = [normalize(form, "law/Frédéric") for form in ("NFC", "NFD")]
+    for form in forms:
+        folder.document("gt", form, "text")
+        folder.question(form, doc_name=form)
+    assert [question.document for question in OhrBench(root=folder.root).questions()[1:]] == forms
+
+
+@pytest.mark.parametrize("content", ["[{", json.dumps({"questions": []})])
+def test_questions_that_cannot_be_read_are_refused(folder, content):
+    (folder.root / "qas.json").write_text(content)
+    with pytest.raises(DataError, match=r"qas\.json: (not readable as JSON|must be a list of questions)"):
+        OhrBench(root=folder.root).questions()
+
+
+def test_entries_that_are_not_questions_are_told(folder):
+    folder.asked.append("noise")
+    folder.question("q2")
+    assert notes(folder) == ["1 entries that are not questions, left out: qas.json entry 1"]

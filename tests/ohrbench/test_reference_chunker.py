@@ -1,0 +1,111 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohr.chunkers.reference import Reference
+from ohr.contracts import Page
+from ohr.errors import StageError
+
+WORDS = [
+    "rain",
+    "harbour",
+    "lease,",
+    "rent.",
+    "Mr.",
+    "U.S.",
+    "...",
+    "，",
+    "合同。",
+    "租金？",
+    "\n\n\n",
+    "\n",
+    " ",
+    "x" * 40,
+]
+texts = st.lists(st.sampled_from(WORDS), max_size=150).map(" ".join)
+
+
+def split(text, **fields):
+    return Reference(**fields).split([Page("law/lease", 3, text)])
+
+
+def label_tokens(naive, base="gt"):
+    return naive.count(f"page_idx: 3\nfile_path: data/retrieval_base/{base}/law/lease.json")
+
+
+@given(text=texts, room=st.integers(4, 90))
+def test_chunks_are_those_of_the_published_code(naive, text, room):
+    found = [chunk.text for chunk in split(text, size=label_tokens(naive) + room)]
+    assert found == naive.split_page(text, room)
+
+
+def test_a_page_that_fits_is_one_chunk_without_the_space_around_it():
+    (chunk,) = split("  The lease. \n")
+    assert (chunk.text, chunk.start, chunk.end, chunk.pages) == ("The lease.", 2, 12, (3,))
+
+
+def test_an_empty_page_is_one_empty_chunk_but_a_blank_one_is_none():
+    assert [chunk.text for chunk in split("")] == [""]
+    assert split(" \n\t") == []
+
+
+def test_a_failed_page_gives_no_chunk():
+    assert Reference().split([Page("law/lease", 0, "", error="unreadable")]) == []
+
+
+def test_the_name_of_the_knowledge_base_takes_tokens_from_the_text(naive):
+    text = "Rent is due. " * 40
+    tokens = naive.count(text)
+    size = label_tokens(naive) + tokens
+    longer = label_tokens(naive, "semantic_noise_Qwen2.5-VL-72B_moderate")
+    assert longer > label_tokens(naive)
+    assert len(split(text, size=size)) == 1
+    assert len(split(text, size=size, base="semantic_noise_Qwen2.5-VL-72B_moderate")) == 2
+
+
+def test_the_chunker_of_a_knowledge_base_has_its_name_unless_one_is_set():
+    assert Reference().for_base("MinerU").base == "MinerU"
+    assert Reference(base="gt").for_base("MinerU").base == "gt"
+    text = "Rent is due. " * 400
+    assert split(text) == split(text, base="gt")
+
+
+def test_paragraphs_come_before_sentences(naive):
+    text = "One two. Three four.\n\n\nFive six. Seven eight."
+    found = [chunk.text for chunk in split(text, size=label_tokens(naive) + 8)]
+    assert found == ["One two. Three four.", "Five six. Seven eight."]
+
+
+def test_clauses_lose_repeated_punctuation_and_the_span_still_covers_them(naive):
+    text = "one two three...four five six,,seven eight nine"
+    chunks = split(text, size=label_tokens(naive) + 5)
+    assert "".join(chunk.text for chunk in chunks) == "one two three.four five six,seven eight nine"
+    assert [text[chunk.start : chunk.end] for chunk in chunks] == [
+        "one two three.",
+        "four five six,",
+        "seven eight nine",
+    ]
+
+
+def test_the_name_of_a_special_token_counts_once(naive):
+    text = "<|endoftext|>" * 30
+    assert len(split(text, size=label_tokens(naive) + 30)) == 1
+
+
+def test_a_name_that_leaves_no_room_is_told():
+    with pytest.raises(StageError) as told:
+        split("The lease began.", size=5)
+    assert str(told.value) == (
+        "chunker reference failed on law/lease page 3: its file's name leaves no room for text in 5 tokens"
+    )
+
+
+def test_ids_differ_and_spans_hold_the_text():
+    text = "The lease of the berth began. It ends. " * 200
+    chunks = split(text)
+    assert len({chunk.id for chunk in chunks}) == len(chunks) > 1
+    assert [text[chunk.start : chunk.end] for chunk in chunks] == [chunk.text for chunk in chunks]
+
+
+def test_lone_surrogates_are_taken():
+    assert len(split("x\ud800 y" * 2000)) > 1

@@ -1,0 +1,143 @@
+"""Times OHRBench's retrieval evaluation, reference protocol, against a plain implementation of the published code.
+
+Both read, chunk, index, search and score all questions of the same domains and knowledge base, one after the other, in
+processes of their own; CPU seconds and peak memory of each. The plain side is `tests/ohrbench/naive.py`.
+
+    OHRBENCH_DATA=DIR python tests/speed/ohrbench_retrieval.py [BASE] [DOMAIN ...]
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections import defaultdict
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+from time import process_time
+
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+ROOT = Path(os.environ.get("OHRBENCH_DATA", "data/ohrbench"))
+LIMITS = {"whole": 8, "index + search + score": 20, "warm": 50}
+seconds: dict[str, float] = defaultdict(float)
+
+
+@contextmanager
+def timed(step: str):
+    began = process_time()
+    yield
+    seconds[step] += process_time() - began
+
+
+def plain(base: str, domains: list[str]) -> list[float]:
+    with timed("import"):
+        sys.path.insert(0, str(Path(__file__).parents[1] / "ohrbench"))
+        import naive
+
+        from ohr.retrievers.bm25_reference import STOPWORDS
+    with timed("read"):
+        asked = json.loads((ROOT / "qas.json").read_text(encoding="utf-8"))
+    scores = []
+    for domain in domains:
+        questions = [question for question in asked if question["doc_name"].startswith(f"{domain}/")]
+        with timed("read and chunk"):
+            nodes = naive.read_nodes(ROOT, base, domain)
+        with timed("index"):
+            bm25 = naive.BM25Okapi([naive.tokenise(node.text, STOPWORDS) for node in nodes])
+        for question in questions:
+            with timed("search"):
+                best = naive.rank(bm25, naive.tokenise(question["questions"], STOPWORDS), 2)
+            with timed("score"):
+                scores.append(naive.score(question, [nodes[place] for place in best]))
+    return scores
+
+
+def ours(base: str, domains: list[str], kept: Path | None = None, *, warm: bool = False) -> list[float]:
+    """Do the same; with `warm`, chunks and indices are read from `kept`, where a cold run has left them."""
+    with timed("import"):
+        from ohr.benchmarks.ohrbench import OhrBench
+        from ohr.chunkers.reference import Reference
+        from ohr.contracts import Chunk
+        from ohr.metrics.dose import evidence_text
+        from ohr.metrics.lcs import lcs
+        from ohr.ocr.precomputed import Precomputed
+        from ohr.retrievers.bm25_reference import BM25Reference
+    scores = []
+    chunker, retriever, source = Reference(base=base), BM25Reference(), Precomputed(root=ROOT / "retrieval_base" / base)
+    with timed("read"):
+        bench = OhrBench(root=ROOT, domains=tuple(domains), protocol="reference")
+        documents, asked = bench.documents(), bench.questions()
+    for domain in domains:
+        store = kept / domain if kept else Path()
+        questions = [question for question in asked if question.domain == domain]
+        if warm:
+            with timed("read and chunk"):
+                columns = json.loads((store / "chunks.json").read_text())
+                chunks = [Chunk(name, doc, tuple(pages), 0, 0, text) for name, doc, pages, text in columns]
+            with timed("index"):
+                index = retriever.load(store)
+        else:
+            with timed("read and chunk"):
+                mine = [document for document in documents if document.domain == domain]
+                chunks = [c for document in mine for c in chunker.split(source.recorded(document))]
+            with timed("index"):
+                index = retriever.index(chunks)
+            if kept:
+                store.mkdir()
+                index.save(store)
+                (store / "chunks.json").write_text(json.dumps([[c.id, c.document, c.pages, c.text] for c in chunks]))
+        with timed("search"):
+            ranked = index.search([question.text for question in questions], 2)
+        with timed("score"):
+            for question, hits in zip(questions, ranked, strict=True):
+                found = [chunks[hit.place] for hit in hits]
+                own = [c.text for c in found if c.document == question.document and c.pages[0] in question.pages]
+                scores.append(lcs("\n\n".join(own), evidence_text(question), False) if own else 0.0)
+    return scores
+
+
+def measure(side: str, base: str, domains: list[str], kept: str) -> dict[str, object]:
+    """Run one side in a process of its own."""
+    command = [sys.executable, __file__, "--side", side, kept, base, *domains]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def run_side(side: str, kept: str, base: str, domains: list[str]) -> None:
+    if side == "plain":
+        scores = plain(base, domains)
+    else:
+        scores = ours(base, domains, Path(kept) if side != "cold" else None, warm=side == "warm")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"scores": scores, "seconds": seconds, "peak": peak}))
+
+
+def report(found: dict[str, dict]) -> None:
+    plain_side = found["plain"]
+    for side, result in found.items():
+        parts = ", ".join(f"{step} {value:.2f}" for step, value in result["seconds"].items())
+        total = sum(result["seconds"].values())
+        print(f"{side:6}{total:8.2f} s CPU, {result['peak']:5.0f} MB   ({parts})")
+        same = sum(one == other for one, other in zip(result["scores"], plain_side["scores"], strict=True))
+        print(f"{'':6}LCS {100 * fmean(result['scores']):.4f}, equal to plain: {same} of {len(plain_side['scores'])}")
+
+    def total(side: str, *steps: str) -> float:
+        return sum(value for step, value in found[side]["seconds"].items() if not steps or step in steps)
+
+    core = ("index", "search", "score")
+    print(f"whole, cold: {total('plain') / total('cold'):.1f}x (limit {LIMITS['whole']})")
+    ratio = total("plain", *core) / total("cold", *core)
+    print(f"index + search + score, cold: {ratio:.1f}x (limit {LIMITS['index + search + score']})")
+    print(f"whole, chunks and index kept: {total('plain') / total('warm'):.1f}x (limit {LIMITS['warm']})")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--side"]:
+        run_side(sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5:])
+    else:
+        chosen = sys.argv[1] if len(sys.argv) > 1 else "gt"
+        names = sys.argv[2:] or sorted(path.name for path in (ROOT / "retrieval_base" / chosen).iterdir())
+        with TemporaryDirectory() as folder:
+            measure("fill", chosen, names, folder)
+            report({side: measure(side, chosen, names, folder) for side in ("plain", "cold", "warm")})
