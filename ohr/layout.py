@@ -37,18 +37,24 @@ def read_pages(base: Path, document: str) -> list[Page]:
     return [pages[number] for number in sorted(pages)]
 
 
-def read_questions(path: Path) -> list[Question]:
-    """Read a `qas.json`: evidence pages and passages may be single or listed, answers of any JSON scalar.
-
-    Raises:
-        DataError: the file is not a list of questions, or an id stands twice.
-    """
+def read_records(path: Path) -> list[Any]:
+    """Read the entries of a question file as they stand; raises DataError when it is no JSON list."""
     try:
         records = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: not readable as JSON: {error}") from None
     if not isinstance(records, list):
         raise DataError(f"{path}: must be a list of questions")
+    return records
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Read a `qas.json`: evidence pages and passages may be single or listed, answers of any JSON scalar.
+
+    Raises:
+        DataError: the file is not a list of questions, or an id stands twice.
+    """
+    records = read_records(path)
     questions = [_question(record, f"{path}: question {place}") for place, record in enumerate(records)]
     repeated = [name for name, count in Counter(question.id for question in questions).items() if count > 1]
     if repeated:

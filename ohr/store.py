@@ -70,10 +70,6 @@ class Store:
             shutil.rmtree(path, ignore_errors=True)
         return path if whole else None
 
-    def has_folder(self, key: str) -> bool:
-        """Tell whether a folder is there; its checksums are verified when it is asked for."""
-        return (self._folder(key) / _SUMS).is_file()
-
     def put_folder(self, key: str, fill: Callable[[Path], None]) -> Path:
         """Let `fill` write files into a new folder, then keep it."""
         path = self._folder(key)

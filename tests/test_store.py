@@ -88,7 +88,7 @@ def fill(folder):
 def test_a_folder_comes_back(store):
     path = store.put_folder("index", fill)
     assert store.folder("index") == path
-    assert store.has_folder("index")
+    assert store.folder("index") is not None
     assert (path / "deep" / "a.txt").read_text() == "a"
 
 

@@ -8,6 +8,7 @@ from unicodedata import normalize
 
 from ohr.contracts import SOURCES, Document, Question
 from ohr.errors import DataError
+from ohr.layout import read_records
 
 from .faults import Fault
 
@@ -34,12 +35,7 @@ def read_questions(path: Path) -> tuple[list[Question], list[Fault]]:
     Raises:
         DataError: the file is not a list.
     """
-    try:
-        records = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: not readable as JSON: {error}") from None
-    if not isinstance(records, list):
-        raise DataError(f"{path}: must be a list of questions")
+    records = read_records(path)
     questions: dict[str, Question] = {}
     faults: list[Fault] = []
     for place, record in enumerate(records):
