@@ -20,6 +20,9 @@ Image = NDArray[np.uint8]
 Span = tuple[int, int]
 """Character offsets [start, end) into a text."""
 
+Where = Literal["everywhere", "evidence", "distractors", "query_terms"]
+"""Which part of a text is touched: all; the questions' evidence; all but that; words the questions ask with."""
+
 EvidenceSource = Literal["text", "table", "formula", "chart", "reading_order", "multi"]
 SOURCES: tuple[EvidenceSource, ...] = ("text", "table", "formula", "chart", "reading_order", "multi")
 
@@ -303,6 +306,10 @@ class TextNoise(Stage):
     noise_type: ClassVar[Literal["semantic", "formatting"]] = "semantic"
     """Formatting noise leaves the words alone; semantic noise changes them."""
     rate: Annotated[float, Field(ge=0, le=1, description="Share of the eligible units that are touched.")] = 0.1
+    where: Annotated[
+        Where, Field(description="What is touched; elsewhere than everywhere, with as many edits as everywhere.")
+    ] = "everywhere"
+    """The engine turns it into `eligible`; a plugin has nothing to do with it."""
 
     @abstractmethod
     def perturb(self, text: str, eligible: Sequence[Span], rng: np.random.Generator) -> NoisyText:

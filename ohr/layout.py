@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,16 @@ def read_pages(base: Path, document: str) -> list[Page]:
         fault = None if isinstance(text, str) else f"text is {type(text).__name__}, not a string"
         pages[number] = Page(document, number, text if isinstance(text, str) else "", fault)
     return [pages[number] for number in sorted(pages)]
+
+
+def with_texts(path: Path, texts: Mapping[int, str]) -> str:
+    """Give a document's file with other texts by page index; all else stays, also keys that nobody here knows."""
+    entries = json.loads(path.read_text(encoding="utf-8"))
+    for entry in entries:
+        number = entry.get("page_idx", entry.get("page_no"))
+        if number in texts and isinstance(entry.get("text"), str):
+            entry["text"] = texts[number]
+    return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"
 
 
 def read_records(path: Path) -> list[Any]:

@@ -1,5 +1,6 @@
 """Page images from PDF files."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,8 @@ import numpy as np
 
 from ohr.contracts import Image
 from ohr.errors import DataError
+
+_TRACE = 0.002  # of a pixel
 
 
 def render(path: Path, index: int, dpi: int) -> Image:
@@ -31,6 +34,29 @@ def render(path: Path, index: int, dpi: int) -> Image:
         except pypdfium2.PdfiumError as error:
             raise DataError(f"{path}: page {index} does not render: {error}") from None
     return np.asarray(image, dtype=np.uint8)
+
+
+def write(path: Path, pages: Iterable[Image], dpi: int) -> None:
+    """Write page images as a PDF, without loss: rendered at the same dpi they come back pixel by pixel."""
+    import pypdfium2
+    from PIL import Image as Pillow
+
+    document = pypdfium2.PdfDocument.new()
+    try:
+        for image in pages:
+            bitmap = pypdfium2.PdfBitmap.from_pil(Pillow.fromarray(image))
+            # a trace too small: a renderer rounds the page up to whole pixels
+            height, width = ((length - _TRACE) * 72 / dpi for length in image.shape[:2])
+            page, placed = document.new_page(width, height), pypdfium2.PdfImage.new(document)
+            placed.set_bitmap(bitmap)
+            placed.set_matrix(pypdfium2.PdfMatrix().scale(width, height))
+            page.insert_obj(placed)
+            page.gen_content()
+            page.close()
+            bitmap.close()
+        document.save(path)
+    finally:
+        document.close()
 
 
 def page_count(path: Path) -> int:

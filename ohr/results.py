@@ -26,6 +26,9 @@ _PACKAGES = (
 
 Row = Mapping[str, Any]
 
+_ROOM = 0.95
+"""A smaller share than this of the edits that were to be made is told."""
+
 _SCORES = (
     "question_id document domain evidence_source answer_form task_type multi_page:bool kb noise noise_type knob "
     "knob_value replicate:int64 chunker retriever generator stage status metric value:double"
@@ -102,7 +105,7 @@ def _manifest(results: Results, now: datetime) -> dict[str, Any]:
         "data": {document.name: recipe.leaf(document, images=False) for document in recipe.inputs.documents},
         "documents": len(recipe.inputs.documents),
         "questions": len(recipe.inputs.questions),
-        "notes": list(recipe.inputs.notes),
+        "notes": [*recipe.inputs.notes, *_shortfalls(results.doses)],
         "noise": [dict(row) for row in results.doses],
         "calls": dict(work.calls),
         "seconds": {stage: round(seconds, 2) for stage, seconds in work.seconds.items()},
@@ -111,6 +114,15 @@ def _manifest(results: Results, now: datetime) -> dict[str, Any]:
         "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
         "packages": {name: _version(name) for name in _PACKAGES},
     }
+
+
+def _shortfalls(doses: Sequence[Row]) -> list[str]:
+    """Say where noise that was placed found no room for its dose."""
+    return [
+        f"{dose['kb']}: only {dose['edits']} of {dose['edits_aimed']} edits found a place: no equal dose"
+        for dose in doses
+        if dose["edits"] < _ROOM * dose["edits_aimed"]
+    ]
 
 
 def _version(package: str) -> str | None:

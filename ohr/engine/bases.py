@@ -35,10 +35,10 @@ class Bases:
             return [Page(document.name, index, "", "the document failed") for index in range(document.pages)]
         return [Page(**page) for page in found["pages"]]
 
-    def edits(self, base: KnowledgeBase, document: Document) -> int:
-        """Count the edits that text noise made to a document."""
+    def edits(self, base: KnowledgeBase, document: Document) -> tuple[int, int]:
+        """Count the edits that text noise made to a document, and those it was to make."""
         found = self.store.get(self.document_key(base, document))
-        return sum(map(len, found["edits"])) if found else 0
+        return (sum(map(len, found["edits"])), found["aimed"]) if found else (0, 0)
 
     def chunks(self, base: KnowledgeBase, document: Document, chunker: Chunker) -> list[Chunk]:
         """Read a document's chunks."""
@@ -101,7 +101,8 @@ def _document_task(
     wanted = [(recipe.chunks(name, chunker), chunker) for chunker in chunkers.values()]
     absent = tuple((chunk_key, chunker) for chunk_key, chunker in wanted if store.get(chunk_key) is None)
     seed = recipe.spec.seed + base.replicate
-    return DocumentTask(recipe.spec.benchmark, base, document, seed, name, page_keys, failed, absent, store.root)
+    asked = recipe.placing(base, document)
+    return DocumentTask(recipe.spec.benchmark, base, document, seed, name, page_keys, failed, absent, store.root, asked)
 
 
 def build_bases(recipe: Recipe, store: Store, executor: Executor, progress: Progress, work: Work) -> Bases:

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ohr import seeds
 from ohr.contracts import Document, Page, Question
@@ -10,7 +11,7 @@ from ohr.errors import SpecError
 from ohr.spec.model import Spec
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Inputs:
     """Documents and questions of a run.
 
@@ -23,6 +24,14 @@ class Inputs:
     questions: tuple[Question, ...]
     truth: Mapping[str, Sequence[Page]]
     notes: tuple[str, ...]
+
+    @cached_property
+    def about(self) -> Mapping[str, tuple[Question, ...]]:
+        """The questions by document."""
+        found: dict[str, list[Question]] = defaultdict(list)
+        for question in self.questions:
+            found[question.document].append(question)
+        return {document: tuple(asked) for document, asked in found.items()}
 
 
 def limited(spec: Spec, limit: int | None) -> Spec:

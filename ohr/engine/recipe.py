@@ -60,7 +60,13 @@ class Recipe:
             source: list[Any] = [self.page(base, document, index) for index in range(document.pages)]
         else:
             source = [self.identity(base.ocr), self.leaf(document, images=False)]
-        return key("document", source, document.name, noises, seed, self._files())
+        asked = [[q.pages, q.evidence, q.text] for q in self.placing(base, document)]
+        return key("document", source, document.name, noises, seed, asked, self._files())
+
+    def placing(self, base: KnowledgeBase, document: Document) -> tuple[Question, ...]:
+        """Give the questions that say where a document's noise goes; none where it goes everywhere."""
+        placed = any(noise.where != "everywhere" for noise in base.text_noise)
+        return self.inputs.about.get(document.name, ()) if placed else ()
 
     def chunks(self, document_key: str, chunker: Chunker) -> str:
         """Key of one document's chunks."""

@@ -189,7 +189,7 @@ def _score_base(
     gathered.rows += scorer.kb_rows(base, questions, failed)
     page_doses = [page_dose(page, here.get(place)) for place, page in truth.items()]
     made = dose(questions, page_doses)
-    edits = sum(bases.edits(base, document) for document in inputs.documents)
+    edits, aimed = map(sum, zip(*(bases.edits(base, document) for document in inputs.documents), strict=True))
     length = sum(len(page.text.split()) for page in truth.values())
     gathered.doses.append(
         {
@@ -199,6 +199,8 @@ def _score_base(
             "knob_value": None if base.knob_value is None else shown(base.knob_value),
             "replicate": base.replicate,
             **{name: getattr(made, name) for name in type(made).__slots__},
+            "edits": edits,
+            "edits_aimed": aimed,
             "edits_per_100_words": 100 * edits / length if length else 0.0,
             "failed_pages": sum(page.error is not None for page in here.values()),
         }

@@ -1,15 +1,18 @@
 """The work that is spread over processes: reading one page, and finishing one document."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import overload
 
-from ohr import edits, seeds
-from ohr.contracts import Benchmark, Chunker, Document, Image, Page, Recognition
+from ohr import seeds
+from ohr.contracts import Benchmark, Chunker, Document, Image, ImageNoise, NoisyImage, Page, Question, Recognition
 from ohr.engine.border import checked_chunks, checked_image
+from ohr.engine.perturb import numbered, perturb
 from ohr.errors import StageError
+from ohr.metrics.ranking import PageId
 from ohr.spec.model import KnowledgeBase
 from ohr.store import Store
 
@@ -40,6 +43,7 @@ class DocumentTask:
         page_keys: keys of the recognised pages; empty where the OCR backend does not read images.
         failures: what went wrong, by page index.
         chunkers: (key, chunker) of each chunking that is missing.
+        questions: those about the document, where noise is placed by them.
     """
 
     benchmark: Benchmark
@@ -51,6 +55,7 @@ class DocumentTask:
     failures: tuple[tuple[int, str], ...]
     chunkers: tuple[tuple[str, Chunker], ...]
     store: Path
+    questions: tuple[Question, ...] = ()
 
     @property
     def item(self) -> str:
@@ -66,12 +71,9 @@ def read_page(task: PageTask) -> float:
     """
     began = perf_counter()
     image = task.benchmark.page_image(task.document, task.index)
-    others = _OtherPages(task.benchmark, task.document, task.index)
-    # a noise without strength is in no key, so it must not move the draws of the others either
-    acting = [noise for noise in task.base.image_noise if getattr(noise, noise.knob)]
-    for place, noise in enumerate(acting):
-        rng = seeds.generator(task.seed, noise.kind, task.document.name, task.index, place)
-        image = checked_image(noise.perturb(image, others, rng).image)
+    others = OtherPages(partial(task.benchmark.page_image, task.document), task.document.pages, task.index)
+    for made in distort(image, others, task.base.image_noise, (task.document.name, task.index), task.seed):
+        image = made.image
     (read,) = task.base.ocr.recognise([image]) or [Recognition("", "the engine gave no result")]
     if read.error is not None:
         raise StageError(f"ocr {task.base.ocr.kind}", f"{task.document.name} page {task.index}", read.error)
@@ -80,25 +82,25 @@ def read_page(task: PageTask) -> float:
     return seconds
 
 
+def distort(
+    image: Image, others: Sequence[Image], noises: Sequence[ImageNoise], page: PageId, seed: int
+) -> Iterator[NoisyImage]:
+    """Distort a page image with a chain of image noises; gives the image after each."""
+    # a noise without strength is in no key, so it must not move the draws of the others either
+    for noise, place in numbered([noise for noise in noises if getattr(noise, noise.knob)]):
+        made = noise.perturb(image, others, seeds.generator(seed, noise.kind, *page, place))
+        image = checked_image(made.image)
+        yield made
+
+
 def finish_document(task: DocumentTask) -> int:
     """Do a DocumentTask; gives the number of edits that text noise made."""
     store = Store(task.store)
     pages = _source_pages(task, store)
-    ledgers: list[list[dict[str, object]]] = []
-    noisy = []
-    for page in pages:
-        text, ledger = page.text, []
-        for place, noise in enumerate(task.base.text_noise):
-            rng = seeds.generator(task.seed, noise.kind, task.document.name, page.index, place)
-            result = noise.perturb(text, [(0, len(text))], rng)
-            if edits.apply(text, result.edits).text != result.text:  # doses and undo rest on the ledger
-                where = f"{page.document} page {page.index}"
-                raise StageError(f"text noise {noise.kind}", where, "its edits do not give its text")
-            text = result.text
-            ledger += [asdict(edit) for edit in result.edits]
-        noisy.append(Page(page.document, page.index, _storable(text), page.error))
-        ledgers.append(ledger)
-    store.put(task.key, {"pages": [asdict(page) for page in noisy], "edits": ledgers})
+    made = perturb(pages, task.base.text_noise, task.questions, task.seed)
+    noisy = [replace(page, text=_storable(page.text)) for page in made.pages]
+    ledgers = made.records()
+    store.put(task.key, {"pages": [asdict(page) for page in noisy], "edits": ledgers, "aimed": made.aimed})
     for chunk_key, chunker in task.chunkers:
         store.put(chunk_key, [asdict(chunk) for chunk in checked_chunks(chunker.split(noisy), noisy)])
     return sum(map(len, ledgers))
@@ -127,21 +129,24 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-class _OtherPages(Sequence[Image]):
-    """The document's other page images, rendered when they are asked for."""
+@dataclass(frozen=True, slots=True)
+class OtherPages(Sequence[Image]):
+    """The other page images of a document of `pages` pages, rendered when they are asked for."""
 
-    def __init__(self, benchmark: Benchmark, document: Document, index: int) -> None:
-        self._benchmark, self._document = benchmark, document
-        self._places = [place for place in range(document.pages) if place != index]
+    render: Callable[[int], Image]
+    pages: int
+    own: int
 
     def __len__(self) -> int:
-        return len(self._places)
+        """Count them."""
+        return self.pages - 1
 
     @overload
     def __getitem__(self, place: int) -> Image: ...
     @overload
     def __getitem__(self, place: slice) -> Sequence[Image]: ...
     def __getitem__(self, place: int | slice) -> Image | Sequence[Image]:
+        """Render one, or several."""
         if isinstance(place, slice):
             return [self[index] for index in range(len(self))[place]]
-        return self._benchmark.page_image(self._document, self._places[place])
+        return self.render([index for index in range(self.pages) if index != self.own][place])

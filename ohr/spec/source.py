@@ -86,12 +86,24 @@ def _read(path: Path, children: tuple[Path, ...]) -> Source:
 
 
 def _read_one(path: Path) -> Source:
+    source = parse(read_text(path), str(path))
+    if not isinstance(source.data, dict):
+        raise SpecError(f"{path}:1: a spec is a mapping of keys to values (got {type(source.data).__name__})")
+    return source
+
+
+def read_text(path: Path) -> str:
+    """Read a file; one that cannot be read is a SpecError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise SpecError(f"{path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"{path}: cannot be read: {error}") from None
+
+
+def parse(text: str, file: str) -> Source:
+    """Read YAML, which `file` names in messages; text that is no YAML is a SpecError."""
     yaml = YAML(typ="safe", pure=True)
     yaml.allow_duplicate_keys = True
     try:
@@ -100,19 +112,17 @@ def _read_one(path: Path) -> Source:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        raise SpecError(f"{path}:{line}: not valid YAML: {error.problem or error.context}") from None
+        raise SpecError(f"{file}:{line}: not valid YAML: {error.problem or error.context}") from None
     except (YAMLError, ValueError) as error:  # a forbidden character; a date that does not exist
-        raise SpecError(f"{path}: not valid YAML: {str(error).splitlines()[0]}") from None
-    if not isinstance(data, dict):
-        raise SpecError(f"{path}:1: a spec is a mapping of keys to values (got {type(data).__name__})")
-    source = Source(data, str(path))
+        raise SpecError(f"{file}: not valid YAML: {str(error).splitlines()[0]}") from None
+    source = Source(data, file)
     for where, line, repeated in _keys(root, ()):
         if repeated:
             first = source.places[where][1]
             key = ".".join(map(str, where))
-            source.faults.append(Fault(str(path), line, key, f"this key stands twice; the first is on line {first}"))
+            source.faults.append(Fault(file, line, key, f"this key stands twice; the first is on line {first}"))
         else:
-            source.places[where] = (str(path), line)
+            source.places[where] = (file, line)
     return source
 
 

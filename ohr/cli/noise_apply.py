@@ -1,0 +1,67 @@
+"""`ohr noise apply`: noisy files, without a run."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ohr.cli.options import AsJson, Workers
+from ohr.cli.show import say, say_first, say_json
+
+
+def apply(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A file or a folder.", show_default=False)],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder.", show_default=False)],
+    noise: Annotated[
+        str,
+        typer.Option(
+            metavar="NOISE",
+            help="As in a spec, such as '{kind: formatting, rate: 0.3}', or a YAML file with it.",
+            show_default=False,
+        ),
+    ],
+    questions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Questions (qas.json) that `where` goes by.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="As a spec's seed.")] = 0,
+    dpi: Annotated[int, typer.Option(min=50, max=600, help="Resolution at which PDFs are rendered.")] = 200,
+    plugin: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="A plugin file to run.")] = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put noise on documents: text files and JSON pages, or images and PDFs.
+
+    OUT gets the layout of IN, a ledger of all edits (edits.jsonl), and what was done (noise.json). The same documents
+    in `ohr run` get the same noise.
+    """
+    from ohr.cli.bars import bars
+    from ohr.engine.apply import LEDGER, summary
+    from ohr.engine.apply import apply as lay
+    from ohr.engine.local import LocalExecutor
+    from ohr.layout import read_questions
+    from ohr.registry import Registry
+    from ohr.spec.fragment import read_noise
+
+    files = tuple(path.resolve() for path in plugin or ())
+    chain = read_noise(noise, Registry(files))
+    for stage in chain.noises:
+        stage.check()
+    asked = read_questions(questions) if questions else ()
+    executor = LocalExecutor(workers or os.cpu_count() or 1, files)
+    with bars() as progress:
+        done = lay(source, target, chain, executor=executor, progress=progress, questions=asked, seed=seed, dpi=dpi)
+    found = summary(done)
+    if as_json:
+        say_json(found)
+    else:
+        say(f"{done.files} files, {done.pages} pages")
+        if done.words:
+            say(f"{done.edits} edits, {found['edits_per_100_words']:.1f} per 100 words; ledger: {target / LEDGER}")
+        if done.edits < done.aimed:
+            say(f"{done.aimed} edits were to be made: there was no room for more")
+        say_first(f"left alone: {len(done.left_alone)} files", done.left_alone)
+        say_first(f"failed: {len(done.failures)} files", list(done.failures.values()))
+        say(str(target))
+    if done.failures:
+        raise typer.Exit(1)

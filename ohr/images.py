@@ -1,0 +1,61 @@
+"""Page images from image files, and back."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ohr.contracts import Image
+from ohr.errors import DataError
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
+_PIXELS = 120_000_000  # A3 at 600 dpi has 70 million
+
+
+def read_image(path: Path) -> Image:
+    """Read an image file as (H, W, 3) RGB: grey is spread, transparency laid on white, 16 bits become 8.
+
+    Raises:
+        DataError: the file is no image, is damaged, or has more pixels than any page.
+    """
+    from PIL import Image as Pillow
+
+    try:
+        with Pillow.open(path) as opened:
+            width, height = opened.size
+            if width * height > _PIXELS:
+                raise DataError(f"{path}: {width} x {height} pixels are too many for a page (at most {_PIXELS:,})")
+            opened.load()
+            return _as_rgb(opened)
+    except Pillow.DecompressionBombError as error:
+        raise DataError(f"{path}: {error}") from None
+    except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises on damaged files
+        raise DataError(f"{path}: cannot be read as an image: {error}") from None
+
+
+def _as_rgb(image: Any) -> Image:
+    from PIL import Image as Pillow
+
+    if image.mode.startswith("I") or image.mode == "F":  # 16 bits, which Pillow would cut off, not scale
+        values = np.asarray(image, dtype=np.float64)
+        top = 65535.0 if values.size and values.max() > 255 else 255.0
+        grey = np.clip(values / top * 255, 0, 255).round().astype(np.uint8)
+        return np.repeat(grey[:, :, None], 3, axis=2)
+    if "A" in image.getbands() or "transparency" in image.info:
+        page = Pillow.new("RGBA", image.size, "white")
+        page.alpha_composite(image.convert("RGBA"))
+        image = page
+    return np.array(image.convert("RGB"))
+
+
+def write_image(path: Path, image: Image) -> None:
+    """Write an image in the format of its suffix, without loss where the format allows."""
+    from PIL import Image as Pillow
+
+    suffix, made = path.suffix.lower(), Pillow.fromarray(image)
+    if suffix in (".jpg", ".jpeg"):
+        made.save(path, quality=95, subsampling=0)
+    elif suffix == ".webp":
+        made.save(path, lossless=True)
+    else:
+        made.save(path)

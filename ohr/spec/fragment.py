@@ -1,0 +1,79 @@
+"""Noise alone, as one writes it under `text_noise` or `image_noise`: on a command line, or in a file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ohr.contracts import ImageNoise, TextNoise
+from ohr.errors import SpecError
+from ohr.registry import Registry, choices
+from ohr.spec.build import Builder
+from ohr.spec.source import Source, Where, parse, read_text
+
+Family = Literal["text_noise", "image_noise"]
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseChain:
+    """Noises of one family, applied in order."""
+
+    family: Family
+    noises: tuple[TextNoise, ...] | tuple[ImageNoise, ...]
+
+
+def read_noise(given: str, registry: Registry | None = None) -> NoiseChain:
+    """Read a noise or a chain of noises.
+
+    Args:
+        given: YAML, such as `{kind: formatting, rate: 0.3}`, or the name of a file with it. The noise may stand alone,
+            in a list, or under `text_noise` or `image_noise`.
+        registry: the plugins that may be named; the installed ones.
+
+    Raises:
+        SpecError: it is no noise, or more than one level of it.
+    """
+    source = parse(read_text(Path(given)), given) if _is_file(given) else parse(given, "--noise")
+    builder = Builder(source, registry or Registry())
+    where, entry = _entry(source)
+    family = _family(builder, entry, where)
+    chains = builder.chain(family, entry, where) if family else []
+    if builder.faults:
+        raise SpecError("\n".join(str(fault) for fault in sorted(set(builder.faults))))
+    if len(chains) != 1 or family is None:
+        swept = sorted({name for chain in chains for built in chain for name, _ in built.swept})
+        raise SpecError(f"{source.file}: one level at a time: give {', '.join(swept)} one value")
+    return NoiseChain(family, tuple(built.stage for built in chains[0]))
+
+
+def _is_file(given: str) -> bool:
+    return given.endswith((".yaml", ".yml")) or ("{" not in given and Path(given).is_file())
+
+
+def _entry(source: Source) -> tuple[Where, Any]:
+    data: Any = source.data
+    where: Where = ()
+    if isinstance(data, Mapping):
+        named = [name for name in ("text_noise", "image_noise") if name in data]
+        if len(named) == 2:
+            raise SpecError(f"{source.file}: either text_noise or image_noise: they are made from different things")
+        if named:
+            where, data = (named[0],), data[named[0]]
+    if isinstance(data, Sequence) and not isinstance(data, str) and data:
+        if all(isinstance(item, Mapping) for item in data):
+            return where, list(data)
+    elif isinstance(data, Mapping) and data:
+        return where, data
+    raise SpecError(f"{source.file}: must be a mapping with a `kind`, or a list of them (got {data!r:.60})")
+
+
+def _family(builder: Builder, entry: Any, where: Where) -> Family | None:
+    first = entry[0] if isinstance(entry, list) else entry
+    kind = first.get("kind")
+    families: tuple[Family, ...] = ("text_noise", "image_noise")
+    for family in families:
+        if kind in builder.registry.names(family) and where in ((), (family,)):
+            return family
+    allowed = [name for family in families for name in builder.registry.names(family)]
+    builder.fault((*where, "kind"), f"{choices(str(kind), allowed)} (got {kind!r})")
+    return None

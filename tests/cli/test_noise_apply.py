@@ -1,0 +1,185 @@
+"""`ohr noise apply`: noisy files that equal what a run makes."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ohr import edits, images, layout, pdf
+from ohr.contracts import Edit
+from ohr.engine.run import run
+from ohr.registry import Registry
+from ohr.spec.read import read_spec
+from ohr.store import Store
+
+MINI = Registry().load("benchmark", "mini").model_validate({"kind": "mini"})
+TEXT = "The harbour company leased the ferry berth for ninety years. It paid well. All were content with that.\r\n" * 9
+
+
+@pytest.fixture
+def pages(home):
+    """The law documents of mini in OHRBench's layout."""
+    folder = home / "in" / "law"
+    folder.mkdir(parents=True)
+    for document in [d for d in MINI.documents() if d.domain == "law" and d.language == "en"]:
+        entries = [{"page_idx": p.index, "text": p.text, "engine": "x"} for p in MINI.pages(document)]
+        (home / "in" / f"{document.name}.json").write_text(json.dumps(entries))
+    return home / "in"
+
+
+def ledger(folder):
+    return [json.loads(line) for line in (folder / "edits.jsonl").read_text().splitlines()]
+
+
+def test_pages_get_the_noise_that_a_run_gives_them(ohr, home, pages):
+    done = ohr("noise", "apply", pages, "out", "--noise", "{kind: formatting, rate: 0.3}", "--workers", 1, "--seed", 3)
+    assert done.exit_code == 0, done.output
+    spec = read_spec(home / "small.yaml", ["knowledge_bases.1.text_noise.rate=0.3", "seed=3", "evaluate=[retrieval]"])
+    finished = run(spec, store=home / "store", runs=home / "runs", workers=1)
+    recipe, compared = finished.results.recipe, 0
+    for document in recipe.inputs.documents:
+        made = Store(home / "store").get(recipe.document(spec.knowledge_bases[1], document))["pages"][0]
+        assert (
+            layout.read_pages(home / "out", document.name)[0].text == made["text"] != recipe.inputs.truth[document.name]
+        )
+        compared += 1
+    assert compared
+    assert json.loads((home / "out" / f"{document.name}.json").read_text())[0]["engine"] == "x"
+
+
+def test_the_ledger_takes_everything_back(ohr, home, pages):
+    chain = "[{kind: formatting, rate: 0.3}, {kind: formatting, rate: 0.2}]"
+    assert ohr("noise", "apply", pages, "out", "--noise", chain, "--workers", 1).exit_code == 0
+    records = ledger(home / "out")
+    for path in pages.rglob("*.json"):
+        name = path.relative_to(pages).with_suffix("").as_posix()
+        for clean, noisy in zip(layout.read_pages(pages, name), layout.read_pages(home / "out", name), strict=True):
+            text = noisy.text
+            for step in (1, 0):
+                mine = [r for r in records if (r["document"], r["page"], r["step"]) == (name, clean.index, step)]
+                text = edits.undo(text, [Edit(r["rule"], r["start"], r["end"], r["text"], r["removed"]) for r in mine])
+            assert text == clean.text
+    assert {record["step"] for record in records} == {0, 1}
+
+
+def test_text_files_keep_their_bytes_where_nothing_was_edited(ohr, home):
+    (home / "in" / "deep").mkdir(parents=True)
+    (home / "in" / "deep" / "a.md").write_bytes(TEXT.encode())
+    (home / "in" / "b.txt").write_bytes("ä\r\n".encode())
+    (home / "in" / "c.csv").write_text("1,2")
+    done = ohr("noise", "apply", "in", "out", "--noise", "{kind: formatting, rate: 0}", "--workers", 1, "--json")
+    told = json.loads(done.output)
+    assert (told["files"], told["edits"], told["left_alone"]) == (2, 0, ["c.csv"])
+    assert (home / "out" / "deep" / "a.md").read_bytes() == TEXT.encode()
+    assert (home / "out" / "b.txt").read_bytes() == "ä\r\n".encode()
+
+
+def test_two_workers_give_the_same_files(ohr, home, pages):
+    for workers in (1, 2):
+        ohr("noise", "apply", pages, f"out{workers}", "--noise", "{kind: formatting, rate: 0.5}", "--workers", workers)
+    one, two = ({p.name: p.read_bytes() for p in (home / f"out{n}").rglob("*") if p.is_file()} for n in (1, 2))
+    assert one == two and len(one) > 3
+
+
+def test_noise_can_be_placed_by_a_question_file(ohr, home, pages):
+    asked = [q for q in MINI.questions() if q.domain == "law"]
+    (home / "qas.json").write_text(
+        json.dumps(
+            [
+                {
+                    "ID": q.id,
+                    "questions": q.text,
+                    "answers": q.answers[0],
+                    "doc_name": q.document,
+                    "evidence_page_no": list(q.pages),
+                    "evidence_context": list(q.evidence),
+                    "evidence_source": q.evidence_source,
+                }
+                for q in asked
+            ]
+        )
+    )
+    noise = "{kind: formatting, rate: 0.05, where: evidence}"
+    refused = ohr("noise", "apply", pages, "out", "--noise", noise)
+    assert refused.exit_code == 2 and "--questions" in refused.stderr
+    told = ohr("noise", "apply", pages, "out", "--noise", noise, "--questions", "qas.json", "--workers", 1, "--json")
+    found = json.loads(told.output)
+    assert abs(found["edits"] - found["aimed"]) <= len(list(pages.rglob("*.json")))
+
+
+def test_a_pdf_comes_back_with_the_pixels_of_a_run(ohr, home):
+    (home / "in" / "law").mkdir(parents=True)
+    document = next(d for d in MINI.documents() if d.domain == "law" and d.pages > 1)
+    source = MINI._pdf(document)
+    (home / "in" / f"{document.name}.pdf").write_bytes(source.read_bytes())
+    done = ohr("noise", "apply", "in", "out", "--noise", "{kind: salt_and_pepper}", "--dpi", 100, "--workers", 1)
+    assert done.exit_code == 0, done.output
+    from ohr import seeds
+
+    noise = Registry().load("image_noise", "salt_and_pepper").model_validate({"kind": "salt_and_pepper"})
+    for index in range(document.pages):
+        rng = seeds.generator(0, "salt_and_pepper", document.name, index, 0)
+        wanted = noise.perturb(pdf.render(source, index, 100), (), rng).image
+        assert np.array_equal(pdf.render(home / "out" / f"{document.name}.pdf", index, 100), wanted)
+    assert [record["label_effect"] for record in ledger(home / "out")] == ["none"] * document.pages
+
+
+def test_images_of_all_sorts_are_taken(ohr, home):
+    (home / "in").mkdir()
+    grey = np.tile(np.arange(200, dtype=np.uint8), (150, 1))
+    Image.fromarray(grey).save(home / "in" / "grey.png")
+    Image.fromarray(grey.astype(np.uint16) * 257).save(home / "in" / "deep.png")
+    Image.fromarray(np.dstack([grey] * 3 + [np.zeros_like(grey)])).save(home / "in" / "clear.png")
+    Image.new("RGB", (1, 1)).save(home / "in" / "dot.bmp")
+    noise = "{kind: rotation, severity: 0}"
+    assert ohr("noise", "apply", "in", "out", "--noise", noise, "--workers", 1).exit_code == 0
+    for name in ("grey.png", "deep.png"):
+        assert np.array_equal(images.read_image(home / "out" / name)[:, :, 1], grey)
+    assert images.read_image(home / "out" / "clear.png").min() == 255
+    assert images.read_image(home / "out" / "dot.bmp").shape == (1, 1, 3)
+
+
+def test_a_broken_file_is_told_and_the_others_are_done(ohr, home):
+    (home / "in").mkdir()
+    Image.new("RGB", (9, 9)).save(home / "in" / "a.png")
+    (home / "in" / "b.png").write_bytes(b"no picture")
+    (home / "in" / "c.pdf").write_bytes(b"no pdf")
+    done = ohr("noise", "apply", "in", "out", "--noise", "{kind: salt_and_pepper}", "--workers", 1)
+    assert done.exit_code == 1
+    assert "failed: 2 files" in done.stdout and "c.pdf" in done.stdout
+    assert (home / "out" / "a.png").is_file()
+
+
+@pytest.mark.parametrize(
+    ("noise", "told"),
+    [
+        ("{kind: formating}", "Did you mean 'formatting'?"),
+        ("{kind: formatting, rate: 2}", "rate: must be less than or equal to 1 (got 2)"),
+        ("{kind: formatting, rate: [0.1, 0.2]}", "one level at a time: give rate one value"),
+        ("formatting", "must be a mapping with a `kind`"),
+        ("{kind: [}", "not valid YAML"),
+        ("[]", "must be a mapping with a `kind`"),
+        ("missing.yaml", "no such file"),
+        ("{kind: rotation}", "nothing that image noise can be laid on"),
+    ],
+)
+def test_a_mistake_is_one_sentence(ohr, home, pages, noise, told):
+    done = ohr("noise", "apply", pages, "out", "--noise", noise, "--workers", 1)
+    assert done.exit_code == 2
+    assert told in done.stderr
+    assert not (home / "out").exists()
+
+
+def test_it_writes_over_nothing(ohr, home, pages):
+    (home / "out").mkdir()
+    (home / "out" / "mine.txt").write_text("x")
+    noise = ("--noise", "{kind: formatting}")
+    assert "is not empty" in ohr("noise", "apply", pages, "out", *noise).stderr
+    assert "lies inside" in ohr("noise", "apply", pages, pages / "sub", *noise).stderr
+
+
+def test_noise_can_stand_in_a_file_as_it_does_in_a_spec(ohr, home, pages):
+    (home / "noise.yaml").write_text("text_noise:\n  - {kind: formatting, rate: 0.2}\n  - {kind: formating}\n")
+    done = ohr("noise", "apply", pages, "out", "--noise", "noise.yaml")
+    assert "noise.yaml:3: text_noise.1.kind" in done.stderr

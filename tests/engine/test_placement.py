@@ -1,0 +1,147 @@
+"""Noise goes where it is sent, with as many edits as it would make everywhere."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohr import edits
+from ohr.contracts import Page, Question
+from ohr.engine.perturb import count, perturb
+from ohr.engine.placement import aligned, eligible
+from ohr.noise.formatting import Formatting
+
+from .conftest import rows
+
+FILLER = "Many words stand around here without any question about them, and they go on for a while longer. "
+EVIDENCE = "The old ferry berth was leased to the harbour company for ninety nine years by the town council."
+TEXT = f"{FILLER * 8}\n\n{EVIDENCE}\n\n{FILLER * 8}"
+
+
+def question(text="Who leased the ferry berth?", evidence=(EVIDENCE,), pages=(0,)):
+    return Question("q", text, ("the town",), "law/lease", pages, evidence, "text", "law")
+
+
+def said(text, spans):
+    return [text[start:end] for start, end in spans]
+
+
+def test_evidence_that_stands_verbatim_is_found_exactly():
+    assert said(TEXT, eligible("evidence", TEXT, 0, [question()])) == [EVIDENCE]
+
+
+def test_evidence_is_found_in_what_an_engine_misread():
+    read = TEXT.replace("ferry berth", "fcrry bcrth").replace("ninety", "n1nety")
+    (found,) = said(read, eligible("evidence", read, 0, [question()]))
+    assert found.startswith("The old fcrry") and found.endswith("town council.")
+
+
+def test_evidence_that_a_page_does_not_have_is_not_found():
+    assert list(aligned(FILLER, "Quarterly revenue rose 14.2% to 3,100 million euros in 2021.")) == []
+
+
+def test_evidence_of_other_pages_is_not_looked_for():
+    assert eligible("evidence", TEXT, 1, [question()]) == []
+
+
+def test_each_page_has_its_own_passage():
+    asked = question(evidence=(EVIDENCE, "Another passage of the second page."), pages=(0, 1))
+    assert eligible("evidence", EVIDENCE, 1, [asked]) == []
+
+
+def test_distractors_are_all_but_the_evidence():
+    found = said(TEXT, eligible("distractors", TEXT, 0, [question()]))
+    assert "".join(found) == TEXT.replace(EVIDENCE, "")
+
+
+def test_query_terms_are_the_questions_words_without_the_common_ones():
+    found = said(TEXT, eligible("query_terms", TEXT, 0, [question("Who leased the Ferry Berth, and to whom?")]))
+    assert found == ["ferry berth", "leased"]
+
+
+def test_chinese_query_terms_are_found_without_spaces():
+    text = "该港口公司于一九六四年租用了渡轮泊位。"
+    found = said(text, eligible("query_terms", text, 0, [question("渡轮泊位是哪一年租用的?")]))
+    assert "租用" in found and any("渡轮" in span for span in found)
+
+
+@given(st.text(), st.text(min_size=1), st.sampled_from(["evidence", "distractors", "query_terms"]))
+def test_spans_ascend_inside_the_text(text, passage, where):
+    spans = eligible(where, text, 0, [question(text=passage, evidence=(passage, text[3:30]), pages=(0, 0))])
+    borders = [border for span in spans for border in span]
+    assert borders == sorted(borders)
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+
+
+@pytest.mark.parametrize("where", ["evidence", "distractors"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_placed_noise_makes_as_many_edits_as_everywhere(where, seed):
+    pages = [Page("law/lease", index, TEXT) for index in range(4)]
+    asked = [question(pages=(index,)) for index in range(4)]
+    everywhere = perturb(pages, [Formatting(rate=0.02)], asked, seed)
+    placed = perturb(pages, [Formatting(rate=0.02, where=where)], asked, seed)
+    assert placed.aimed == everywhere.aimed == sum(len(step) for page in everywhere.ledgers for step in page)
+    made = sum(len(step) for page in placed.ledgers for step in page)
+    assert abs(made - placed.aimed) <= 1  # one unit of formatting is a pair of edits
+    for page in placed.ledgers:
+        spans = eligible(where, TEXT, 0, [question()])
+        assert all(any(low <= e.start and e.end <= high for low, high in spans) for step in page for e in step)
+
+
+def test_a_dose_that_finds_no_room_is_told():
+    pages = [Page("law/lease", 0, TEXT)]
+    placed = perturb(pages, [Formatting(rate=0.9, where="query_terms")], [question()], 0)
+    assert placed.aimed > 50 > sum(len(step) for page in placed.ledgers for step in page)
+
+
+def test_a_chains_ledger_takes_each_step_back():
+    pages = [Page("law/lease", 0, TEXT)]
+    made = perturb(pages, [Formatting(rate=0.2), Formatting(rate=0.5, where="evidence")], [question()], 0)
+    text = made.pages[0].text
+    for step in reversed(made.ledgers[0]):
+        text = edits.undo(text, step)
+    assert text == TEXT
+    assert [record["step"] for record in made.records()[0]] == [0] * len(made.ledgers[0][0]) + [1] * len(
+        made.ledgers[0][1]
+    )
+
+
+def test_noise_draws_the_same_whatever_other_kinds_stand_beside_it():
+    from ohr.engine.perturb import numbered
+
+    a, b = Formatting(), Formatting(kind="formatting", rate=0.2)
+    assert [place for _, place in numbered([a, b, a])] == [0, 1, 2]
+    assert count([]) == 0
+
+
+SPEC = """\
+benchmark: {kind: tiny}
+knowledge_bases:
+  - {name: f, text_noise: {kind: formatting, rate: 0.3, where: [everywhere, evidence, distractors]}}
+evaluate: [retrieval]
+retrievers: [{kind: bm25}]
+"""
+
+
+def test_a_run_sweeps_the_place_and_says_what_dose_was_reached(home):
+    finished = home.run(SPEC)
+    doses = {dose["knob_value"]: dose for dose in finished.results.doses}
+    assert set(doses) == {"everywhere", "evidence", "distractors"}
+    assert len({dose["edits_aimed"] for dose in doses.values()}) == 1
+    assert doses["everywhere"]["edits"] == doses["everywhere"]["edits_aimed"] > 0
+    damaged = {v: sum(r["value"] for r in rows(finished, metric="damaged", knob_value=v)) for v in doses}
+    assert damaged["distractors"] == 0 < damaged["evidence"]
+
+
+def test_another_question_makes_another_key_only_where_noise_is_placed(home):
+    from ohr.engine.inputs import read_inputs
+    from ohr.engine.recipe import Recipe
+    from ohr.spec.read import read_spec
+
+    def keys(*overrides):
+        spec = read_spec(home.write(SPEC), overrides, trust_plugins=True)
+        recipe = Recipe(spec, read_inputs(spec))
+        return [[recipe.document(base, d) for d in recipe.inputs.documents] for base in spec.knowledge_bases]
+
+    before, after = keys(), keys("sample=3")
+    assert before[0] == after[0]
+    assert before[1] != after[1] and before[2] != after[2]
