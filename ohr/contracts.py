@@ -187,6 +187,29 @@ class ScoringProtocol:
     segment_chinese: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A number from a published table of a benchmark.
+
+    Args:
+        stage: `page` (the recognised text itself), `retrieval`, `generation` or `overall`.
+        group: an evidence source, a domain, or `all`.
+        value: in the unit of ohr's metric of this name: a share in [0, 1].
+        setting: retrievers, generators and numbers of passages behind it.
+        table: where it stands, with source and date.
+        main: it is of the benchmark's main table, into which a new system's row belongs.
+    """
+
+    system: str
+    stage: str
+    metric: str
+    group: str
+    value: float
+    setting: str
+    table: str
+    main: bool = False
+
+
 # --- markers ----------------------------------------------------------------------------------------------
 
 
@@ -256,6 +279,10 @@ class Benchmark(Stage):
 
     def notes(self) -> Sequence[str]:
         """Say what was left out or looks wrong; shown before a run and kept in its manifest."""
+        return ()
+
+    def published(self) -> Sequence[Published]:
+        """Give the numbers that others published for this benchmark, for a table to stand among."""
         return ()
 
 

@@ -132,6 +132,22 @@ def _version(package: str) -> str | None:
         return None
 
 
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read what a run says of itself.
+
+    Raises:
+        DataError: there is no run in the folder, or its manifest is damaged.
+    """
+    path = folder / "manifest.json"
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise DataError(f"{folder}: no run here: {path.name} is missing") from None
+    except ValueError as error:
+        raise DataError(f"{path}: not readable as JSON: {error}") from None
+    return manifest
+
+
 def write_table(path: Path, rows: Iterable[Row], columns: str) -> None:
     """Write rows as Parquet, with the named columns (`name` or `name:type`)."""
     import pyarrow

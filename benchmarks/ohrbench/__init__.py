@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ohr import pdf
-from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
+from ohr.contracts import Benchmark, Document, Image, Page, Published, Question, ScoringProtocol
 from ohr.errors import DataError
 from ohr.keys import file_digest, key
 from ohr.text import HAN, HAS_HAN
@@ -19,6 +19,7 @@ from ohr.text import HAN, HAS_HAN
 from .asking import composed, document_fault, matched, question_file, read_questions
 from .bases import TRUTH, base_names, compare, document_files, read_document
 from .faults import Fault, sentences
+from .tables import published
 
 PDF_FOLDERS = ("pdfs", "pdf")
 _HAN = re.compile(f"[{HAN}]+")
@@ -89,6 +90,10 @@ class OhrBench(Benchmark):
         """Say what is damaged, missing, left out or read otherwise than it is written."""
         about = f"questions of {question_file(self.root).name}, protocol {self.protocol}"
         return [about, *sentences([*self._survey().faults, *self._asked()[1]])]
+
+    def published(self) -> Sequence[Published]:
+        """Give the paper's tables: Table 2 and S3 to S8."""
+        return published()
 
     def _survey(self) -> "_Survey":
         self.check()

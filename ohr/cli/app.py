@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ohr.cli import cache, data, noise, plugins
+from ohr.cli import cache, data, noise, plugins, score
 from ohr.cli.check import check
 from ohr.cli.demo import demo
 from ohr.cli.plan import plan
@@ -52,6 +52,7 @@ for command in (demo, run, check, plan, plot, runs, schema):
     app.command()(command)
 app.add_typer(plugins.app, name="plugins")
 app.add_typer(noise.app, name="noise")
+app.add_typer(score.app, name="score")
 app.add_typer(data.app, name="data")
 app.add_typer(cache.app, name="cache")
 

@@ -49,7 +49,8 @@ def figures_of(finished: "Finished") -> list[Path]:
 
 
 def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> None:
-    from ohr.cli.curve import read_curve, read_manifest
+    from ohr.cli.curve import read_curve
+    from ohr.results import read_manifest
 
     _print_curve(read_curve(finished.folder))
     say_first("notes:", read_manifest(finished.folder)["notes"])
@@ -84,7 +85,8 @@ def _done(work: "Work", seconds: float) -> str:
 
 
 def _print_json(finished: "Finished", figures: Sequence[Path], seconds: float) -> None:
-    from ohr.cli.curve import read_curve, read_manifest
+    from ohr.cli.curve import read_curve
+    from ohr.results import read_manifest
 
     work = finished.work
     say_json(

@@ -1,11 +1,9 @@
 """A run's headline: performance against noise, read from its folder."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from pathlib import Path
-from typing import Any
 
 STAGES = ("retrieval", "generation", "overall")
 
@@ -38,27 +36,9 @@ class Point:
     note: str
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read what a run says of itself.
-
-    Raises:
-        DataError: there is no run in the folder, or its manifest is damaged.
-    """
-    from ohr.errors import DataError
-
-    path = folder / "manifest.json"
-    try:
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise DataError(f"{folder}: no run here: {path.name} is missing") from None
-    except ValueError as error:
-        raise DataError(f"{path}: not readable as JSON: {error}") from None
-    return manifest
-
-
 def read_curve(folder: Path) -> list[Point]:
     """Read the points of a run's curves, over all questions."""
-    from ohr.results import read_csv
+    from ohr.results import read_csv, read_manifest
 
     protocol = read_manifest(folder)["protocol"]
     headline = dict(zip(STAGES, (protocol["retrieval"], protocol["answer"][0], protocol["answer"][0]), strict=True))

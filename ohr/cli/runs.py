@@ -8,8 +8,8 @@ from ohr.cli.show import say, say_json, say_table, tell
 
 def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
     """List runs, the newest last."""
-    from ohr.cli.curve import read_manifest
     from ohr.errors import DataError
+    from ohr.results import read_manifest
 
     found = []
     for folder in run_folders(runs):

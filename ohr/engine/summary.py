@@ -103,7 +103,7 @@ def _estimate(found: _Scores, chosen: np.ndarray[Any, np.dtype[np.bool_]]) -> di
     documents = [found.documents[place] for place in places]
     domains = [found.domains[place] for place in places]
     failed = int(found.failed[chosen].sum())
-    return asdict(clustered_mean(found.values[chosen], documents, failed, strata=_strata(documents, domains)))
+    return asdict(clustered_mean(found.values[chosen], documents, failed, strata=strata_of(documents, domains)))
 
 
 def _lost(clean: _Scores | None, found: _Scores, chosen: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, float]:
@@ -112,12 +112,14 @@ def _lost(clean: _Scores | None, found: _Scores, chosen: np.ndarray[Any, np.dtyp
         return {"lost": nan, "lost_low": nan, "lost_high": nan, "lost_detectable": nan}
     places = np.flatnonzero(chosen).tolist()
     documents, domains = [found.documents[p] for p in places], [found.domains[p] for p in places]
-    lost = paired_difference(clean.values[chosen], found.values[chosen], documents, strata=_strata(documents, domains))
+    lost = paired_difference(
+        clean.values[chosen], found.values[chosen], documents, strata=strata_of(documents, domains)
+    )
     detectable = minimum_detectable_effect(lost.se, lost.df)
     return {"lost": lost.mean, "lost_low": lost.low, "lost_high": lost.high, "lost_detectable": detectable}
 
 
-def _strata(documents: Sequence[str], domains: Sequence[str]) -> Sequence[str] | None:
+def strata_of(documents: Sequence[str], domains: Sequence[str]) -> Sequence[str] | None:
     """Take domains as fixed strata only where each has documents enough to know its own variance.
 
     With two documents a domain has one degree of freedom: intervals of mini's sources came out wider than [0, 1].

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from ohr.contracts import OcrBackend, Stage
+from ohr.contracts import Benchmark, OcrBackend, Stage
 from ohr.errors import SpecError
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder, Built
@@ -33,6 +33,32 @@ def read_spec(path: Path, overrides: Sequence[str] = (), *, trust_plugins: bool 
     if builder.faults or spec is None:
         raise SpecError("\n".join(str(fault) for fault in sorted(set(builder.faults))))
     return spec
+
+
+def make_spec(keys: dict[str, Any], label: str) -> Spec:
+    """Make a spec from a mapping of its keys, without a file; relative paths start at the working folder.
+
+    Args:
+        label: stands in messages where the file's name would.
+
+    Raises:
+        SpecError: as `read_spec`.
+    """
+    source = Source(keys, label, {(): (label, 0)})
+    builder = Builder(source, Registry())
+    spec = _resolve(source, builder)
+    if builder.faults or spec is None:
+        raise SpecError("\n".join(str(fault) for fault in sorted(set(builder.faults))))
+    return spec
+
+
+def make_benchmark(keys: dict[str, Any], label: str) -> Benchmark:
+    """Make a benchmark alone, as `make_spec` makes a spec."""
+    builder = Builder(Source({"benchmark": keys}, label, {(): (label, 0)}), Registry())
+    benchmark = builder.one("benchmark", keys, ("benchmark",))
+    if builder.faults or not isinstance(benchmark, Benchmark):
+        raise SpecError("\n".join(str(fault) for fault in sorted(set(builder.faults))))
+    return benchmark
 
 
 def _registry(source: Source, trusted: bool) -> Registry:

@@ -1,0 +1,238 @@
+"""`ohr score`: what somebody else's OCR results or answers are worth, beside published numbers."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ohr.cli.bars import bars
+from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
+from ohr.cli.show import say, say_first, say_json, say_table
+
+if TYPE_CHECKING:
+    from ohr.leaderboard.answers import AnswerScore
+    from ohr.leaderboard.breakdown import Breakdown
+    from ohr.leaderboard.ocr import OcrScore
+    from ohr.leaderboard.standings import Leaderboard
+    from ohr.metrics.intervals import Estimate
+
+app = typer.Typer(no_args_is_help=True, help="Score OCR results or answers made elsewhere.", rich_markup_mode=None)
+
+
+class Protocol(StrEnum):
+    """Which rules a benchmark is scored by."""
+
+    CLEAN = "clean"
+    REFERENCE = "reference"
+
+
+class AnswerStage(StrEnum):
+    """Which published scores answers are compared with."""
+
+    GENERATION = "generation"
+    OVERALL = "overall"
+
+
+Kind = Annotated[str, typer.Option("--benchmark", metavar="KIND", help="As `ohr data list` names it.")]
+Root = Annotated[Path | None, typer.Option(metavar="DIR", help="The benchmark's folder.")]
+Domains = Annotated[
+    list[str] | None, typer.Option("--domains", metavar="A,B", help="Only these domains; may be repeated.")
+]
+Rules = Annotated[Protocol | None, typer.Option(help="`reference` repeats the published protocol to the digit.")]
+Fields = Annotated[
+    list[str] | None, typer.Option("--set", metavar="K=V", help="Another key of the benchmark, as in languages=[en].")
+]
+Name = Annotated[str | None, typer.Option(metavar="NAME", help="Of the system; by default the folder's or file's.")]
+
+
+@app.command()
+def ocr(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="OCR results: <domain>/<document>.json.", show_default=False)
+    ],
+    benchmark: Kind = "mini",
+    root: Root = None,
+    domains: Domains = None,
+    protocol: Rules = None,
+    fields: Fields = None,
+    name: Name = None,
+    workers: Workers = None,
+    store: StoreFolder = STORE,
+    runs: RunsFolder = RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """Score a folder of OCR results: how far from the ground truth, and what it does to retrieval."""
+    from ohr.leaderboard.ocr import ocr_spec, score_ocr
+
+    spec = ocr_spec(folder, benchmark_keys(benchmark, root, domains, protocol, fields), name)
+    with bars() as progress:
+        found = score_ocr(spec, store=store, runs=runs, workers=workers, progress=progress)
+    if as_json:
+        say_json(found)
+    else:
+        _print_ocr(found)
+    if found.failures:
+        raise typer.Exit(1)
+
+
+@app.command()
+def answers(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Question ids and answers: JSON, JSONL or CSV.", show_default=False)
+    ],
+    benchmark: Kind = "mini",
+    root: Root = None,
+    domains: Domains = None,
+    protocol: Rules = None,
+    fields: Fields = None,
+    name: Name = None,
+    stage: Annotated[AnswerStage, typer.Option(help="Published scores to compare with.")] = AnswerStage.OVERALL,
+    as_json: AsJson = False,
+) -> None:
+    """Score a file of answers: F1 and exact match with intervals, beside published numbers."""
+    from ohr.leaderboard.answers import read_answers, score_answers
+    from ohr.spec.read import make_benchmark
+
+    made = make_benchmark(benchmark_keys(benchmark, root, domains, protocol, fields), "ohr score")
+    found = score_answers(made, read_answers(file), name or file.stem, stage.value)
+    if as_json:
+        say_json(found)
+    else:
+        _print_answers(found)
+    if found.missing:
+        raise typer.Exit(1)
+
+
+def benchmark_keys(
+    kind: str,
+    root: Path | None,
+    domains: Sequence[str] | None,
+    protocol: Protocol | None,
+    fields: Sequence[str] | None,
+) -> dict[str, Any]:
+    """Gather a benchmark's keys from the command line; whether it has such keys is its own to say.
+
+    Raises:
+        SpecError: a `--set` is not of the form key=value.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    from ohr.errors import SpecError
+
+    keys: dict[str, Any] = {"kind": kind}
+    if root is not None:
+        keys["root"] = str(root.resolve())
+    if domains:
+        keys["domains"] = [name.strip() for listed in domains for name in listed.split(",")]
+    if protocol is not None:
+        keys["protocol"] = protocol.value
+    for field in fields or ():
+        key, sign, value = field.partition("=")
+        if not sign or not key.isidentifier():
+            raise SpecError(f"--set {field}: write it as key=value")
+        try:
+            keys[key] = YAML(typ="safe", pure=True).load(value)
+        except YAMLError:
+            raise SpecError(f"--set {field}: the value is not valid YAML") from None
+    return keys
+
+
+def _print_ocr(found: "OcrScore") -> None:
+    say(f"{found.name}: {found.setting}")
+    names = [name for name in (found.name, found.truth) if name is not None]
+    say_table(
+        ("the text itself", *names),
+        [(_WORDS.get(measure, measure), *(_plain(found.doses[name][measure]) for name in names)) for measure in _DOSES],
+    )
+    headers = ("retrieval, LCS x 100", *names, "n", "failed")
+    for by in ("evidence_source", "domain"):
+        say_table((headers[0] + f" by {by.replace('_', ' ')}", *headers[1:]), _estimates(found.retrieval, names, by))
+    say(f"mean over domains: {', '.join(f'{name} {100 * found.macro[name]:.2f}' for name in names)}")
+    if not isnan(found.lost["mean"]):
+        low, high = (100 * found.lost[end] for end in ("low", "high"))
+        interval = "" if isnan(low) else f" (95% interval {low:.2f} to {high:.2f}, paired)"
+        say(f"lost against {found.truth}: {100 * found.lost['mean']:.2f}{interval}")
+    _print_leaderboards(found.leaderboards)
+    say_first("notes:", found.notes)
+    say_first(
+        f"failed items: {len(found.failures)} (each scores 0)",
+        [f"{failure.stage}: {failure.item}: {failure.reason}" for failure in found.failures],
+    )
+    say(str(found.run))
+
+
+_DOSES = ("edit_distance", "edit_distance_content", "r_noise", "r_noise_clean", "evidence_loss", "empty_pages")
+_WORDS = {
+    "edit_distance": "edit distance",
+    "edit_distance_content": "edit distance of content",
+    "r_noise_clean": "r_noise, evidence whole in gt",
+    "evidence_loss": "evidence loss",
+    "empty_pages": "empty pages",
+}
+
+
+def _print_answers(found: "AnswerScore") -> None:
+    total = found.given + len(found.missing)
+    say(f"{found.name}: {found.given} of {total} questions answered, protocol {found.protocol}")
+    metrics = list(found.scores)
+    for by in ("evidence_source", "domain"):
+        say_table((f"{by.replace('_', ' ')}, x 100", *metrics, "n", "missing"), _estimates(found.scores, metrics, by))
+    say(f"mean over domains: {', '.join(f'{name} {100 * found.macro[name]:.2f}' for name in metrics)}")
+    _print_leaderboards(found.leaderboards)
+    say_first("notes:", found.notes)
+    if found.blank:
+        say(f"{found.blank} answers are blank and score 0; the reference code leaves them out of its mean")
+    say_first(f"questions without an answer: {len(found.missing)} (each scores 0)", found.missing)
+    say_first(f"answers to no question, left out: {len(found.unknown)}", found.unknown)
+
+
+def _estimates(found: "Mapping[str, Breakdown]", names: Sequence[str], by: str) -> list[list[str]]:
+    first = found[names[0]][by]
+    return [
+        [group, *(_with_interval(found[name][by][group]) for name in names), str(estimate.n), str(estimate.failed)]
+        for group, estimate in first.items()
+    ]
+
+
+def _with_interval(estimate: "Estimate") -> str:
+    mean = _percent(estimate.mean)
+    return mean if isnan(estimate.low) else f"{mean} ±{100 * (estimate.high - estimate.mean):.2f}"
+
+
+def _print_leaderboards(boards: "Sequence[Leaderboard]") -> None:
+    for board in boards:
+        shown = any(not isnan(row.edit_distance) for row in board.rows if not row.own)
+        related = any(row.own and row.is_truth for row in board.rows)
+        headers = ["", board.stage, *(["E.D."] if shown else []), *board.groups, *(["of gt"] if related else [])]
+        rows = [
+            [
+                ">" if row.own else "",
+                row.system,
+                *([_plain(row.edit_distance)] if shown else []),
+                *(_percent(row.scores.get(group, float("nan")), 1) for group in board.groups),
+                *([_percent(row.of_truth, 0)] if related else []),
+            ]
+            for row in board.rows
+        ]
+        say(f"among {board.table} ({board.metric} x 100):")
+        say_table(headers, rows)
+        settings = dict.fromkeys((row.own, row.setting) for row in board.rows)
+        for own, setting in settings:
+            say(f"  {'> measured here' if own else 'published'}: {setting}")
+    if boards:
+        say(
+            "rows compare only where questions, retrievers and generators are the same; `of gt` is a row's share of the"
+        )
+        say("the ground truth's score under its own settings, `mean` that of the domains shown, in published rows too")
+
+
+def _percent(value: float, digits: int = 2) -> str:
+    return "" if isnan(value) else f"{100 * value:.{digits}f}"
+
+
+def _plain(value: float) -> str:
+    return "" if isnan(value) else f"{value:.3g}"
