@@ -8,11 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 Image = NDArray[np.uint8]
 """A page image: (height, width, 3), RGB, uint8."""
@@ -233,6 +233,15 @@ class Stage(BaseModel, ABC):
     """The extra of ohr that installs what this plugin needs, if any."""
     kind: str
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_flag_for_a_number(cls, value: object, info: ValidationInfo) -> object:
+        """Refuse `size: true`, which pydantic would take for 1."""
+        field = cls.model_fields[info.field_name or ""]
+        if isinstance(value, bool) and not _takes_flags(field.annotation):
+            raise ValueError("must not be true or false")
+        return value
+
     def check(self) -> None:
         """Raise if the stage cannot run here (missing extra, model, file); quick, called before any work."""
 
@@ -241,6 +250,11 @@ class Stage(BaseModel, ABC):
         fields = type(self).model_fields
         dumped = self.model_dump(mode="json")
         return {name: value for name, value in dumped.items() if not _is_execution(fields[name].json_schema_extra)}
+
+
+def _takes_flags(annotation: object) -> bool:
+    parts = get_args(annotation)
+    return annotation in (bool, object, Any) or any(isinstance(p, bool) or _takes_flags(p) for p in parts)
 
 
 def _is_execution(extra: object) -> bool:

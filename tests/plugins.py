@@ -123,8 +123,8 @@ class PixelReader(OcrBackend):
         note(self.log, text.partition("]")[0] + "]")
         if not (self.bad and self.page in text):
             return [Recognition(text)]
-        if self.bad == "exit":
-            os._exit(9)
+        if self.bad in {"exit", "leave"}:
+            os._exit(9 if self.bad == "exit" else 0)
         if self.bad == "two_part":
             raise TwoPartError(3, "paper jam")
         results = {"few": [], "many": [Recognition("a"), Recognition("b")], "value": [Recognition("", "paper jam")]}

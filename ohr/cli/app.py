@@ -1,5 +1,6 @@
 """The `ohr` command: which commands there are, and with which status they end."""
 
+import signal
 from typing import Annotated, Any
 
 import typer
@@ -76,4 +77,5 @@ def about(
 
 def main() -> None:
     """Run the command that was typed; the process ends with its status."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a batch system sends is a Ctrl-C
     app()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
 from ohr.errors import OhrError
 
@@ -146,6 +146,12 @@ def _start(plugin_files: Sequence[Path]) -> None:
     from ohr.registry import load_file
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it stops the pool
+    leave = os._exit
+
+    def leave_loudly(status: int) -> NoReturn:
+        leave(status or 1)  # the pool takes status 0 for a worker that was told to go, and waits for its task for ever
+
+    os._exit = leave_loudly
     Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
     for path in plugin_files:
         load_file(path)

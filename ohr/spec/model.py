@@ -73,8 +73,10 @@ class SpecFile(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$", description="Names the run's folder.")] = "run"
-    seed: Annotated[int, Field(ge=0, description="Every random draw follows from it.")] = 0
-    replicates: Annotated[int, Field(ge=1, le=100, description="Draws of each noisy knowledge base, pooled.")] = 5
+    seed: Annotated[int, Field(strict=True, ge=0, description="Every random draw follows from it.")] = 0
+    replicates: Annotated[
+        int, Field(strict=True, ge=1, le=100, description="Draws of each noisy knowledge base, pooled.")
+    ] = 5
     benchmark: Annotated[dict[str, Any], Field(description="The documents and questions.")]
     knowledge_bases: Annotated[list[dict[str, Any]], Field(min_length=1, description="The conditions to compare.")]
     chunker: Annotated[dict[str, Any], Field(description="Cuts pages into passages.")] = {"kind": "tokens"}
@@ -83,12 +85,16 @@ class SpecFile(BaseModel):
     evaluate: Annotated[
         list[EvaluationStage], Field(min_length=1, description="Stages of evaluation (OHRBench, section 4.1).")
     ] = ["retrieval", "generation", "overall"]
-    limit: Annotated[int | None, Field(gt=0, description="Use only this many documents, spread over domains.")] = None
-    sample: Annotated[
-        int | None, Field(gt=0, description="Ask only this many questions, stratified by evidence source.")
+    limit: Annotated[
+        int | None, Field(strict=True, gt=0, description="Use only this many documents, spread over domains.")
     ] = None
-    max_failures: Annotated[int | None, Field(ge=0, description="Stop early when more items than this fail.")] = None
-    retries: Annotated[int, Field(ge=0, le=10, description="How often a failed item is tried again.")] = 1
+    sample: Annotated[
+        int | None, Field(strict=True, gt=0, description="Ask only this many questions, stratified by evidence source.")
+    ] = None
+    max_failures: Annotated[
+        int | None, Field(strict=True, ge=0, description="Stop early when more items than this fail.")
+    ] = None
+    retries: Annotated[int, Field(strict=True, ge=0, le=10, description="How often a failed item is tried again.")] = 1
     plugins: Annotated[list[str], Field(description="Plugin files, loaded with --trust-plugins only.")] = []
 
 

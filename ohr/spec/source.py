@@ -164,6 +164,8 @@ def _apply(source: Source, override: str) -> None:
     key, sign, value = override.partition("=")
     if not sign or not re.fullmatch(r"[\w-]+(\.[\w-]+)*", key):
         raise SpecError(f"--set {override}: write it as key.path=value")
+    if key == "extends":
+        raise SpecError(f"--set {override}: a parent is named in the file, not on the command line")
     where: Where = tuple(int(part) if part.isdecimal() and part.isascii() else part for part in key.split("."))
     target: Any = source.data
     for depth, part in enumerate(where[:-1]):

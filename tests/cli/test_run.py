@@ -22,15 +22,15 @@ class Stumbling(Generator):
     '''Answers `7`; fails, or is interrupted, at the fifth prompt of the file's life.'''
 
     kind: Literal["stumbling"] = "stumbling"
-    way: Literal["fail", "interrupt"] = "fail"
+    way: Literal["fail", "SIGINT", "SIGTERM"] = "fail"
 
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
         count = Path("asked")
         for prompt in prompts:
             asked = int(count.read_text()) + 1 if count.exists() else 1
             count.write_text(str(asked))
-            if asked == 5 and self.way == "interrupt":
-                signal.raise_signal(signal.SIGINT)
+            if asked == 5 and self.way != "fail":
+                signal.raise_signal(signal.Signals[self.way])
             if asked == 5:
                 yield Completion("", finish="error", error="the model stumbled")
             else:
@@ -152,9 +152,10 @@ def test_too_many_failures_end_with_1_and_a_sentence(ohr, stumbling):
     assert result.stderr.endswith(": the model stumbled. What was done is kept; run again to go on\n")
 
 
-def test_ctrl_c_ends_with_130_and_the_next_run_goes_on(home, stumbling):
+@pytest.mark.parametrize("way", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_ends_with_130_and_the_next_run_goes_on(home, stumbling, way):
     def run():
-        command = [OHR, *stumbling, "--set", "generators.0.way=interrupt"]
+        command = [OHR, *stumbling, "--set", f"generators.0.way={way}"]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     first = run()

@@ -30,6 +30,7 @@ def spec(bad):
         ("value", "ocr pixels failed on law/0 page 1: paper jam"),
         ("few", "ocr pixels failed on law/0 page 1: the engine gave no result"),
         ("exit", "the worker process died"),
+        ("leave", "the worker process died"),
     ],
 )
 def test_a_page_that_fails_scores_0_and_the_rest_goes_on(home, bad, reason):

@@ -180,6 +180,7 @@ def test_overrides_change_values_deep_down(spec):
         ("retrievers.bm25.top_k=1", "--set retrievers.bm25.top_k=1: there is no retrievers.bm25"),
         ("evaluate.7=x", "--set evaluate.7=x: there is no evaluate.7"),
         ("name.deep=1", "--set name.deep=1: name is not a mapping"),
+        ("extends=a.yaml", "--set extends=a.yaml: a parent is named in the file, not on the command line"),
         ("seed=[", "--set seed=[: the value is not valid YAML"),
         ("seed=-1", "--set seed=-1: seed: must be greater than or equal to 0 (got -1)"),
         (
@@ -271,6 +272,7 @@ def test_a_file_that_is_not_text_is_told(tmp_path):
         ("{text_noise: {kind: formatting, rate: []}}",
          ["text_noise.rate: must have at least one value to sweep (got [])"]),
         ("{text_noise: {kind: formatting, rate: high}}", ["text_noise.rate: must be a number (got 'high')"]),
+        ("{text_noise: {kind: formatting, rate: true}}", ["text_noise.rate: must not be true or false (got True)"]),
         ("{text_noise: {kind: formatting, rate: [0.1, high]}}", ["text_noise.rate.1: must be a number (got 'high')"]),
         ("{text_noise: {kind: formatting, rules: style}}", ["text_noise.rules: must be a list (got 'style')"]),
         ("{text_noise: {kind: formatting, rules: [stile]}}",
