@@ -12,6 +12,8 @@ from ohr.contracts import Image, ImageNoise, NoisyImage
 
 _KERNELS = 100  # as many as the paper generated
 _STEPS = 64  # points of a camera's path
+_WIDE = 3.0  # pixels: from this radius of the path on, half the resolution does
+_NOTHING = 1e-3  # of the light: a row of the kernel with less is left out
 _REACH = 0.0035  # of the page's height: radius of the path at severity 1 (8 pixels on A4 at 200 dpi)
 
 
@@ -25,6 +27,7 @@ class PsfBlur(ImageNoise):
 
     kind: Literal["psf_blur"] = "psf_blur"
     extra: ClassVar[str | None] = "image"
+    version: ClassVar[int] = 2
     published: ClassVar[float] = 0.3
 
     def check(self) -> None:
@@ -37,8 +40,18 @@ class PsfBlur(ImageNoise):
         radius = self.severity * _REACH * max(image.shape[:2])
         if radius < 0.05:
             return NoisyImage(image.copy())
-        cv2 = extras.load("cv2", "image")
-        return NoisyImage(cv2.filter2D(image, -1, _kernel(path, radius), borderType=cv2.BORDER_REPLICATE))
+        return NoisyImage(_blurred(image, path, radius))
+
+
+def _blurred(image: Image, path: NDArray[np.float64], radius: float) -> Image:
+    """Convolve; a wide path has no fine detail, so half the resolution is enough for it, in a quarter of the time."""
+    cv2 = extras.load("cv2", "image")
+    height, width = image.shape[:2]
+    if radius < _WIDE or min(height, width) < 2:
+        return np.asarray(cv2.filter2D(image, -1, _kernel(path, radius), borderType=cv2.BORDER_REPLICATE))
+    half = cv2.resize(image, (width // 2, height // 2), interpolation=cv2.INTER_AREA)
+    blurred = cv2.filter2D(half, -1, _kernel(path, radius / 2), borderType=cv2.BORDER_REPLICATE)
+    return np.asarray(cv2.resize(blurred, (width, height), interpolation=cv2.INTER_LINEAR))
 
 
 @lru_cache(maxsize=_KERNELS)
@@ -65,4 +78,16 @@ def _kernel(path: NDArray[np.float64], radius: float) -> NDArray[np.float32]:
         dx, dy = x - left, y - top
         kernel[top : top + 2, left : left + 2] += np.outer([1 - dy, dy], [1 - dx, dx])
     kernel = cv2.GaussianBlur(kernel, (0, 0), max(0.25 * radius, 0.1))
+    kernel = _trimmed(kernel / kernel.sum())
     return np.asarray(kernel / kernel.sum(), dtype=np.float32)
+
+
+def _trimmed(kernel: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Cut off equally many rows (columns) on both sides where there is next to nothing: time goes with the area."""
+    half = kernel.shape[0] // 2
+    cuts = []
+    for sums in (kernel.sum(axis=1), kernel.sum(axis=0)):
+        there = np.flatnonzero(sums > _NOTHING)
+        cuts.append(min(int(there[0]), 2 * half - int(there[-1])) if len(there) else 0)
+    down, across = cuts
+    return kernel[down : 2 * half + 1 - down, across : 2 * half + 1 - across]

@@ -1,0 +1,74 @@
+"""Light that falls unevenly on a page: gradients, cast shadows, glare, and how a camera renders it."""
+
+import numpy as np
+
+from ohr.contracts import Image
+
+from .distortion import Field, clouds, grid, opencv, shade, smooth
+
+
+def gradient(image: Image, rng: np.random.Generator) -> Field:
+    """Draw how light falls off: 0 where it is brightest, 1 where it is darkest."""
+    x, y = grid(image)
+    height, width = image.shape[:2]
+    across, down = x / np.float32(max(width, 1)), y / np.float32(max(height, 1))
+    turn, lamp = rng.uniform(0, 2 * np.pi), rng.uniform(-0.2, 1.2, 2)
+    slope = across * np.float32(np.cos(turn)) + down * np.float32(np.sin(turn))
+    pool = np.hypot(across - np.float32(lamp[0]), down - np.float32(lamp[1]))
+    fall = (1 - (mix := np.float32(rng.uniform(0.2, 0.8)))) * slope + mix * pool
+    low, high = float(fall.min()), float(fall.max())
+    return np.asarray((fall - low) / max(high - low, 1e-6), dtype=np.float32)
+
+
+def cast(image: Image, rng: np.random.Generator) -> Field:
+    """Draw the shadow of a hand, a phone or a head that leans in from one side: 0 in the light, 1 in the shadow."""
+    cv2 = opencv()
+    x, _ = grid(image)
+    rows, columns = x.shape
+    side, middle, reach = int(rng.integers(4)), rng.uniform(0.2, 0.8), rng.uniform(0.35, 0.75)
+    turns = np.linspace(0, np.pi, 40)
+    radii = reach * np.interp(turns, np.linspace(0, np.pi, 8), rng.uniform(0.55, 1.1, 8))
+    outline = np.stack([middle + 0.6 * radii * np.cos(turns), radii * np.sin(turns)], axis=1)  # leaning in from the top
+    outline = np.vstack([outline, [middle - 0.3, -0.4], [middle + 0.3, -0.4]])
+    if side % 2:
+        outline = outline[:, ::-1]
+    if side > 1:
+        outline = 1 - outline
+    shape = np.zeros((rows, columns), dtype=np.float32)
+    cv2.fillPoly(shape, [np.rint(outline * (columns, rows)).astype(np.int32)], 1.0)
+    blur = rng.uniform(0.02, 0.07) * max(rows, columns)
+    return np.asarray(cv2.GaussianBlur(shape, (0, 0), max(0.3, blur)), dtype=np.float32)
+
+
+def tinted(gain: Field, rng: np.random.Generator, strength: float) -> Field:
+    """Colour a gain: shade is bluer than light from a lamp, or warmer."""
+    warm = np.float32(strength * rng.uniform(-0.12, 0.12))
+    tint = np.asarray((1 + warm, 1, 1 - warm), dtype=np.float32)
+    return np.asarray(gain[:, :, None] ** tint, dtype=np.float32)
+
+
+def glare(image: Image, rng: np.random.Generator, share: float) -> Field:
+    """Draw reflections of lamps that make `share` of the page white: 1 there, less around."""
+    x, y = grid(image)
+    size = np.float32(max(image.shape[:2]))
+    height = np.full(x.shape, -np.inf, dtype=np.float32)
+    for _ in range(3):
+        middle, turn = rng.uniform(0.12, 0.88, 2) * image.shape[1::-1], rng.uniform(0, np.pi)
+        long, narrow, bright = rng.uniform(0.5, 1.0), rng.uniform(0.2, 0.5), rng.uniform(0, 0.45)
+        across = ((x - middle[0]) * np.float32(np.cos(turn)) + (y - middle[1]) * np.float32(np.sin(turn))) / size
+        along = ((y - middle[1]) * np.float32(np.cos(turn)) - (x - middle[0]) * np.float32(np.sin(turn))) / size
+        lamp = np.hypot(across / np.float32(long), along / np.float32(narrow)) + np.float32(bright)
+        height = np.maximum(height, -lamp.astype(np.float32))
+    height += np.float32(0.035) * clouds(rng, x.shape, 9)
+    edge = np.quantile(height, 1 - share)
+    return np.asarray(np.exp(np.minimum(height - np.float32(edge), 0) * np.float32(9)), dtype=np.float32)
+
+
+def exposed(image: Image, rng: np.random.Generator, strength: float) -> Image:
+    """Render a page as a phone does indoors: paper turns light grey, corners darker, with a slight cast of colour."""
+    x, y = grid(image, cell=32)
+    height, width = image.shape[:2]
+    off = np.hypot((x / np.float32(max(width, 1)) - 0.5), (y / np.float32(max(height, 1)) - 0.5))
+    paper = 1 - np.float32(strength * rng.uniform(0.08, 0.2))
+    gain = paper * (1 - np.float32(strength * rng.uniform(0.1, 0.3)) * smooth(off * np.float32(1.3)))
+    return shade(image, tinted(gain, rng, 2 * strength))
