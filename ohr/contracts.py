@@ -6,7 +6,8 @@ pydantic models whose fields are their YAML keys), and markers for fields.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import nan
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol, get_args
 
@@ -165,8 +166,23 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
+class Prescribed:
+    """A plugin that a published protocol prescribes.
+
+    Args:
+        family: as in FAMILIES: `chunker`, `retriever` or `generator`.
+        kind: the plugin's.
+        fields: values that must be as published; fields that are not named here are free.
+    """
+
+    family: str
+    kind: str
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ScoringProtocol:
-    """How a benchmark's questions are scored and grouped.
+    """How a benchmark's questions are asked, scored and grouped.
 
     Args:
         name: `clean`, or the published protocol's name.
@@ -176,6 +192,11 @@ class ScoringProtocol:
         prompt: name of the answer prompt.
         joined: order in which the retrieved chunks of a question's own pages are joined before they are scored.
         segment_chinese: cut runs of Chinese characters into words before they are compared.
+        prescribed: plugins that its numbers need. In a family that is named here, a spec takes the first where it
+            names none, and any other is refused; a family that is not named is free.
+        metric_fields: values for the fields of its metrics, by metric.
+        passage_end: what stands from here on in a passage is cut off before the generator sees it.
+        unanswered: an answer's score where the benchmark has no accepted answer that is text; nan leaves it out.
     """
 
     name: str = "clean"
@@ -185,6 +206,10 @@ class ScoringProtocol:
     prompt: str = "ohrbench"
     joined: Literal["page", "rank"] = "page"
     segment_chinese: bool = True
+    prescribed: tuple[Prescribed, ...] = ()
+    metric_fields: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    passage_end: str | None = None
+    unanswered: float = nan
 
 
 @dataclass(frozen=True, slots=True)

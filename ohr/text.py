@@ -65,12 +65,13 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
 def _cut(piece: str) -> list[str]:
     found: list[str] = []
     for run in _HAN_RUN.split(piece):
-        found += _chinese_cutter()(run) if _HAN_RUN.match(run) else [run] * bool(run)
+        found += chinese_cutter()(run) if _HAN_RUN.match(run) else [run] * bool(run)
     return found
 
 
 @cache
-def _chinese_cutter() -> Callable[[str], list[str]]:
+def chinese_cutter() -> Callable[[str], list[str]]:
+    """Give jieba's cutter with its own dictionary; what it cuts includes white space."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jieba's own escapes and pkg_resources
         import jieba

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ohr import pdf
-from ohr.contracts import Benchmark, Document, Image, Page, Published, Question, ScoringProtocol
+from ohr.contracts import Benchmark, Document, Image, Page, Prescribed, Published, Question, ScoringProtocol
 from ohr.errors import DataError
 from ohr.keys import file_digest, key
 from ohr.text import HAN, HAS_HAN
@@ -20,6 +20,22 @@ from .asking import composed, document_fault, matched, question_file, read_quest
 from .bases import TRUTH, base_names, compare, document_files, read_document
 from .faults import Fault, sentences
 from .tables import published
+
+REFERENCE = ScoringProtocol(
+    name="reference",
+    answer=("f1", "em"),
+    prompt="ohrbench_code",
+    joined="rank",
+    segment_chinese=False,
+    prescribed=(
+        Prescribed("chunker", "reference", {"size": 1024}),
+        Prescribed("retriever", "bm25_reference", {"k1": 1.5, "b": 0.75, "epsilon": 0.25}),
+    ),
+    metric_fields={"lcs": {"segment_chinese": False, "wordless": 0.5}, "f1": {"as_published": True}},
+    passage_end="\nGiven the context information",
+    unanswered=-1.0,
+)
+"""What OHRBench's public code does (commit 1f421eb), and the settings of its scripts."""
 
 PDF_FOLDERS = ("pdfs", "pdf")
 _HAN = re.compile(f"[{HAN}]+")
@@ -32,8 +48,8 @@ class OhrBench(Benchmark):
     """OHRBench as released: `retrieval_base/gt/<domain>/<document>.json`, `qas_v2.json` or `qas.json`, PDFs if any.
 
     Documents and pages of every knowledge base under `retrieval_base` count, as in the published code, which indexes
-    whatever a folder holds. `protocol: reference` repeats the published numbers together with the chunker `reference`
-    and the retriever `bm25_reference`; `clean` asks the same questions with the accidents repaired.
+    whatever a folder holds. `protocol: reference` repeats the published numbers, with the chunker `reference`, the
+    retriever `bm25_reference` and the prompt of the code; `clean` asks the same questions with the accidents repaired.
     """
 
     kind: Literal["ohrbench"] = "ohrbench"
@@ -47,10 +63,8 @@ class OhrBench(Benchmark):
 
     @property
     def scoring(self) -> ScoringProtocol:
-        """One index per domain; the reference protocol has the published answer scores only."""
-        if self.protocol == "reference":
-            return ScoringProtocol(name="reference", answer=("f1", "em"), joined="rank", segment_chinese=False)
-        return ScoringProtocol()
+        """One index per domain; the reference protocol prescribes the rest as well."""
+        return REFERENCE if self.protocol == "reference" else ScoringProtocol()
 
     def check(self) -> None:
         """Refuse a folder without ground truth or questions, and domains that it does not have."""
@@ -101,7 +115,7 @@ class OhrBench(Benchmark):
 
     def _asked(self) -> tuple[list[Question], list[Fault]]:
         """Give the questions and what is wrong with them."""
-        read, faults = read_questions(question_file(self.root))
+        read, faults = read_questions(question_file(self.root), as_published=self.protocol == "reference")
         documents = {document.name: document for document in self.documents()}
         names: dict[str, list[str]] = defaultdict(list)
         for name in documents:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -29,8 +30,13 @@ def question_file(root: Path) -> Path:
     raise DataError(f"{root}: holds neither {' nor '.join(FILES)}")
 
 
-def read_questions(path: Path) -> tuple[list[Question], list[Fault]]:
+def read_questions(path: Path, *, as_published: bool = False) -> tuple[list[Question], list[Fault]]:
     """Read all questions; those without a text are left out, all others are kept and score 0 where they must.
+
+    Args:
+        path: the file.
+        as_published: an answer that is not a string is no accepted answer, as in the published code, which fails on
+            it; otherwise its text is.
 
     Raises:
         DataError: the file is not a list.
@@ -51,6 +57,9 @@ def read_questions(path: Path) -> tuple[list[Question], list[Fault]]:
             name = f"{name} (entry {place})"
         questions[name] = _question(name, record)
         faults += _question_faults(questions[name], record)
+        if as_published and not isinstance(record.get("answers"), str):
+            questions[name] = replace(questions[name], answers=())
+            faults.append(Fault("answers that are not a string, which score -1 as in the published code", name))
     return list(questions.values()), faults
 
 

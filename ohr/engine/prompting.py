@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 
-from ohr.contracts import Prompt
+from ohr.contracts import Prompt, ScoringProtocol
 from ohr.errors import SpecError
 
 _TAGGED = re.compile(r"</?response>(.*?)</?response>", re.DOTALL)
@@ -13,21 +13,25 @@ _TAGGED = re.compile(r"</?response>(.*?)</?response>", re.DOTALL)
 
 @lru_cache(maxsize=8)
 def prompt_text(name: str) -> tuple[str, str]:
-    """Read a prompt's system and user texts; `ohrbench` is the paper's (Table S12).
+    """Read a prompt's system and user texts, to the last space; a file ends with one line end that is not the text's.
 
+    `ohrbench` is the paper's (Table S12); `ohrbench_code` is that of the benchmark's code, which differs from it.
     Placeholders in the user text: `{question}` and `{retrieved_documents}`.
     """
     folder = files("ohr.generators.prompts")
     try:
-        return tuple(folder.joinpath(f"{name}.{part}.md").read_text("utf-8").strip() for part in ("system", "user"))  # type: ignore[return-value] # two parts
+        system, user = (folder.joinpath(f"{name}.{part}.md").read_text("utf-8") for part in ("system", "user"))
     except FileNotFoundError:
         known = sorted(path.name.split(".")[0] for path in folder.iterdir() if path.name.endswith(".system.md"))
         raise SpecError(f"no prompt {name!r}; there are: {', '.join(known)}") from None
+    return system.removesuffix("\n"), user.removesuffix("\n")
 
 
-def make_prompt(name: str, question: str, passages: Sequence[str]) -> Prompt:
-    """Fill a prompt; the passages are joined by blank lines, as in OHRBench's code."""
-    system, user = prompt_text(name)
+def make_prompt(protocol: ScoringProtocol, question: str, passages: Sequence[str]) -> Prompt:
+    """Fill a protocol's prompt; the passages are joined by blank lines, as in OHRBench's code."""
+    system, user = prompt_text(protocol.prompt)
+    if protocol.passage_end is not None:
+        passages = [passage.split(protocol.passage_end)[0] for passage in passages]
     # one pass, so that a passage that contains a placeholder is left alone
     values = {"question": question, "retrieved_documents": "\n\n".join(passages)}
     filled = re.sub(r"\{(question|retrieved_documents)\}", lambda match: values[match[1]], user)

@@ -101,8 +101,7 @@ class Recipe:
         found: dict[str, Metric] = {}
         for name in (protocol.retrieval, *protocol.answer):
             plugin = registry.load("metric", name)
-            cuts = {"segment_chinese": protocol.segment_chinese} if "segment_chinese" in plugin.model_fields else {}
-            metric = plugin.model_validate({"kind": name, **cuts})
+            metric = plugin.model_validate({"kind": name, **protocol.metric_fields.get(name, {})})
             if isinstance(metric, Metric):  # the registry has checked it; this tells the type checker
                 found[name] = metric
         return found

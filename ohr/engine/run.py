@@ -23,7 +23,7 @@ from ohr.engine.score import Row, Scorer, failed_questions
 from ohr.engine.timing import remember
 from ohr.engine.work import Work
 from ohr.keys import key
-from ohr.metrics.dose import by_page, dose, own_text, page_dose, question_dose
+from ohr.metrics.dose import by_page, dose, own_passages, page_dose, question_dose
 from ohr.models import STORE_VARIABLE
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.results import Results, find_finished, write_results
@@ -129,23 +129,26 @@ def prompts_of(
         unbuilt: knowledge bases that are not there yet; they have no prompts.
     """
     spec, inputs = bases.recipe.spec, bases.recipe.inputs
-    name = spec.benchmark.scoring.prompt
+    protocol = spec.benchmark.scoring
     if not {"generation", "overall"} & set(spec.evaluate):
         return
     for condition in CONDITIONS:
         texts = {q.id: passages(condition, q, inputs, spec.seed) for q in inputs.questions}
-        yield ("reference", condition, "", ""), {q.id: make_prompt(name, q.text, texts[q.id]) for q in inputs.questions}
+        yield (
+            ("reference", condition, "", ""),
+            {q.id: make_prompt(protocol, q.text, texts[q.id]) for q in inputs.questions},
+        )
     if "generation" in spec.evaluate:
         for base in (base for base in spec.knowledge_bases if base.name not in unbuilt):
             pages = by_page(document_texts(bases, base))
             yield (
                 ("generation", base.name, "", ""),
-                {q.id: make_prompt(name, q.text, [own_text(q, pages)]) for q in inputs.questions},
+                {q.id: make_prompt(protocol, q.text, own_passages(q, pages)) for q in inputs.questions},
             )
     if "overall" in spec.evaluate:
         for (base_name, chunker, retriever), retrieved in found.items():
             prompts = {
-                q.id: make_prompt(name, q.text, [hit.chunk.text for hit in retrieved.hits[q.id]])
+                q.id: make_prompt(protocol, q.text, [hit.chunk.text for hit in retrieved.hits[q.id]])
                 for q in inputs.questions
                 if q.id in retrieved.hits
             }
@@ -155,8 +158,7 @@ def prompts_of(
 def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answers: Answers, advance: Any) -> _Gathered:
     recipe, gathered = bases.recipe, _Gathered()
     protocol = recipe.spec.benchmark.scoring
-    rules = (protocol.retrieval, protocol.answer, recipe.spec.seed, protocol.joined)
-    scorer = Scorer(recipe.inputs, recipe.metrics, *rules)
+    scorer = Scorer(recipe.inputs, recipe.metrics, protocol, recipe.spec.seed)
     for base in recipe.spec.knowledge_bases:
         pages: dict[str, list[Page]] = {d.name: bases.pages(base, d) for d in recipe.inputs.documents}
         failed = failed_questions(recipe.inputs.questions, pages)
@@ -185,7 +187,7 @@ def _score_base(
     inputs = bases.recipe.inputs
     truth = by_page(page for found in inputs.truth.values() for page in found)
     here = by_page(page for found in pages.values() for page in found)
-    questions = [question_dose(question, truth, here) for question in inputs.questions]
+    questions = [question_dose(question, truth, here, scorer.protocol.segment_chinese) for question in inputs.questions]
     gathered.rows += scorer.kb_rows(base, questions, failed)
     page_doses = [page_dose(page, here.get(place)) for place, page in truth.items()]
     made = dose(questions, page_doses)
@@ -253,7 +255,7 @@ def _constant_rows(questions: Sequence[Question], scorer: Scorer, cell: Cell) ->
 
 
 def _headline(rows: Sequence[Row], scorer: Scorer) -> float:
-    return float(sum(row["value"] for row in rows if row["metric"] == scorer.answer_metrics[0]))
+    return float(sum(row["value"] for row in rows if row["metric"] == scorer.protocol.answer[0]))
 
 
 def _hit_records(cell: Cell, retrieved: Retrieved) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from math import isnan, nan
 from typing import Any
 
 from ohr import seeds
-from ohr.contracts import Metric, Page, Question
+from ohr.contracts import Metric, Page, Question, ScoringProtocol
 from ohr.engine.answer import Answered
 from ohr.engine.cells import Cell
 from ohr.engine.inputs import Inputs
@@ -27,16 +27,14 @@ class Scorer:
     """Scores against one benchmark's questions.
 
     Args:
-        metrics: the answer metrics and the retrieval metric, by name.
+        metrics: the protocol's answer metrics and its retrieval metric, by name.
         seed: of the draws of floors.
     """
 
     inputs: Inputs
     metrics: Mapping[str, Metric]
-    retrieval_metric: str
-    answer_metrics: Sequence[str]
+    protocol: ScoringProtocol
     seed: int
-    joined: str = "page"
 
     def kb_rows(self, base: KnowledgeBase, doses: Sequence[QuestionDose], failed: set[str]) -> Iterator[Row]:
         """Score a knowledge base itself: what it still holds of each question's evidence."""
@@ -53,25 +51,25 @@ class Scorer:
 
     def retrieval_rows(self, cell: Cell, retrieved: Retrieved, failed: set[str]) -> Iterator[Row]:
         """Score what was retrieved: the published score, rank-aware ones, and the published score's floor."""
-        top_k = cell.retriever.stage.top_k if cell.retriever else 0
+        top_k, metric = cell.retriever.stage.top_k if cell.retriever else 0, self.protocol.retrieval
         for question in self.inputs.questions:
             if question.id not in retrieved.hits:
-                values = dict.fromkeys((self.retrieval_metric, f"hit@{top_k}", f"recall@{top_k}", "mrr"), 0.0)
+                values = dict.fromkeys((metric, f"hit@{top_k}", f"recall@{top_k}", "mrr"), 0.0)
                 yield from _rows(question, cell, values, failed=True)
                 continue
             found = retrieved.hits[question.id]
             wanted = {(question.document, page) for page in question.pages}
             own = [hit.chunk for hit in found if any((hit.chunk.document, page) in wanted for page in hit.chunk.pages)]
-            if self.joined == "page":  # the score must not depend on which half of the evidence came first
+            if self.protocol.joined == "page":  # the score must not depend on which half of the evidence came first
                 own.sort(key=lambda chunk: (chunk.pages, chunk.start))
             text = "\n\n".join(chunk.text for chunk in own)
             ranking = [(hit.chunk.document, page) for hit in found for page in hit.chunk.pages]
             values = {
-                self.retrieval_metric: self.metrics[self.retrieval_metric].score(text, evidence_text(question)),
+                metric: self._retrieval_score(text, question, found=bool(own)),
                 f"hit@{top_k}": hit_at_k(ranking, wanted, top_k),
                 f"recall@{top_k}": recall_at_k(ranking, wanted, top_k),
                 "mrr": reciprocal_rank(ranking, wanted),
-                f"{self.retrieval_metric}_floor": self._floor(question, text),
+                f"{metric}_floor": self._floor(question, text),
             }
             yield from _rows(question, cell, values, question.id in failed)
 
@@ -82,20 +80,28 @@ class Scorer:
             broken = given is None or given.completion.error is not None or question.id in failed
             values = {
                 name: 0.0 if broken or given is None else self.answer_score(name, given.answer, question)
-                for name in self.answer_metrics
+                for name in self.protocol.answer
             }
             yield from _rows(question, cell, values, broken)
 
     def answer_score(self, metric: str, answer: str, question: Question) -> float:
         """Give an answer's best score over the accepted answers."""
+        if not question.answers:
+            return self.protocol.unanswered
         scores = [self.metrics[metric].score(answer, accepted) for accepted in question.answers]
         return max((score for score in scores if not isnan(score)), default=nan)
 
+    def _retrieval_score(self, text: str, question: Question, *, found: bool) -> float:
+        score = self.metrics[self.protocol.retrieval].score(text, evidence_text(question))
+        # where no chunk of the evidence's pages was found, the metric's own rule for empty texts has no say
+        return score if found or isnan(score) else 0.0
+
     def _floor(self, question: Question, text: str) -> float:
         """Score as much text of another page as was retrieved of the question's own; nothing retrieved gives 0."""
-        length = len(words(text))
+        segment = self.protocol.segment_chinese
+        length = len(words(text, segment))
         rng = seeds.generator(self.seed, "read_floor", question.id)
-        return read_floor(question, self.inputs.truth, length, rng) if length else 0.0
+        return read_floor(question, self.inputs.truth, length, rng, segment) if length else 0.0
 
 
 def failed_questions(questions: Iterable[Question], pages: Mapping[str, Sequence[Page]]) -> set[str]:

@@ -1,14 +1,17 @@
 """Scores of an answer against an accepted one: token F1, exact match, and F1 that reads numbers as numbers."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from math import nan
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from ohr.contracts import Metric
-from ohr.text import normalise, words
+from ohr.text import chinese_cutter, normalise, words
 
 CLOSED_ANSWERS = frozenset({"yes", "no", "noanswer"})
 """Normalised answers that must match exactly."""
@@ -27,6 +30,30 @@ def f1(prediction: str, reference: str) -> float:
         without one -> 0.
     """
     return _f1(prediction, reference, words(prediction), words(reference))
+
+
+def f1_published(prediction: str, reference: str) -> float:
+    """`f1` as OHRBench's code computes it, to the last digit.
+
+    Source: OHRBench, `f1_score` of `metric/common.py`. Where either side has a CJK ideograph, the whole of both sides
+    is cut with jieba, and each space between words is a token that counts.
+
+    Edge cases: no token in common -> 0, also where both sides are empty.
+    """
+    found, wanted = normalise(prediction), normalise(reference)
+    if found != wanted and {found, wanted} & CLOSED_ANSWERS:
+        return 0.0
+    cut = chinese_cutter() if _has_ideograph(prediction + reference) else str.split
+    one, other = cut(found), cut(wanted)
+    overlap = (Counter(one) & Counter(other)).total()
+    if not overlap:
+        return 0.0
+    precision, recall = overlap / len(one), overlap / len(other)
+    return 2 * precision * recall / (precision + recall)
+
+
+def _has_ideograph(text: str) -> bool:
+    return not text.isascii() and any("CJK" in unicodedata.name(sign, "") for sign in text)
 
 
 def em(prediction: str, reference: str) -> float:
@@ -57,10 +84,11 @@ class F1(Metric):
     """Token F1 after the published normalisation; yes and no must match exactly."""
 
     kind: Literal["f1"] = "f1"
+    as_published: Annotated[bool, Field(description="As the benchmark's code has it, accidents included.")] = False
 
     def score(self, prediction: str, reference: str) -> float:
         """Give `f1`."""
-        return f1(prediction, reference)
+        return f1_published(prediction, reference) if self.as_published else f1(prediction, reference)
 
 
 class Em(Metric):

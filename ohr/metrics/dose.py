@@ -99,6 +99,15 @@ def own_text(question: Question, pages: Pages) -> str:
     return "\n\n".join(page.text if page is not None and page.error is None else "" for page in found)
 
 
+def own_passages(question: Question, pages: Pages) -> list[str]:
+    """Give the texts of the question's own pages in ascending order, as a generator reads them.
+
+    Edge cases: a missing or failed page is left out; an empty one is an empty text.
+    """
+    found = (pages.get((question.document, index)) for index in sorted(question.pages))
+    return [page.text for page in found if page is not None and page.error is None]
+
+
 def evidence_text(question: Question) -> str:
     """Join the passages of a question's evidence, one a line."""
     return "\n".join(question.evidence)

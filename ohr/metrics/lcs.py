@@ -1,6 +1,6 @@
 """LCS: how much of the evidence a text still says, in order. The published score of retrieval."""
 
-from math import nan
+from math import isnan, nan
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -36,7 +36,11 @@ class Lcs(Metric):
 
     kind: Literal["lcs"] = "lcs"
     segment_chinese: Annotated[bool, Field(description="Cut Chinese runs into words; the reference does not.")] = True
+    wordless: Annotated[
+        float | None, Field(description="Score where the evidence has no word; the reference gives 0.5. Undefined.")
+    ] = None
 
     def score(self, prediction: str, reference: str) -> float:
         """Give `lcs` of a retrieved text against the evidence."""
-        return lcs(prediction, reference, self.segment_chinese)
+        found = lcs(prediction, reference, self.segment_chinese)
+        return found if self.wordless is None or not isnan(found) else self.wordless

@@ -79,7 +79,9 @@ class SpecFile(BaseModel):
     ] = 5
     benchmark: Annotated[dict[str, Any], Field(description="The documents and questions.")]
     knowledge_bases: Annotated[list[dict[str, Any]], Field(min_length=1, description="The conditions to compare.")]
-    chunker: Annotated[dict[str, Any], Field(description="Cuts pages into passages.")] = {"kind": "tokens"}
+    chunker: Annotated[
+        dict[str, Any] | None, Field(description="Cuts pages into passages; by default the protocol's, else tokens.")
+    ] = None
     retrievers: Annotated[list[dict[str, Any]], Field(description="Find passages for a question.")] = []
     generators: Annotated[list[dict[str, Any]], Field(description="Answer questions.")] = []
     evaluate: Annotated[

@@ -14,6 +14,7 @@ from ohr.registry import Registry, choices
 from ohr.spec.build import Builder, Built
 from ohr.spec.faults import told
 from ohr.spec.model import KnowledgeBase, KnowledgeBaseEntry, Named, Spec, SpecFile, names
+from ohr.spec.protocol import Protocol
 from ohr.spec.source import Source, Where, read_source
 from ohr.spec.sweep import shown
 
@@ -82,13 +83,17 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
     file = _validated(SpecFile, source.data, source, (), builder)
     shape = file or _salvaged(source)
     benchmark = builder.one("benchmark", shape.benchmark, ("benchmark",))
-    chunkers = builder.named("chunker", [shape.chunker], ("chunker",))
-    retrievers = builder.named("retriever", shape.retrievers, ("retrievers",))
+    protocol = Protocol(benchmark, builder)
+    searching = bool({"retrieval", "overall"} & set(file.evaluate)) if file else False
+    chunker = protocol.one("chunker", shape.chunker, ("chunker",), default={"kind": "tokens"})
+    asked = protocol.listed("retriever", shape.retrievers, ("retrievers",), needed=searching)
+    chunkers = builder.named("chunker", [chunker], ("chunker",))
+    retrievers = builder.named("retriever", asked, ("retrievers",))
     generators = builder.named("generator", shape.generators, ("generators",))
     known = names(retrievers)
     bases = _knowledge_bases(source, builder, shape, known)
     if file:
-        _check_stages(builder, file)
+        _check_stages(builder, file, asked)
     if file is None or benchmark is None or builder.faults:
         return None
     return Spec(
@@ -131,7 +136,7 @@ def _salvaged(source: Source) -> SpecFile:
 
     return SpecFile.model_construct(
         benchmark=data["benchmark"] if isinstance(data.get("benchmark"), dict) else {},
-        chunker=data["chunker"] if isinstance(data.get("chunker"), dict) else {"kind": "tokens"},
+        chunker=data["chunker"] if isinstance(data.get("chunker"), dict) else None,
         knowledge_bases=mappings("knowledge_bases"),
         retrievers=mappings("retrievers"),
         generators=mappings("generators"),
@@ -232,8 +237,8 @@ def _refuse_repeats(builder: Builder, key: str, given: Sequence[str]) -> None:
             builder.fault((key,), f"{count} entries are named {name!r}: give each a `name` of its own")
 
 
-def _check_stages(builder: Builder, file: SpecFile) -> None:
-    if {"retrieval", "overall"} & set(file.evaluate) and not file.retrievers:
+def _check_stages(builder: Builder, file: SpecFile, retrievers: Sequence[object]) -> None:
+    if {"retrieval", "overall"} & set(file.evaluate) and not retrievers:
         builder.fault(("evaluate",), "retrieval and overall need at least one entry under `retrievers`")
     if {"generation", "overall"} & set(file.evaluate) and not file.generators:
         builder.fault(("evaluate",), "generation and overall need at least one entry under `generators`")

@@ -1,0 +1,89 @@
+import json
+
+import pytest
+
+from ohr.errors import SpecError
+from ohr.spec.read import read_spec
+
+
+@pytest.fixture
+def spec(tmp_path, monkeypatch):
+    """Write a spec over a folder of the benchmark, read it."""
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "data" / "retrieval_base" / "gt" / "law" / "lease.json"
+    page.parent.mkdir(parents=True)
+    page.write_text(json.dumps([{"page_idx": 0, "text": "The lease began in 1964."}]))
+    (tmp_path / "data" / "qas.json").write_text("[]")
+
+    def read(text, protocol="reference"):
+        lines = [f"benchmark: {{kind: ohrbench, root: data, protocol: {protocol}}}", "knowledge_bases: [{}]", text]
+        (tmp_path / "spec.yaml").write_text("\n".join(lines))
+        return read_spec((tmp_path / "spec.yaml").relative_to(tmp_path))
+
+    return read
+
+
+@pytest.fixture
+def fault(spec):
+    """Write a wrong spec, give its error."""
+
+    def read(text, **how):
+        with pytest.raises(SpecError) as caught:
+            spec(text, **how)
+        return str(caught.value)
+
+    return read
+
+
+def test_a_protocol_picks_its_chunker_and_retriever(spec):
+    read = spec("evaluate: [retrieval]")
+    assert [(named.name, named.stage.kind) for named in read.chunkers] == [("reference", "reference")]
+    assert [(named.name, named.stage.kind) for named in read.retrievers] == [("bm25_reference", "bm25_reference")]
+    assert read.resolved["chunkers"][0]["size"] == 1024
+
+
+def test_no_retriever_is_picked_where_nothing_is_retrieved(spec):
+    assert spec("generators: [{kind: extractive}]\nevaluate: [generation]").retrievers == ()
+
+
+def test_what_the_protocol_leaves_open_may_be_set_and_swept(spec):
+    read = spec("retrievers: [{kind: bm25_reference, name: okapi, top_k: [1, 2, 5]}]\nevaluate: [retrieval]")
+    assert [named.name for named in read.retrievers] == ["okapi-1", "okapi-2", "okapi-5"]
+
+
+def test_without_a_protocol_the_defaults_are_as_ever(spec):
+    assert spec("retrievers: [{kind: bm25}]\nevaluate: [retrieval]", "clean").chunkers[0].stage.kind == "tokens"
+    with pytest.raises(SpecError, match="at least one entry under `retrievers`"):
+        spec("evaluate: [retrieval]", "clean")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "chunker: {kind: tokens}\nevaluate: [retrieval]",
+            "spec.yaml:3: chunker.kind: is not protocol reference of benchmark ohrbench's. Choose one of: reference. "
+            "(got 'tokens')",
+        ),
+        (
+            "evaluate: [retrieval]\nretrievers:\n  - {kind: bm25_reference}\n  - {kind: bm25}",
+            "spec.yaml:6: retrievers.1.kind: is not protocol reference of benchmark ohrbench's. Choose one of: "
+            "bm25_reference. (got 'bm25')",
+        ),
+        (
+            "chunker: {kind: reference, size: 512}\nevaluate: [retrieval]",
+            "spec.yaml:3: chunker.size: must be 1024, as protocol reference of benchmark ohrbench has it (got 512)",
+        ),
+        (
+            "retrievers: [{kind: bm25_reference, k1: [1.2, 1.5]}]\nevaluate: [retrieval]",
+            "spec.yaml:3: retrievers.0.k1: must be 1.5, as protocol reference of benchmark ohrbench has it "
+            "(got [1.2, 1.5])",
+        ),
+    ],
+)
+def test_a_plugin_that_is_not_the_protocols_is_refused(fault, text, told):
+    assert fault(text) == told
+
+
+def test_a_kind_that_does_not_exist_is_told_once(fault):
+    assert fault("chunker: {kind: referense}\nevaluate: [retrieval]").count("spec.yaml:3: chunker.kind: ") == 1
