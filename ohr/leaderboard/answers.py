@@ -87,7 +87,7 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
     benchmark.check()
     recipe = Recipe(spec, read_inputs(spec))
     questions, protocol = recipe.inputs.questions, benchmark.scoring
-    scorer = Scorer(recipe.inputs, recipe.metrics, protocol.retrieval, protocol.answer, spec.seed)
+    scorer = Scorer(recipe.inputs, recipe.metrics, protocol, spec.seed)
     known = {q.id: _answered(answers[q.id]) for q in questions if q.id in answers}
     if not known:
         raise DataError(f"none of the {len(answers)} answers is to one of the {len(questions)} questions")
