@@ -1,10 +1,11 @@
 """Real tiny plugins: a benchmark whose page images hold their text as pixels, and what reads them, well or badly."""
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from time import sleep
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -15,10 +16,14 @@ from ohr.contracts import (
     Completion,
     Document,
     Generator,
+    Hit,
     Image,
+    ImageNoise,
     Index,
+    NoisyImage,
     OcrBackend,
     Page,
+    PageRetriever,
     Prompt,
     Question,
     Recognition,
@@ -155,6 +160,67 @@ class Parrot(Generator):
                 )
                 continue
             yield Completion(text.partition("built in ")[2][:4], len(prompt.user.split()), 1)
+
+
+class Eye(PageRetriever):
+    """Reads the text in the pixels and ranks pages by the words of the query on them; looks at one page at a time."""
+
+    kind: Literal["eye"] = "eye"
+    log: Annotated[Path | None, execution("Where each page seen is noted.")] = None
+
+    def index_images(self, images: Iterable[Image]) -> Index:
+        texts = []
+        for image in images:
+            texts.append(image[0, :, 0].tobytes().decode("utf-8", "replace"))
+            note(self.log, texts[-1].partition("]")[0] + "]")
+        return _Seen(texts)
+
+    def load(self, folder: Path) -> Index:
+        return _Seen(json.loads((folder / "texts.json").read_text()))
+
+
+class _Seen:
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = texts
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        return [self._ranked(set(query.split()), k) for query in queries]
+
+    def _ranked(self, asked: set[str], k: int) -> list[Hit]:
+        hits = [Hit(place, float(len(asked & set(text.split())))) for place, text in enumerate(self.texts)]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.place))[:k]
+
+    def save(self, folder: Path) -> None:
+        (folder / "texts.json").write_text(json.dumps(self.texts))
+
+
+class Gazer(Generator):
+    """Answers with the number after `built in` in the pixels of its pages; passages are left unread."""
+
+    kind: Literal["gazer"] = "gazer"
+    reads_images: ClassVar[bool] = True
+    log: Annotated[Path | None, execution("Where each answer is noted.")] = None
+
+    def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
+        for prompt in prompts:
+            note(self.log, f"{prompt.question} {len(prompt.images)}")
+            text = " ".join(image[0, :, 0].tobytes().decode("utf-8", "replace") for image in prompt.images)
+            yield Completion(text.partition("built in ")[2][:4], 1, 1)
+
+
+class Smudge(ImageNoise):
+    """Paints over the last `severity` of a page; on one page it does something bad."""
+
+    kind: Literal["smudge"] = "smudge"
+    jams: Annotated[str, execution("Text of the page on which it fails.")] = "[none]"
+
+    def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
+        if self.jams in image[0, :, 0].tobytes().decode("utf-8", "replace"):
+            raise RuntimeError("ink spilt")
+        painted = image.copy()
+        width = image.shape[1]
+        painted[:, width - round(self.severity * width) :] = ord("#")
+        return NoisyImage(painted)
 
 
 class Broken(Retriever):

@@ -1,7 +1,7 @@
 """Asks generators, and keeps every answer as soon as it exists."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ohr.contracts import Completion, Generator, Prompt
@@ -55,9 +55,12 @@ def _generate(
 ) -> dict[str, dict[str, Any]]:
     """Ask in order of length, so that prompts of one batch need little padding."""
     names = sorted(missing, key=lambda name: len(missing[name].user))
+    asked = [missing[name] for name in names]
+    if not generator.stage.reads_images:
+        asked = [replace(prompt, images=()) for prompt in asked]
     made: dict[str, dict[str, Any]] = {}
     with work.timed("generation"), progress.step(f"{generator.name} on {label}", len(names)) as advance:
-        for name, completion in zip(names, _replies(generator.stage, [missing[n] for n in names]), strict=True):
+        for name, completion in zip(names, _replies(generator.stage, asked), strict=True):
             made[name] = asdict(completion)
             advance(1)
             work.calls["answers"] += 1

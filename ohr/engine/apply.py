@@ -9,10 +9,10 @@ from typing import Any
 
 from ohr import images, layout, pdf
 from ohr.contracts import Image, ImageNoise, Page, Question, TextNoise
+from ohr.engine.images import OtherPages, distort
 from ohr.engine.local import Executor
 from ohr.engine.perturb import perturb
 from ohr.engine.progress import Progress
-from ohr.engine.tasks import OtherPages, distort
 from ohr.errors import DataError, SpecError
 from ohr.spec.fragment import Family, NoiseChain
 

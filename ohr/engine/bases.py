@@ -45,6 +45,16 @@ class Bases:
         found = self.store.get(self.recipe.chunks(self.document_key(base, document), chunker)) or []
         return [Chunk(**{**chunk, "pages": tuple(chunk["pages"])}) for chunk in found]
 
+    def page_chunks(self, base: KnowledgeBase, document: Document) -> list[Chunk]:
+        """Give each of a document's pages as one passage, also those without text."""
+        texts = {page.index: page.text for page in self.pages(base, document)}
+        return [
+            Chunk(
+                f"{document.name}:{index}", document.name, (index,), 0, len(texts.get(index, "")), texts.get(index, "")
+            )
+            for index in range(document.pages)
+        ]
+
 
 def missing_pages(recipe: Recipe, store: Store) -> list[PageTask]:
     """List the pages that have to be recognised; bases that share a condition share its pages."""
@@ -69,7 +79,8 @@ def missing_documents(
     """
     chunkers: dict[str, dict[str, Chunker]] = defaultdict(dict)
     for base, chunker, _ in searches(recipe.spec):
-        chunkers[base.name][chunker.name] = chunker.stage
+        if chunker is not None:
+            chunkers[base.name][chunker.name] = chunker.stage
     tasks: dict[str, DocumentTask] = {}
     keys: dict[tuple[str, str], str] = {}
     for base in recipe.spec.knowledge_bases:

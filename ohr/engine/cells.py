@@ -35,14 +35,25 @@ def cells(spec: Spec) -> list[Cell]:
     return found
 
 
-def searches(spec: Spec) -> list[tuple[KnowledgeBase, Named[Chunker], Named[Retriever]]]:
-    """List what is indexed and searched; empty when no stage retrieves."""
+Search = tuple[KnowledgeBase, Named[Chunker] | None, Named[Retriever]]
+"""What is indexed and searched; without a chunker where the passages are pages."""
+
+
+def searches(spec: Spec) -> list[Search]:
+    """List the searches; empty when no stage retrieves."""
     if not {"retrieval", "overall"} & set(spec.evaluate):
         return []
-    return [
-        (base, replace(chunker, stage=chunker.stage.for_base(base.name)), retriever)
-        for base in spec.knowledge_bases
-        for chunker in spec.chunkers
-        for retriever in spec.retrievers
-        if base.retrievers is None or retriever.name in base.retrievers
-    ]
+    found: list[Search] = []
+    for base in spec.knowledge_bases:
+        used = [named for named in spec.retrievers if base.retrievers is None or named.name in base.retrievers]
+        for chunker in spec.chunkers:
+            own = replace(chunker, stage=chunker.stage.for_base(base.name))
+            found += [(base, own, retriever) for retriever in used if not retriever.stage.reads_images]
+        found += [(base, None, retriever) for retriever in used if retriever.stage.reads_images]
+    return found
+
+
+def search_place(search: Search) -> tuple[str, str, str]:
+    """Name a search: base, chunker, retriever; "" where there is none."""
+    base, chunker, retriever = search
+    return base.name, chunker.name if chunker else "", retriever.name

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ohr.engine.bases import Bases, missing_documents, missing_pages
-from ohr.engine.cells import cells, searches
+from ohr.engine.cells import cells, search_place, searches
 from ohr.engine.inputs import limited, read_inputs
 from ohr.engine.preflight import check_stages
 from ohr.engine.recipe import Recipe
@@ -54,10 +54,7 @@ def plan(spec: Spec, store_folder: Path, workers: int, limit: int | None = None)
     pages = missing_pages(recipe, store)
     documents, keys = missing_documents(recipe, store, {})
     bases = Bases(recipe, store, keys)
-    found = {
-        (base.name, chunker.name, retriever.name): retrieved_from_store(bases, base, chunker, retriever)
-        for base, chunker, retriever in searches(spec)
-    }
+    found = {search_place(search): retrieved_from_store(bases, search) for search in searches(spec)}
     absent = {task.key for task in documents}
     unbuilt = {base for (base, _), name in keys.items() if name in absent}
     answers, tokens = _answers(bases, found, unbuilt)
@@ -77,8 +74,8 @@ def plan(spec: Spec, store_folder: Path, workers: int, limit: int | None = None)
 
 def _searches_left(bases: Bases) -> int:
     return sum(
-        not bases.store.has(search_key(bases, base, chunker, retriever, scope))
-        for base, chunker, retriever in searches(bases.recipe.spec)
+        not bases.store.has(search_key(bases, search, scope))
+        for search in searches(bases.recipe.spec)
         for scope in scopes(bases.recipe)
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 
-from ohr.contracts import Prompt, ScoringProtocol
+from ohr.contracts import Image, Prompt, ScoringProtocol
 from ohr.errors import SpecError
 
 _TAGGED = re.compile(r"</?response>(.*?)</?response>", re.DOTALL)
@@ -27,7 +27,9 @@ def prompt_text(name: str) -> tuple[str, str]:
     return system.removesuffix("\n"), user.removesuffix("\n")
 
 
-def make_prompt(protocol: ScoringProtocol, question: str, passages: Sequence[str]) -> Prompt:
+def make_prompt(
+    protocol: ScoringProtocol, question: str, passages: Sequence[str], images: Sequence[Image] = ()
+) -> Prompt:
     """Fill a protocol's prompt; the passages are joined by blank lines, as in OHRBench's code."""
     system, user = prompt_text(protocol.prompt)
     if protocol.passage_end is not None:
@@ -35,7 +37,7 @@ def make_prompt(protocol: ScoringProtocol, question: str, passages: Sequence[str
     # one pass, so that a passage that contains a placeholder is left alone
     values = {"question": question, "retrieved_documents": "\n\n".join(passages)}
     filled = re.sub(r"\{(question|retrieved_documents)\}", lambda match: values[match[1]], user)
-    return Prompt(question, tuple(passages), system, filled)
+    return Prompt(question, tuple(passages), system, filled, images)
 
 
 def parse_answer(reply: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import ohr
 from ohr.contracts import Chunker, Document, Generator, Metric, Prompt, Question, Retriever, Stage
+from ohr.engine.images import PageImage, PageImages, acting
 from ohr.engine.inputs import Inputs
 from ohr.keys import identity, key
 from ohr.registry import Registry
@@ -44,10 +45,18 @@ class Recipe:
             known[place] = self.spec.benchmark.fingerprint(document, images=images)
         return known[place]
 
+    def image(self, base: KnowledgeBase, document: Document, index: int) -> PageImage:
+        """Tell how a page's image is made, with its key."""
+        noises = [self.identity(noise) for noise in acting(base.image_noise)]
+        seed = self.spec.seed + base.replicate
+        place = (self.leaf(document, images=True), document.name, index)
+        name = key("image", *place, noises, seed if noises else None, self._files())
+        return PageImage(self.spec.benchmark, base.image_noise, document, index, seed, name)
+
     def page(self, base: KnowledgeBase, document: Document, index: int) -> str:
         """Key of one recognised page."""
         # a distortion of severity 0 gives its input back, so that clean pages are read once
-        noises = [self.identity(noise) for noise in base.image_noise if getattr(noise, noise.knob)]
+        noises = [self.identity(noise) for noise in acting(base.image_noise)]
         seed = self.spec.seed + base.replicate if noises else None
         leaf = self.leaf(document, images=True)
         return key("page", leaf, document.name, index, noises, seed, self.identity(base.ocr), self._files())
@@ -72,17 +81,25 @@ class Recipe:
         """Key of one document's chunks."""
         return key("chunks", document_key, self.identity(chunker), self._files())
 
-    def index(self, chunk_keys: Sequence[str], retriever: Retriever) -> str:
-        """Key of an index; the number of hits asked for is not part of it."""
-        return key("index", list(chunk_keys), self.identity(retriever, "top_k"), self._files())
+    def index(self, texts: Sequence[str], images: Sequence[str], retriever: Retriever) -> str:
+        """Key of an index, from those of what it is made of; the number of hits asked for is not part of it."""
+        source = [list(texts), *([list(images)] if images else [])]
+        return key("index", *source, self.identity(retriever, "top_k"), self._files())
 
-    def hits(self, index_key: str, top_k: int, questions: Sequence[Question]) -> str:
-        """Key of the ranked hits of some questions in one index."""
-        return key("hits", index_key, top_k, [[question.id, question.text] for question in questions])
+    def hits(self, index_key: str, texts: Sequence[str], top_k: int, questions: Sequence[Question]) -> str:
+        """Key of the ranked hits of some questions in one index.
+
+        Args:
+            texts: keys of the passages' texts, where the index was made without them.
+        """
+        asked = [[question.id, question.text, question.document, question.pages] for question in questions]
+        return key("hits", index_key, list(texts), top_k, asked)
 
     def answer(self, generator: Generator, prompt: Prompt) -> str:
         """Key of one answer: equal prompts share it, whichever cell asks."""
-        return key("answer", self.identity(generator), prompt.system, prompt.user, self._files())
+        shown = prompt.images if generator.reads_images else ()
+        images = [[page.key for page in shown.pages]] if isinstance(shown, PageImages) else []
+        return key("answer", self.identity(generator), prompt.system, prompt.user, *images, self._files())
 
     def run(self) -> str:
         """Key of the whole run."""

@@ -22,15 +22,26 @@ def passages(condition: str, question: Question, inputs: Inputs, seed: int) -> S
         return ()
     if condition == "evidence_only":
         return question.evidence
-    return (_other_page(question, inputs.documents, inputs.truth, seed),)
+    other = _other_page(question, inputs.documents, inputs.truth, seed)
+    return (other.text[:_CONTEXT] if other else "",)
+
+
+def pages_shown(condition: str, question: Question, inputs: Inputs, seed: int) -> list[tuple[str, int]]:
+    """Name the pages that a generator that reads images may look at under a condition, as in `passages`."""
+    if condition == "closed_book":
+        return []
+    if condition == "evidence_only":
+        return [(question.document, index) for index in sorted(question.pages)]
+    other = _other_page(question, inputs.documents, inputs.truth, seed)
+    return [(other.document, other.index)] if other else []
 
 
 def _other_page(
     question: Question, documents: Sequence[Document], truth: Mapping[str, Sequence[Page]], seed: int
-) -> str:
+) -> Page | None:
     others = [document for document in documents if document.name != question.document and truth[document.name]]
     near = [document for document in others if document.domain == question.domain] or others
-    pages = [page.text for document in near for page in truth[document.name]]
+    pages = [page for document in near for page in truth[document.name]]
     if not pages:
-        return ""
-    return pages[int(seeds.generator(seed, "shuffled_context", question.id).integers(len(pages)))][:_CONTEXT]
+        return None
+    return pages[int(seeds.generator(seed, "shuffled_context", question.id).integers(len(pages)))]

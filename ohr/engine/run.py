@@ -10,20 +10,21 @@ from typing import Any
 from ohr.contracts import Completion, Page, Prompt, Question
 from ohr.engine.answer import Answered, ask
 from ohr.engine.bases import Bases, build_bases, document_texts
-from ohr.engine.cells import Cell, searches
+from ohr.engine.cells import Cell, search_place, searches
 from ohr.engine.inputs import limited, read_inputs
 from ohr.engine.local import Executor, LocalExecutor
 from ohr.engine.preflight import check_stages
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.prompting import make_prompt
 from ohr.engine.recipe import Recipe
-from ohr.engine.references import CONDITIONS, passages
+from ohr.engine.references import CONDITIONS, pages_shown, passages
 from ohr.engine.retrieve import Retrieved, retrieve
 from ohr.engine.score import Row, Scorer, failed_questions
+from ohr.engine.shown import Shown
 from ohr.engine.timing import remember
 from ohr.engine.work import Work
 from ohr.keys import key
-from ohr.metrics.dose import by_page, dose, own_passages, page_dose, question_dose
+from ohr.metrics.dose import by_page, dose, own_passages, page_dose, question_dose, undefined_dose
 from ohr.models import STORE_VARIABLE
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.results import Results, find_finished, write_results
@@ -91,10 +92,7 @@ def run(
 
 def _run(recipe: Recipe, store: Store, runs: Path, executor: Executor, progress: Progress, work: Work) -> Finished:
     bases = build_bases(recipe, store, executor, progress, work)
-    found = {
-        (base.name, chunker.name, retriever.name): retrieve(bases, base, chunker, retriever, progress, work)
-        for base, chunker, retriever in searches(recipe.spec)
-    }
+    found = {search_place(search): retrieve(bases, search, progress, work) for search in searches(recipe.spec)}
     answered = _answers(bases, found, progress, work)
     remember(store, recipe.spec, work)
     known = find_finished(runs, recipe) if not work.calls.total() and not work.failures else None
@@ -132,27 +130,47 @@ def prompts_of(
     protocol = spec.benchmark.scoring
     if not {"generation", "overall"} & set(spec.evaluate):
         return
+    show = Shown(bases.recipe)
     for condition in CONDITIONS:
-        texts = {q.id: passages(condition, q, inputs, spec.seed) for q in inputs.questions}
-        yield (
-            ("reference", condition, "", ""),
-            {q.id: make_prompt(protocol, q.text, texts[q.id]) for q in inputs.questions},
-        )
+        base = _reference_base(condition)
+        prompts = {
+            q.id: make_prompt(
+                protocol,
+                q.text,
+                passages(condition, q, inputs, spec.seed),
+                show.images(base, pages_shown(condition, q, inputs, spec.seed)),
+            )
+            for q in inputs.questions
+        }
+        yield ("reference", condition, "", ""), prompts
     if "generation" in spec.evaluate:
         for base in (base for base in spec.knowledge_bases if base.name not in unbuilt):
             pages = by_page(document_texts(bases, base))
             yield (
                 ("generation", base.name, "", ""),
-                {q.id: make_prompt(protocol, q.text, own_passages(q, pages)) for q in inputs.questions},
+                {
+                    q.id: make_prompt(protocol, q.text, own_passages(q, pages), show.own(base, q))
+                    for q in inputs.questions
+                },
             )
     if "overall" in spec.evaluate:
+        named = {base.name: base for base in spec.knowledge_bases}
         for (base_name, chunker, retriever), retrieved in found.items():
             prompts = {
-                q.id: make_prompt(protocol, q.text, [hit.chunk.text for hit in retrieved.hits[q.id]])
+                q.id: make_prompt(
+                    protocol,
+                    q.text,
+                    [hit.chunk.text for hit in retrieved.hits[q.id]],
+                    show.found(named[base_name], retrieved.hits[q.id]),
+                )
                 for q in inputs.questions
                 if q.id in retrieved.hits
             }
             yield ("overall", base_name, chunker, retriever), prompts
+
+
+def _reference_base(condition: str) -> KnowledgeBase:
+    return KnowledgeBase(condition, condition, (), GroundTruth(), ())
 
 
 def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answers: Answers, advance: Any) -> _Gathered:
@@ -163,13 +181,13 @@ def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answe
         pages: dict[str, list[Page]] = {d.name: bases.pages(base, d) for d in recipe.inputs.documents}
         failed = failed_questions(recipe.inputs.questions, pages)
         _score_base(bases, base, pages, failed, scorer, gathered)
-        for _, chunker, retriever in (item for item in searches(recipe.spec) if item[0] is base):
-            cell = Cell("retrieval", base, chunker, retriever)
-            retrieved = found[base.name, chunker.name, retriever.name]
+        for search in (item for item in searches(recipe.spec) if item[0] is base):
+            cell = Cell("retrieval", *search)
+            retrieved = found[search_place(search)]
             if "retrieval" in recipe.spec.evaluate:
                 gathered.rows += scorer.retrieval_rows(cell, retrieved, failed)
             gathered.hits += _hit_records(cell, retrieved)
-            _score_answers("overall", base, chunker, retriever, answers, scorer, failed, gathered, recipe.spec)
+            _score_answers("overall", *search, answers, scorer, failed, gathered, recipe.spec)
         _score_answers("generation", base, None, None, answers, scorer, failed, gathered, recipe.spec)
         advance(1)
     _score_references(recipe, answers, scorer, gathered)
@@ -187,9 +205,13 @@ def _score_base(
     inputs = bases.recipe.inputs
     truth = by_page(page for found in inputs.truth.values() for page in found)
     here = by_page(page for found in pages.values() for page in found)
-    questions = [question_dose(question, truth, here, scorer.protocol.segment_chinese) for question in inputs.questions]
+    if base.has_text:
+        cut = scorer.protocol.segment_chinese
+        questions = [question_dose(question, truth, here, cut) for question in inputs.questions]
+        page_doses = [page_dose(page, here.get(place)) for place, page in truth.items()]
+    else:  # noise without an engine that reads it: only pictures are damaged, and no text tells how much
+        questions, page_doses = [undefined_dose(question) for question in inputs.questions], []
     gathered.rows += scorer.kb_rows(base, questions, failed)
-    page_doses = [page_dose(page, here.get(place)) for place, page in truth.items()]
     made = dose(questions, page_doses)
     edits, aimed = map(sum, zip(*(bases.edits(base, document) for document in inputs.documents), strict=True))
     length = sum(len(page.text.split()) for page in truth.values())
@@ -233,13 +255,12 @@ def _score_references(recipe: Recipe, answers: Answers, scorer: Scorer, gathered
         for condition in CONDITIONS:
             place = ("reference", condition, "", "", generator.name)
             if place in answers:
-                base = KnowledgeBase(condition, condition, (), GroundTruth(), ())
-                cell = Cell("reference", base, generator=generator)
+                cell = Cell("reference", _reference_base(condition), generator=generator)
                 gathered.rows += scorer.answer_rows(cell, answers[place], set())
                 gathered.answers += _answer_records(cell, answers[place])
     if answers:
-        base = KnowledgeBase("constant", "constant", (), GroundTruth(), ())
-        gathered.rows += _constant_rows(recipe.inputs.questions, scorer, Cell("reference", base))
+        cell = Cell("reference", _reference_base("constant"))
+        gathered.rows += _constant_rows(recipe.inputs.questions, scorer, cell)
 
 
 def _constant_rows(questions: Sequence[Question], scorer: Scorer, cell: Cell) -> list[Row]:

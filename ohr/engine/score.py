@@ -54,7 +54,8 @@ class Scorer:
         top_k, metric = cell.retriever.stage.top_k if cell.retriever else 0, self.protocol.retrieval
         for question in self.inputs.questions:
             if question.id not in retrieved.hits:
-                values = dict.fromkeys((metric, f"hit@{top_k}", f"recall@{top_k}", "mrr"), 0.0)
+                names = (metric, f"hit@{top_k}", f"recall@{top_k}", "mrr", f"{metric}_floor")
+                values = dict.fromkeys(names, 0.0)
                 yield from _rows(question, cell, values, failed=True)
                 continue
             found = retrieved.hits[question.id]
@@ -140,6 +141,6 @@ def _rows(question: Question, cell: Cell, values: Mapping[str, float], failed: b
 def noise_type(base: KnowledgeBase) -> str:
     """Tell what kind of noise a knowledge base has: `semantic`, `formatting`, or `none`."""
     types = [type(noise).noise_type for noise in base.text_noise]
-    if base.ocr.kind != "ground_truth" or "semantic" in types:
+    if base.ocr.kind != "ground_truth" or base.image_noise or "semantic" in types:
         return "semantic"
     return "formatting" if types else "none"

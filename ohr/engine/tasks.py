@@ -1,18 +1,15 @@
 """The work that is spread over processes: reading one page, and finishing one document."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import overload
 
-from ohr import seeds
-from ohr.contracts import Benchmark, Chunker, Document, Image, ImageNoise, NoisyImage, Page, Question, Recognition
-from ohr.engine.border import checked_chunks, checked_image
-from ohr.engine.perturb import numbered, perturb
+from ohr.contracts import Benchmark, Chunker, Document, Page, Question, Recognition
+from ohr.engine.border import checked_chunks
+from ohr.engine.images import PageImage
+from ohr.engine.perturb import perturb
 from ohr.errors import StageError
-from ohr.metrics.ranking import PageId
 from ohr.spec.model import KnowledgeBase
 from ohr.store import Store
 
@@ -70,27 +67,14 @@ def read_page(task: PageTask) -> float:
         StageError: the page has no image, or the engine failed on it.
     """
     began = perf_counter()
-    image = task.benchmark.page_image(task.document, task.index)
-    others = OtherPages(partial(task.benchmark.page_image, task.document), task.document.pages, task.index)
-    for made in distort(image, others, task.base.image_noise, (task.document.name, task.index), task.seed):
-        image = made.image
+    page = PageImage(task.benchmark, task.base.image_noise, task.document, task.index, task.seed)
+    image = page.make()
     (read,) = task.base.ocr.recognise([image]) or [Recognition("", "the engine gave no result")]
     if read.error is not None:
         raise StageError(f"ocr {task.base.ocr.kind}", f"{task.document.name} page {task.index}", read.error)
     seconds = perf_counter() - began
     Store(task.store).put(task.key, {"text": _storable(read.text), "seconds": round(seconds, 4)})
     return seconds
-
-
-def distort(
-    image: Image, others: Sequence[Image], noises: Sequence[ImageNoise], page: PageId, seed: int
-) -> Iterator[NoisyImage]:
-    """Distort a page image with a chain of image noises; gives the image after each."""
-    # a noise without strength is in no key, so it must not move the draws of the others either
-    for noise, place in numbered([noise for noise in noises if getattr(noise, noise.knob)]):
-        made = noise.perturb(image, others, seeds.generator(seed, noise.kind, *page, place))
-        image = checked_image(made.image)
-        yield made
 
 
 def finish_document(task: DocumentTask) -> int:
@@ -127,26 +111,3 @@ def _source_pages(task: DocumentTask, store: Store) -> Sequence[Page]:
 def _storable(text: str) -> str:
     """Replace lone surrogates, which no file can hold."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-@dataclass(frozen=True, slots=True)
-class OtherPages(Sequence[Image]):
-    """The other page images of a document of `pages` pages, rendered when they are asked for."""
-
-    render: Callable[[int], Image]
-    pages: int
-    own: int
-
-    def __len__(self) -> int:
-        """Count them."""
-        return self.pages - 1
-
-    @overload
-    def __getitem__(self, place: int) -> Image: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Image]: ...
-    def __getitem__(self, place: int | slice) -> Image | Sequence[Image]:
-        """Render one, or several."""
-        if isinstance(place, slice):
-            return [self[index] for index in range(len(self))[place]]
-        return self.render([index for index in range(self.pages) if index != self.own][place])

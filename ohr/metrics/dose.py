@@ -123,7 +123,7 @@ def question_dose(question: Question, truth: Pages, kb: Pages, segment_chinese: 
         segment_chinese: as in `lcs`.
     """
     if any((question.document, index) not in truth for index in question.pages):
-        return QuestionDose(question.id, None, nan, nan, None, nan, nan)
+        return undefined_dose(question)
     evidence, clean, noisy = evidence_text(question), own_text(question, truth), own_text(question, kb)
     lcs_kb = lcs(noisy, evidence, segment_chinese)
     return QuestionDose(
@@ -135,6 +135,11 @@ def question_dose(question: Question, truth: Pages, kb: Pages, segment_chinese: 
         term_survival=_term_survival(question.text, clean, noisy),
         answer_survival=_answer_survival(question.answers, clean, noisy),
     )
+
+
+def undefined_dose(question: Question) -> QuestionDose:
+    """Give the dose of a question for which nothing defines it."""
+    return QuestionDose(question.id, None, nan, nan, None, nan, nan)
 
 
 def page_dose(truth: Page, kb: Page | None) -> PageDose:

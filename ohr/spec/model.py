@@ -36,6 +36,11 @@ class KnowledgeBase:
     replicate: int = 0
     retrievers: tuple[str, ...] | None = None
 
+    @property
+    def has_text(self) -> bool:
+        """Tell whether its text went through its noise; not so where images are distorted and no engine reads them."""
+        return not self.image_noise or self.ocr.kind != "ground_truth"
+
 
 @dataclass(frozen=True, slots=True)
 class Named(Generic[S]):

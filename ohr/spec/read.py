@@ -1,14 +1,14 @@
 """From a spec's file to a Spec, or to all its faults."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from ohr.contracts import Benchmark, OcrBackend, Stage
+from ohr.contracts import Benchmark, Stage
 from ohr.errors import SpecError
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder, Built
@@ -91,7 +91,10 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
     retrievers = builder.named("retriever", asked, ("retrievers",))
     generators = builder.named("generator", shape.generators, ("generators",))
     known = names(retrievers)
-    bases = _knowledge_bases(source, builder, shape, known)
+    readers = {named.name: named.stage.reads_images for named in retrievers}
+    if not shape.retrievers:  # then generators alone look at the pages
+        readers = {"": bool(generators) and all(named.stage.reads_images for named in generators)}
+    bases = _knowledge_bases(source, builder, shape, known, readers)
     if file:
         _check_stages(builder, file, asked)
     if file is None or benchmark is None or builder.faults:
@@ -146,8 +149,9 @@ def _salvaged(source: Source) -> SpecFile:
 
 
 def _knowledge_bases(
-    source: Source, builder: Builder, file: SpecFile, retrievers: Sequence[str]
+    source: Source, builder: Builder, file: SpecFile, retrievers: Sequence[str], readers: Mapping[str, bool]
 ) -> tuple[KnowledgeBase, ...]:
+    """Make the knowledge bases; `readers` tells which retrievers read images."""
     bases: list[KnowledgeBase] = []
     for place, data in enumerate(file.knowledge_bases):
         where: Where = ("knowledge_bases", place)
@@ -159,7 +163,9 @@ def _knowledge_bases(
                 builder.fault(
                     (*where, "retrievers"), f"no retriever is named {unknown!r}. {choices(unknown, retrievers)}"
                 )
-            bases += _levels(builder, entry, where, file.replicates)
+            used = [looks for name, looks in readers.items() if entry.retrievers is None or name in entry.retrievers]
+            if all(used) or not _is_unread(builder, entry, where):
+                bases += _levels(builder, entry, where, file.replicates)
     _refuse_repeats(builder, "knowledge_bases", [base.name for base in bases])
     labels = {base.name for base in bases}
     levels = Counter((base.noise, base.knob, base.knob_value, base.replicate) for base in bases)
@@ -170,19 +176,23 @@ def _knowledge_bases(
     return tuple(bases)
 
 
+def _is_unread(builder: Builder, entry: KnowledgeBaseEntry, where: Where) -> bool:
+    """Refuse image noise that nobody looks at."""
+    kind = entry.ocr.get("kind")
+    known = builder.registry.names("ocr")
+    if not entry.image_noise or kind not in known or getattr(builder.plugin("ocr", kind), "reads_images", False):
+        return False
+    engines = ", ".join(name for name in known if getattr(builder.plugin("ocr", name), "reads_images", False))
+    told = f"image noise needs an `ocr` that reads images, such as {engines}, or retrievers that all read images"
+    builder.fault((*where, "image_noise"), told)
+    return True
+
+
 def _levels(builder: Builder, entry: KnowledgeBaseEntry, where: Where, replicates: int) -> list[KnowledgeBase]:
     """Spread one entry over its sweeps and replicates."""
     image = builder.chain("image_noise", entry.image_noise, (*where, "image_noise"))
     text = builder.chain("text_noise", entry.text_noise, (*where, "text_noise"))
     ocr = builder.spread("ocr", entry.ocr, (*where, "ocr"))
-    if any(image) and any(isinstance(o.stage, OcrBackend) and not o.stage.reads_images for o in ocr):
-        engines = ", ".join(
-            name
-            for name in builder.registry.names("ocr")
-            if getattr(builder.plugin("ocr", name), "reads_images", False)
-        )
-        builder.fault((*where, "image_noise"), f"image noise needs an `ocr` that reads images, such as {engines}")
-        return []
     levels = []
     for images, engine, texts in product(image, ocr, text):
         noises = (*images, *texts)
