@@ -61,7 +61,7 @@ def glare(image: Image, rng: np.random.Generator, share: float) -> Field:
         height = np.maximum(height, -lamp.astype(np.float32))
     height += np.float32(0.035) * clouds(rng, x.shape, 9)
     edge = np.quantile(height, 1 - share)
-    return np.asarray(np.exp(np.minimum(height - np.float32(edge), 0) * np.float32(9)), dtype=np.float32)
+    return np.asarray(np.exp(np.minimum(height - np.float32(edge), 0) * np.float32(32)), dtype=np.float32)
 
 
 def exposed(image: Image, rng: np.random.Generator, strength: float) -> Image:

@@ -1,4 +1,4 @@
-"""Fifteen paper textures, made by code: each a tone, a surface, and what happened to the sheet."""
+"""Paper textures, made by code: each a tone, a surface, and what happened to the sheet."""
 
 from dataclasses import dataclass
 from functools import lru_cache

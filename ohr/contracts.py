@@ -88,7 +88,8 @@ class NoisyImage:
 
     Args:
         homography: (3, 3) map of input to output pixel coordinates where the distortion moved them, else None.
-        label_effect: `none`, or what the distortion does to the page's truth (`cropped`, `occluded`).
+        label_effect: `none`, or what happened to the page's truth: part of it is `cropped` or `occluded`, or that of
+            other pages `joined` it.
     """
 
     image: Image

@@ -15,7 +15,7 @@ from ohr.contracts import (
 )  # fmt: skip
 from ohr.testing.stage import RATES, TEXTS, as_json, check_stage, owe
 
-_EFFECTS = ("none", "cropped", "occluded")
+_EFFECTS = ("none", "cropped", "occluded", "joined")
 
 
 def check_text_noise(noise: TextNoise, *, coupled: bool = True) -> None:

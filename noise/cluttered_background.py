@@ -1,0 +1,52 @@
+"""A page on a heap of papers (FCMBench, Table 2: cluttered backgrounds)."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ohr.contracts import Image, NoisyImage
+
+from .distortion import Distortion
+from .light import exposed
+from .scene import companions, ground, laid, level, turned
+
+_SHEETS = 3
+
+
+class ClutteredBackground(Distortion):
+    """Lays the page on other pages of its document and sheets of unrelated words, which look much like it.
+
+    They cover 0%, 5% and 10% of the page from one side (severity 1/3, 2/3, 1; `label_effect` is then `occluded`); the
+    page shrinks to 80%, 75% and 70% of the frame's height and width.
+    """
+
+    kind: Literal["cluttered_background"] = "cluttered_background"
+    published: ClassVar[float] = 2 / 3
+
+    def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
+        """Distort an image at a severity above 0."""
+        height, width = image.shape[:2]
+        size = np.array([width, height])
+        scene, near = ground(height, width, rng), min(1.0, 3 * self.severity)
+        heap = companions(others, _SHEETS)
+        corners = np.array([[0.1, 0.12], [0.92, 0.2], [0.15, 0.9], [0.88, 0.85]])[rng.permutation(4)[:_SHEETS]]
+        turns = rng.uniform(-0.9, 0.9, _SHEETS)
+        for sheet, corner, turn in zip(heap, corners, turns, strict=True):
+            laid(sheet, turned(sheet, _area(sheet, image, 0.45), float(turn), (corner * size).tolist()), scene)
+        side = level(self.severity, 1, (0.8, 0.75, 0.7))
+        page = turned(image, side * side, near * float(rng.uniform(-0.1, 0.1)), (size / 2).tolist())
+        homography = laid(image, page, scene)
+        cover = level(self.severity, 0, (0, 0.05, 0.10))
+        top, turn = bool(rng.random() < 0.5), float(rng.uniform(-0.08, 0.08))
+        if cover:
+            sheet = heap[0]
+            over = turned(sheet, _area(sheet, image, side * side), turn, (size / 2).tolist())
+            laid(sheet, over + np.array([0, (cover - 1) * side * height * (1 if top else -1)]), scene)
+        effect = "occluded" if cover else "none"
+        return NoisyImage(exposed(scene, rng, 0.8 * near), homography, effect)
+
+
+def _area(sheet: Image, image: Image, share: float) -> float:
+    """Give the enlargement of a sheet's area that makes it `share` of the page's."""
+    return share * float(np.prod(image.shape[:2])) / float(np.prod(sheet.shape[:2]))

@@ -1,0 +1,171 @@
+"""What a camera sees around a page: a table, other sheets, and the page lying there as the camera's pose has it."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ohr.contracts import Image
+
+from .distortion import clouds, opencv
+
+Quad = NDArray[np.float64]
+"""Where a sheet's corners lie, in pixels: (4, 2), clockwise from its upper left."""
+
+_LEVELS = (0.0, 1 / 3, 2 / 3, 1.0)
+_ROWS, _COLUMNS = 600, 424
+_TABLES = (  # tone, unevenness, grain along one way: two light tables, grey laminate, wood, floor boards, dark cloth
+    ((226, 222, 211), 4.0, 0.0),
+    ((205, 205, 203), 5.0, 0.0),
+    ((158, 156, 152), 5.0, 0.0),
+    ((176, 131, 84), 7.0, 22.0),
+    ((143, 99, 62), 8.0, 26.0),
+    ((46, 52, 62), 4.0, 0.0),
+)
+_WORDS = (
+    *("account", "register", "of", "claims", "and", "receipts", "holder", "shall", "keep", "this", "sheet", "years"),
+    *("interest", "on", "balance", "brought", "forward", "date", "amount", "total", "signature", "name", "street"),
+    *("town", "number", "per", "cent", "payment", "due", "issued", "by", "office", "copy", "annex", "rate", "fee"),
+)
+
+
+def level(severity: float, start: float, values: Sequence[float]) -> float:
+    """Give a strength: `start` at severity 0, then the three published or proposed values at 1/3, 2/3 and 1."""
+    return float(np.interp(severity, _LEVELS, (start, *values)))
+
+
+@lru_cache(maxsize=len(_TABLES))
+def _table(number: int) -> Image:
+    (tone, uneven, grain), rng = _TABLES[number], np.random.Generator(np.random.PCG64(100 + number))
+    relief = uneven * clouds(rng, (_ROWS, _COLUMNS), 5) + rng.normal(0, 2.5, (_ROWS, _COLUMNS))
+    if grain:
+        fibres = opencv().GaussianBlur(rng.standard_normal((_ROWS, _COLUMNS)), (0, 0), sigmaX=0.8, sigmaY=45)
+        relief += grain * fibres / fibres.std() * 0.5
+    made = np.clip(np.asarray(tone) + relief[:, :, None], 0, 255).astype(np.uint8)
+    made.setflags(write=False)
+    return made
+
+
+def ground(height: int, width: int, rng: np.random.Generator) -> Image:
+    """Draw what lies under the page: a table, perhaps its edge and the floor beyond."""
+    cv2 = opencv()
+    first, second = rng.permutation(len(_TABLES))[:2]
+    edge, turn, edged = rng.uniform(0.62, 0.95), rng.uniform(0, 2 * np.pi), rng.random() < 0.5
+    small = _table(int(first))[:: rng.choice([-1, 1])].copy()
+    if edged:
+        y, x = np.mgrid[0:_ROWS, 0:_COLUMNS]
+        off = (x / _COLUMNS - 0.5) * np.cos(turn) + (y / _ROWS - 0.5) * np.sin(turn)
+        beyond = np.clip((off - (edge - 0.5)) * 220, 0, 1)[:, :, None]
+        small = np.rint(small * (1 - beyond) + 0.6 * _table(int(second)) * beyond).astype(np.uint8)
+    return np.asarray(cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR))
+
+
+def frame(image: Image) -> Quad:
+    """Give a sheet's own corners."""
+    height, width = image.shape[:2]
+    return np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float64)
+
+
+def turned(image: Image, area: float, turn: float, middle: Sequence[float]) -> Quad:
+    """Lay a sheet down upright but for `turn` radians, on `area` of its own pixels, about the point `middle`."""
+    corners = frame(image) - np.asarray(image.shape[1::-1]) / 2
+    spin = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    return np.asarray(corners @ spin * np.sqrt(area) + np.asarray(middle))
+
+
+def fitted(quad: Quad, height: int, width: int, margin: float) -> Quad:
+    """Shrink a sheet (never enlarge it) and move it into the middle of a frame, `margin` of its size from the edges."""
+    low, high = quad.min(axis=0), quad.max(axis=0)
+    room = np.array([width, height]) * (1 - 2 * margin)
+    factor = min(1.0, *(room / np.maximum(high - low, 1e-9)))
+    return np.asarray((quad - (low + high) / 2) * factor + np.array([width, height]) / 2)
+
+
+def laid(sheet: Image, quad: Quad, on: Image, *, shadow: bool = True) -> NDArray[np.float64]:
+    """Draw a sheet into the image `on`, with the soft shadow of its edge; gives the homography."""
+    cv2 = opencv()
+    if shadow:
+        _cast_edge(quad, on)
+    # corners of pixels are at -.5, so that a sheet that lies where it was is mapped by the identity
+    whole = cv2.getPerspectiveTransform(
+        (frame(sheet) - 0.5).astype(np.float32), (quad - 0.5).astype(np.float32)
+    )  # (3, 3)
+    small, matrix = _shrunk(sheet, quad, np.asarray(whole, dtype=np.float64))
+    (left, top), (right, bottom) = _box(quad, on, margin=1)
+    if right > left and bottom > top:
+        shift = np.array([[1, 0, -left], [0, 1, -top], [0, 0, 1]], dtype=np.float64)
+        part = np.ascontiguousarray(on[top:bottom, left:right])
+        on[top:bottom, left:right] = cv2.warpPerspective(
+            small,
+            shift @ matrix,
+            (right - left, bottom - top),
+            dst=part,
+            flags=cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_TRANSPARENT,
+        )
+    return np.asarray(whole, dtype=np.float64)
+
+
+def _shrunk(sheet: Image, quad: Quad, matrix: NDArray[np.float64]) -> tuple[Image, NDArray[np.float64]]:
+    """Average pixels before a sheet is drawn much smaller, where sampling alone would skip strokes."""
+    cv2 = opencv()
+    height, width = sheet.shape[:2]
+    x, y = quad[:, 0], quad[:, 1]
+    area = abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
+    factor = float(np.sqrt(area / (height * width)))
+    if factor > 0.8 or min(height, width) * factor < 2:
+        return sheet, matrix
+    size = (max(1, round(width * factor)), max(1, round(height * factor)))
+    small = cv2.resize(sheet, size, interpolation=cv2.INTER_AREA)
+    across, down = width / size[0], height / size[1]
+    back = np.array([[across, 0, across / 2 - 0.5], [0, down, down / 2 - 0.5], [0, 0, 1]])
+    return np.asarray(small), np.asarray(matrix @ back)
+
+
+def _cast_edge(quad: Quad, on: Image) -> None:
+    cv2, cell = opencv(), 8
+    size = max(on.shape[:2])
+    (left, top), (right, bottom) = _box(quad, on, margin=round(0.03 * size))
+    rows, columns = (bottom - top) // cell, (right - left) // cell
+    if min(rows, columns) < 2:
+        return
+    small = np.full((rows, columns), 255, dtype=np.uint8)
+    points = np.rint(((quad - (left, top)) + 0.004 * size) / cell * 8).astype(np.int32)
+    cv2.fillPoly(small, [points], 120, cv2.LINE_AA, 3)
+    small = cv2.GaussianBlur(small, (0, 0), 0.008 * size / cell)
+    whole = cv2.resize(small, (right - left, bottom - top), interpolation=cv2.INTER_LINEAR)
+    part = on[top:bottom, left:right]
+    on[top:bottom, left:right] = cv2.multiply(part, cv2.merge([whole] * 3), scale=1 / 255)
+
+
+def _box(quad: Quad, on: Image, margin: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Give the part of an image around a sheet: its upper left and lower right."""
+    height, width = on.shape[:2]
+    low = np.clip(np.floor(quad.min(axis=0)).astype(int) - margin, 0, (width, height))
+    high = np.clip(np.ceil(quad.max(axis=0)).astype(int) + margin + 1, 0, (width, height))
+    return (int(low[0]), int(low[1])), (int(high[0]), int(high[1]))
+
+
+@lru_cache(maxsize=8)
+def stranger(number: int) -> Image:
+    """Draw a sheet of words that belong to no document: (850, 600, 3)."""
+    cv2, rng = opencv(), np.random.Generator(np.random.PCG64(number))
+    sheet = np.full((850, 600, 3), (250, 249, 246), dtype=np.uint8)
+    if number % 2:
+        cv2.rectangle(sheet, (22, 22), (578, 828), (150, 60 + 20 * number, 60), 3)
+    y = 90
+    cv2.putText(sheet, " ".join(rng.choice(_WORDS, 2)).upper(), (60, y), cv2.FONT_HERSHEY_DUPLEX, 1.0, (20,) * 3, 2)
+    while (y := y + int(rng.integers(24, 40))) < 790:
+        words = " ".join(rng.choice(_WORDS, int(rng.integers(3, 8)))) + f" {rng.integers(10, 9999)}"
+        cv2.putText(sheet, words, (60, y), cv2.FONT_HERSHEY_SIMPLEX, 0.48, (40,) * 3, 1, cv2.LINE_AA)
+        if rng.random() < 0.2:
+            cv2.line(sheet, (60, y + 8), (540, y + 8), (90,) * 3, 1)
+    sheet.setflags(write=False)
+    return sheet
+
+
+def companions(others: Sequence[Image], number: int) -> list[Image]:
+    """Give further sheets: the document's other pages, then strangers."""
+    found = [others[place] for place in range(min(number, len(others)))]
+    return found + [stranger(place) for place in range(number - len(found))]

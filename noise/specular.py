@@ -1,0 +1,28 @@
+"""Lamps mirrored by a glossy page (FCMBench, Table 2: specular reflections)."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ohr.contracts import Image, NoisyImage
+
+from .distortion import Distortion, lighten
+from .light import exposed, glare
+from .scene import level
+
+
+class Specular(Distortion):
+    """Burns out 3%, 8% and 15% of the page (severity 1/3, 2/3, 1); haze surrounds what is white.
+
+    What lies there cannot be read: `label_effect` is `occluded`.
+    """
+
+    kind: Literal["specular"] = "specular"
+    published: ClassVar[float] = 2 / 3
+
+    def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
+        """Distort an image at a severity above 0."""
+        light = glare(image, rng, level(self.severity, 0, (0.03, 0.08, 0.15)))
+        seen = exposed(image, rng, min(1.0, 3 * self.severity))
+        return NoisyImage(lighten(seen, light * np.float32(min(1.0, 3 * self.severity))), label_effect="occluded")
