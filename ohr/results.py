@@ -18,6 +18,7 @@ from ohr.engine.recipe import Recipe
 from ohr.engine.summary import summarise
 from ohr.engine.work import Work
 from ohr.errors import DataError
+from ohr.spec.model import Calibration
 
 _PACKAGES = (
     "bm25s", "faiss-cpu", "jieba", "numpy", "onnxruntime", "opencv-python", "pypdfium2", "quicktok-v1", "rapidfuzz",
@@ -105,7 +106,8 @@ def _manifest(results: Results, now: datetime) -> dict[str, Any]:
         "data": {document.name: recipe.leaf(document, images=False) for document in recipe.inputs.documents},
         "documents": len(recipe.inputs.documents),
         "questions": len(recipe.inputs.questions),
-        "notes": [*recipe.inputs.notes, *_shortfalls(results.doses)],
+        "notes": [*recipe.inputs.notes, *_misses(recipe.spec.calibrations), *_shortfalls(results.doses)],
+        "calibration": [asdict(found) for found in recipe.spec.calibrations],
         "noise": [dict(row) for row in results.doses],
         "calls": dict(work.calls),
         "seconds": {stage: round(seconds, 2) for stage, seconds in work.seconds.items()},
@@ -114,6 +116,16 @@ def _manifest(results: Results, now: datetime) -> dict[str, Any]:
         "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
         "packages": {name: _version(name) for name in _PACKAGES},
     }
+
+
+def _misses(calibrations: Sequence[Calibration]) -> list[str]:
+    """Say where the nearest dose that was found is not near enough."""
+    return [
+        f"{found.noise}: target_{found.target.measure} {found.target.value:g} was met to {found.achieved:.3f} only, "
+        f"at {found.knob} {found.value:g}: the dose jumps there, or {len(found.passes)} measurements were too few"
+        for found in calibrations
+        if not found.met
+    ]
 
 
 def _shortfalls(doses: Sequence[Row]) -> list[str]:

@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ohr.engine.bases import Bases, missing_documents, missing_pages
+from ohr.engine.calibrate import NotCalibrated, Workshop, calibrate
 from ohr.engine.cells import cells, search_place, searches
-from ohr.engine.inputs import limited, read_inputs
+from ohr.engine.inputs import Inputs, limited, read_inputs
 from ohr.engine.preflight import check_stages
+from ohr.engine.progress import Quiet
 from ohr.engine.recipe import Recipe
 from ohr.engine.references import CONDITIONS
 from ohr.engine.retrieve import Retrieved, retrieved_from_store, scopes, search_key
 from ohr.engine.run import prompts_of
 from ohr.engine.timing import recall
+from ohr.engine.work import Work
 from ohr.spec.model import Spec
 from ohr.store import Store
 
@@ -50,7 +53,9 @@ def plan(spec: Spec, store_folder: Path, workers: int, limit: int | None = None)
     """Look what the store has; runs nothing."""
     check_stages(spec)
     spec = limited(spec, limit)
-    recipe, store = Recipe(spec, read_inputs(spec)), Store(store_folder)
+    inputs, store = read_inputs(spec), Store(store_folder)
+    spec, uncalibrated = _calibrated(spec, inputs, store)
+    recipe = Recipe(spec, inputs)
     pages = missing_pages(recipe, store)
     documents, keys = missing_documents(recipe, store, {})
     bases = Bases(recipe, store, keys)
@@ -68,8 +73,20 @@ def plan(spec: Spec, store_folder: Path, workers: int, limit: int | None = None)
         "searches": Count(len(found) * len(scopes(recipe)), _searches_left(bases)),
         "prompts to answer": answers,
     }
+    if uncalibrated:
+        steps["levels to calibrate"] = Count(
+            sum(base.target is not None for base in spec.knowledge_bases), uncalibrated
+        )
     names = (len(recipe.inputs.documents), len(recipe.inputs.questions), recipe.inputs.notes)
     return Plan(*names, stages, steps, tokens, _minutes(spec, store, steps, workers))
+
+
+def _calibrated(spec: Spec, inputs: Inputs, store: Store) -> tuple[Spec, int]:
+    """Calibrate with what the store has; else count the levels that are left, whose steps stand for any strength."""
+    try:
+        return calibrate(spec, Workshop(inputs, store, None, Quiet(), Work())), 0
+    except NotCalibrated:
+        return spec, sum(base.target is not None for base in spec.knowledge_bases)
 
 
 def _searches_left(bases: Bases) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from ohr.contracts import Completion, Page, Prompt, Question
 from ohr.engine.answer import Answered, ask
 from ohr.engine.bases import Bases, build_bases, document_texts
+from ohr.engine.calibrate import Workshop, calibrate
 from ohr.engine.cells import Cell, search_place, searches
 from ohr.engine.inputs import limited, read_inputs
 from ohr.engine.local import Executor, LocalExecutor
@@ -80,14 +81,27 @@ def run(
     """
     check_stages(spec)
     spec = limited(spec, limit)
-    recipe = Recipe(spec, read_inputs(spec))
+    inputs = read_inputs(spec)
     (runs / spec.name).mkdir(parents=True, exist_ok=True)  # folders that cannot be written are told before the work
     Store(store).put(key("probe"), None)
     work = Work(spec.max_failures)
     progress = progress or Quiet()
     executor = executor or LocalExecutor(workers or os.cpu_count() or 1, spec.plugin_files)
     with _store_for_models(store):
-        return _run(recipe, Store(store), runs, executor, progress, work)
+        spec = calibrate(spec, Workshop(inputs, Store(store), executor, progress, work))
+        return _run(Recipe(spec, inputs), Store(store), runs, executor, progress, work)
+
+
+def calibrated(spec: Spec, *, store: Path, workers: int, limit: int | None, progress: Progress) -> Spec:
+    """Give a spec in which every level with a target has its strength; measures what the store does not have.
+
+    Raises: as `run`, and SpecError for a target that cannot be reached.
+    """
+    check_stages(spec)
+    spec = limited(spec, limit)
+    executor = LocalExecutor(workers, spec.plugin_files)
+    with _store_for_models(store):
+        return calibrate(spec, Workshop(read_inputs(spec), Store(store), executor, progress, Work(spec.max_failures)))
 
 
 def _run(recipe: Recipe, store: Store, runs: Path, executor: Executor, progress: Progress, work: Work) -> Finished:

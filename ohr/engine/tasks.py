@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from ohr.contracts import Benchmark, Chunker, Document, Page, Question, Recognition
+from ohr.contracts import Benchmark, Chunker, Document, OcrBackend, Page, Question, Recognition
 from ohr.engine.border import checked_chunks
 from ohr.engine.images import PageImage
 from ohr.engine.perturb import perturb
@@ -73,7 +73,7 @@ def read_page(task: PageTask) -> float:
     if read.error is not None:
         raise StageError(f"ocr {task.base.ocr.kind}", f"{task.document.name} page {task.index}", read.error)
     seconds = perf_counter() - began
-    Store(task.store).put(task.key, {"text": _storable(read.text), "seconds": round(seconds, 4)})
+    Store(task.store).put(task.key, {"text": storable(read.text), "seconds": round(seconds, 4)})
     return seconds
 
 
@@ -82,7 +82,7 @@ def finish_document(task: DocumentTask) -> int:
     store = Store(task.store)
     pages = _source_pages(task, store)
     made = perturb(pages, task.base.text_noise, task.questions, task.seed)
-    noisy = [replace(page, text=_storable(page.text)) for page in made.pages]
+    noisy = [replace(page, text=storable(page.text)) for page in made.pages]
     ledgers = made.records()
     store.put(task.key, {"pages": [asdict(page) for page in noisy], "edits": ledgers, "aimed": made.aimed})
     for chunk_key, chunker in task.chunkers:
@@ -92,9 +92,7 @@ def finish_document(task: DocumentTask) -> int:
 
 def _source_pages(task: DocumentTask, store: Store) -> Sequence[Page]:
     if not task.base.ocr.reads_images:
-        if task.base.ocr.kind == "ground_truth":
-            return task.benchmark.pages(task.document)
-        return task.base.ocr.recorded(task.document)
+        return recorded_pages(task.benchmark, task.base.ocr, task.document)
     failures = dict(task.failures)
     pages = []
     for index, page_key in enumerate(task.page_keys):
@@ -108,6 +106,11 @@ def _source_pages(task: DocumentTask, store: Store) -> Sequence[Page]:
     return pages
 
 
-def _storable(text: str) -> str:
+def recorded_pages(benchmark: Benchmark, ocr: OcrBackend, document: Document) -> Sequence[Page]:
+    """Give a document's pages where no image is read."""
+    return benchmark.pages(document) if ocr.kind == "ground_truth" else ocr.recorded(document)
+
+
+def storable(text: str) -> str:
     """Replace lone surrogates, which no file can hold."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from types import UnionType
@@ -14,6 +14,7 @@ from pydantic import SecretStr, ValidationError
 from ohr.contracts import Stage
 from ohr.errors import PluginError
 from ohr.registry import Registry, choices
+from ohr.spec.aims import TARGET_KEYS, Aim, aims, faults_of_aims
 from ohr.spec.faults import told
 from ohr.spec.model import Named
 from ohr.spec.source import Fault, Source, Where
@@ -24,10 +25,11 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A plugin and the (field, value) pairs that were swept to make it."""
+    """A plugin, the (field, value) pairs that were swept to make it, and the dose it is to have, if any."""
 
     stage: Any
     swept: tuple[tuple[str, Any], ...] = ()
+    aim: Aim | None = None
 
 
 @dataclass
@@ -71,8 +73,20 @@ class Builder:
     def chain(self, family: str, entry: Any, where: Where) -> list[tuple[Built, ...]]:
         """Make a chain of plugins: one mapping, or a list of them applied in order."""
         if isinstance(entry, Mapping):
-            return [(built,) for built in self.spread(family, entry, where)]
-        return list(product(*(self.spread(family, keys, (*where, i)) for i, keys in enumerate(entry))))
+            return [(built,) for built in self.noises(family, entry, where)]
+        return list(product(*(self.noises(family, keys, (*where, i)) for i, keys in enumerate(entry))))
+
+    def noises(self, family: str, keys: Mapping[str, Any], where: Where) -> list[Built]:
+        """Make a noise for every combination of its swept values, and of its targets if it has any."""
+        plain = {key: value for key, value in keys.items() if key not in TARGET_KEYS}
+        found = self.spread(family, plain, where)
+        if len(plain) == len(keys) or not found:
+            return found
+        knob = str(found[0].stage.knob)
+        for key, fault in faults_of_aims(keys, knob, type(found[0].stage)):
+            self.fault((*where, key), fault)
+            found = []
+        return [replace(built, swept=(*built.swept, *swept), aim=aim) for built in found for aim, swept in aims(keys)]
 
     def named(self, family: str, entries: Sequence[Mapping[str, Any] | None], where: Where) -> tuple[Named[Any], ...]:
         """Make named plugins; each entry may have a `name`, by default its kind, and swept values are added."""

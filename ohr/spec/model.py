@@ -1,7 +1,7 @@
 """A spec, resolved: every plugin an object, every sweep spread out, every default filled in."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -14,6 +14,53 @@ S = TypeVar("S")
 EvaluationStage = Literal["retrieval", "generation", "overall"]
 
 
+Measure = Literal["r_noise", "evidence_loss"]
+MEASURES: tuple[Measure, ...] = ("r_noise", "evidence_loss")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The dose that a level is to have, in place of a strength.
+
+    Args:
+        source: the questions that count: `all`, an evidence source, or `multimodal`.
+        family: `image_noise` or `text_noise`: the chain in which the noise stands whose strength is looked for.
+        place: its place there.
+    """
+
+    measure: Measure
+    value: float
+    source: str
+    family: Literal["image_noise", "text_noise"]
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How the strength of a level was found.
+
+    Args:
+        noise: name of the entry.
+        value: the strength, of field `knob`.
+        achieved: the mean dose over `seeds` at that strength.
+        questions: how many were counted.
+        tolerance: how far from the target the dose may be.
+        met: it is not farther.
+        passes: (strength, dose) of each measurement, in order.
+    """
+
+    noise: str
+    target: Target
+    knob: str
+    value: float
+    achieved: float
+    seeds: tuple[int, ...]
+    questions: int
+    tolerance: float
+    met: bool
+    passes: tuple[tuple[float, float], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class KnowledgeBase:
     """One condition: the documents as one noise and OCR engine leave them.
@@ -24,6 +71,7 @@ class KnowledgeBase:
         knob: name of the field that sets the strength, and its value; None where there is no noise.
         replicate: number of the draw, from 0; it is added to the seed.
         retrievers: names of the retrievers it is limited to, None for all.
+        target: the dose it is to have; until it is calibrated its noise has any strength.
     """
 
     name: str
@@ -35,6 +83,36 @@ class KnowledgeBase:
     knob_value: float | str | None = None
     replicate: int = 0
     retrievers: tuple[str, ...] | None = None
+    target: Target | None = None
+
+    @property
+    def calibrated(self) -> ImageNoise | TextNoise:
+        """The noise that the target is about."""
+        if self.target is None:
+            raise ValueError(f"{self.name} has no target")
+        chain: tuple[ImageNoise | TextNoise, ...] = getattr(self, self.target.family)
+        return chain[self.target.place]
+
+    def with_strength(self, value: float) -> "KnowledgeBase":
+        """Give this base with another strength of the noise that its target is about."""
+        noise, target = self.calibrated, self.target
+        assert target is not None
+        chain = list(getattr(self, target.family))
+        chain[target.place] = noise.model_copy(update={noise.knob: value})
+        changed: dict[str, Any] = {target.family: tuple(chain)}
+        return replace(self, **changed)
+
+    def written(self) -> dict[str, Any]:
+        """Write it out with all defaults."""
+        return {
+            "name": self.name,
+            "image_noise": [noise.model_dump(mode="json") for noise in self.image_noise],
+            "ocr": self.ocr.model_dump(mode="json"),
+            "text_noise": [noise.model_dump(mode="json") for noise in self.text_noise],
+            "replicate": self.replicate,
+            "retrievers": self.retrievers,
+            "target": self.target and asdict(self.target),
+        }
 
     @property
     def has_text(self) -> bool:
@@ -70,6 +148,7 @@ class Spec:
     plugin_digests: tuple[tuple[str, str], ...] = ()
     plugin_files: tuple[Path, ...] = ()
     resolved: Any = None
+    calibrations: tuple[Calibration, ...] = ()
 
 
 class SpecFile(BaseModel):

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -13,7 +13,7 @@ from ohr.errors import SpecError
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder, Built
 from ohr.spec.faults import told
-from ohr.spec.model import KnowledgeBase, KnowledgeBaseEntry, Named, Spec, SpecFile, names
+from ohr.spec.model import KnowledgeBase, KnowledgeBaseEntry, Named, Spec, SpecFile, Target, names
 from ohr.spec.protocol import Protocol
 from ohr.spec.source import Source, Where, read_source
 from ohr.spec.sweep import shown
@@ -193,6 +193,13 @@ def _levels(builder: Builder, entry: KnowledgeBaseEntry, where: Where, replicate
     image = builder.chain("image_noise", entry.image_noise, (*where, "image_noise"))
     text = builder.chain("text_noise", entry.text_noise, (*where, "text_noise"))
     ocr = builder.spread("ocr", entry.ocr, (*where, "ocr"))
+    aimed = [built for chain in (image, text) for built in (chain[0] if chain else ()) if built.aim]
+    if len(aimed) > 1:
+        builder.fault(where, "only one noise of a knowledge base can have a target")
+        return []
+    if any(built.aim for chain in image for built in chain) and any(b.stage.kind == "ground_truth" for b in ocr):
+        builder.fault((*where, "image_noise"), "a target needs an `ocr` that reads the images: the dose is of text")
+        return []
     levels = []
     for images, engine, texts in product(image, ocr, text):
         noises = (*images, *texts)
@@ -201,6 +208,7 @@ def _levels(builder: Builder, entry: KnowledgeBaseEntry, where: Where, replicate
         # without strength, or without noise, every draw is the same
         draws = replicates if any(getattr(built.stage, built.stage.knob) for built in noises) else 1
         knob, value, rest = _knob(noises, swept)
+        target = _target(images, texts)
         for draw in range(draws):
             levels.append(
                 KnowledgeBase(
@@ -213,9 +221,19 @@ def _levels(builder: Builder, entry: KnowledgeBaseEntry, where: Where, replicate
                     knob_value=value,
                     replicate=draw,
                     retrievers=tuple(entry.retrievers) if entry.retrievers is not None else None,
+                    target=target,
                 )
             )
     return levels
+
+
+def _target(images: Sequence[Built], texts: Sequence[Built]) -> Target | None:
+    chains: dict[Literal["image_noise", "text_noise"], Sequence[Built]] = {"image_noise": images, "text_noise": texts}
+    for family, chain in chains.items():
+        for place, built in enumerate(chain):
+            if built.aim:
+                return Target(built.aim.measure, built.aim.value, built.aim.source, family, place)
+    return None
 
 
 def _default_name(images: Sequence[Built], engine: Built, texts: Sequence[Built]) -> str:
@@ -232,6 +250,10 @@ def _knob(noises: Sequence[Built], swept: Sequence[tuple[str, Any]]) -> tuple[st
     swept makes a noise of its own, so that the levels of one noise differ in one thing only.
     """
     knobs = [pair for built in noises for pair in built.swept if pair[0] == built.stage.knob]
+    aims = [(f"target_{built.aim.measure}", built.aim.value) for built in noises if built.aim]
+    if aims:
+        rest = [pair for pair in swept if pair not in aims]
+        return *aims[0], "".join(f" {field}={shown(value)}" for field, value in rest)
     if not swept:
         first = noises[0].stage if noises else None
         return (first.knob, getattr(first, first.knob), "") if first else (None, None, "")
@@ -272,17 +294,7 @@ def _written_out(
     )
     return plain | {
         "benchmark": benchmark.model_dump(mode="json"),
-        "knowledge_bases": [
-            {
-                "name": base.name,
-                "image_noise": [noise.model_dump(mode="json") for noise in base.image_noise],
-                "ocr": base.ocr.model_dump(mode="json"),
-                "text_noise": [noise.model_dump(mode="json") for noise in base.text_noise],
-                "replicate": base.replicate,
-                "retrievers": base.retrievers,
-            }
-            for base in bases
-        ],
+        "knowledge_bases": [base.written() for base in bases],
         "chunkers": dumped(chunkers),
         "retrievers": dumped(retrievers),
         "generators": dumped(generators),

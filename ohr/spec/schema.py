@@ -5,6 +5,7 @@ from typing import Any
 from ohr.contracts import Stage
 from ohr.errors import PluginError
 from ohr.registry import Registry
+from ohr.spec.aims import targets_schema
 from ohr.spec.model import KnowledgeBaseEntry, SpecFile
 from ohr.spec.sweep import takes_list
 
@@ -56,7 +57,7 @@ def _chain(family: str) -> dict[str, Any]:
 
 
 def _plugin_schema(registry: Registry, family: str, kind: str) -> dict[str, Any]:
-    named = {"name": {"type": "string"}} if family in ("chunker", "retriever", "generator") else {}
+    named: dict[str, Any] = {"name": {"type": "string"}} if family in ("chunker", "retriever", "generator") else {}
     try:
         plugin = registry.load(family, kind)
     except PluginError as error:
@@ -64,6 +65,8 @@ def _plugin_schema(registry: Registry, family: str, kind: str) -> dict[str, Any]
     schema = plugin.model_json_schema()
     properties = {name: _swept(plugin, name, field) for name, field in schema.get("properties", {}).items()}
     properties["kind"] = {"const": kind}
+    if family in ("text_noise", "image_noise"):
+        named |= targets_schema()
     schema |= {"properties": named | properties, "required": ["kind", *schema.get("required", [])]}
     schema["description"] = _first_line(plugin)
     return schema

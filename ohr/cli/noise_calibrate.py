@@ -1,0 +1,55 @@
+"""`ohr noise calibrate`: the strengths that a spec's targets ask for."""
+
+import os
+from typing import TYPE_CHECKING
+
+from ohr.cli.options import STORE, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
+from ohr.cli.show import say, say_json, say_table
+
+if TYPE_CHECKING:
+    from ohr.spec.model import Calibration
+
+
+def calibrate(
+    spec: SpecFile,
+    overrides: Overrides = None,
+    limit: Limit = None,
+    workers: Workers = None,
+    trust_plugins: Trust = False,
+    store: StoreFolder = STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Find the strength of each noise with a target, and show how it was found.
+
+    A run of the spec does this first; what was measured once is in the store.
+    """
+    from ohr.cli.bars import bars
+    from ohr.engine.run import calibrated
+    from ohr.errors import SpecError
+    from ohr.spec.read import read_spec
+
+    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
+    if not any(base.target for base in read.knowledge_bases):
+        raise SpecError(f"{spec}: nothing to calibrate: no noise has target_r_noise or target_evidence_loss")
+    with bars() as progress:
+        found = calibrated(
+            read, store=store, workers=workers or os.cpu_count() or 1, limit=limit, progress=progress
+        ).calibrations
+    if as_json:
+        say_json(found)
+        return
+    for calibration in found:
+        _print(calibration)
+
+
+def _print(found: "Calibration") -> None:
+    on = "" if found.target.source == "all" else f" on {found.target.source}"
+    say(f"{found.noise}: target_{found.target.measure} {found.target.value:g}{on}")
+    rows = [(f"{strength:.5g}", f"{dose:.4f}", f"{dose - found.target.value:+.4f}") for strength, dose in found.passes]
+    say_table((found.knob, found.target.measure, "off by"), rows)
+    verdict = "met" if found.met else "NOT met"
+    say(
+        f"{verdict} at {found.knob} {found.value:.5g}: {found.achieved:.4f} over seeds "
+        f"{', '.join(map(str, found.seeds))}, {found.questions} questions, tolerance {found.tolerance:.4f}"
+    )
+    say()
