@@ -1,41 +1,200 @@
-"""Regions of Mathpix-Markdown, found tolerantly: broken markup makes regions, never an error."""
+"""Regions of Mathpix-Markdown, found tolerantly and in one pass: broken markup makes regions, never an error."""
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["text", "inline_formula", "block_formula", "table", "chart"]
+from ohr.contracts import Span
 
-_MARKUP = re.compile(
-    r"(?P<chart><chart>.*?</chart>)"
-    r"|(?P<table>\\begin\{(?P<t>table\*?|tabular\*?|array)\}.*?\\end\{(?P=t)\}|<table\b.*?</table>"
-    r"|(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z)){2,})"
-    r"|(?P<block_formula>\$\$.*?\$\$|\\\[.*?\\\]|\\begin\{(?P<e>equation\*?|align\*?|gather\*?)\}.*?\\end\{(?P=e)\})"
-    r"|(?P<inline_formula>\\\(.*?\\\)|(?<!\\)\$(?=\S)(?:[^$\\\n]|\\.|\n(?!\n))+?(?<![\\\s])\$(?!\d))",
-    re.DOTALL | re.MULTILINE,
+Kind = Literal["text", "inline_formula", "block_formula", "table", "chart", "tag"]
+
+TABULARS = frozenset({"tabular", "tabular*", "tabularx", "tabulary", "longtable", "array"})
+"""Environments with rows and cells."""
+
+_WRAPPERS = frozenset({"table", "table*"})
+_DISPLAYS = frozenset(
+    name + star for name in ("equation", "align", "gather", "multline", "eqnarray", "displaymath") for star in ("", "*")
 )
+_TOKEN = re.compile(
+    r"\\(?:begin|end)[ ]?\{[A-Za-z]+\*?\}"
+    r"|\\."  # any other command's beginning, and so every escaped `\$` and `\\`
+    r"|\$\$?"
+    r"|\n(?=[ \t]*\n)"
+    r"|</?[A-Za-z][^<>\n]*>",
+    re.DOTALL,
+)
+_MARKDOWN_TABLE = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z)){2,}", re.MULTILINE)
+_PROSE = re.compile(r"[A-Za-z]{2,}[,;]?\s+[A-Za-z]{2,}")
+_NOTATION = re.compile(r"[\\^_{}=+*/<>|-]")
+_WORD = re.compile(r"[A-Za-z]{2}")
+_NOWHERE = (1 << 62, 1 << 62)
+_MARKUP = re.compile(r"[\\$<|]")
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Characters [start, end) of one kind."""
+    """Characters [start, end) of one kind; `body` is what stands between a formula's delimiters."""
 
     kind: Kind
     start: int
     end: int
+    body: Span = (0, 0)
 
 
 def regions(text: str) -> list[Region]:
-    """Cut a page into regions that together cover all of it, in order."""
-    found: list[Region] = []
+    """Cut a page into regions that together cover all of it, in order; linear in the length of the text.
+
+    A formula stands within one paragraph; a table or an environment reaches from its beginning to the end that matches
+    it; what has no partner is text. `$5 and $6` is money. Text in a chart that is no table is `chart`; an HTML tag
+    elsewhere is `tag`.
+    """
+    if not _MARKUP.search(text):
+        return [Region("text", 0, len(text))] if text else []
+    parser = _Parser(text)
+    parser.read()
+    return list(_with_charts(_filled(text, parser.found), parser.charts))
+
+
+class _Parser:
+    """One pass over the tokens; `found` stays ascending, and a larger region replaces those within it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.found: list[Region] = []
+        self.charts: list[Span] = []
+        self._open: list[tuple[str, int, int]] = []  # environments and HTML tables: name, start, start of the body
+        self._names: dict[str, int] = {}  # how often each name is open, so that a stray end costs nothing
+        self._chart = -1
+        self._pending: dict[str, int] = {}  # where the latest opening of each kind of formula stands
+        self._barrier = -1  # no formula reaches over this place: a blank line, a table
+
+    def read(self) -> None:
+        tables = _MARKDOWN_TABLE.finditer(self.text) if "|" in self.text else iter(())
+        table, past = next(tables, None), 0
+        for token in _TOKEN.finditer(self.text):
+            while table and table.start() <= token.start():
+                past = table.end()
+                self._accept("table", *table.span())
+                table = next(tables, None)
+            if token.start() >= past:
+                self._take(token[0], *token.span())
+        while table:
+            self._accept("table", *table.span())
+            table = next(tables, None)
+
+    def _take(self, sign: str, start: int, end: int) -> None:
+        if sign[0] == "\n":
+            self._barrier = start
+        elif sign[0] == "$":
+            self._dollar(sign, start, end)
+        elif sign[0] == "<":
+            self._tag(sign, start, end)
+        elif sign in (r"\(", r"\["):
+            self._pending[sign] = start
+        elif sign in (r"\)", r"\]"):
+            opening = self._pending.pop(r"\(" if sign == r"\)" else r"\[", -1)
+            if opening > self._barrier:
+                kind: Kind = "inline_formula" if sign == r"\)" else "block_formula"
+                self._accept(kind, opening, end, (opening + 2, start))
+        elif sign.startswith(r"\begin") and len(sign) > 7:
+            self._begin(_name(sign), start, end)
+        elif sign.startswith(r"\end") and len(sign) > 5:
+            self._end(_name(sign), start, end)
+
+    def _dollar(self, sign: str, start: int, end: int) -> None:
+        opening = self._pending.pop(sign, -1)
+        body = (opening + len(sign), start)
+        within = opening > self._barrier and (sign == "$$" or self._pending.get("$$", -1) < opening)
+        if within and _is_formula(self.text, body, sign):
+            self._accept("block_formula" if sign == "$$" else "inline_formula", opening, end, body)
+        else:
+            self._pending[sign] = start
+
+    def _tag(self, sign: str, start: int, end: int) -> None:
+        name = re.split(r"[\s/>]", sign.lower().lstrip("</"), maxsplit=1)[0]
+        closing = sign[1] == "/"
+        if name == "chart":
+            if closing and self._chart >= 0:
+                self.charts.append((self._chart, end))
+            self._chart = -1 if closing else start
+        if name == "table" and (closing and self._names.get("<table>")):
+            self._end("<table>", start, end)
+            return
+        if name == "table" and not closing:
+            self._begin("<table>", start, end)
+        self.found.append(Region("tag", start, end))
+
+    def _begin(self, name: str, start: int, end: int) -> None:
+        if name in TABULARS or name in _WRAPPERS or name in _DISPLAYS or name == "<table>":
+            if name not in _DISPLAYS and name != "array":
+                self._barrier = start
+            self._open.append((name, start, end))
+            self._names[name] = self._names.get(name, 0) + 1
+
+    def _end(self, name: str, start: int, end: int) -> None:
+        if not self._names.get(name):
+            return
+        opened, begun, body = "", 0, 0
+        while opened != name:
+            opened, begun, body = self._open.pop()
+            self._names[opened] -= 1
+        self._accept("block_formula" if name in _DISPLAYS else "table", begun, end, (body, start), name)
+
+    def _accept(self, kind: Kind, start: int, end: int, body: Span = (0, 0), name: str = "") -> None:
+        while self.found and self.found[-1].end > start:  # what is within, or broken by it
+            self.found.pop()
+        self.found.append(Region(kind, start, end, body))
+        if kind == "table" and name != "array":  # an array may stand within a formula
+            self._barrier = start
+        self._pending = {sign: place for sign, place in self._pending.items() if place < start}
+
+
+def _name(sign: str) -> str:
+    return sign[sign.index("{") + 1 : -1]
+
+
+def _is_formula(text: str, body: Span, sign: str) -> bool:
+    """Tell a formula from two dollars that happen to stand around words (as pandoc does, and Mathpix's spaces)."""
+    inner = text[body[0] : body[1]]
+    if not inner.strip() or ("\\" not in inner and _PROSE.search(inner)):
+        return False
+    if sign == "$$":
+        return True
+    notation = bool(_NOTATION.search(inner))
+    if text[body[1] + 1 : body[1] + 2].isdigit() and not notation:
+        return False
+    if inner[0].isspace() or inner[-1].isspace():
+        return notation or not any(sign.isspace() for sign in inner.strip())
+    return " " not in inner or notation or not _WORD.search(inner)
+
+
+def _filled(text: str, found: list[Region]) -> Iterator[Region]:
     place = 0
-    for match in _MARKUP.finditer(text):
-        if match.start() > place:
-            found.append(Region("text", place, match.start()))
-        kinds: tuple[Kind, ...] = ("chart", "table", "block_formula", "inline_formula")
-        kind = next(kind for kind in kinds if match[kind] is not None)
-        found.append(Region(kind, match.start(), match.end()))
-        place = match.end()
+    for region in found:
+        if region.start > place:
+            yield Region("text", place, region.start)
+        yield region
+        place = region.end
     if place < len(text):
-        found.append(Region("text", place, len(text)))
-    return found
+        yield Region("text", place, len(text))
+
+
+def _with_charts(filled: Iterable[Region], charts: list[Span]) -> Iterator[Region]:
+    """Make one region of all that a chart holds between its tables."""
+    spans, begun = iter(charts), -1
+    start, end = next(spans, _NOWHERE)
+    for region in filled:
+        while region.start >= end:
+            start, end = next(spans, _NOWHERE)
+        inside = region.start >= start and region.kind != "table"
+        if begun >= 0 and (not inside or region.start == start):
+            yield Region("chart", begun, region.start)
+            begun = -1
+        if not inside:
+            yield region
+        elif begun < 0:
+            begun = region.start
+        if begun >= 0 and region.end >= end:
+            yield Region("chart", begun, region.end)
+            begun = -1

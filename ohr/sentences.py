@@ -4,11 +4,12 @@ import re
 
 from ohr.contracts import Span
 
-_END = re.compile(r"(?:[.!?]+[\"')\]]*(?=\s)|[。！？；]+[”’」』）]*|\n\s*\n)\s*")
+_END = re.compile(r"(?:(?<![.!?])[.!?]++[\"')\]]*(?=\s)|[。！？；]+[”’」』）]*|\n\s*\n)\s*")
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[A-Z]|No|Nos|Mr|Mrs|Ms|Dr|St|Art|Fig|Eq|Sec|vs|etc|cf|e\.g|i\.e|approx|para|p|pp))\.$"
 )
+_LONGEST = 8  # characters of an abbreviation, so that a text full of them is still read once
 
 
 def sentence_spans(text: str) -> list[Span]:
@@ -21,7 +22,7 @@ def sentence_spans(text: str) -> list[Span]:
         if (
             match[0].startswith(".")
             and not _BLANK_LINE.search(match[0])
-            and _ABBREVIATION.search(text, start, match.start() + 1)
+            and _ABBREVIATION.search(text, max(start, match.start() - _LONGEST), match.start() + 1)
         ):
             continue
         if text[start : match.end()].strip():

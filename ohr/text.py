@@ -59,10 +59,11 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
     pieces = normalise(text).split()
     if not segment_chinese or not HAS_HAN.search(text):
         return tuple(pieces)
-    return tuple(word for piece in pieces for word in _cut(piece))
+    return tuple(word for piece in pieces for word in chinese_words(piece))
 
 
-def _cut(piece: str) -> list[str]:
+def chinese_words(piece: str) -> list[str]:
+    """Cut a text without white space into parts that together are all of it, each run of Chinese into its words."""
     found: list[str] = []
     for run in _HAN_RUN.split(piece):
         found += chinese_cutter()(run) if _HAN_RUN.match(run) else [run] * bool(run)

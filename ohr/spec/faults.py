@@ -20,6 +20,7 @@ _PLAIN = {
     "list_type": "must be a list",
     "tuple_type": "must be a list",
     "dict_type": "must be a mapping with a `kind`",
+    "model_type": "must be a mapping",
     "missing": "is required",
 }
 
@@ -30,7 +31,7 @@ def told(source: Source, where: Where, detail: Any, model: type[BaseModel]) -> F
     key = (*where, *(loc or detail["loc"][:1]))
     kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind == "extra_forbidden":
-        return source.fault(key, f"unknown key. {choices(str(key[-1]), _keys(model))}")
+        return source.fault(key, f"unknown key. {choices(str(key[-1]), _keys(_inner(model, loc[:-1])))}")
     if kind == "missing":
         return source.fault(key, _PLAIN[kind])
     if kind in ("literal_error", "enum"):
@@ -44,6 +45,16 @@ def told(source: Source, where: Where, detail: Any, model: type[BaseModel]) -> F
 
 def _keys(model: type[BaseModel]) -> list[str]:
     return [*model.model_fields, *(["extends"] if model is SpecFile else [])]
+
+
+def _inner(model: type[BaseModel], loc: tuple[Any, ...]) -> type[BaseModel]:
+    """Find the model that a field's own keys belong to, where a field is a model itself."""
+    for part in loc:
+        field = model.model_fields.get(str(part))
+        if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
+            break
+        model = field.annotation
+    return model
 
 
 def _is_key(part: object, source: Source) -> bool:

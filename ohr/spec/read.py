@@ -260,7 +260,12 @@ def _knob(noises: Sequence[Built], swept: Sequence[tuple[str, Any]]) -> tuple[st
     chosen = (knobs or list(swept))[0]
     rest = list(swept)
     rest.remove(chosen)
-    return *chosen, "".join(f" {field}={shown(value)}" for field, value in rest)
+    field, value = chosen
+    return (
+        field,
+        shown(value) if isinstance(value, dict) else value,
+        "".join(f" {field}={shown(value)}" for field, value in rest),
+    )
 
 
 def _refuse_repeats(builder: Builder, key: str, given: Sequence[str]) -> None:

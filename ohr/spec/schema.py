@@ -63,6 +63,8 @@ def _plugin_schema(registry: Registry, family: str, kind: str) -> dict[str, Any]
     except PluginError as error:
         return {"type": "object", "description": str(error), "properties": {"kind": {"const": kind}}}
     schema = plugin.model_json_schema()
+    parts = schema.pop("$defs", {})
+    schema = _inlined(schema, parts) if parts else schema
     properties = {name: _swept(plugin, name, field) for name, field in schema.get("properties", {}).items()}
     properties["kind"] = {"const": kind}
     if family in ("text_noise", "image_noise"):
@@ -80,6 +82,16 @@ def _swept(plugin: type[Stage], name: str, field: dict[str, Any]) -> dict[str, A
     plain = {key: value for key, value in shown.items() if key in ("description", "default", "title")}
     one = {key: value for key, value in shown.items() if key not in plain}
     return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}], **plain}
+
+
+def _inlined(value: Any, parts: dict[str, Any]) -> Any:
+    """Put a field's own model in the place of the reference to it; a reference knows its place in one file only."""
+    if isinstance(value, list):
+        return [_inlined(item, parts) for item in value]
+    if not isinstance(value, dict):
+        return value
+    rest = {key: _inlined(item, parts) for key, item in value.items() if key != "$ref"}
+    return _inlined(parts[value["$ref"].rsplit("/", 1)[-1]], parts) | rest if "$ref" in value else rest
 
 
 def _first_line(plugin: type[Stage]) -> str:

@@ -25,9 +25,11 @@ class Variant:
 
 
 def shown(value: Any) -> str:
-    """Write a swept value as it stands in names and results: 1.0 as 1, a list as its items."""
+    """Write a swept value as it stands in names and results: 1.0 as 1, a list as its items, a mapping as key=value."""
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, Mapping):
+        return "+".join(f"{key}={shown(given)}" for key, given in value.items())
     return "+".join(map(shown, value)) if isinstance(value, list | tuple) else str(value)
 
 

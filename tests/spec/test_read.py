@@ -274,9 +274,13 @@ def test_a_file_that_is_not_text_is_told(tmp_path):
         ("{text_noise: {kind: formatting, rate: high}}", ["text_noise.rate: must be a number (got 'high')"]),
         ("{text_noise: {kind: formatting, rate: true}}", ["text_noise.rate: must not be true or false (got True)"]),
         ("{text_noise: {kind: formatting, rate: [0.1, high]}}", ["text_noise.rate.1: must be a number (got 'high')"]),
-        ("{text_noise: {kind: formatting, rules: style}}", ["text_noise.rules: must be a list (got 'style')"]),
-        ("{text_noise: {kind: formatting, rules: [stile]}}",
-         ["text_noise.rules.0: Choose one of: style, title, paragraph. Did you mean 'title'? (got 'stile')"]),
+        ("{text_noise: {kind: formatting, rules: bold}}", ["text_noise.rules: must be a mapping (got 'bold')"]),
+        ("{text_noise: {kind: formatting, rules: {bold: 2}}}",
+         ["text_noise.rules.bold: must be less than or equal to 1 (got 2)"]),
+        ("{text_noise: {kind: formatting, rules: {titel: 1}}}",
+         ["text_noise.rules.titel: unknown key. Choose one of: bold, italic, underline, title, paragraph, "
+          "formula_conversion, extraneous_elements, equivalent_symbols, table_lines, cell_content. "
+          "Did you mean 'title'?"]),
         ("{ocr: {kind: precomputed}}", ["ocr.root: is required"]),
         ("{ocr: tesseract}", ["ocr: must be a mapping with a `kind` (got 'tesseract')"]),
         ("{name: [a]}", ["name: must be text (got ['a'])"]),
@@ -290,6 +294,14 @@ def test_a_wrong_knowledge_base_is_told_with_its_key(faults, entry, told):
     assert faults(f"{BASE}knowledge_bases:\n  - {entry}\n") == [
         f"spec.yaml:5: knowledge_bases.0.{installed(line)}" for line in told
     ]
+
+
+def test_a_mapping_is_swept_over_a_list_of_mappings(spec):
+    read = spec(
+        BASE + "replicates: 1\nknowledge_bases: [{text_noise: {kind: formatting, rules: [{bold: 1}, {title: 0.5}]}}]\n"
+    )
+    assert [base.name for base in read.knowledge_bases] == ["formatting-bold=1", "formatting-title=0.5"]
+    assert [base.text_noise[0].stage.rules.bold for base in read.knowledge_bases] == [1, 0]
 
 
 def test_a_fault_stays_at_its_place_when_an_earlier_entry_has_the_wrong_shape(faults):

@@ -1,0 +1,100 @@
+"""Cells of LaTeX, Markdown and HTML tables: where their content stands, and the edits of one cell."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ohr.contracts import Edit, Span
+
+from . import formulas
+from .markup import Region, regions
+from .tabular import Tabular
+
+MARKDOWN = (("**", "**"), ("*", "*"), ("_", "_"))
+LATEX = (("\\textbf{", "}"), ("\\textit{", "}"), ("\\underline{", "}"))
+"""Bold, italic and underline in both notations (III.1.1)."""
+
+_SOUND = re.compile(r"(?:[^\s\\{}$&%<>#*_|^~`]|\\[&%$#_])+")
+_WORD = re.compile(r"\S+")
+_LINE = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE)
+_MARKDOWN_CELL = re.compile(r"(?:[^|\\\n]|\\.)+")
+_RULING = re.compile(r"[\s|:-]+")
+_HTML_CELL = re.compile(r"<t[dh](?:\s[^<>]*)?>([^<]*)</t[dh]\s*>", re.IGNORECASE)
+
+
+def cells(text: str, region: Region, found: Sequence[Tabular]) -> Iterator[Span]:
+    """Give the content of a table's cells that have any."""
+    spans: Iterator[Span]
+    if found:
+        spans = ((cell.start, cell.end) for one in found for row in one.rows for cell in row.cells)
+    elif text.startswith("<", region.start):
+        spans = (match.span(1) for match in _HTML_CELL.finditer(text, region.start, region.end))
+    else:
+        spans = _markdown_cells(text, region)
+    for start, end in spans:
+        inner = text[start:end]
+        start += len(inner) - len(inner.lstrip())
+        if stripped := inner.strip():
+            yield start, start + len(stripped)
+
+
+def _markdown_cells(text: str, region: Region) -> Iterator[Span]:
+    for line in _LINE.finditer(text, region.start, region.end):
+        if not _RULING.fullmatch(line[0]):
+            yield from (match.span() for match in _MARKDOWN_CELL.finditer(text, *line.span(1)))
+
+
+def edited(rule: str, text: str, cell: Span, draws: list[float], markdown: float) -> tuple[Edit, ...]:
+    """Apply one rule of plain text or of formulas to a cell; `draws` are 18 numbers in [0, 1)."""
+    start, end = cell
+    inner = regions(text[start:end])
+    maths = [region for region in inner if region.kind in ("inline_formula", "block_formula")]
+    words = [region for region in inner if region.kind == "text" and text[start:end][region.start : region.end].strip()]
+    options = ["style"] * bool(words) + ["conversion", "spaces", "symbols"] * bool(maths)
+    first = int(draws[0] * len(options))
+    for option in options[first:] + options[:first]:  # the next one where there is nothing to do for the drawn one
+        if option == "style":
+            made = _styled(
+                rule, text, [(start + region.start, start + region.end) for region in words], draws, markdown
+            )
+        else:
+            region = maths[int(draws[1] * len(maths))]
+            made = _reformed(rule, option, text, region, start, draws)
+        if made:
+            return made
+    return ()
+
+
+def _reformed(rule: str, option: str, text: str, region: Region, offset: int, draws: list[float]) -> tuple[Edit, ...]:
+    body = (offset + region.body[0], offset + region.body[1])
+    if option == "conversion":
+        return formulas.converted(rule, text, offset + region.start, offset + region.end, body)
+    found = formulas.scan(text, body)
+    if option == "spaces":
+        return formulas.spaced(rule, text, found, draws[7:])
+    if not found.symbols:
+        return ()
+    return formulas.swapped(rule, text, found.symbols[int(draws[2] * len(found.symbols))], draws[3])
+
+
+def _styled(rule: str, text: str, spans: list[Span], draws: list[float], markdown: float) -> tuple[Edit, ...]:
+    """Wrap up to five words that stand side by side and have no markup of their own."""
+    stretches: list[list[Span]] = []
+    for span in spans:
+        fresh = True
+        for match in _WORD.finditer(text, *span):
+            if not _SOUND.fullmatch(match[0]):
+                fresh = True
+                continue
+            if fresh:
+                stretches.append([])
+            stretches[-1].append(match.span())
+            fresh = False
+    if not stretches:
+        return ()
+    words = stretches[int(draws[2] * len(stretches))]
+    count = len(words) if len(words) <= 5 else 2 + int(draws[3] * 4)
+    first = int(draws[4] * (len(words) - count + 1))
+    notation = MARKDOWN if draws[5] < markdown else LATEX
+    before, after = notation[int(draws[6] * 3)]
+    start, end = words[first][0], words[first + count - 1][1]
+    return Edit(rule, start, start, before), Edit(rule, end, end, after)

@@ -1,0 +1,187 @@
+"""Inside a LaTeX formula: the gaps where space may be added, and the symbols that have equivalents."""
+
+import re
+from dataclasses import dataclass, field
+
+from ohr.contracts import Edit, Span
+
+from .symbols import FAMILY, arguments, symbols
+
+SPACES = ("\\ ", "\\quad", "\\qquad", "\\;", "\\:")
+"""The extraneous elements of III.1.2."""
+
+_TOKEN = re.compile(
+    r"\\(?:begin|end)\s?\{[A-Za-z]+\*?\}|\\[A-Za-z]+\*?|\\.|\d+(?:[.,]\d+)*|\s+|.",
+    re.DOTALL,
+)
+_ARGUMENT = re.compile(r"\s*\{\s*([A-Za-z])\s*\}")
+_FRACTIONS = ("frac", "dfrac", "tfrac", "cfrac", "sqrt")
+_ACCENTS = ("overline", "underline", "hat", "widehat", "bar", "tilde", "widetilde", "vec", "dot")
+_OPEN = frozenset({*_FRACTIONS, *_ACCENTS})
+"""Commands whose arguments are formulas themselves; what stands in any other's argument is left alone."""
+
+_DELIMITED = re.compile(r"\\(?:left|right|middle|[bB]igg?[lmr]?)(?![A-Za-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """Characters [start, end) and the (end, replacement) pairs that are equivalent to them."""
+
+    start: int
+    options: tuple[tuple[int, str], ...]
+
+
+@dataclass(slots=True)
+class Formula:
+    """What may be changed between a formula's delimiters; nothing where its braces do not balance."""
+
+    gaps: list[int] = field(default_factory=list)
+    symbols: list[Symbol] = field(default_factory=list)
+
+
+def scan(text: str, body: Span) -> Formula:
+    """Find gaps and symbols between `body`'s ends, in one pass."""
+    scanner = _Scanner(text)
+    for token in _TOKEN.finditer(text, *body):
+        if not scanner.take(token[0], token.start(), body[1]):
+            return Formula()
+    return Formula() if scanner.groups else scanner.found
+
+
+@dataclass(slots=True)
+class _Group:
+    closes: str
+    sealed: bool
+    owed: int  # arguments that the command before the group still wants, this one included
+
+
+class _Scanner:
+    """Knows what TeX would take as an argument, so that no command is parted from its own."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.found = Formula()
+        self.groups: list[_Group] = []
+        self._owed = 0  # arguments still to come
+        self._sealed = False  # the next group is no formula
+        self._after_atom = False
+
+    def take(self, token: str, start: int, end: int) -> bool:
+        """Read one token; False when a brace has no partner."""
+        if token[0].isspace():
+            return True
+        if token == "{" or (token == "[" and (self._owed or self._sealed)):
+            self.groups.append(_Group("}" if token == "{" else "]", self._is_sealed(), self._owed))
+            self._owed, self._sealed, self._after_atom = 0, False, False
+        elif self.groups and token == self.groups[-1].closes:
+            self._close(self.groups.pop())
+        elif token == "}":
+            return False
+        elif token in "^_":
+            self._owed, self._sealed, self._after_atom = 1, False, False
+        elif token == "&" or token.startswith((r"\\", r"\begin")):
+            self._owed, self._sealed, self._after_atom = 0, token.startswith(r"\begin"), False
+        elif token[0] == "\\":
+            self._command(token, start, end)
+        elif token not in "'[]~":
+            self._atom(token, start)
+        return True
+
+    def _is_sealed(self) -> bool:
+        return self._sealed or bool(self.groups and self.groups[-1].sealed)
+
+    def _close(self, group: _Group) -> None:
+        self._owed = group.owed if group.closes == "]" else max(group.owed - 1, 0)
+        self._sealed = group.sealed and not (self.groups and self.groups[-1].sealed)  # an argument may follow another
+        self._after_atom = self._owed == 0
+
+    def _command(self, token: str, start: int, end: int) -> None:
+        name = token[1:].rstrip("*")
+        if token.startswith(r"\end") or not name.isalpha():
+            self._sealed = False
+            return
+        is_symbol, wanted = name in symbols().characters, arguments(name)
+        if is_symbol:
+            self._atom(token, start)
+            return
+        self._gap(start, wanted is not None and wanted > 0)
+        if name in FAMILY and not self._is_sealed():
+            self._alphabet(name, start, start + len(token), end)
+        self._owed = 1 if _DELIMITED.fullmatch(token) else wanted or 0
+        self._sealed = name not in _OPEN and name not in FAMILY and not _DELIMITED.fullmatch(token)
+        self._after_atom = False
+
+    def _atom(self, token: str, start: int) -> None:
+        if not self._is_sealed() or (self._sealed and not (self.groups and self.groups[-1].sealed)):
+            self._sealed = False
+            self._gap(start, True)
+            self._equivalent(token, start)
+        self._owed = max(self._owed - 1, 0)
+        self._after_atom = self._owed == 0
+
+    def _gap(self, start: int, possible: bool) -> None:
+        if possible and self._after_atom and not self._is_sealed():
+            self.found.gaps.append(start)
+
+    def _equivalent(self, token: str, start: int) -> None:
+        table, end = symbols(), start + len(token)
+        if token[0] == "\\":
+            # a letter beside a command's name would become part of it
+            space = " " if self.text[start - 1 : start].isalpha() else ""
+            self.found.symbols.append(Symbol(start, ((end, space + table.characters[token[1:].rstrip("*")]),)))
+        elif token in table.commands:
+            given = table.commands[token]
+            space = " " if given[-1].isalpha() and self.text[end : end + 1].isalpha() else ""
+            self.found.symbols.append(Symbol(start, ((end, given + space),)))
+
+    def _alphabet(self, name: str, start: int, end: int, stop: int) -> None:
+        options = [(end, f"\\{other}") for other in FAMILY[name] if other != name]
+        letter = _ARGUMENT.match(self.text, end, stop)
+        if letter and (name, letter[1]) in symbols().letters:
+            space = " " if self.text[start - 1 : start].isalpha() else ""
+            options.append((letter.end(), space + symbols().letters[name, letter[1]]))
+        self.found.symbols.append(Symbol(start, tuple(options)))
+
+
+# --- edits --------------------------------------------------------------------------------------------------
+
+
+def converted(rule: str, text: str, start: int, end: int, body: Span) -> tuple[Edit, ...]:
+    r"""Make an inline formula a block, or a block an inline formula: `$` for `$$`, `\(` for `\[`, and back."""
+    first, last = body
+    opening, closing = text[start:first], text[last:end]
+    new = {"$": "$$", "$$": "$", "\\(": "\\[", "\\[": "\\("}.get(opening)
+    if new is None or "\\tag" in text[first:last]:  # an environment, or a number that only a block can have
+        return ()
+    if new == "$":
+        # no white space within the dollars and no digit or dollar beside them, or they would be money
+        if text[start - 1 : start] in ("$", "\\") or text[end : end + 1].isdigit() or text[end : end + 1] == "$":
+            return ()
+        first += len(text[first:last]) - len(text[first:last].lstrip())
+        last -= len(text[first:last]) - len(text[first:last].rstrip())
+    elif new == "$$" and "$" in (text[start - 1 : start], text[end : end + 1]):
+        return ()
+    ends = {"$$": "$$", "$": "$", "\\[": "\\]", "\\(": "\\)"}[new]
+    return (
+        Edit(rule, start, first, new, opening + text[body[0] : first]),
+        Edit(rule, last, end, ends, text[last : body[1]] + closing),
+    )
+
+
+def spaced(rule: str, text: str, formula: Formula, draws: list[float]) -> tuple[Edit, ...]:
+    """Insert 1 to 5 extraneous elements; `draws` are how many, and a place and an element for each of five."""
+    if not formula.gaps:
+        return ()
+    found = []
+    for place, element in zip(draws[1 : 2 + int(draws[0] * 5)], draws[6:], strict=False):
+        at = formula.gaps[int(place * len(formula.gaps))]
+        added = SPACES[int(element * len(SPACES))]
+        space = " " if added[-1].isalpha() and text[at : at + 1].isalpha() else ""
+        found.append(Edit(rule, at, at, added + space))
+    return tuple(sorted(found, key=lambda edit: edit.start))
+
+
+def swapped(rule: str, text: str, symbol: Symbol, draw: float) -> tuple[Edit, ...]:
+    """Replace a symbol by one of its equivalents."""
+    end, replacement = symbol.options[int(draw * len(symbol.options))]
+    return (Edit(rule, symbol.start, end, replacement, text[symbol.start : end]),)
