@@ -301,7 +301,7 @@ def test_a_mapping_is_swept_over_a_list_of_mappings(spec):
         BASE + "replicates: 1\nknowledge_bases: [{text_noise: {kind: formatting, rules: [{bold: 1}, {title: 0.5}]}}]\n"
     )
     assert [base.name for base in read.knowledge_bases] == ["formatting-bold=1", "formatting-title=0.5"]
-    assert [base.text_noise[0].stage.rules.bold for base in read.knowledge_bases] == [1, 0]
+    assert [base.text_noise[0].rules.bold for base in read.knowledge_bases] == [1, 0]
 
 
 def test_a_fault_stays_at_its_place_when_an_earlier_entry_has_the_wrong_shape(faults):
