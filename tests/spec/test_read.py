@@ -428,7 +428,7 @@ def test_a_missing_plugin_file_is_told(faults, tmp_path):
 def test_entries_that_would_be_one_point_of_a_curve_are_refused(faults):
     entries = """knowledge_bases:
   - {name: f, text_noise: {kind: formatting, rate: 0.3}}
-  - {name: f, text_noise: {kind: formatting, rate: [0.3], rules: [paragraph]}}
+  - {name: f, text_noise: {kind: formatting, rate: [0.3], rules: {paragraph: 1}}}
 """
     assert faults(BASE + "replicates: 1\n" + entries) == [
         "spec.yaml:5: knowledge_bases: 2 entries are 'f' with rate 0.3: give each noise a `name` of its own",
