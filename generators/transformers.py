@@ -35,6 +35,7 @@ class Transformers(Generator):
     )
     max_new_tokens: Annotated[int, Field(gt=0, description="Longest reply.")] = 1280
     temperature: Annotated[float, Field(ge=0, description="0 decodes greedily.")] = 0.0
+    stop: Annotated[tuple[str, ...], Field(description="Texts at which a reply ends; they are not part of it.")] = ()
     context: Annotated[int | None, Field(gt=0, description="Tokens kept of a prompt; by default the model's.")] = None
     batch_size: Annotated[int, execution("Prompts answered at once.", gt=0)] = 4
     dtype: Annotated[Literal["float32", "bfloat16", "float16", "auto"], Field(description="Weights' type.")] = "float32"
@@ -86,35 +87,40 @@ class _Engine:
                 max_new_tokens=how.max_new_tokens,
                 pad_token_id=self.tokenizer.pad_token_id,
                 **sampling,
+                **({"stop_strings": list(how.stop), "tokenizer": self.tokenizer} if how.stop else {}),
             )
         replies = output[:, inputs["input_ids"].shape[1] :]  # (batch, new tokens)
         lengths = inputs["attention_mask"].sum(dim=1).tolist()
         seconds = (perf_counter() - began) / len(prompts)
         return [
-            self._completion(reply.tolist(), length, seconds, truncated)
+            self._completion(reply.tolist(), length, seconds, truncated, how.stop)
             for reply, length, truncated in zip(replies, lengths, cut, strict=True)
         ]
 
     def _fitted(self, prompt: Prompt, room: int) -> tuple[str, bool]:
         """Lay out a chat; a prompt that is too long loses the end of its documents."""
-        text = self._chat(prompt.system, prompt.user)
+        text = self._chat(prompt, prompt.user)
         excess = len(self.tokenizer(text, add_special_tokens=False)["input_ids"]) - room
         if excess <= 0:
             return text, False
         ids = self.tokenizer(prompt.user, add_special_tokens=False)["input_ids"]
-        return self._chat(prompt.system, self.tokenizer.decode(ids[: max(len(ids) - excess, 0)])), True
+        return self._chat(prompt, self.tokenizer.decode(ids[: max(len(ids) - excess, 0)])), True
 
-    def _chat(self, system: str, user: str) -> str:
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-        return str(self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+    def _chat(self, prompt: Prompt, user: str) -> str:
+        messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
+        begun = str(self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+        return begun + prompt.opening
 
-    def _completion(self, ids: list[int], tokens_in: int, seconds: float, truncated: bool) -> Completion:
+    def _completion(
+        self, ids: list[int], tokens_in: int, seconds: float, truncated: bool, stops: Sequence[str]
+    ) -> Completion:
         ends = self.model.generation_config.eos_token_id
         ends = set(ends if isinstance(ends, list) else [ends])
         stop = next((place for place, token in enumerate(ids) if token in ends), None)
         kept = ids if stop is None else ids[:stop]
-        text = self.tokenizer.decode(kept, skip_special_tokens=True)
-        finish: Literal["stop", "length"] = "length" if stop is None else "stop"
+        whole = self.tokenizer.decode(kept, skip_special_tokens=True)
+        text = whole[: min((place for end in stops if (place := whole.find(end)) >= 0), default=len(whole))]
+        finish: Literal["stop", "length"] = "length" if stop is None and text == whole else "stop"
         return Completion(text, tokens_in, len(kept), round(seconds, 4), finish, truncated=truncated)
 
 

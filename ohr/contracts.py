@@ -138,11 +138,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a generator is asked; `question` and `passages` are the parts that `system` and `user` were made of.
+    """What a generator is asked.
 
     Args:
+        question: with `passages`, what `system` and `user` were made of.
         images: for generators that read images, the pages that the passages stand on, as the knowledge base's noise
             left them. Each is made when it is looked at, and not kept: hold few at a time.
+        opening: words that the reply is made to begin with, where the generator can; they are not part of the reply.
     """
 
     question: str
@@ -150,6 +152,7 @@ class Prompt:
     system: str
     user: str
     images: Sequence[Image] = field(default=(), compare=False, repr=False)
+    opening: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,6 +476,14 @@ class Generator(Stage):
     family = "generator"
     reads_images: ClassVar[bool] = False
     """True for those that look at page images: `Prompt.images` is filled, and part of the answer's key."""
+
+    prompt: Annotated[
+        Path | str | None, Field(description="A prompt's name (ohrbench, short) or file; by default the benchmark's.")
+    ] = None
+
+    def identity(self) -> Mapping[str, object]:
+        """Leave the prompt out: its text is in the key of every answer."""
+        return {name: value for name, value in super().identity().items() if name != "prompt"}
 
     @abstractmethod
     def answer(self, prompts: Sequence[Prompt]) -> Iterable[Completion]:

@@ -102,7 +102,7 @@ def _manifest(results: Results, now: datetime) -> dict[str, Any]:
         "spec": recipe.spec.resolved,
         "protocol": asdict(recipe.spec.benchmark.scoring),
         "plugins": dict(recipe.spec.plugin_digests),
-        "prompt_sha256": recipe.prompt_digest,
+        "prompt_sha256": recipe.prompt_digests,
         "data": {document.name: recipe.leaf(document, images=False) for document in recipe.inputs.documents},
         "documents": len(recipe.inputs.documents),
         "questions": len(recipe.inputs.questions),

@@ -16,6 +16,7 @@ from typer.main import get_command
 from ohr import results
 from ohr.cli.app import app
 from ohr.contracts import FAMILIES
+from ohr.engine.prompting import read_prompt
 from ohr.spec.model import KnowledgeBaseEntry, Spec, SpecFile
 from ohr.spec.read import read_spec
 
@@ -59,6 +60,7 @@ def prose(page: Path) -> str:
 
 
 BLOCKS = [block for page in PAGES for block in blocks(page)]
+PROMPTS = [block for block in BLOCKS if block.info == "yaml prompt"]
 SPECS = [block for block in BLOCKS if block.info == "yaml"]
 WITH_PYTHON = sorted({block.page for block in BLOCKS if block.info == "python"} - {ROOT / "docs" / "results.md"})
 COMMANDS = [
@@ -121,6 +123,12 @@ def test_a_spec_in_the_docs_is_valid(block: Block, tmp_path: Path, monkeypatch: 
     path = tmp_path / (block.name or "spec.yaml")
     path.write_text(block.text, encoding="utf-8")
     assert isinstance(read_spec(path, trust_plugins=True), Spec)
+
+
+@pytest.mark.parametrize("block", PROMPTS, ids=str)
+def test_a_prompt_in_the_docs_is_one(block: Block, tmp_path: Path):
+    (tmp_path / "prompt.yaml").write_text(block.text, encoding="utf-8")
+    assert read_prompt(tmp_path / "prompt.yaml").user
 
 
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)

@@ -109,13 +109,15 @@ def _answers(
     )
     total = conditions * questions * len(spec.generators)
     known = {place: hits for place, hits in found.items() if hits is not None}
-    prompts = [prompt for _, asked in prompts_of(bases, known, unbuilt) for prompt in asked.values()]
-    left = total - len(prompts) * len(spec.generators)
-    tokens = left * 600  # of prompts that are not known yet: two chunks and the instructions
+    left, tokens = total, 0
     for generator in spec.generators:
+        name = bases.recipe.prompt(generator.stage)
+        prompts = [prompt for _, asked in prompts_of(bases, known, name, unbuilt) for prompt in asked.values()]
+        left -= len(prompts)
         names = {bases.recipe.answer(generator.stage, prompt): prompt for prompt in prompts}
         missing = [prompt for name, prompt in names.items() if not bases.store.has(name)]
         left += len(missing)
+        tokens += 600 * (total // len(spec.generators) - len(prompts))  # not known yet: two chunks and the instructions
         tokens += sum(len(prompt.user) for prompt in missing) // 4
     return Count(total, left), tokens
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from ohr.contracts import Stage
-from ohr.errors import OhrError, PluginError
+from ohr.engine.prompting import read_prompt
+from ohr.errors import OhrError, PluginError, SpecError
 from ohr.spec.model import Spec
 
 
@@ -20,6 +21,13 @@ def stages(spec: Spec) -> Iterator[Stage]:
 def check_stages(spec: Spec) -> None:
     """Raise one PluginError that tells everything that is missing."""
     faults = []
+    protocol = spec.benchmark.scoring
+    for name in dict.fromkeys((protocol.prompt, *(named.stage.prompt for named in spec.generators))):
+        try:
+            if read_prompt(name or protocol.prompt) != read_prompt(protocol.prompt) and protocol.name != "clean":
+                faults.append(f"protocol {protocol.name} asks with the prompt {protocol.prompt!r}, not with {name!r}")
+        except SpecError as error:
+            faults.append(str(error))
     for stage in dict.fromkeys(stages(spec)):
         try:
             stage.check()

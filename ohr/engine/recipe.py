@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import ohr
 from ohr.contracts import Chunker, Document, Generator, Metric, Prompt, Question, Retriever, Stage
 from ohr.engine.images import PageImage, PageImages, acting
 from ohr.engine.inputs import Inputs
+from ohr.engine.prompting import read_prompt
 from ohr.keys import identity, key
 from ohr.registry import Registry
 from ohr.spec.model import KnowledgeBase, Spec
@@ -104,7 +106,12 @@ class Recipe:
         """Key of one answer: equal prompts share it, whichever cell asks."""
         shown = prompt.images if generator.reads_images else ()
         images = [[page.key for page in shown.pages]] if isinstance(shown, PageImages) else []
-        return key("answer", self.identity(generator), prompt.system, prompt.user, *images, self._files())
+        told = [prompt.system, prompt.user, prompt.opening]
+        return key("answer", self.identity(generator), *told, *images, self._files())
+
+    def prompt(self, generator: Generator) -> str | Path:
+        """Give the name or file of the prompt that a generator is asked with."""
+        return generator.prompt or self.spec.benchmark.scoring.prompt
 
     def run(self) -> str:
         """Key of the whole run."""
@@ -114,7 +121,7 @@ class Recipe:
         made = [self.identity(base.ocr) for base in self.spec.knowledge_bases]  # by content where `resolved` has a path
         made += [self.identity(named.stage) for named in self.spec.retrievers]
         made += [self.identity(named.stage) for named in self.spec.generators]
-        return key("run", self.spec.resolved, made, leaves, asked, scored, self.prompt_digest, self._files())
+        return key("run", self.spec.resolved, made, leaves, asked, scored, self.prompt_digests, self._files())
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
@@ -129,11 +136,10 @@ class Recipe:
         return found
 
     @cached_property
-    def prompt_digest(self) -> str:
-        """Hash of the answer prompt's file."""
-        from ohr.engine.prompting import prompt_text
-
-        return key("prompt", prompt_text(self.spec.benchmark.scoring.prompt))
+    def prompt_digests(self) -> dict[str, str]:
+        """Hash each generator's prompt."""
+        named = [(item.name, read_prompt(self.prompt(item.stage))) for item in self.spec.generators]
+        return {name: key("prompt", template.model_dump()) for name, template in named}
 
     def _files(self) -> list[Any]:
         return [list(pair) for pair in self.spec.plugin_digests]

@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,30 +127,33 @@ def _answers(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], prog
     recipe = bases.recipe
     answers = {}
     for generator in recipe.spec.generators:
-        for place, prompts in prompts_of(bases, found):
+        for place, prompts in prompts_of(bases, found, recipe.prompt(generator.stage)):
             label = " / ".join(part for part in place if part)
             answers[(*place, generator.name)] = ask(recipe, bases.store, generator, prompts, label, progress, work)
     return answers
 
 
 def prompts_of(
-    bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], unbuilt: Collection[str] = ()
+    bases: Bases,
+    found: Mapping[tuple[str, str, str], Retrieved],
+    name: str | Path,
+    unbuilt: Collection[str] = (),
 ) -> Iterator[tuple[tuple[str, str, str, str], dict[str, Prompt]]]:
     """Give the prompts of every condition, by question: references, generation, overall.
 
     Args:
+        name: the prompt's name or file.
         unbuilt: knowledge bases that are not there yet; they have no prompts.
     """
     spec, inputs = bases.recipe.spec, bases.recipe.inputs
-    protocol = spec.benchmark.scoring
+    asked = partial(make_prompt, spec.benchmark.scoring, prompt=name)
     if not {"generation", "overall"} & set(spec.evaluate):
         return
     show = Shown(bases.recipe)
     for condition in CONDITIONS:
         base = _reference_base(condition)
         prompts = {
-            q.id: make_prompt(
-                protocol,
+            q.id: asked(
                 q.text,
                 passages(condition, q, inputs, spec.seed),
                 show.images(base, pages_shown(condition, q, inputs, spec.seed)),
@@ -162,17 +166,13 @@ def prompts_of(
             pages = by_page(document_texts(bases, base))
             yield (
                 ("generation", base.name, "", ""),
-                {
-                    q.id: make_prompt(protocol, q.text, own_passages(q, pages), show.own(base, q))
-                    for q in inputs.questions
-                },
+                {q.id: asked(q.text, own_passages(q, pages), show.own(base, q)) for q in inputs.questions},
             )
     if "overall" in spec.evaluate:
         named = {base.name: base for base in spec.knowledge_bases}
         for (base_name, chunker, retriever), retrieved in found.items():
             prompts = {
-                q.id: make_prompt(
-                    protocol,
+                q.id: asked(
                     q.text,
                     [hit.chunk.text for hit in retrieved.hits[q.id]],
                     show.found(named[base_name], retrieved.hits[q.id]),

@@ -160,7 +160,7 @@ class Builder:
         if (
             isinstance(value, str)
             and key in plugin.model_fields
-            and _holds(plugin.model_fields[key].annotation, (Path,))
+            and _is_path(plugin.model_fields[key].annotation, value)
         ):
             try:
                 path = Path(value).expanduser()
@@ -175,6 +175,12 @@ def _is_below(detail: Any, other: Any) -> bool:
     """Tell whether an error is about a part of what another is about."""
     depth = len(other["loc"])
     return len(detail["loc"]) > depth and detail["loc"][:depth] == other["loc"]
+
+
+def _is_path(annotation: object, value: str) -> bool:
+    """Tell whether a text is a path: in a path's field, and where a name may stand too, by its looks."""
+    looks = value.startswith((".", "/", "~")) or "/" in value or value.endswith((".yaml", ".yml"))
+    return _holds(annotation, (Path,)) and (looks or not _holds(annotation, (str,)))
 
 
 def _holds(annotation: object, kinds: tuple[type, ...]) -> bool:

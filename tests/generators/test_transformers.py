@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -75,3 +76,18 @@ def test_a_model_without_a_chat_template_is_refused(tiny_model, tmp_path):
 def test_a_folder_that_is_no_model_is_told(tmp_path):
     with pytest.raises(PluginError, match=r"^generator transformers: cannot load '"):
         answer(tmp_path, prompt("x"))
+
+
+def test_a_reply_ends_before_a_stop_text(tiny_model):
+    (free,) = answer(tiny_model, prompt("When did the lease begin?"), max_new_tokens=20)
+    end = free.text[len(free.text) // 2]
+    (cut,) = answer(tiny_model, prompt("When did the lease begin?"), max_new_tokens=20, stop=(end,))
+    assert cut.text == free.text.partition(end)[0]
+    assert cut.finish == "stop"
+
+
+def test_the_opening_of_a_reply_is_read_but_not_repeated(tiny_model):
+    asked = prompt("When did the lease begin?")
+    plain, opened = answer(tiny_model, asked, replace(asked, opening="It began in"))
+    assert opened.tokens_in > plain.tokens_in
+    assert not opened.text.startswith("It began in")

@@ -13,7 +13,7 @@ from ohr.contracts import Completion, Page, Prompt, Question
 from ohr.engine.answer import Answered
 from ohr.engine.cells import Cell
 from ohr.engine.inputs import Inputs
-from ohr.engine.prompting import make_prompt, parse_answer, prompt_text
+from ohr.engine.prompting import make_prompt, parse_answer, read_prompt
 from ohr.engine.recipe import Recipe
 from ohr.engine.score import Scorer
 from ohr.metrics.answers import F1, em
@@ -102,7 +102,8 @@ def test_the_clean_protocol_reads_them_as_they_are_written(folder):
 
 
 def test_the_prompt_is_the_codes_to_the_last_space():
-    system, user = prompt_text(REFERENCE.prompt)
+    prompt = read_prompt(REFERENCE.prompt)
+    system, user = prompt.system, prompt.user
     assert "both the retrieved information. \n\nYou **MUST**" in system
     assert system.endswith('say: "Not answerable".\n\n')
     assert user == "Question: {question}\n\nRetrieved Documents: {retrieved_documents}"

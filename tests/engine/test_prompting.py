@@ -1,0 +1,74 @@
+from pathlib import Path
+
+import pytest
+
+from ohr.contracts import ScoringProtocol
+from ohr.engine.prompting import make_prompt, parse_answer, read_prompt
+from ohr.errors import SpecError
+
+CLEAN = ScoringProtocol()
+
+
+@pytest.mark.parametrize("name", ["ohrbench", "short"])
+def test_a_prompt_of_ours_holds_the_question_and_the_passages(name):
+    filled = make_prompt(CLEAN, "When?", ["One.", "Two {question}."], name)
+    assert "Question: When?" in filled.user
+    assert "One.\n\nTwo {question}." in filled.user  # a placeholder in a passage is left alone
+
+
+def test_the_papers_prompt_is_worded_as_in_its_table():
+    asked = make_prompt(CLEAN, "When?", ["In 1964.", "Or 1965."])
+    assert asked.user == "Question: When?\n\nRetrieved Documents: In 1964.\n\nOr 1965."
+    assert asked.system.endswith("\nWrite the answers within <response></response>.")
+    assert asked.opening == ""
+
+
+def test_a_file_is_a_prompt(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text('user: "{retrieved_documents}? {question}"\nopening: "It is"\n')
+    made = make_prompt(CLEAN, "When?", ["One"], path)
+    assert (made.system, made.user, made.opening) == ("", "One? When?", "It is")
+
+
+def test_an_unknown_prompt_names_the_nearest():
+    with pytest.raises(SpecError) as caught:
+        read_prompt("shrot")
+    assert str(caught.value) == (
+        "no prompt 'shrot'. Choose one of: ohrbench, ohrbench_code, short. Did you mean 'short'? "
+        "Or name a file, as in ./my_prompt.yaml"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("user: hello", "user: must have the placeholder {question}; the other is {retrieved_documents}"),
+        ("system: hello", "user: is required"),
+        ("just text", "must be a mapping with `user`, and perhaps `system` and `opening`"),
+        (
+            'user: "{question}"\nopenning: x',
+            "openning: unknown key. Choose one of: system, user, opening. Did you mean 'opening'?",
+        ),
+        ("user: [a]", "user: must be text"),
+    ],
+)
+def test_a_file_that_is_no_prompt_is_told(tmp_path, text, told):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(SpecError) as caught:
+        read_prompt(path)
+    assert str(caught.value) == f"prompt {path}: {told}"
+
+
+def test_a_missing_file_is_told():
+    with pytest.raises(SpecError) as caught:
+        read_prompt(Path("/no/mine.yaml"))
+    assert str(caught.value) == "prompt /no/mine.yaml: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [("<response>1964</response>", "1964"), (" 1964.\n", "1964."), ("so <response> a </response>", "a"), ("", "")],
+)
+def test_an_answer_is_taken_out_of_its_tags(reply, answer):
+    assert parse_answer(reply) == answer
