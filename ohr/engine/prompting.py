@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from ruamel.yaml import YAML, YAMLError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from ohr.contracts import Image, Prompt, ScoringProtocol
 from ohr.errors import SpecError

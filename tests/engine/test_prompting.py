@@ -11,7 +11,7 @@ CLEAN = ScoringProtocol()
 
 @pytest.mark.parametrize("name", ["ohrbench", "short"])
 def test_a_prompt_of_ours_holds_the_question_and_the_passages(name):
-    filled = make_prompt(CLEAN, "When?", ["One.", "Two {question}."], name)
+    filled = make_prompt(CLEAN, "When?", ["One.", "Two {question}."], prompt=name)
     assert "Question: When?" in filled.user
     assert "One.\n\nTwo {question}." in filled.user  # a placeholder in a passage is left alone
 
@@ -26,7 +26,7 @@ def test_the_papers_prompt_is_worded_as_in_its_table():
 def test_a_file_is_a_prompt(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text('user: "{retrieved_documents}? {question}"\nopening: "It is"\n')
-    made = make_prompt(CLEAN, "When?", ["One"], path)
+    made = make_prompt(CLEAN, "When?", ["One"], prompt=path)
     assert (made.system, made.user, made.opening) == ("", "One? When?", "It is")
 
 
