@@ -60,7 +60,7 @@ def glare(image: Image, rng: np.random.Generator, share: float) -> Field:
         lamp = np.hypot(across / np.float32(long), along / np.float32(narrow)) + np.float32(bright)
         height = np.maximum(height, -lamp.astype(np.float32))
     height += np.float32(0.035) * clouds(rng, x.shape, 9)
-    edge = np.quantile(height, 1 - share)
+    edge = np.quantile(height, 1 - share) + 0.025  # white paper needs less light than grey to burn out
     return np.asarray(np.exp(np.minimum(height - np.float32(edge), 0) * np.float32(32)), dtype=np.float32)
 
 

@@ -9,7 +9,14 @@ from ohr.contracts import Image
 from ohr.errors import DataError
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
-_PIXELS = 120_000_000  # A3 at 600 dpi has 70 million
+PIXELS = 120_000_000
+"""No page has more: A3 at 600 dpi has 70 million. Noise and OCR take some ten times the memory of the image."""
+
+
+def refuse_large(width: int, height: int, what: str) -> None:
+    """Raise a DataError for an image that is larger than any page, before memory is taken for it."""
+    if width * height > PIXELS:
+        raise DataError(f"{what}: {width} x {height} pixels are too many for a page (at most {PIXELS:,})")
 
 
 def read_image(path: Path) -> Image:
@@ -22,13 +29,11 @@ def read_image(path: Path) -> Image:
 
     try:
         with Pillow.open(path) as opened:
-            width, height = opened.size
-            if width * height > _PIXELS:
-                raise DataError(f"{path}: {width} x {height} pixels are too many for a page (at most {_PIXELS:,})")
+            refuse_large(*opened.size, str(path))
             opened.load()
             return _as_rgb(opened)
     except Pillow.DecompressionBombError as error:
-        raise DataError(f"{path}: {error}") from None
+        raise DataError(f"{path}: too many pixels for a page (at most {PIXELS:,}): {error}") from None
     except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises on damaged files
         raise DataError(f"{path}: cannot be read as an image: {error}") from None
 
@@ -46,6 +51,16 @@ def _as_rgb(image: Any) -> Image:
         page.alpha_composite(image.convert("RGBA"))
         image = page
     return np.array(image.convert("RGB"))
+
+
+def scaled(image: Image, width: int) -> Image:
+    """Make an image `width` pixels wide at most, by averaging."""
+    from PIL import Image as Pillow
+
+    if image.shape[1] <= width:
+        return image.copy()
+    height = max(1, round(image.shape[0] * width / image.shape[1]))
+    return np.array(Pillow.fromarray(image).resize((width, height), Pillow.Resampling.BOX))
 
 
 def write_image(path: Path, image: Image) -> None:

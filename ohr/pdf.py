@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ohr import images
 from ohr.contracts import Image
 from ohr.errors import DataError
 
@@ -16,7 +17,7 @@ def render(path: Path, index: int, dpi: int) -> Image:
     """Render one page as (H, W, 3) RGB.
 
     Raises:
-        DataError: the file is missing, empty, encrypted or no PDF, or has no such page.
+        DataError: the file is missing, empty, encrypted or no PDF, has no such page, or the page is too large.
     """
     import pypdfium2
 
@@ -26,6 +27,8 @@ def render(path: Path, index: int, dpi: int) -> Image:
         try:
             page = document[index]
             try:
+                width, height = (round(length * dpi / 72) for length in page.get_size())
+                images.refuse_large(width, height, f"{path}: page {index} at {dpi} dpi")
                 bitmap = page.render(scale=dpi / 72, rev_byteorder=True)
                 image = bitmap.to_numpy()[:, :, :3].copy()
                 bitmap.close()

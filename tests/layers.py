@@ -11,7 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SHARED = ("contracts", "edits", "errors", "extras", "keys", "layout", "models", "pdf", "seeds", "sentences", "text")
+SHARED = (
+    "contracts",
+    "edits",
+    "errors",
+    "extras",
+    "images",
+    "keys",
+    "layout",
+    "models",
+    "pdf",
+    "seeds",
+    "sentences",
+    "text",
+)
 """Rooms of ohr that a family may use; they use only each other, and the store."""
 
 OUTER = ("noise", "retrievers", "generators", "benchmarks")

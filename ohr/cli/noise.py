@@ -4,7 +4,8 @@ import typer
 
 from ohr.cli.noise_apply import apply
 from ohr.cli.noise_calibrate import calibrate
+from ohr.cli.noise_preview import preview
 
 app = typer.Typer(no_args_is_help=True, help="Make noise, and measure it.", rich_markup_mode=None)
-app.command()(apply)
-app.command()(calibrate)
+for command in (preview, apply, calibrate):
+    app.command()(command)

@@ -148,7 +148,7 @@ def lay(task: FileTask) -> dict[str, int]:
 
 def _lay_text(task: FileTask, noises: Sequence[TextNoise]) -> dict[str, int]:
     structured = task.source.suffix.lower() == ".json"
-    pages = layout.read_pages(task.source.parent, task.source.stem) if structured else [_read(task.source)]
+    pages = layout.read_pages(task.source.parent, task.source.stem) if structured else [read_text(task.source)]
     pages = [Page(task.document, page.index, page.text, page.error) for page in pages]
     made = perturb(pages, noises, task.questions, task.seed)
     texts = {page.index: page.text for page in made.pages}
@@ -163,7 +163,8 @@ def _lay_text(task: FileTask, noises: Sequence[TextNoise]) -> dict[str, int]:
     return {"pages": len(pages), "edits": sum(map(len, records)), "aimed": made.aimed, "words": words}
 
 
-def _read(path: Path) -> Page:
+def read_text(path: Path) -> Page:
+    """Read a text file as one page; raises DataError when it is not UTF-8."""
     try:
         return Page(path.stem, 0, path.read_bytes().decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ohr import images
 from ohr.contracts import Chunk, Completion, Hit, Image, Page
 from ohr.errors import OhrError
 
@@ -21,6 +22,7 @@ def checked_image(image: Any) -> Image:
         raise BrokenContract(f"an image must be (H, W, 3) uint8, not {_shape(image)}")
     if not image.size:
         raise BrokenContract(f"an image must have pixels, not {_shape(image)}")
+    images.refuse_large(image.shape[1], image.shape[0], "an image")
     return image
 
 

@@ -50,6 +50,7 @@ def distort(
     image: Image, others: Sequence[Image], noises: Sequence[ImageNoise], page: PageId, seed: int
 ) -> Iterator[NoisyImage]:
     """Distort a page image with a chain of image noises; gives the image after each."""
+    image = checked_image(image)
     # a noise without strength is in no key, so it must not move the draws of the others either
     for noise, place in numbered(acting(noises)):
         made = noise.perturb(image, others, seeds.generator(seed, noise.kind, *page, place))

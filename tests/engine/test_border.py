@@ -7,6 +7,7 @@ import pytest
 
 from ohr.contracts import Chunk, Completion, Hit, Page
 from ohr.engine.border import BrokenContract, checked_chunks, checked_completion, checked_hits, checked_image
+from ohr.errors import DataError
 
 PAGES = (Page("law/a", 0, "one two"), Page("law/a", 1, "three"))
 
@@ -68,3 +69,9 @@ def test_a_reply_of_the_wrong_type_is_a_failed_completion(reply):
     completion = checked_completion(reply)
     assert (completion.text, completion.finish) == ("", "error")
     assert completion.error
+
+
+def test_an_image_larger_than_any_page_is_refused():
+    huge = np.broadcast_to(np.uint8(255), (20_000, 20_000, 3))  # takes no memory
+    with pytest.raises(DataError, match="20000 x 20000 pixels are too many"):
+        checked_image(huge)

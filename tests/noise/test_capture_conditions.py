@@ -106,9 +106,9 @@ def test_a_page_seen_from_the_side_leans_one_way_at_each_severity():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_reflections_burn_out_their_share_of_the_page(seed):
-    grey = np.full((800, 600, 3), 150, dtype=np.uint8)
+    grey = np.full((800, 600, 3), 200, dtype=np.uint8)
     burnt = [(distort(Specular(severity=s), grey, seed).image.min(axis=2) >= 250).mean() for s in THIRDS]
-    assert burnt == pytest.approx([0.03, 0.08, 0.15], abs=0.04)
+    assert burnt == pytest.approx([0.03, 0.08, 0.15], abs=0.02)
     assert burnt == sorted(burnt)
 
 

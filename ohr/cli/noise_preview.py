@@ -1,0 +1,178 @@
+"""`ohr noise preview`: what each noise does to one of the user's pages."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ohr.cli.options import AsJson, Workers
+from ohr.cli.show import say, say_json, tell
+
+if TYPE_CHECKING:
+    from ohr.contracts import OcrBackend, Stage
+    from ohr.engine.preview import ImageShown, ImageTrial
+    from ohr.figures.contact_sheet import Row
+    from ohr.spec.fragment import Family
+
+_LEVELS = {"image_noise": "0.25,0.5,1", "text_noise": "0.1,0.3,0.6"}
+
+
+def preview(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A page image, a PDF or a text.", show_default=False)],
+    kinds: Annotated[str | None, typer.Option(metavar="A,B", help="Kinds of noise; all that fit the file.")] = None,
+    noise: Annotated[
+        list[str] | None, typer.Option(metavar="NOISE", help="A noise as in a spec; may be repeated.")
+    ] = None,
+    levels: Annotated[str | None, typer.Option(metavar="X,Y", help="Severities (0.25,0.5,1) or rates.")] = None,
+    page: Annotated[int, typer.Option(min=0, metavar="N", help="Which page, from 0.")] = 0,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to: .html, or .png for images.")] = None,
+    dpi: Annotated[int, typer.Option(min=50, max=600, help="Resolution at which PDFs are rendered.")] = 150,
+    seed: Annotated[int, typer.Option(min=0, help="As a spec's seed.")] = 0,
+    ocr: Annotated[str, typer.Option(metavar="KIND", help="Engine that reads each image; none for no engine.")] = (
+        "tesseract"
+    ),
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what each noise does to a page, at several levels.
+
+    Images: a contact sheet with the page, a part of it at full size, what the engine reads, and its edit distance from
+    what the engine reads on the clean page. Texts: before and after, side by side, with each edit marked.
+    """
+    from ohr.engine.preview import family_of
+
+    family = family_of(file)
+    target = out or Path(f"{file.stem}-noise.html")
+    if target.suffix.lower() not in ((".html", ".png", ".jpg", ".webp") if family == "image_noise" else (".html",)):
+        from ohr.errors import SpecError
+
+        raise SpecError(f"--out {target}: must end in .html{' or .png' if family == 'image_noise' else ''}")
+    noises = _at_levels(_chosen(family, kinds, noise or []), _levels(levels or _LEVELS[family]))
+    if family == "text_noise":
+        found = _show_text(file, page, noises, seed, target)
+    else:
+        shared = {"path": file.resolve(), "index": page, "dpi": dpi, "seed": seed, "engine": _engine(ocr)}
+        found = _show_images(noises, shared, workers or os.cpu_count() or 1, target)
+    if as_json:
+        say_json({"sheet": str(target), "noises": found})
+    else:
+        say(str(target))
+
+
+def _chosen(family: "Family", kinds: str | None, given: Sequence[str]) -> "list[Stage]":
+    """Make the noises that were asked for, or all that need no arguments."""
+    from ohr.errors import SpecError
+    from ohr.registry import Registry
+    from ohr.spec.fragment import read_noise
+
+    registry = Registry()
+    chains = [read_noise(text, registry) for text in given]
+    wrong = [chain for chain in chains if chain.family != family]
+    if wrong:
+        raise SpecError(
+            f"{wrong[0].noises[0].kind} is {wrong[0].family.replace('_', ' ')}, which this file cannot take"
+        )
+    made: list[Stage] = [noise for chain in chains for noise in chain.noises]
+    names = [name.strip() for name in kinds.split(",")] if kinds else ([] if given else registry.names(family))
+    for name in names:
+        plugin = registry.load(family, name)
+        needed = [key for key, field in plugin.model_fields.items() if field.is_required()]
+        if needed and kinds:
+            raise SpecError(f"{name} needs {', '.join(needed)}: give it whole, as --noise '{{kind: {name}, ...}}'")
+        if not needed:
+            made.append(plugin.model_validate({"kind": name}))
+    for stage in made:
+        stage.check()
+    return made
+
+
+def _levels(given: str) -> list[float]:
+    from ohr.errors import SpecError
+
+    try:
+        found = [float(word) for word in given.split(",")]
+    except ValueError:
+        found = [-1.0]
+    if not all(0 <= level <= 1 for level in found):
+        raise SpecError(f"--levels {given}: must be numbers from 0 to 1, as in 0.25,0.5,1")
+    return found
+
+
+def _at_levels(stages: Sequence[Any], levels: Sequence[float]) -> list[list[Any]]:
+    return [[stage.model_copy(update={stage.knob: level}) for level in levels] for stage in stages]
+
+
+def _engine(kind: str) -> "OcrBackend | None":
+    """Make the engine; without it there is a sheet of pictures, and a line that says why."""
+    from ohr.errors import MissingExtra
+    from ohr.registry import Registry
+
+    if kind == "none":
+        return None
+    engine: Any = Registry().load("ocr", kind).model_validate({"kind": kind})
+    try:
+        engine.check()
+    except MissingExtra as error:
+        tell(f"no OCR text: {error}")
+        return None
+    return engine  # type: ignore[no-any-return] # the registry saw to it that it is an engine
+
+
+def _show_text(file: Path, page: int, noises: Sequence[Sequence[Any]], seed: int, target: Path) -> list[dict[str, Any]]:
+    from ohr.engine.preview import try_texts
+    from ohr.figures.side_by_side import change
+    from ohr.figures.side_by_side import page as draw
+
+    shown = try_texts(file, page, [noise for levels in noises for noise in levels], seed)
+    changes = [change(f"{text.kind}, rate {text.rate:g}", text.before, text.edits) for text in shown]
+    target.write_text(draw(f"{file.name}, page {page}", changes), encoding="utf-8", errors="replace")
+    return [{"kind": text.kind, "rate": text.rate, "edits": len(text.edits)} for text in shown]
+
+
+def _show_images(
+    noises: Sequence[Sequence[Any]], shared: dict[str, Any], workers: int, target: Path
+) -> list[dict[str, Any]]:
+    from ohr.cli.bars import bars
+    from ohr.engine.local import LocalExecutor
+    from ohr.engine.preview import ImageTrial, try_images
+    from ohr.figures.contact_sheet import write_sheet
+
+    trials = [ImageTrial(noise=None, **shared)]
+    trials += [ImageTrial(noise=noise, **shared) for levels in noises for noise in levels]
+    with bars() as progress:
+        shown = try_images(trials, LocalExecutor(workers), progress)
+    clean, *rest = zip(trials, shown, strict=True)
+    size = len(noises[0]) if noises else 0
+    groups = [rest[place : place + size] for place in range(0, len(rest), size or 1)]
+    rows = [_row([clean])] + [_row(group) for group in groups]
+    path, index = shared["path"], shared["index"]
+    write_sheet(target, f"{path.name}, page {index}", rows)
+    return [
+        {
+            "kind": trial.noise.kind,
+            "severity": trial.noise.severity,
+            "edit_distance": made.distance,
+            "label_effect": made.label_effect,
+            "error": made.error,
+        }
+        for trial, made in rest
+        if trial.noise
+    ]
+
+
+def _row(group: "Sequence[tuple[ImageTrial, ImageShown]]") -> "Row":
+    from ohr.figures.contact_sheet import Row, Tile
+
+    noise = group[0][0].noise
+    published = getattr(noise, "published", None)
+    about = f"published at severity {published:.2g}" if published is not None else ""
+    tiles = []
+    for trial, made in group:
+        notes = [] if made.distance is None or trial.noise is None else [f"edit distance {made.distance:.3f}"]
+        notes += [made.label_effect] if made.label_effect != "none" else []
+        notes += [made.error] if made.error else []
+        title = f"severity {trial.noise.severity:g}" if trial.noise else "as it is"
+        tiles.append(Tile(title, made.whole, made.detail, ", ".join(notes), made.text or ""))
+    return Row(noise.kind if noise else "clean", about, tuple(tiles))

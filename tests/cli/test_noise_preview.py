@@ -1,0 +1,128 @@
+"""`ohr noise preview`: contact sheets of a page image, and marked edits of a text."""
+
+import html
+import json
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ohr import images, layout
+from ohr.registry import Registry
+
+from ..conftest import typeset
+
+MINI = Registry().load("benchmark", "mini").model_validate({"kind": "mini"})
+
+
+@pytest.fixture
+def photo(home):
+    lines = [typeset(line, 30) for line in ("The ferry berth was leased", "for ninety years in 1964", "and paid well.")]
+    width = max(line.shape[1] for line in lines)
+    page = np.full((900, width, 3), 255, dtype=np.uint8)
+    for place, line in enumerate(lines):
+        page[40 + 140 * place : 180 + 140 * place, : line.shape[1]] = line
+    images.write_image(home / "page.png", page)
+    return home / "page.png"
+
+
+def asked(result):
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_a_sheet_shows_each_level_with_what_was_read_and_how_far_off_it_is(ohr, home, photo):
+    words = ("noise", "preview", photo, "--kinds", "psf_blur,shadows", "--levels", "0,1", "--workers", 1, "--json")
+    told = asked(ohr(*words))
+    assert told["sheet"] == "page-noise.html"
+    distances = {(noise["kind"], noise["severity"]): noise["edit_distance"] for noise in told["noises"]}
+    assert distances["psf_blur", 0.0] == distances["shadows", 0.0] == 0
+    assert distances["psf_blur", 1.0] > 0.2
+    page = (home / "page-noise.html").read_text()
+    assert page.count("data:image/jpeg;base64,") == 2 * (1 + 4)
+    assert "ninety years in 1964" in page
+    assert f"edit distance {distances['psf_blur', 1.0]:.3f}" in page
+    assert not re.search(r"(src|href)=\"(?!data:)", page)
+
+
+def test_a_sheet_can_be_one_picture(ohr, home, photo):
+    words = ("--kinds", "rotation,cropped", "--levels", "0.5", "--ocr", "none", "--workers", 1, "--out", "sheet.png")
+    assert ohr("noise", "preview", photo, *words).exit_code == 0
+    with Image.open(home / "sheet.png") as sheet:
+        assert sheet.width < sheet.height  # clean, rotation, cropped: one below the other
+        assert np.asarray(sheet).std() > 5
+
+
+def test_without_a_choice_all_image_noises_that_need_no_arguments_are_shown(ohr, home, photo):
+    told = asked(ohr("noise", "preview", photo, "--levels", "1", "--ocr", "none", "--workers", 1, "--json"))
+    assert {noise["kind"] for noise in told["noises"]} >= {"background", "off_axis", "multi_doc", "ohrbench"}
+    assert [noise["error"] for noise in told["noises"] if noise["error"]] == []
+    assert next(noise for noise in told["noises"] if noise["kind"] == "cropped")["label_effect"] == "cropped"
+
+
+def test_a_text_is_shown_before_and_after_with_its_edits_marked(ohr, home):
+    document = next(d for d in MINI.documents() if d.name == "law/noise_bylaw")
+    text = MINI.pages(document)[1].text
+    (home / "in.json").write_text(json.dumps([{"page_idx": 1, "text": text}]))
+    words = ("--kinds", "formatting", "--levels", "0,0.3", "--page", 1, "--out", "d.html", "--json")
+    told = asked(ohr("noise", "preview", "in.json", *words))
+    assert [noise["edits"] > 0 for noise in told["noises"]] == [False, True]
+    sides = re.findall(r"<pre>(.*?)</pre>", (home / "d.html").read_text(), re.DOTALL)
+    plain = [html.unescape(re.sub(r"</?(?:del|ins)[^>]*>", "", side)) for side in sides]
+    assert plain[0] == plain[1] == plain[2] == layout.read_pages(home, "in")[0].text
+    assert plain[3] != plain[2]
+    assert sides[3].count("<ins") == told["noises"][1]["edits"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("no.png",), "no such file"),
+        (("small.yaml",), "give a page image, a PDF or a text"),
+        (("page.png", "--levels", "2"), "numbers from 0 to 1"),
+        (("page.png", "--levels", "high"), "numbers from 0 to 1"),
+        (("page.png", "--kinds", "rotatoin"), "'rotation'"),
+        (("page.png", "--noise", "{kind: formatting}"), "formatting is text noise"),
+        (("page.png", "--out", "sheet.pdf"), "must end in .html or .png"),
+        (("page.png", "--page", "3"), "no page 3"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence(ohr, photo, words, told):
+    result = ohr("noise", "preview", *words)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def bad(mode, size, fill, path):
+    Image.new(mode, size, fill).save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "size", "fill"),
+    [
+        ("grey.png", "L", (90, 120), 200),
+        ("rgba.png", "RGBA", (90, 120), (10, 20, 30, 0)),
+        ("deep.png", "I;16", (90, 120), 40000),
+        ("bits.tif", "1", (90, 120), 1),
+        ("palette.png", "P", (90, 120), 3),
+        ("print.jpg", "CMYK", (90, 120), (0, 0, 0, 0)),
+        ("dot.png", "RGB", (1, 1), (255, 0, 0)),
+        ("line.png", "RGB", (1, 3000), (255, 0, 0)),
+    ],
+)
+def test_an_odd_image_is_taken(ohr, home, name, mode, size, fill):
+    path = bad(mode, size, fill, home / name)
+    words = ("--kinds", "background,warping,off_axis,small_roi,multi_doc,cropped,defocus", "--levels", "0.7")
+    told = asked(ohr("noise", "preview", path, *words, "--ocr", "none", "--workers", 1, "--json"))
+    assert [noise["error"] for noise in told["noises"] if noise["error"]] == []
+
+
+def test_an_image_of_twenty_thousand_pixels_a_side_is_refused_before_it_is_read(ohr, home):
+    path = bad("1", (20_000, 20_000), 1, home / "huge.png")
+    result = ohr("noise", "preview", path, "--kinds", "rotation", "--workers", 1)
+    assert result.exit_code == 2
+    assert "400000000" in result.stderr
+    assert "too many pixels for a page (at most 120,000,000)" in result.stderr
