@@ -28,7 +28,7 @@ SHARED = (
 """Rooms of ohr that a family may use; they use only each other, and the store."""
 
 OUTER = ("noise", "retrievers", "generators", "benchmarks")
-INNER = ("ocr", "chunkers", "metrics")
+INNER = ("ocr", "chunkers", "metrics", "examples")
 HEAVY = (
     "torch", "transformers", "sentence_transformers", "faiss", "cv2", "rapidocr", "onnxruntime", "tesserocr", "bm25s",
     "matplotlib", "httpx", "jieba", "pypdfium2", "pyarrow", "pebble", "quicktok", "scipy",

@@ -14,7 +14,7 @@ class Point:
 
     Args:
         level: the value of the knob, "" where there is no noise.
-        metric: the benchmark's headline metric of the stage.
+        metric: the benchmark's headline metric of the stage, or one that the spec names.
         low: of the 95% interval over documents; nan where there are too few documents.
     """
 
@@ -40,10 +40,11 @@ def read_curve(folder: Path) -> list[Point]:
     """Read the points of a run's curves, over all questions."""
     from ohr.results import read_csv, read_manifest
 
-    protocol = read_manifest(folder)["protocol"]
+    manifest = read_manifest(folder)
+    protocol, further = manifest["protocol"], {entry["name"] for entry in manifest["spec"].get("metrics", ())}
     headline = dict(zip(STAGES, (protocol["retrieval"], protocol["answer"][0], protocol["answer"][0]), strict=True))
     rows = [row for row in read_csv(folder / "summary.csv") if row["evidence_source"] == "all"]
-    return [_point(row) for row in rows if row["metric"] == headline.get(row["stage"])]
+    return [_point(row) for row in rows if row["metric"] in {headline.get(row["stage"]), *further}]
 
 
 def _point(row: Mapping[str, str]) -> Point:

@@ -75,7 +75,7 @@ def show_plugin(
     """Show a plugin's parameters: types, defaults, ranges."""
     from ohr.registry import Registry
 
-    name = _family(family)
+    name = family_of(family)
     plugin = Registry().load(name, kind)
     about, fields = _about(name, kind), parameters(plugin)
     if as_json:
@@ -94,12 +94,12 @@ def _listed(family: str | None) -> Iterator[About]:
     from ohr.contracts import FAMILIES
     from ohr.registry import Registry
 
-    for name in (_family(family),) if family else FAMILIES:
+    for name in (family_of(family),) if family else FAMILIES:
         for kind in Registry().names(name):
             yield _about(name, kind)
 
 
-def _family(given: str) -> str:
+def family_of(given: str) -> str:
     """Name a family by its singular, its plural, or its entry-point group."""
     from ohr.contracts import FAMILIES
     from ohr.registry import choices

@@ -16,6 +16,7 @@ def stages(spec: Spec) -> Iterator[Stage]:
     yield from (named.stage for named in spec.chunkers)
     yield from (named.stage for named in spec.retrievers)
     yield from (named.stage for named in spec.generators)
+    yield from (named.stage for named in spec.metrics)
 
 
 def check_stages(spec: Spec) -> None:

@@ -125,7 +125,7 @@ class Recipe:
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
-        """The retrieval and answer metrics of the benchmark's protocol, by name."""
+        """The metrics of the benchmark's protocol, and the spec's own, by name."""
         registry, protocol = Registry(self.spec.plugin_files), self.spec.benchmark.scoring
         found: dict[str, Metric] = {}
         for name in (protocol.retrieval, *protocol.answer):
@@ -133,7 +133,7 @@ class Recipe:
             metric = plugin.model_validate({"kind": name, **protocol.metric_fields.get(name, {})})
             if isinstance(metric, Metric):  # the registry has checked it; this tells the type checker
                 found[name] = metric
-        return found
+        return found | {named.name: named.stage for named in self.spec.metrics}
 
     @cached_property
     def prompt_digests(self) -> dict[str, str]:

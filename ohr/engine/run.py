@@ -190,7 +190,8 @@ def _reference_base(condition: str) -> KnowledgeBase:
 def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answers: Answers, advance: Any) -> _Gathered:
     recipe, gathered = bases.recipe, _Gathered()
     protocol = recipe.spec.benchmark.scoring
-    scorer = Scorer(recipe.inputs, recipe.metrics, protocol, recipe.spec.seed)
+    further = tuple(named.name for named in recipe.spec.metrics)
+    scorer = Scorer(recipe.inputs, recipe.metrics, protocol, recipe.spec.seed, further)
     for base in recipe.spec.knowledge_bases:
         pages: dict[str, list[Page]] = {d.name: bases.pages(base, d) for d in recipe.inputs.documents}
         failed = failed_questions(recipe.inputs.questions, pages)

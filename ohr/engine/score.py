@@ -29,12 +29,14 @@ class Scorer:
     Args:
         metrics: the protocol's answer metrics and its retrieval metric, by name.
         seed: of the draws of floors.
+        further: names of answer metrics that are not the protocol's.
     """
 
     inputs: Inputs
     metrics: Mapping[str, Metric]
     protocol: ScoringProtocol
     seed: int
+    further: tuple[str, ...] = ()
 
     def kb_rows(self, base: KnowledgeBase, doses: Sequence[QuestionDose], failed: set[str]) -> Iterator[Row]:
         """Score a knowledge base itself: what it still holds of each question's evidence."""
@@ -81,7 +83,7 @@ class Scorer:
             broken = given is None or given.completion.error is not None or question.id in failed
             values = {
                 name: 0.0 if broken or given is None else self.answer_score(name, given.answer, question)
-                for name in self.protocol.answer
+                for name in (*self.protocol.answer, *self.further)
             }
             yield from _rows(question, cell, values, broken)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ohr.contracts import Benchmark, Chunker, Generator, ImageNoise, OcrBackend, Retriever, TextNoise
+from ohr.contracts import Benchmark, Chunker, Generator, ImageNoise, Metric, OcrBackend, Retriever, TextNoise
 
 S = TypeVar("S")
 
@@ -149,6 +149,7 @@ class Spec:
     plugin_files: tuple[Path, ...] = ()
     resolved: Any = None
     calibrations: tuple[Calibration, ...] = ()
+    metrics: tuple[Named[Metric], ...] = ()
 
 
 class SpecFile(BaseModel):
@@ -168,6 +169,7 @@ class SpecFile(BaseModel):
     ] = None
     retrievers: Annotated[list[dict[str, Any]], Field(description="Find passages for a question.")] = []
     generators: Annotated[list[dict[str, Any]], Field(description="Answer questions.")] = []
+    metrics: Annotated[list[dict[str, Any]], Field(description="Score answers, beside the benchmark's own.")] = []
     evaluate: Annotated[
         list[EvaluationStage], Field(min_length=1, description="Stages of evaluation (OHRBench, section 4.1).")
     ] = ["retrieval", "generation", "overall"]

@@ -90,6 +90,7 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
     chunkers = builder.named("chunker", [chunker], ("chunker",))
     retrievers = builder.named("retriever", asked, ("retrievers",))
     generators = builder.named("generator", shape.generators, ("generators",))
+    metrics = builder.named("metric", shape.metrics, ("metrics",))
     known = names(retrievers)
     readers = {named.name: named.stage.reads_images for named in retrievers}
     if not shape.retrievers:  # then generators alone look at the pages
@@ -97,6 +98,7 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
     bases = _knowledge_bases(source, builder, shape, known, readers)
     if file:
         _check_stages(builder, file, asked)
+        _check_metrics(builder, file, benchmark, names(metrics))
     if file is None or benchmark is None or builder.faults:
         return None
     return Spec(
@@ -107,6 +109,7 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
         chunkers=chunkers,
         retrievers=retrievers,
         generators=generators,
+        metrics=metrics,
         evaluate=tuple(dict.fromkeys(file.evaluate)),
         replicates=file.replicates,
         limit=file.limit,
@@ -115,7 +118,7 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
         retries=file.retries,
         plugin_digests=tuple(sorted(builder.registry.digests().items())),
         plugin_files=builder.registry.files,
-        resolved=_written_out(file, benchmark, bases, chunkers, retrievers, generators),
+        resolved=_written_out(file, benchmark, bases, chunkers, retrievers, generators, metrics),
     )
 
 
@@ -143,6 +146,7 @@ def _salvaged(source: Source) -> SpecFile:
         knowledge_bases=mappings("knowledge_bases"),
         retrievers=mappings("retrievers"),
         generators=mappings("generators"),
+        metrics=mappings("metrics"),
         replicates=1,
         name="",
     )
@@ -281,6 +285,14 @@ def _check_stages(builder: Builder, file: SpecFile, retrievers: Sequence[object]
         builder.fault(("evaluate",), "generation and overall need at least one entry under `generators`")
 
 
+def _check_metrics(builder: Builder, file: SpecFile, benchmark: Benchmark | None, given: Sequence[str]) -> None:
+    if given and not {"generation", "overall"} & set(file.evaluate):
+        builder.fault(("metrics",), "metrics score answers: `evaluate` must have generation or overall")
+    own = (benchmark.scoring.retrieval, *benchmark.scoring.answer) if benchmark else ()
+    for name in sorted(set(given) & set(own)):
+        builder.fault(("metrics",), f"{name!r} is one of the benchmark's own metrics: give it another `name`")
+
+
 def _written_out(
     file: SpecFile,
     benchmark: Stage,
@@ -288,6 +300,7 @@ def _written_out(
     chunkers: Sequence[Named[Any]],
     retrievers: Sequence[Named[Any]],
     generators: Sequence[Named[Any]],
+    metrics: Sequence[Named[Any]],
 ) -> dict[str, Any]:
     """Write a spec out with its defaults, for the manifest; secrets stay masked."""
 
@@ -303,4 +316,5 @@ def _written_out(
         "chunkers": dumped(chunkers),
         "retrievers": dumped(retrievers),
         "generators": dumped(generators),
+        "metrics": dumped(metrics),
     }

@@ -13,7 +13,7 @@ from ohr.spec.sweep import takes_list
 def spec_schema(registry: Registry | None = None) -> dict[str, Any]:
     """Make the schema; a plugin whose extra is missing is left open."""
     registry = registry or Registry()
-    families = ("benchmark", "ocr", "image_noise", "text_noise", "chunker", "retriever", "generator")
+    families = ("benchmark", "ocr", "image_noise", "text_noise", "chunker", "retriever", "generator", "metric")
     definitions: dict[str, Any] = {}
     for family in families:
         options = []
@@ -36,6 +36,7 @@ def spec_schema(registry: Registry | None = None) -> dict[str, Any]:
         "knowledge_bases": {"type": "array", "minItems": 1, "items": _ref("knowledge_base")},
         "retrievers": {"type": "array", "items": _ref("retriever")},
         "generators": {"type": "array", "items": _ref("generator")},
+        "metrics": {"type": "array", "items": _ref("metric")},
         "extends": {"type": "string", "description": "A spec to merge this one into."},
     }
     if "extends" not in schema.get("required", []):
@@ -57,7 +58,9 @@ def _chain(family: str) -> dict[str, Any]:
 
 
 def _plugin_schema(registry: Registry, family: str, kind: str) -> dict[str, Any]:
-    named: dict[str, Any] = {"name": {"type": "string"}} if family in ("chunker", "retriever", "generator") else {}
+    named: dict[str, Any] = (
+        {"name": {"type": "string"}} if family in ("chunker", "retriever", "generator", "metric") else {}
+    )
     try:
         plugin = registry.load(family, kind)
     except PluginError as error:

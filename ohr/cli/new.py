@@ -1,0 +1,103 @@
+"""`ohr new`: a plugin of one's own, ready to be changed."""
+
+import keyword
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ohr.cli.plugins import family_of
+from ohr.cli.show import say
+from ohr.errors import PluginError
+
+_SPEC = """\
+# ohr run {name}.yaml --trust-plugins
+name: {name}
+replicates: 1
+limit: 4
+plugins: [./{name}.py]
+benchmark: {benchmark}
+knowledge_bases:
+  - name: ground_truth
+{bases}chunker: {chunker}
+retrievers:
+  - {retriever}
+generators:
+  - {generator}
+{metrics}evaluate: [retrieval, overall]
+"""
+_BLANK = {
+    "benchmark": "{kind: mini, languages: [en], max_pages: 1}",
+    "bases": "",
+    "chunker": "{kind: tokens, size: 256}",
+    "retriever": "{kind: bm25, top_k: 2}",
+    "generator": "{kind: extractive}",
+    "metrics": "",
+}
+_FORMATTING = "  - {{name: formatting, text_noise: {{kind: formatting, rate: [0.3, 0.6]}}}}\n"
+_BASES = {
+    "ocr": "  - {{name: {name}, ocr: {{kind: {name}}}}}\n",
+    "image_noise": "  - name: {name}\n    image_noise: {{kind: {name}, severity: [0.3, 0.9]}}\n"
+    "    ocr: {{kind: tesseract}}\n",
+    "text_noise": "  - {{name: {name}, text_noise: {{kind: {name}, rate: [0.1, 0.3, 0.6]}}}}\n",
+}
+"""What stands under `knowledge_bases`, where the family is used there."""
+
+
+def new(
+    family: Annotated[str, typer.Argument(help="Such as retriever.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Of the plugin, as in YAML.", show_default=False)],
+    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where the files are written.")] = Path(),
+) -> None:
+    """Write a plugin of your own: one working file to change, its test, and a spec that uses it."""
+    from ohr.contracts import FAMILIES
+
+    kind, plugin = name.replace("-", "_").lower(), family_of(family)
+    written = files_of(plugin, kind)
+    taken = [file for file in written if (folder / file).exists()]
+    if taken:
+        raise PluginError(f"{folder / taken[0]} is there already: choose another name or folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in written.items():
+        (folder / file).write_text(text, encoding="utf-8")
+        say(f"wrote {folder / file}")
+    here = "" if folder == Path() else f"cd {folder}; "
+    say(f"\ntest it:  {here}python -m pytest test_{kind}.py")
+    say(f"run it:   {here}ohr run {kind}.yaml --trust-plugins")
+    say(f'ship it:  in the pyproject.toml of a package of yours\n\n[project.entry-points."{FAMILIES[plugin][1]}"]')
+    say(f'{kind} = "your_package.{kind}:{_class(kind)}"')
+
+
+def files_of(family: str, kind: str) -> dict[str, str]:
+    """Give the text of each file of a new plugin.
+
+    Raises:
+        PluginError: `kind` cannot be a name, or is one already.
+    """
+    from ohr.registry import Registry
+
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", kind) or keyword.iskeyword(kind):
+        raise PluginError(f"{kind!r} cannot be a plugin's name: it takes small letters, digits and _")
+    if kind in Registry().names(family):
+        raise PluginError(f"there is a {family} {kind!r} already: `ohr plugins show {family} {kind}`")
+    source = files("ohr.examples").joinpath(f"{family}.py").read_text(encoding="utf-8")
+    own = source.replace("Example", _class(kind)).replace('"example"', f'"{kind}"')
+    test = (
+        f'"""Does it keep the contract? Run with `python -m pytest`."""\n\nfrom {kind} import {_class(kind)}\n\n'
+        f"from ohr.testing import check_{family}\n\n\n"
+        f"def test_{kind}_keeps_the_contract():\n    check_{family}({_class(kind)}())\n"
+    )
+    return {f"{kind}.py": own, f"test_{kind}.py": test, f"{kind}.yaml": _spec(family, kind)}
+
+
+def _spec(family: str, kind: str) -> str:
+    named = {"metric": ("metrics", f"metrics:\n  - {{kind: {kind}}}\n")}
+    slot, text = named.get(family, (family, f"{{kind: {kind}}}"))
+    bases = _BASES.get(family, _FORMATTING).format(name=kind)
+    return _SPEC.format(**{**_BLANK, slot: text, "bases": bases, "name": kind})
+
+
+def _class(kind: str) -> str:
+    return "".join(part.capitalize() for part in kind.split("_"))

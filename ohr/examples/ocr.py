@@ -1,0 +1,45 @@
+"""Reads pages with an OCR engine: here Tesseract, in a few lines."""
+
+import sysconfig
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from ohr import extras
+from ohr.contracts import Image, OcrBackend, Recognition
+
+
+class Example(OcrBackend):
+    """Reads each page as one block of text."""
+
+    kind: Literal["example"] = "example"
+    language: Annotated[str, Field(description="Tesseract's language pack.")] = "eng"
+
+    def check(self) -> None:
+        """Raise when the engine is missing; called before any work."""
+        extras.require("tesserocr", "ocr")
+
+    def recognise(self, images: Sequence[Image]) -> list[Recognition]:
+        """Read each image, in order; a page that fails is a value, so that the others go on."""
+        return [self._read(image) for image in images]
+
+    def _read(self, image: Image) -> Recognition:
+        from PIL import Image as Pillow
+
+        engine = _engine(self.language)
+        try:
+            engine.SetImage(Pillow.fromarray(image))
+            return Recognition(engine.GetUTF8Text().strip())
+        except RuntimeError as error:
+            return Recognition("", error=str(error))
+
+
+@lru_cache(maxsize=1)
+def _engine(language: str) -> Any:
+    """Load the engine once in each worker process, not with the plugin."""
+    tesserocr = extras.load("tesserocr", "ocr")
+    packs = Path(sysconfig.get_paths()["data"]) / "share" / "tessdata"
+    return tesserocr.PyTessBaseAPI(path=str(packs), lang=language, psm=tesserocr.PSM.SINGLE_BLOCK)
