@@ -1,0 +1,1 @@
+"""Plugins for ohr, shipped as a package of their own."""
