@@ -18,6 +18,7 @@ from ohr.engine.recipe import Recipe
 from ohr.engine.summary import summarise
 from ohr.engine.work import Work
 from ohr.errors import DataError
+from ohr.metrics.commands import KINDS
 from ohr.spec.model import Calibration
 
 _PACKAGES = (
@@ -39,6 +40,11 @@ _ANSWERS = (
     "question_id stage kb chunker retriever generator answer reply tokens_in:int64 tokens_out:int64 seconds:double "
     "finish truncated:bool error"
 )
+_PAGES = (
+    "kb noise noise_type knob knob_value replicate:int64 document domain page:int64 sources edit_distance:double "
+    "edit_distance_content:double empty:bool redundant:int64 " + " ".join(f"commands_{kind}:int64" for kind in KINDS)
+)
+_EDITS = "kb noise knob_value replicate:int64 document page:int64 rule edits:int64"
 """Columns of the tables, text unless told otherwise: fixed, so that a run without failures has the same ones."""
 
 
@@ -51,6 +57,8 @@ class Results:
     hits: Sequence[Row]
     answers: Sequence[Row]
     doses: Sequence[Row]
+    pages: Sequence[Row]
+    edits: Sequence[Row]
     work: Work
 
 
@@ -77,6 +85,8 @@ def write_results(runs: Path, results: Results) -> Path:
         write_table(new / "scores.parquet", results.rows, _SCORES)
         write_table(new / "hits.parquet", results.hits, _HITS)
         write_table(new / "answers.parquet", results.answers, _ANSWERS)
+        write_table(new / "pages.parquet", results.pages, _PAGES)
+        write_table(new / "edits.parquet", results.edits, _EDITS)
         write_csv(new / "doses.csv", results.doses)
         write_csv(new / "summary.csv", summarise(results.rows))
         (new / "manifest.json").write_text(json.dumps(_manifest(results, now), indent=1, ensure_ascii=False) + "\n")

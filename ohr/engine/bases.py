@@ -1,6 +1,6 @@
 """Builds knowledge bases: noise, OCR, text noise and chunks, a page or a document at a time."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -12,6 +12,7 @@ from ohr.engine.recipe import Recipe
 from ohr.engine.tasks import DocumentTask, PageTask, finish_document, read_page
 from ohr.engine.work import Work
 from ohr.keys import key
+from ohr.metrics.ranking import PageId
 from ohr.spec.model import KnowledgeBase
 from ohr.store import Store
 
@@ -39,6 +40,14 @@ class Bases:
         """Count the edits that text noise made to a document, and those it was to make."""
         found = self.store.get(self.document_key(base, document))
         return (sum(map(len, found["edits"])), found["aimed"]) if found else (0, 0)
+
+    def edits_by_page(self, base: KnowledgeBase, document: Document) -> dict[PageId, Counter[str]]:
+        """Count the edits of a document by page and rule."""
+        found = self.store.get(self.document_key(base, document)) or {"pages": [], "edits": []}
+        return {
+            (page["document"], page["index"]): Counter(edit["rule"] for edit in edits)
+            for page, edits in zip(found["pages"], found["edits"], strict=True)
+        }
 
     def chunks(self, base: KnowledgeBase, document: Document, chunker: Chunker) -> list[Chunk]:
         """Read a document's chunks."""

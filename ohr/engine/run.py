@@ -15,6 +15,7 @@ from ohr.engine.calibrate import Workshop, calibrate
 from ohr.engine.cells import Cell, search_place, searches
 from ohr.engine.inputs import limited, read_inputs
 from ohr.engine.local import Executor, LocalExecutor
+from ohr.engine.page_rows import edit_rows, page_row, seen_pages
 from ohr.engine.preflight import check_stages
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.prompting import make_prompt
@@ -26,7 +27,7 @@ from ohr.engine.shown import Shown
 from ohr.engine.timing import remember
 from ohr.engine.work import Work
 from ohr.keys import key
-from ohr.metrics.dose import by_page, dose, own_passages, page_dose, question_dose, undefined_dose
+from ohr.metrics.dose import by_page, dose, own_passages, question_dose, undefined_dose
 from ohr.models import STORE_VARIABLE
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.results import Results, find_finished, write_results
@@ -54,6 +55,8 @@ class _Gathered:
     hits: list[Row] = field(default_factory=list)
     answers: list[Row] = field(default_factory=list)
     doses: list[Row] = field(default_factory=list)
+    pages: list[Row] = field(default_factory=list)
+    edits: list[Row] = field(default_factory=list)
 
 
 def run(
@@ -115,7 +118,8 @@ def _run(recipe: Recipe, store: Store, runs: Path, executor: Executor, progress:
         return Finished(known, work, None)
     with work.timed("scores"), progress.step("scores", len(recipe.spec.knowledge_bases)) as advance:
         gathered = _scored(bases, found, answered, advance)
-    results = Results(recipe, gathered.rows, gathered.hits, gathered.answers, gathered.doses, work)
+    tables = (gathered.rows, gathered.hits, gathered.answers, gathered.doses, gathered.pages, gathered.edits)
+    results = Results(recipe, *tables, work)
     return Finished(write_results(runs, results), work, results)
 
 
@@ -223,11 +227,13 @@ def _score_base(
     if base.has_text:
         cut = scorer.protocol.segment_chinese
         questions = [question_dose(question, truth, here, cut) for question in inputs.questions]
-        page_doses = [page_dose(page, here.get(place)) for place, page in truth.items()]
+        seen = seen_pages(bases, base, truth, here)
     else:  # noise without an engine that reads it: only pictures are damaged, and no text tells how much
-        questions, page_doses = [undefined_dose(question) for question in inputs.questions], []
+        questions, seen = [undefined_dose(question) for question in inputs.questions], []
     gathered.rows += scorer.kb_rows(base, questions, failed)
-    made = dose(questions, page_doses)
+    gathered.pages += [page_row(base, page) for page in seen]
+    gathered.edits += [row for page in seen for row in edit_rows(base, page)]
+    made = dose(questions, [page.dose for page in seen])
     edits, aimed = map(sum, zip(*(bases.edits(base, document) for document in inputs.documents), strict=True))
     length = sum(len(page.text.split()) for page in truth.values())
     gathered.doses.append(
