@@ -259,7 +259,7 @@ def execution(description: str, **limits: Any) -> Any:
 class Stage(BaseModel, ABC):
     """One step of a pipeline: its fields are its YAML keys, and it holds no other state."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), defer_build=True)
     family: ClassVar[str]
     """The family's name in the singular; plugins register in the entry-point group of FAMILIES."""
     version: ClassVar[int] = 1
@@ -349,6 +349,10 @@ class OcrBackend(Stage):
     def reads(self, language: str) -> bool:  # noqa: ARG002 # for those that read some languages only
         """Tell whether documents in `language` (ISO 639-1) can be read."""
         return True
+
+    def notes(self, documents: Sequence[Document]) -> Sequence[str]:  # noqa: ARG002 # for those that have some
+        """Say what is missing from recorded results, or wrong with them; shown and kept as a benchmark's notes are."""
+        return ()
 
     def recorded(self, document: Document) -> Sequence[Page]:
         """Give a document's pages where `reads_images` is False."""

@@ -1,13 +1,96 @@
 """OHRBench's folder layout: `<base>/<domain>/<document>.json`, a list of {"page_idx", "text"}."""
 
 import json
-from collections import Counter
-from collections.abc import Mapping
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from ohr.contracts import Page, Question
 from ohr.errors import DataError
+from ohr.faults import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one file holds: its pages in ascending order, and what is wrong with it."""
+
+    pages: tuple[Page, ...]
+    faults: tuple[Fault, ...]
+
+
+def document_files(base: Path) -> dict[str, Path]:
+    """Give each document's file, in the order in which the published code reads them: by path, suffix included.
+
+    Hidden files and folders are skipped, as there; what does not end in `.json` is no document.
+    """
+    depth = len(base.parts)
+    found = {Path(entry.path).parts[depth:]: Path(entry.path) for entry in json_files(base)}
+    return {"/".join(parts).removesuffix(".json"): found[parts] for parts in sorted(found) if len(parts) > 1}
+
+
+def json_files(folder: Path) -> Iterator["os.DirEntry[str]"]:
+    """List the JSON files below a folder, in any order; hidden files and folders are skipped."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                yield from json_files(Path(entry.path))
+            elif entry.name.endswith(".json") and entry.is_file():
+                yield entry
+
+
+def read_document(path: Path, name: str) -> Reading:
+    """Read a document; what cannot be read is a fault, and a page whose text is no string has an error."""
+    where = f"{path.parents[name.count('/')].name}/{name}"
+    try:
+        entries = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return Reading((), (Fault("files that are not readable as JSON", where),))
+    if not isinstance(entries, list):
+        return Reading((), (Fault("files that are not a list of pages", where),))
+    pages: dict[int, Page] = {}
+    faults: list[Fault] = []
+    for place, entry in enumerate(entries):
+        number = _number(entry)
+        if number is None:
+            faults.append(Fault("pages without a page number, left out", f"{where} entry {place}"))
+        elif number in pages:
+            faults.append(Fault("pages that stand twice, of which the first counts", f"{where} page {number}"))
+        else:
+            pages[number] = _page(name, number, entry)
+            faults += _page_faults(pages[number], entry, where)
+    if list(pages) != sorted(pages):
+        faults.append(Fault("files whose pages are out of order, put in order", where))
+    return Reading(tuple(pages[number] for number in sorted(pages)), tuple(faults))
+
+
+def composed(name: str) -> str:
+    """Give a name in the one Unicode form (NFC) in which names are compared."""
+    return normalize("NFC", name)
+
+
+def other_form(name: str, names: Mapping[str, Sequence[str]]) -> str | None:
+    """Find the one name that differs from `name` in its Unicode form only; None where `name` itself is there.
+
+    Args:
+        name: as it is written somewhere.
+        names: the names that there are, by their composed form; names that differ in their form are told apart.
+    """
+    found = names.get(composed(name), ())
+    return found[0] if name not in found and len(found) == 1 else None
+
+
+def by_form(names: Iterable[str]) -> dict[str, list[str]]:
+    """Gather names by their composed form."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        found[composed(name)].append(name)
+    return found
 
 
 def read_pages(base: Path, document: str) -> list[Page]:
@@ -94,3 +177,30 @@ def _question(record: Any, where: str) -> Question:
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+def _number(entry: Any) -> int | None:
+    number = entry.get("page_idx", entry.get("page_no")) if isinstance(entry, dict) else None
+    if isinstance(number, str) and number.strip().isdecimal():
+        return int(number)
+    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else None
+
+
+def _page(name: str, number: int, entry: Mapping[str, Any]) -> Page:
+    text = entry.get("text")
+    if isinstance(text, str):
+        return Page(name, number, text)
+    return Page(name, number, "", f"text is {_kind(text)}, not a string")
+
+
+def _page_faults(page: Page, entry: Mapping[str, Any], where: str) -> Iterator[Fault]:
+    if page.error is not None:
+        yield Fault("pages whose text is not a string, which count as failed", f"{where} page {page.index}")
+    elif not page.text.strip():
+        yield Fault(f"pages without text in {where.split('/')[0]}", f"{where} page {page.index}")
+    if isinstance(entry.get("page_idx", entry.get("page_no")), str):
+        yield Fault("page numbers written as text, read as numbers", f"{where} page {page.index}")
+
+
+def _kind(value: object) -> str:
+    return "null" if value is None else type(value).__name__

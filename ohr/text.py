@@ -12,6 +12,7 @@ HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\u
 """Chinese characters, as the inside of a regular expression's character class."""
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLES = frozenset(("a", "an", "the"))
 _ARTICLE = re.compile(r"(?<![a-z0-9_])(?:an?|the)(?![a-z0-9_])")
 HAS_HAN = re.compile(f"[{HAN}]")
 """Finds a Chinese character."""
@@ -28,7 +29,21 @@ def normalise(text: str) -> str:
 
     Edge cases: text of punctuation and articles only gives the empty string.
     """
-    return " ".join(_ARTICLE.sub(_without_article, text.lower().translate(_PUNCTUATION)).split())
+    return " ".join(_normal_words(text))
+
+
+def _normal_words(text: str) -> list[str]:
+    # word by word, since most words are plain letters, in which no article can hide
+    found = [word for word in text.lower().translate(_PUNCTUATION).split() if word not in _ARTICLES]
+    if text.isascii() and not _CONTROL.search(text):
+        return found
+    kept: list[str] = []
+    for word in found:
+        if word.isalnum() and word.isascii():
+            kept.append(word)
+        else:  # `a–b`: an article beside a sign that is in no word
+            kept += _ARTICLE.sub(_without_article, word).split()
+    return kept
 
 
 def _without_article(match: re.Match[str]) -> str:
@@ -40,6 +55,9 @@ def _in_word(sign: str) -> bool:
     # not `\w`: a combining mark or a joiner continues a word, a superscript digit does not (Unicode TR 18, annex C)
     return unicodedata.category(sign)[0] in "LM" or unicodedata.category(sign) in ("Nd", "Nl", "Pc") or sign in _JOINERS
 
+
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
+"""Signs of ASCII that are neither in a word nor white space."""
 
 _JOINERS = "\u200c\u200d"
 
@@ -56,10 +74,10 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
     Edge cases: text without a word gives an empty tuple; what stands beside a Chinese run without a space (`2021年`)
     is a word of its own. Where a run is cut depends on its neighbours, as with any Chinese segmenter.
     """
-    pieces = normalise(text).split()
-    if not segment_chinese or not HAS_HAN.search(text):
+    pieces = _normal_words(text)
+    if not segment_chinese or text.isascii() or not HAS_HAN.search(text):
         return tuple(pieces)
-    return tuple(word for piece in pieces for word in chinese_words(piece))
+    return tuple(word for piece in pieces for word in ([piece] if piece.isascii() else chinese_words(piece)))
 
 
 def chinese_words(piece: str) -> list[str]:

@@ -16,6 +16,7 @@ SHARED = (
     "edits",
     "errors",
     "extras",
+    "faults",
     "images",
     "keys",
     "layout",

@@ -1,11 +1,11 @@
 """OHRBench (Zhang et al., ICCV 2025, arXiv:2412.02592), read from a folder in its official layout."""
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from string import ascii_letters
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -13,12 +13,13 @@ from pydantic import Field
 from ohr import pdf
 from ohr.contracts import Benchmark, Document, Image, Page, Prescribed, Published, Question, ScoringProtocol
 from ohr.errors import DataError
+from ohr.faults import Fault, sentences
 from ohr.keys import file_digest, key
+from ohr.layout import by_form, document_files, json_files, other_form, read_document
 from ohr.text import HAN, HAS_HAN
 
-from .asking import composed, document_fault, matched, question_file, read_questions
-from .bases import TRUTH, base_names, compare, document_files, read_document
-from .faults import Fault, sentences
+from .asking import document_fault, question_file, read_questions
+from .bases import TRUTH, base_names, compare
 from .tables import published
 
 REFERENCE = ScoringProtocol(
@@ -39,7 +40,6 @@ REFERENCE = ScoringProtocol(
 
 PDF_FOLDERS = ("pdfs", "pdf")
 _HAN = re.compile(f"[{HAN}]+")
-_LATIN = re.compile("[A-Za-z]+")
 _CHINESE = 0.2
 """A document is Chinese when at least this share of its Chinese and Latin letters are Chinese."""
 
@@ -90,7 +90,7 @@ class OhrBench(Benchmark):
 
     def questions(self) -> Sequence[Question]:
         """List the questions of the kept domains, in the file's order; only those without a text are missing."""
-        return self._asked()[0]
+        return self._asked().questions
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the PDF and its resolution, or the file of the ground truth; what is absent is told by its name."""
@@ -103,7 +103,7 @@ class OhrBench(Benchmark):
     def notes(self) -> Sequence[str]:
         """Say what is damaged, missing, left out or read otherwise than it is written."""
         about = f"questions of {question_file(self.root).name}, protocol {self.protocol}"
-        return [about, *sentences([*self._survey().faults, *self._asked()[1]])]
+        return [about, *sentences([*self._survey().faults, *self._asked().faults])]
 
     def published(self) -> Sequence[Published]:
         """Give the paper's tables: Table 2 and S3 to S8."""
@@ -113,26 +113,11 @@ class OhrBench(Benchmark):
         self.check()
         return _survey(self.root, self.domains, _signature(self.root / "retrieval_base"))
 
-    def _asked(self) -> tuple[list[Question], list[Fault]]:
-        """Give the questions and what is wrong with them."""
-        read, faults = read_questions(question_file(self.root), as_published=self.protocol == "reference")
-        documents = {document.name: document for document in self.documents()}
-        names: dict[str, list[str]] = defaultdict(list)
-        for name in documents:
-            names[composed(name)].append(name)
-        asked = []
-        for question in read:
-            if self.domains is not None and question.domain not in self.domains:
-                faults.append(Fault("questions of other domains, left out", question.id))
-                continue
-            other = matched(question, names)
-            if other != question.document:
-                faults.append(Fault(_OTHER_FORM[self.protocol], f"{question.id} ({question.document})"))
-                question = question if self.protocol == "reference" else replace(question, document=other)
-            elif (fault := document_fault(question, documents.get(question.document))) is not None:
-                faults.append(fault)
-            asked.append(question)
-        return asked, faults
+    def _asked(self) -> "_Asked":
+        path = question_file(self.root)
+        about = path.stat()
+        written = (about.st_size, about.st_mtime_ns)
+        return _asked(path, written, self.domains, self.protocol == "reference", self._survey().documents)
 
     def _truth(self, document: Document) -> Path:
         return self.root / "retrieval_base" / TRUTH / f"{document.name}.json"
@@ -147,10 +132,40 @@ class OhrBench(Benchmark):
         raise DataError(f"{self._pdfs(document)[0]}: no such file; page images need OHRBench's PDFs")
 
 
-_OTHER_FORM = {
-    "clean": "questions whose document is named in another Unicode form, matched",
-    "reference": "questions whose document is named in another Unicode form, which score 0 as in the published code",
-}
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The questions, and what is wrong with them."""
+
+    questions: tuple[Question, ...]
+    faults: tuple[Fault, ...]
+
+
+@lru_cache(maxsize=4)
+def _asked(
+    path: Path,
+    written: object,  # noqa: ARG001 # a cache key
+    domains: tuple[str, ...] | None,
+    as_published: bool,
+    documents: tuple[Document, ...],
+) -> _Asked:
+    read, faults = read_questions(path, as_published=as_published)
+    known = {document.name: document for document in documents}
+    names = by_form(known)
+    told = "which score 0 as in the published code" if as_published else "matched"
+    asked = []
+    for question in read:
+        if domains is not None and question.domain not in domains:
+            faults.append(Fault("questions of other domains, left out", question.id))
+            continue
+        other = other_form(question.document, names)
+        if other is not None:
+            where = f"{question.id} ({question.document})"
+            faults.append(Fault(f"questions whose document is named in another Unicode form, {told}", where))
+            question = question if as_published else replace(question, document=other)
+        elif (fault := document_fault(question, known.get(question.document))) is not None:
+            faults.append(fault)
+        asked.append(question)
+    return _Asked(tuple(asked), tuple(faults))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,23 +178,26 @@ class _Survey:
 
 def _signature(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """Give every file's name, size and time, so that a changed folder is read again."""
-    found = ((path, path.stat()) for path in sorted(folder.rglob("*.json")))
-    return tuple((str(path), about.st_size, about.st_mtime_ns) for path, about in found)
+    found = ((entry.path, entry.stat()) for entry in json_files(folder))
+    return tuple(sorted((path, about.st_size, about.st_mtime_ns) for path, about in found))
 
 
 @lru_cache(maxsize=4)
 def _survey(root: Path, domains: tuple[str, ...] | None, signature: object) -> _Survey:  # noqa: ARG001 # a cache key
     faults: list[Fault] = []
     truth: Mapping[str, tuple[Page, ...]] = {}
+    names: Mapping[str, list[str]] = {}
     documents: dict[str, Document] = {}
     for base in base_names(root):
         here: dict[str, tuple[Page, ...]] = {}
         for name, path in document_files(root / "retrieval_base" / base).items():
             if domains is None or name.split("/")[0] in domains:
                 reading = read_document(path, name)
-                here[name] = reading.pages
-                faults += reading.faults
+                # in another Unicode form it is the same document, which the engine that reads the base tells
+                here[other_form(name, names) or name] = reading.pages
+                faults += reading.faults if base == TRUTH else ()
         truth = here if base == TRUTH else truth
+        names = by_form(truth)
         faults += compare(base, truth, here) if base != TRUTH else ()
         for name, pages in here.items():
             count = max((page.index + 1 for page in pages), default=0)
@@ -191,8 +209,8 @@ def _survey(root: Path, domains: tuple[str, ...] | None, signature: object) -> _
 
 
 def _language(pages: Sequence[Page]) -> str:
-    text = "\n".join(page.text for page in pages)
-    if not HAS_HAN.search(text):
+    if not any(HAS_HAN.search(page.text) for page in pages if not page.text.isascii()):
         return "en"
-    chinese, latin = (sum(map(len, letters.findall(text))) for letters in (_HAN, _LATIN))
+    text = "\n".join(page.text for page in pages)
+    chinese, latin = sum(map(len, _HAN.findall(text))), sum(map(text.count, ascii_letters))
     return "zh" if chinese >= _CHINESE * (chinese + latin) else "en"

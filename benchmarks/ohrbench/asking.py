@@ -1,17 +1,15 @@
 """Reads OHRBench's questions, qas.json and qas_v2.json, whatever state they are in."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
 from ohr.contracts import SOURCES, Document, Question
 from ohr.errors import DataError
+from ohr.faults import Fault
 from ohr.layout import read_records
-
-from .faults import Fault
 
 FILES = ("qas_v2.json", "qas.json")
 _SOURCES = {"equation": "formula", "reading order": "reading_order"}
@@ -61,22 +59,6 @@ def read_questions(path: Path, *, as_published: bool = False) -> tuple[list[Ques
             questions[name] = replace(questions[name], answers=())
             faults.append(Fault("answers that are not a string, which score -1 as in the published code", name))
     return list(questions.values()), faults
-
-
-def matched(question: Question, names: Mapping[str, Sequence[str]]) -> str:
-    """Give the one document whose name differs from the question's in its Unicode form only, else the question's.
-
-    Args:
-        question: a question.
-        names: the names of the documents by `composed` form.
-    """
-    found = names.get(composed(question.document), ())
-    return found[0] if question.document not in found and len(found) == 1 else question.document
-
-
-def composed(name: str) -> str:
-    """Give a name in the one Unicode form (NFC) in which names are compared."""
-    return normalize("NFC", name)
 
 
 def document_fault(question: Question, document: Document | None) -> Fault | None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from ohr import seeds
 from ohr.contracts import Document, Page, Question
 from ohr.errors import SpecError
+from ohr.faults import Fault, sentences
 from ohr.spec.model import Spec
 
 
@@ -34,6 +35,9 @@ class Inputs:
         return {document: tuple(asked) for document, asked in found.items()}
 
 
+_ABSENT = "questions about an absent document, which score 0"
+
+
 def limited(spec: Spec, limit: int | None) -> Spec:
     """Give a spec another limit, if one is given; what is written of the spec says so."""
     return replace(spec, limit=limit, resolved={**spec.resolved, "limit": limit}) if limit else spec
@@ -54,9 +58,10 @@ def read_inputs(spec: Spec) -> Inputs:
     # a limit leaves questions out; a document that was never there does not: its questions score 0
     asked = [q for q in spec.benchmark.questions() if q.document in names or q.document not in known]
     _refuse_repeats(spec, [document.name for document in everything], [question.id for question in asked])
-    for question in asked:
-        if question.document not in names:
-            notes.append(f"question {question.id}: its document {question.document!r} is absent; it scores 0")
+    for engine in dict.fromkeys(base.ocr for base in spec.knowledge_bases):
+        notes += engine.notes(documents)
+    absent = [Fault(_ABSENT, f"{q.id} ({q.document})") for q in asked if q.document not in names]
+    notes += [told for told in sentences(absent) if told not in notes]  # a benchmark may tell it by itself
     questions = _sampled(asked, spec.sample, spec.seed)
     if not documents or not questions:
         raise SpecError(

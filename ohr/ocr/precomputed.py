@@ -1,21 +1,29 @@
 """OCR results that somebody already has, as a folder in OHRBench's layout."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ohr import layout
 from ohr.contracts import Document, Image, OcrBackend, Page, Recognition
 from ohr.errors import PluginError
+from ohr.faults import Fault, sentences
 from ohr.keys import folder_digest
+from ohr.layout import by_form, document_files, other_form, read_document
+
+_ABSENT = "not among the precomputed results"
 
 
 class Precomputed(OcrBackend):
-    """Takes each page's text from `<root>/<domain>/<document>.json`; a page that is not there is missing."""
+    """Takes each page's text from `<root>/<domain>/<document>.json`; a page that is not there is missing.
+
+    A damaged file costs its own pages only: each carries an error, is scored 0 and is counted. A file whose name
+    differs from the document's in its Unicode form only is taken, and told.
+    """
 
     kind: Literal["precomputed"] = "precomputed"
+    version: ClassVar[int] = 2
     reads_images: ClassVar[bool] = False
     root: Annotated[Path, Field(description="Folder with one folder per domain.")]
 
@@ -36,8 +44,47 @@ class Precomputed(OcrBackend):
 
     def recorded(self, document: Document) -> Sequence[Page]:
         """Read a document's pages; each page without a result carries an error."""
-        found = {page.index: page for page in layout.read_pages(self.root, document.name)}
-        return [
-            found.get(index, Page(document.name, index, "", "not among the precomputed results"))
-            for index in range(document.pages)
-        ]
+        path = self._file(document)
+        if path is None:
+            return [Page(document.name, index, "", _ABSENT) for index in range(document.pages)]
+        reading = read_document(path, document.name)
+        found = {page.index: page for page in reading.pages}
+        error = f"its file is one of the {reading.faults[0].what}" if not found and reading.faults else _ABSENT
+        return [found.get(index, Page(document.name, index, "", error)) for index in range(document.pages)]
+
+    def notes(self, documents: Sequence[Document]) -> Sequence[str]:
+        """Count and name the domains, documents and pages that the folder lacks, and what is wrong with its files."""
+        return sentences(self._faults(documents)) if self.root.is_dir() else ()
+
+    def _faults(self, documents: Sequence[Document]) -> Iterator[Fault]:
+        base = self.root.resolve().name
+        domains = {document.domain for document in documents}
+        absent = {domain for domain in domains if not (self.root / domain).is_dir()}
+        for domain in sorted(absent):
+            yield Fault(f"domains missing from {base}: what is asked of them scores 0 there", domain)
+        for document in documents:
+            path = None if document.domain in absent else self._file(document)
+            if path is None:
+                if document.domain not in absent:
+                    yield Fault(f"documents missing from {base}: what is asked of them scores 0 there", document.name)
+                continue
+            if path != self.root / f"{document.name}.json":
+                yield Fault(f"documents named in another Unicode form in {base}, matched", document.name)
+            reading = read_document(path, document.name)
+            yield from reading.faults
+            if reading.pages:
+                here = {page.index for page in reading.pages}
+                for index in range(document.pages):
+                    if index not in here:
+                        yield Fault(f"pages missing from {base}", f"{document.name} page {index}")
+
+    def _file(self, document: Document) -> Path | None:
+        path = self.root / f"{document.name}.json"
+        if path.is_file():
+            return path
+        folder = self.root / document.domain
+        if not folder.is_dir():
+            return None
+        files = document_files(self.root) if document.name.isascii() is False else {}
+        other = other_form(document.name, by_form(files))
+        return files[other] if other is not None else None

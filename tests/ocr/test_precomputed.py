@@ -1,9 +1,10 @@
 import json
+from unicodedata import normalize
 
 import pytest
 
 from ohr.contracts import Document, Page
-from ohr.errors import DataError, PluginError
+from ohr.errors import PluginError
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.ocr.precomputed import Precomputed
 
@@ -42,7 +43,7 @@ def test_an_empty_text_is_a_result(recorded):
 
 
 def test_a_null_text_carries_an_error(recorded):
-    assert recorded([entry(0, None)])[0] == Page("law/lease", 0, "", "text is NoneType, not a string")
+    assert recorded([entry(0, None)])[0] == Page("law/lease", 0, "", "text is null, not a string")
 
 
 def test_pages_beyond_the_document_are_left_out(recorded):
@@ -61,22 +62,61 @@ def test_a_document_that_is_absent_has_errors_only(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("entries", "told"),
+    ("entries", "texts", "told"),
     [
-        ([entry(0, "a"), entry(0, "b")], "page 0 stands twice"),
-        ([entry("0", "a")], "entry 0: page_idx must be a whole number from 0 (got '0')"),
-        ([entry(0, "a"), entry(-1, "a")], "entry 1: page_idx must be a whole number from 0 (got -1)"),
-        ([entry(True, "a")], "entry 0: page_idx must be a whole number from 0 (got True)"),
-        ([{"text": "a"}], "entry 0: page_idx must be a whole number from 0 (got None)"),
-        ({"pages": []}, "must be a list of {page_idx, text}"),
-        (["a"], "must be a list of {page_idx, text}"),
-        ("[{", "not readable as JSON: Expecting property name enclosed in double quotes: line 1 column 3 (char 2)"),
+        ([entry(0, "a"), entry(0, "b")], ["a", ""], "1 pages that stand twice, of which the first counts: {} page 0"),
+        ([entry("1", "b")], ["", "b"], "1 page numbers written as text, read as numbers: {} page 1"),
+        ([entry(0, "a"), entry(-1, "b")], ["a", ""], "1 pages without a page number, left out: {} entry 1"),
+        ([entry(True, "a")], ["", ""], "1 pages without a page number, left out: {} entry 0"),
+        (["a", entry(0, "b")], ["b", ""], "1 pages without a page number, left out: {} entry 0"),
+        ([entry(0, None)], ["", ""], "1 pages whose text is not a string, which count as failed: {} page 0"),
+        (
+            [entry(0, "a"), entry(1, 5)],
+            ["a", ""],
+            "1 pages whose text is not a string, which count as failed: {} page 1",
+        ),
+        ({"pages": []}, ["", ""], "1 files that are not a list of pages: {}"),
+        ("[{", ["", ""], "1 files that are not readable as JSON: {}"),
+        ("", ["", ""], "1 files that are not readable as JSON: {}"),
     ],
 )
-def test_a_wrong_file_is_told(recorded, tmp_path, entries, told):
-    with pytest.raises(DataError) as caught:
-        recorded(entries)
-    assert str(caught.value) == f"{tmp_path}/law/lease.json: {told}"
+def test_a_wrong_file_costs_its_wrong_pages_only_and_is_told(recorded, tmp_path, entries, texts, told):
+    pages = recorded(entries)
+    assert [page.text for page in pages][:2] == texts
+    assert all(page.error for page in pages if not page.text)
+    assert told.format(f"{tmp_path.name}/law/lease") in Precomputed(root=tmp_path).notes([LEASE])
+
+
+def test_the_pages_of_a_file_that_is_no_json_say_so(recorded):
+    assert recorded("[{")[0].error == "its file is one of the files that are not readable as JSON"
+
+
+def test_what_a_folder_lacks_is_counted_and_named(recorded, tmp_path):
+    recorded([entry(1, "b")])
+    asked = [LEASE, Document("law/will", "law", "en", 1), Document("news/a", "news", "en", 1)]
+    assert Precomputed(root=tmp_path).notes(asked) == [
+        f"1 domains missing from {tmp_path.name}: what is asked of them scores 0 there: news",
+        f"2 pages missing from {tmp_path.name}: law/lease page 0, law/lease page 2",
+        f"1 documents missing from {tmp_path.name}: what is asked of them scores 0 there: law/will",
+    ]
+
+
+def test_a_name_in_another_unicode_form_is_matched_and_told(tmp_path):
+    composed, parted = (normalize(form, "law/Frédéric") for form in ("NFC", "NFD"))
+    (tmp_path / "law").mkdir()
+    (tmp_path / f"{parted}.json").write_text(json.dumps([entry(0, "a")]))
+    document, engine = Document(composed, "law", "en", 1), Precomputed(root=tmp_path)
+    assert engine.recorded(document) == [Page(composed, 0, "a")]
+    told = f"1 documents named in another Unicode form in {tmp_path.name}, matched: {composed}"
+    assert engine.notes([document]) == [told]
+
+
+def test_two_files_that_differ_in_their_form_are_told_apart(tmp_path):
+    forms = [normalize(form, "law/Frédéric") for form in ("NFC", "NFD")]
+    (tmp_path / "law").mkdir()
+    for form in forms:
+        (tmp_path / f"{form}.json").write_text(json.dumps([entry(0, form)]))
+    assert [Precomputed(root=tmp_path).recorded(Document(f, "law", "en", 1))[0].text for f in forms] == forms
 
 
 def test_a_missing_folder_is_told(tmp_path):

@@ -1,4 +1,4 @@
-"""What is wrong with a folder of the benchmark: gathered while reading, told in counted sentences."""
+"""What is wrong with data: gathered while it is read, told in sentences that count and name the first ones."""
 
 from collections import defaultdict
 from collections.abc import Iterable
