@@ -70,7 +70,7 @@ class Tiny(Benchmark):
     def page_image(self, document: Document, index: int) -> Image:
         if not 0 <= index < 2:
             raise DataError(f"{document.name} has no page {index}")
-        signs = np.frombuffer(self._text(document, index).encode(), dtype=np.uint8)
+        signs = np.frombuffer((self._text(document, index) or " ").encode(), dtype=np.uint8)  # no image is empty
         return np.repeat(signs.reshape(1, -1, 1), 3, axis=2)
 
     def questions(self) -> Sequence[Question]:
