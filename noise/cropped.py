@@ -8,6 +8,7 @@ import numpy as np
 from ohr.contracts import Image, NoisyImage
 
 from .distortion import Distortion
+from .light import exposed
 from .scene import level
 
 
@@ -29,6 +30,7 @@ class Cropped(Distortion):
         rows = min(round(each * height) if sides != 1 else 0, height - 1)
         columns = min(round(each * width) if sides != 0 else 0, width - 1)
         top, left = (0 if down else rows), (0 if right else columns)
-        kept = image[top : top + height - rows, left : left + width - columns].copy()
+        kept = image[top : top + height - rows, left : left + width - columns]
         shift = np.array([[1, 0, -left], [0, 1, -top], [0, 0, 1]], dtype=np.float64)
-        return NoisyImage(kept, shift, "cropped" if rows or columns else "none")
+        seen = exposed(kept, rng, 0.8 * min(1.0, 1.5 * self.severity))
+        return NoisyImage(seen, shift, "cropped" if rows or columns else "none")

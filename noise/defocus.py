@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ohr.contracts import Image, NoisyImage
 
 from .distortion import Distortion, opencv
+from .light import exposed
 from .scene import level
 
 
@@ -29,7 +30,8 @@ class Defocus(Distortion):
         coarser = max(1, min(int(radius / 2.5), height, width))  # what a disc leaves of detail needs no more pixels
         small = cv2.resize(image, (width // coarser, height // coarser), interpolation=cv2.INTER_AREA)
         blurred = cv2.filter2D(small, -1, _disc(radius / coarser), borderType=cv2.BORDER_REPLICATE)
-        return NoisyImage(np.asarray(cv2.resize(blurred, (width, height), interpolation=cv2.INTER_CUBIC)))
+        whole = np.asarray(cv2.resize(blurred, (width, height), interpolation=cv2.INTER_CUBIC))
+        return NoisyImage(exposed(whole, rng, 0.8 * min(1.0, 1.5 * self.severity)))
 
 
 def _disc(radius: float) -> NDArray[np.floating[Any]]:

@@ -6,6 +6,8 @@ from ohr.contracts import Image
 
 from .distortion import Field, clouds, grid, opencv, shade, smooth
 
+_HAZE = np.float32(0.2)  # light that a glossy page spreads around a reflection
+
 
 def gradient(image: Image, rng: np.random.Generator) -> Field:
     """Draw how light falls off: 0 where it is brightest, 1 where it is darkest."""
@@ -61,7 +63,8 @@ def glare(image: Image, rng: np.random.Generator, share: float) -> Field:
         height = np.maximum(height, -lamp.astype(np.float32))
     height += np.float32(0.035) * clouds(rng, x.shape, 9)
     edge = np.quantile(height, 1 - share) + 0.025  # white paper needs less light than grey to burn out
-    return np.asarray(np.exp(np.minimum(height - np.float32(edge), 0) * np.float32(32)), dtype=np.float32)
+    off = np.minimum(height - np.float32(edge), 0)
+    return np.asarray(np.maximum(np.exp(off * np.float32(32)), _HAZE * np.exp(off * np.float32(5))), dtype=np.float32)
 
 
 def exposed(image: Image, rng: np.random.Generator, strength: float) -> Image:

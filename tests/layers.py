@@ -31,8 +31,8 @@ SHARED = (
 OUTER = ("noise", "retrievers", "generators", "benchmarks")
 INNER = ("ocr", "chunkers", "metrics", "examples")
 HEAVY = (
-    "torch", "transformers", "sentence_transformers", "faiss", "cv2", "rapidocr", "onnxruntime", "tesserocr", "bm25s",
-    "matplotlib", "httpx", "jieba", "pypdfium2", "pyarrow", "pebble", "quicktok", "scipy",
+    "augraphy", "numba", "torch", "transformers", "sentence_transformers", "faiss", "cv2", "rapidocr", "onnxruntime",
+    "tesserocr", "bm25s", "matplotlib", "httpx", "jieba", "pypdfium2", "pyarrow", "pebble", "quicktok", "scipy",
 )  # fmt: skip
 """Libraries that are imported where they are used, never with the module."""
 

@@ -42,6 +42,8 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 (tmp_path / "law").mkdir()
                 (tmp_path / "law" / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "one"}]))
                 return {"root": tmp_path}
+            case "image_noise", "augraphy":
+                return {"effect": "Gamma"}
             case "benchmark", "ohrbench":
                 return {"root": ohrbench_folder(tmp_path)}
             case "generator", "openai":

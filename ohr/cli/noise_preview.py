@@ -29,6 +29,7 @@ def preview(
     page: Annotated[int, typer.Option(min=0, metavar="N", help="Which page, from 0.")] = 0,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to: .html, or .png for images.")] = None,
     dpi: Annotated[int, typer.Option(min=50, max=600, help="Resolution at which PDFs are rendered.")] = 150,
+    width: Annotated[int, typer.Option(min=80, max=2000, help="Pixels across each picture.")] = 360,
     seed: Annotated[int, typer.Option(min=0, help="As a spec's seed.")] = 0,
     ocr: Annotated[str, typer.Option(metavar="KIND", help="Engine that reads each image; none for no engine.")] = (
         "tesseract"
@@ -53,7 +54,14 @@ def preview(
     if family == "text_noise":
         found = _show_text(file, page, noises, seed, target)
     else:
-        shared = {"path": file.resolve(), "index": page, "dpi": dpi, "seed": seed, "engine": _engine(ocr)}
+        shared = {
+            "path": file.resolve(),
+            "index": page,
+            "dpi": dpi,
+            "width": width,
+            "seed": seed,
+            "engine": _engine(ocr),
+        }
         found = _show_images(noises, shared, workers or os.cpu_count() or 1, target)
     if as_json:
         say_json({"sheet": str(target), "noises": found})

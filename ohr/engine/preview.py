@@ -23,7 +23,7 @@ class ImageTrial:
     """Distort one page of a file and read it; without a noise, the page as it is.
 
     Args:
-        width: of the picture of the whole page, in pixels. detail: (width, height) of the part shown at full size.
+        width: of the picture of the whole page and of the part shown at full size, in pixels.
     """
 
     path: Path
@@ -33,7 +33,6 @@ class ImageTrial:
     noise: ImageNoise | None
     engine: OcrBackend | None
     width: int = 360
-    detail: tuple[int, int] = (360, 150)
 
     @property
     def item(self) -> str:
@@ -109,7 +108,7 @@ def try_image(trial: ImageTrial) -> ImageShown:
         page = (trial.path.stem, trial.index)
         made = next(iter(distort(clean, others, [trial.noise], page, trial.seed)), made)
     whole = images.scaled(made.image, trial.width)
-    shown = ImageShown(whole, _detail(made, clean.shape, trial.detail), made.label_effect)
+    shown = ImageShown(whole, _detail(made, clean.shape, (trial.width, trial.width * 5 // 12)), made.label_effect)
     if trial.engine is None:
         return shown
     (read,) = trial.engine.recognise([made.image])

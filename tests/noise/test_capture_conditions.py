@@ -128,7 +128,7 @@ def test_defocus_spreads_a_point_over_a_disc():
         spread = distort(Defocus(severity=severity), point).image[:, :, 0].astype(float)
         inside = spread > spread.max() / 2
         assert np.sqrt(inside.sum() / np.pi) == pytest.approx(radius, rel=0.35, abs=1.0)
-        assert spread.sum() == pytest.approx(9 * 255, rel=0.25)
+        assert 0.5 * 9 * 255 < spread.sum() < 1.05 * 9 * 255  # the camera's exposure takes some
 
 
 def test_a_watermark_is_as_opaque_as_it_says():
