@@ -1,0 +1,101 @@
+"""Takes events until as many words of a page are lost as its severity says."""
+
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .events import MOVE, Events
+from .page import PageWords
+
+FREE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What the events that happen take for themselves; an earlier event's words are not touched by a later one.
+
+    Args:
+        events: numbers of the events that happen.
+        word: (words,) event that has each word, FREE for none.
+        gap: (words + 1,) event that writes before each word.
+        target: word before which a moved event's words are written.
+    """
+
+    events: list[int]
+    word: NDArray[np.int64]
+    gap: NDArray[np.int64]
+    target: dict[int, int]
+
+
+def take(page: PageWords, events: Events, natural: float, wanted: float) -> Taken:
+    """Take events in their order.
+
+    One that is larger than all that the page loses as fitted waits until that is reached, and what it loses as fitted
+    is reached when the next event would go too far. This order does not depend on the rate, so the events at a lower
+    rate are the first ones of those at a higher rate.
+
+    Args:
+        natural: words that the page loses as fitted; `wanted` those that it shall lose.
+    """
+    taken = Taken(
+        [], np.full(len(page.start), FREE, dtype=np.int64), np.full(len(page.start) + 1, FREE, dtype=np.int64), {}
+    )
+    weight, first, last = page.counted.astype(np.int64), events.first.tolist(), events.last.tolist()
+    waiting: list[int] = []
+    lost, place = 0.0, 0
+    while place < len(first) and lost + 0.5 <= natural:
+        size = _size(taken, weight, first[place], last[place])
+        if lost + size / 2 > natural:
+            if size <= natural:
+                break
+            waiting.append(place)
+        elif lost + max(size, 1) / 2 > wanted:
+            return taken
+        else:
+            lost += size
+            _give(taken, page, events, place, size)
+        place += 1
+    lost = max(lost, natural)
+    for number in chain(waiting, range(place, len(first))):
+        size = _size(taken, weight, first[number], last[number])
+        if lost + max(size, 1) / 2 > wanted:
+            return taken
+        lost += size
+        _give(taken, page, events, number, size)
+    return taken
+
+
+def _size(taken: Taken, weight: NDArray[np.int64], first: int, last: int) -> int:
+    """Count the words that an event would newly lose."""
+    if last - first == 1:
+        return int(weight[first]) if taken.word[first] == FREE else 0
+    return int(weight[first:last][taken.word[first:last] == FREE].sum())
+
+
+def _give(taken: Taken, page: PageWords, events: Events, number: int, size: int) -> None:
+    first, last = int(events.first[number]), int(events.last[number])
+    if first == last:
+        if _open(taken, first):
+            taken.gap[first] = number
+            taken.events.append(number)
+        return
+    if not size:
+        return
+    here = taken.word[first:last]
+    here[here == FREE] = number
+    taken.events.append(number)
+    if events.operation[number] == MOVE:
+        lines = len(page.line_kind)
+        target = int(page.line_start[int(events.draw[number, 0] * (lines + 1))])
+        if not first <= target <= last and _open(taken, target):
+            taken.gap[target] = number
+            taken.target[number] = target
+
+
+def _open(taken: Taken, place: int) -> bool:
+    """Tell whether something can be written before a word: not in the midst of what is already taken."""
+    if taken.gap[place] != FREE:
+        return False
+    return not (0 < place < len(taken.word) and taken.word[place] == taken.word[place - 1] != FREE)
