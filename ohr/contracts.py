@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, get_args
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -390,6 +390,15 @@ class TextNoise(Stage):
         Where, Field(description="What is touched; elsewhere than everywhere, with as many edits as everywhere.")
     ] = "everywhere"
     """The engine turns it into `eligible`; a plugin has nothing to do with it."""
+
+    def for_document(self, document: str, rng: np.random.Generator) -> Self:  # noqa: ARG002 # for those with such a part
+        """Give the noise of one document; only noise with something common to all pages of it needs another one.
+
+        Args:
+            document: the document's name, which starts with its domain.
+            rng: the document's own; draws must not depend on the rate.
+        """
+        return self
 
     @abstractmethod
     def perturb(self, text: str, eligible: Sequence[Span], rng: np.random.Generator) -> NoisyText:

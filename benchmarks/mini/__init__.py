@@ -39,6 +39,11 @@ class Mini(Benchmark):
         """The clean protocol; a domain of mini has few pages, so the corpus is one index by default."""
         return ScoringProtocol(index_scope=self.scope)
 
+    @property
+    def truth(self) -> Path:
+        """The folder of the ground truth, in OHRBench's layout."""
+        return _DATA / "retrieval_base" / "gt"
+
     def documents(self) -> Sequence[Document]:
         """List the documents that are kept, by name."""
         return [

@@ -1,15 +1,15 @@
 """Channel noise: the errors of one OCR engine, from a fitted model, without running it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from ohr import edits
-from ohr.contracts import Document, NoisyText, Span, TextNoise
+from ohr.contracts import NoisyText, Span, TextNoise
 from ohr.errors import DataError
 from ohr.keys import file_digest
 
@@ -46,6 +46,18 @@ class Channel(TextNoise):
         float | None, Field(description="Severity of the document in standard deviations; drawn for each.")
     ] = None
 
+    @classmethod
+    def fitted(cls, pages: Iterable[tuple[str, str, str]], engine: str, note: str = "") -> Profile:
+        """Fit a profile to (document, truth, text read) of pages; a document's name starts with its domain.
+
+        Raises:
+            DataError: no page of the truth has a word.
+        """
+        from .align import align
+        from .fit import fit
+
+        return fit([align(*page) for page in pages], engine, note)
+
     def check(self) -> None:
         """Refuse a profile that cannot be read, and a group that it does not have."""
         fitted = self._profile()
@@ -57,21 +69,22 @@ class Channel(TextNoise):
         """Key the profile by its content."""
         return {**super().identity(), "profile": file_digest(self._path())}
 
-    def for_document(self, document: Document, rng: np.random.Generator) -> "Channel":
+    def for_document(self, document: str, rng: np.random.Generator) -> Self:
         """Draw the document's part of the severity, and choose its domain's group."""
-        effect = rng.standard_normal()
-        known = self.group is None and document.domain in self._profile().groups
+        effect, domain = float(rng.standard_normal()), document.split("/")[0]
+        known = self.group is None and domain in self._profile().groups
         return self.model_copy(
             update={
                 "document_effect": effect if self.document_effect is None else self.document_effect,
-                "group": document.domain if known else self.group,
+                "group": domain if known else self.group,
             }
         )
 
     def perturb(self, text: str, eligible: Sequence[Span], rng: np.random.Generator) -> NoisyText:
         """Make the errors of one page within the eligible spans."""
         fitted, page = self._profile(), read(text, eligible)
-        document, own, style, silence = (*rng.standard_normal(2).tolist(), *rng.random(2).tolist())
+        document, own = rng.standard_normal(2).tolist()
+        style, silence = rng.random(2).tolist()
         document = document if self.document_effect is None else self.document_effect
         if not page.counted.any() or self.rate == 0:
             return NoisyText(text)
@@ -86,7 +99,9 @@ class Channel(TextNoise):
         writer = Writer(page, level, confusions(fitted), fitted.spurious, events, taken, draws)
         return edits.apply(text, writer.edits())
 
-    def _shares(self, fitted: Profile, features: NDArray[np.float64], effects: tuple[float, float]) -> tuple[float, float]:
+    def _shares(
+        self, fitted: Profile, features: NDArray[np.float64], effects: tuple[float, float]
+    ) -> tuple[float, float]:
         """Give the share of words lost as fitted, and at the rate."""
         if self.model == "independent":
             mean = fitted.groups[""].mean

@@ -60,7 +60,10 @@ def fit_spread(pages: Sequence[Begins], chance: Mapping[int, float]) -> dict[str
         in_line = pairs * float((owed**2).sum() - squares)
         alike, due = _sums(page.type, hit), _sums(page.type, weight)
         kind += (float((alike * (alike - 1)).sum()), pairs * float((due**2).sum() - squares))
-        line += (float((own * (own - 1)).sum()) - together, in_line - pairs * float((_sums(page.stretch, weight) ** 2).sum() - squares))
+        line += (
+            float((own * (own - 1)).sum()) - together,
+            in_line - pairs * float((_sums(page.stretch, weight) ** 2).sum() - squares),
+        )
     between_lines, together, types = (_more(sums) for sums in (line, stretch, kind))
     within = (1 + together) / (1 + between_lines) - 1
     places = {"line": between_lines, "stretch": min(max(within, 0.0), LARGEST), "type": types}
@@ -83,14 +86,14 @@ def _weights(page: Begins, chance: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def beyond(count: float, expected: float, squares: float) -> NDArray[np.float64]:
-    """Give what a count varies beyond chance, and the square of its expectation; `squares` sums those of the chances."""
+    """Give what a count varies beyond chance, and the square of its expectation; `squares` sums the chances'."""
     return np.array([(count - expected) ** 2 - expected + squares, expected**2])
 
 
 def _sums(owner: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum by owner; owners without a place are left out."""
     _, place = np.unique(owner, return_inverse=True)
-    return np.bincount(place, values)
+    return np.bincount(place, values).astype(np.float64)
 
 
 def spread_of(sums: NDArray[np.float64]) -> float:

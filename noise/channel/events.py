@@ -85,9 +85,9 @@ def _channel(page: PageWords, level: Level, rng: np.random.Generator) -> Iterato
     line = page.line[places]
     ends = np.minimum(reach, np.searchsorted(line, line, side="right"))  # no run goes beyond its line
     yield places, places[ends - 1] + 1, by_class[page.cls[places]] * _local(page, level, rng)[places], RUN
-    added = _hazard(np.array(level.insertions))
+    at_head, within = _hazard(np.array(level.insertions)).tolist()
     first_of_line = np.concatenate([[True], line[1:] != line[:-1]])
-    yield places, places, np.where(first_of_line, *added), INSERTION
+    yield places, places, np.where(first_of_line, at_head, within), INSERTION
 
 
 def _local(page: PageWords, level: Level, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -115,7 +115,7 @@ def _word_spread(level: Level) -> NDArray[np.float64]:
 
 
 def _hazard(chance: NDArray[np.float64], spread: NDArray[np.float64] | float = 0.0) -> NDArray[np.float64]:
-    """Give the rate of events that has this chance, when a gamma variable of mean 1 and variance `spread` multiplies it."""
+    """Give the rate that has this chance when a gamma variable of mean 1 and variance `spread` multiplies it."""
     wide = np.maximum(spread, 1e-6)
     made: NDArray[np.float64] = np.expm1(-wide * np.log1p(-chance)) / wide
     return np.minimum(made, _MOST_HAZARD)
@@ -127,7 +127,8 @@ def _lengths(histogram: Histogram, draws: NDArray[np.float64]) -> NDArray[np.int
         return np.ones(len(draws), dtype=np.int64)
     value, count = np.array(histogram, dtype=float).T
     place = np.searchsorted(np.cumsum(count) / count.sum(), draws, side="right")
-    return np.maximum(np.rint(value[np.minimum(place, len(value) - 1)]).astype(np.int64), 1)
+    made: NDArray[np.int64] = np.rint(value[np.minimum(place, len(value) - 1)]).astype(np.int64)
+    return np.maximum(made, 1)
 
 
 def _operations(

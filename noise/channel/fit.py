@@ -1,9 +1,11 @@
 """Fits a profile to pages of truth and what an engine read on them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+
+from ohr.errors import DataError
 
 from .align import Aligned
 from .confusions import count_confusions
@@ -34,21 +36,21 @@ def fit(pages: Sequence[Aligned], engine: str, note: str = "") -> Profile:
         engine: the engine's name.
 
     Raises:
-        ValueError: no page has a word.
+        DataError: no page has a word.
     """
     pages = [page for page in pages if page.page.counted.any()]
     if not pages:
-        raise ValueError("no page of the ground truth has a word and a reading")
+        raise DataError("nothing to fit: no page of the ground truth has a word")
     shares = np.array([page.share for page in pages])
     usual = _usual(pages)
     owed = np.array([usual_share(page.page, usual) for page in pages])
     features = np.array([describe(page.page, share) for page, share in zip(pages, owed.tolist(), strict=True)])
     scaling = {
-        name: (round(float(column.mean()), 4), round(float(column.std()) or 1.0, 4))
+        name: (round(float(column.mean()), 4), round(float(column.std()), 4) or 1.0)
         for name, column in zip(FEATURES, features.T, strict=True)
     }
     centre, width = np.array(list(scaling.values())).T
-    scaled = np.clip((features - centre) / np.where(width > 0, width, 1), -3, 3)
+    scaled = np.clip((features - centre) / width, -3, 3)
     documents = np.array([page.document for page in pages])
     members = {"": np.ones(len(pages), dtype=bool)} | _groups(documents)
     groups = {name: fit_group(shares[here], scaled[here], documents[here]) for name, here in members.items()}
@@ -85,7 +87,11 @@ def fit_levels(pages: Sequence[Aligned], shares: Values, owed: Values) -> tuple[
     level = np.where(all_lost, len(edges), np.searchsorted(edges, severity))
     made = []
     for number, upto in enumerate([*edges, ALL]):
-        chosen = [page for page, own, share in zip(pages, level.tolist(), shares.tolist(), strict=True) if share and own == number]
+        chosen = [
+            page
+            for page, own, share in zip(pages, level.tolist(), shares.tolist(), strict=True)
+            if share and own == number
+        ]
         made += [fit_level(part, round(float(upto), 5), whole) for part in _styles(chosen)]
     return tuple(made)
 
@@ -112,7 +118,9 @@ def _styles(pages: Sequence[Aligned]) -> list[list[Aligned]]:
     return [ordered[len(pages) * n // count : len(pages) * (n + 1) // count] for n in range(count)]
 
 
-def _groups(documents: np.ndarray[tuple[int], np.dtype[np.str_]]) -> Mapping[str, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+def _groups(
+    documents: np.ndarray[tuple[int], np.dtype[np.str_]],
+) -> dict[str, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
     names = np.array([name.split("/")[0] for name in documents.tolist()])
     found = {}
     for name in sorted(set(names.tolist())):

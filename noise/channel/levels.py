@@ -1,15 +1,15 @@
 """Counts how words are lost on pages of like severity: whole lines, whole formulas and cells, runs of words."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .align import Aligned
-from .page import CLASSES, KINDS, LINE_BINS, MARK
 from .clusters import Begins, beyond, fit_spread, spread_of
+from .page import CLASSES, KINDS, LINE_BINS, MARK
 from .profile import OPERATIONS, SIZES, Histogram, Level
 
 _PRIOR = 4.0
@@ -41,11 +41,11 @@ class _Tally:
         """Give the share of chances that were hits, drawn towards `prior`."""
         return min((self.hits[key] + _PRIOR * prior) / (self.chances[key] + _PRIOR), _MOST)
 
-    def spread(self, only: Callable[[Any], bool]) -> float:
-        """Give how much the chances differ between pages."""
+    def spread(self, only: Any = None) -> float:
+        """Give how much the chances differ between pages, those of one key or all."""
         sums = np.zeros(2)
         for page in self.pages:
-            found = [(self.share(key, 0.0), hit) for key, hit in page if only(key)]
+            found = [(self.share(key, 0.0), hit) for key, hit in page if only in (None, key)]
             if found:
                 owed, hit = np.array(found).T
                 sums += beyond(float(hit.sum()), float(owed.sum()), float((owed**2).sum()))
@@ -87,8 +87,8 @@ def fit_level(pages: Sequence[Aligned], upto: float, whole: Level | None) -> Lev
         },
         lengths=_factors(found, {c: words.share(c, 0.0) for c in range(len(CLASSES))}),
         spread=fit_spread(found, {c: words.share(c, 0.0) for c in range(len(CLASSES))})
-        | {"lines": round(lines.spread(lambda _: True), 3)}
-        | {f"{kind}_units": round(units.spread(lambda key, k=k: key == k), 3) for k, kind in enumerate(KINDS)},
+        | {"lines": round(lines.spread(), 3)}
+        | {f"{kind}_units": round(units.spread(k), 3) for k, kind in enumerate(KINDS)},
         word_runs=_histogram(word_runs) or (before["word_runs"] if before else ()),
         operations={
             size: _shares(tally, before["operations"][size] if before else {"delete": 1.0})
@@ -232,7 +232,9 @@ def _insertions(pages: Sequence[Aligned]) -> tuple[float, float]:
             if difference.operation == "insert" and difference.read:
                 all_ += 1
                 between = range(difference.first, min(difference.first + 3, len(page.page.start)))  # marks and articles
-                there += any(place in bounds for place in between if not page.page.counted[difference.first:place].any())
+                there += any(
+                    place in bounds for place in between if not page.page.counted[difference.first : place].any()
+                )
     return round(min(there / max(heads, 1), _MOST), 5), round((all_ - there) / max(words - heads, 1), 5)
 
 

@@ -25,7 +25,9 @@ CLASSES = (
 - stray: in a formula on a page that has few; formula, cell_word, cell_number: in formulas, tables and charts
 """
 
-MARK, WORD, CAPITAL, ODD, MARKED, NUMBER, LOOSE_NUMBER, LEAD, STRAY, FORMULA, CELL_WORD, CELL_NUMBER = range(len(CLASSES))
+MARK, WORD, CAPITAL, ODD, MARKED, NUMBER, LOOSE_NUMBER, LEAD, STRAY, FORMULA, CELL_WORD, CELL_NUMBER = range(
+    len(CLASSES)
+)
 
 KINDS = ("text", "formula", "table", "edge", "loose", "stray")
 """What a line or unit is.
@@ -95,21 +97,22 @@ class PageWords:
     @property
     def counted(self) -> NDArray[np.bool_]:
         """(words,) whether a word counts as one in the published scores."""
-        return self.cls != MARK
+        made: NDArray[np.bool_] = self.cls != MARK
+        return made
 
 
 def read(text: str, eligible: Sequence[Span] | None = None) -> PageWords:
     """Find the words of a page; those not wholly within an eligible span are left out."""
     spans = [match.span() for match in _TOKEN.finditer(text)]
     place = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    span = np.zeros(len(place), dtype=np.int64)
     if eligible is not None and tuple(eligible) != ((0, len(text)),):
-        inside = np.zeros(len(place), dtype=bool)
-        for low, high in eligible:
-            inside |= (place[:, 0] >= low) & (place[:, 1] <= high)
-    else:
-        inside = np.ones(len(place), dtype=bool)
-    joined = np.concatenate([[False], inside[:-1]])[inside] if len(place) else inside
-    place = place[inside]
+        span[:] = -1
+        for number, (low, high) in enumerate(eligible):
+            span[(place[:, 0] >= low) & (place[:, 1] <= high)] = number
+    joined = np.zeros(len(place), dtype=bool)
+    joined[1:] = span[1:] == span[:-1]
+    place, joined = place[span >= 0], joined[span >= 0]
     start, end = place[:, 0], place[:, 1]
     tokens = [text[low:high] for low, high in place.tolist()]
     found = regions(text)
@@ -127,7 +130,9 @@ def read(text: str, eligible: Sequence[Span] | None = None) -> PageWords:
     units = _units(tokens, kind, owner, line) if (kind != 0).any() else np.zeros((0, 3), dtype=np.int64)
     if not (cls == FORMULA).any():
         units[units[:, 2] == 1, 2] = KINDS.index("stray")
-    return PageWords(text, start, end, cls, line, line_start, line_kind, _line_bins(cls, line, lines), joined, type_, units)
+    return PageWords(
+        text, start, end, cls, line, line_start, line_kind, _line_bins(cls, line, lines), joined, type_, units
+    )
 
 
 def _kind(kind: str, text: str) -> int:
@@ -170,10 +175,9 @@ def _class(token: str) -> int:
     return CAPITAL if letters[:1].isupper() else WORD
 
 
-def _line_kinds(
-    kind: NDArray[np.int8], cls: NDArray[np.int8], line: NDArray[np.int64], lines: int
-) -> NDArray[np.int8]:
-    made = np.bincount(line * 3 + kind, minlength=lines * 3).reshape(lines, 3).argmax(1).astype(np.int8)
+def _line_kinds(kind: NDArray[np.int8], cls: NDArray[np.int8], line: NDArray[np.int64], lines: int) -> NDArray[np.int8]:
+    tally = np.bincount(line * 3 + kind, minlength=lines * 3).reshape(lines, 3)
+    made: NDArray[np.int8] = tally.argmax(1).astype(np.int8)
     worded = line[cls != MARK]
     if len(worded):
         size = np.bincount(worded, minlength=lines)

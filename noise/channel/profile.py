@@ -74,10 +74,11 @@ class Level(_Part):
         words: by class, chance that a run begins at a word that is neither.
         word_runs: lengths of such runs.
         lengths: factor of that chance in lines of each of LINE_BINS.
-        spread: how much that chance differs from place to place (1 / shape of a gamma distribution with mean 1): between
-            lines, between stretches of a line, between different words of a page; between pages: of each class, of lines, and of units.
+        spread: how much that chance differs (1 / shape of a gamma distribution with mean 1): between lines, stretches
+            of a line and different words of a page; and between pages, of each class, of lines and of units.
         operations: by size, share of each of OPERATIONS.
-        insertions: chance that words are added before a word that begins a line, and before another; `inserted` how many, `repeated` the share that repeats.
+        insertions: chance that words are added before a word that begins a line, and before another; `inserted` how
+            many, `repeated` the share that repeats.
     """
 
     upto: float

@@ -51,7 +51,12 @@ def fit_group(shares: Values, features: Values, documents: NDArray[np.str_]) -> 
 
 
 def _document_share(
-    shares: Values, content: Values, unexplained: float, owner: NDArray[np.int64], table: Values, rng: np.random.Generator
+    shares: Values,
+    content: Values,
+    unexplained: float,
+    owner: NDArray[np.int64],
+    table: Values,
+    rng: np.random.Generator,
 ) -> float:
     """Find the share of documents that gives the intraclass correlation of the data."""
     from scipy.special import ndtr

@@ -1,8 +1,8 @@
 """Tunes a profile until it loses as many lines, units and words of each class as the engine did on the same pages.
 
-Counting gives the chances of each level, but which events happen until a page has lost its share depends on all of them
-at once. So the pages of the fit are perturbed at their own severities, and chances are scaled by what was lost over what
-should have been (iterative proportional fitting).
+Counting gives the chances of each level, but which events happen until a page has lost its share depends on all of
+them at once. So the pages of the fit are perturbed at their own severities, and chances are scaled by what was lost
+over what should have been (iterative proportional fitting).
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,9 @@ def tune(profile: Profile, pages: Sequence[Aligned]) -> Profile:
         made = _Count.none()
         for number, page in enumerate(chosen):
             made.add(page, _lose(profile, page, np.random.default_rng(number)))
-        factor = [np.clip((w + _PRIOR) / (m + _PRIOR), 0.5, 2.0) for w, m in zip(_parts(wanted), _parts(made), strict=True)]
+        factor = [
+            np.clip((w + _PRIOR) / (m + _PRIOR), 0.5, 2.0) for w, m in zip(_parts(wanted), _parts(made), strict=True)
+        ]
         profile = profile.model_copy(update={"levels": tuple(_scaled(level, *factor) for level in profile.levels)})
     return profile
 
@@ -92,8 +94,14 @@ def _scaled(level: Level, lines: Values, units: Values, classes: Values, lengths
         return level
     changed = {
         "lines": {kind: _times(level.lines[kind], lines[k]) for k, kind in enumerate(KINDS)},
-        "units": {kind: _times((level.units[kind],), units[k : k + 1])[0] for k, kind in enumerate(KINDS) if kind in level.units},
-        "words": {name: _times((level.words[name],), classes[c : c + 1])[0] for c, name in enumerate(CLASSES) if c != MARK},
+        "units": {
+            kind: _times((level.units[kind],), units[k : k + 1])[0]
+            for k, kind in enumerate(KINDS)
+            if kind in level.units
+        },
+        "words": {
+            name: _times((level.words[name],), classes[c : c + 1])[0] for c, name in enumerate(CLASSES) if c != MARK
+        },
         "lengths": tuple(round(float(v), 3) for v in np.array(level.lengths) * lengths),
     }
     return level.model_copy(update=changed)
@@ -104,6 +112,3 @@ def _times(chances: Sequence[float], factors: Values) -> tuple[float, ...]:
     chance = np.array(chances)
     odds = chance / (1 - chance) * factors
     return tuple(round(float(v), 5) for v in np.minimum(odds / (1 + odds), _MOST))
-
-
-

@@ -94,7 +94,9 @@ class Writer:
         count, place = inserted(self.level, float(self.events.draw[number, 0])), self._before(first)
         draw = float(self.events.draw[number, 1])
         if draw < self.level.repeated or not self.spurious:
-            read = self._text(max(first - count, 0), first) or self._text(first, min(first + count, len(self.page.start)))
+            read = self._text(max(first - count, 0), first) or self._text(
+                first, min(first + count, len(self.page.start))
+            )
             return Edit("repeat", place, place, f"{read} ")
         step = int(draw * 7919)
         words = (self.spurious[(step + 31 * turn) % len(self.spurious)] for turn in range(count))

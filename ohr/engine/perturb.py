@@ -47,7 +47,9 @@ def perturb(pages: Sequence[Page], noises: Sequence[TextNoise], questions: Seque
     """
     ledgers: list[list[tuple[Edit, ...]]] = [[] for _ in pages]
     aimed = 0
-    for noise, place in numbered(noises):
+    for noise, place in numbered(noises if pages else ()):
+        name = pages[0].document
+        noise = noise.for_document(name, seeds.generator(seed, noise.kind, name, "document", place))
         step = _Step(tuple(pages), noise, place, seed)
         made = step.at(noise, [[(0, len(page.text))] for page in pages])
         aim = count(made)

@@ -1,0 +1,70 @@
+"""`ohr noise fit`: a channel profile from pages of truth and what an engine read on them."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ohr.cli.options import AsJson
+from ohr.cli.show import say, say_json, say_table
+
+
+def fit(
+    gt: Annotated[
+        str, typer.Option(metavar="DIR", help="Ground truth, <domain>/<document>.json; or `mini`.", show_default=False)
+    ],
+    ocr: Annotated[
+        str,
+        typer.Option(
+            metavar="DIR", help="The same pages as read; with `--gt mini` or an engine's kind.", show_default=False
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The profile to write.", show_default=False)],
+    engine: Annotated[str | None, typer.Option(help="The engine's name in the profile.")] = None,
+    note: Annotated[str, typer.Option(help="A note kept in the profile.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Fit channel noise to an engine's errors; use it as `{kind: channel, profile: FILE}`.
+
+    Both folders have OHRBench's layout. Documents of one domain share a severity of their own when there are enough.
+    """
+    from ohr.errors import DataError
+    from ohr.registry import Registry
+
+    registry = Registry()
+    if out.exists() and out.is_dir():
+        raise DataError(f"{out}: is a folder")
+    pages = _pages(registry, gt, ocr)
+    channel: Any = registry.load("text_noise", "channel")
+    profile = channel.fitted(pages, engine or Path(ocr).name, note)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(profile.dumps(), encoding="utf-8")
+    about = profile.fit.model_dump()
+    if as_json:
+        say_json(about)
+        return
+    say(f"{about['pages']} pages of {about['documents']} documents, {about['words']} words, {about['lost']} lost")
+    rows = [
+        (name or "all", str(group.pages), f"{group.mean:.3f}", f"{group.document_share:.2f}")
+        for name, group in profile.groups.items()
+    ]
+    say_table(("group", "pages", "words lost", "document's share"), rows)
+    say(str(out))
+
+
+def _pages(registry: Any, gt: str, ocr: str) -> list[tuple[str, str, str]]:
+    from ohr.cli.bars import bars
+    from ohr.engine.readings import recognised, recorded
+    from ohr.errors import DataError
+
+    if gt != "mini":
+        return recorded(Path(gt), Path(ocr))
+    benchmark = registry.load("benchmark", "mini")()
+    if Path(ocr).is_dir():
+        return recorded(benchmark.truth, Path(ocr))
+    if ocr not in registry.names("ocr") or not registry.load("ocr", ocr).reads_images:
+        raise DataError(f"{ocr}: no such folder, and no engine that reads images")
+    reader = registry.load("ocr", ocr)()
+    reader.check()
+    with bars() as progress:
+        return list(recognised(benchmark, reader, progress))

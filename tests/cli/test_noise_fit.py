@@ -1,0 +1,79 @@
+"""`ohr noise fit`: a profile from two folders, used at once."""
+
+import json
+
+import pytest
+
+from ohr.registry import Registry
+
+MINI = Registry().load("benchmark", "mini")(languages=("en",))
+
+
+@pytest.fixture
+def read(home):
+    """Mini's English pages, as an engine would read them that knows no digit and skips headings."""
+    for document in MINI.documents():
+        pages = [
+            {
+                "page_idx": page.index,
+                "text": "\n".join(
+                    line.replace("0", "O").replace("1", "l")
+                    for line in page.text.split("\n")
+                    if not line.startswith("#")
+                ),
+            }
+            for page in MINI.pages(document)
+        ]
+        path = home / "read" / f"{document.name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(pages), encoding="utf-8")
+    return home / "read"
+
+
+def test_a_profile_is_fitted_and_used(ohr, home, read):
+    done = ohr("noise", "fit", "--gt", MINI.truth, "--ocr", read, "--out", "fitted.json", "--engine", "toy", "--json")
+    assert done.exit_code == 0, done.output
+    about = json.loads(done.output)
+    assert about["engine"] == "toy" and about["pages"] == 81 and 0 < about["lost"] < about["words"] / 3
+    confusions = json.loads((home / "fitted.json").read_text())["confusions"]
+    assert {(c["true"], c["read"]) for c in confusions} <= {
+        ("0", "O"),
+        ("1", "l"),
+        ("10", "lO"),
+        ("00", "OO"),
+        ("11", "ll"),
+        ("01", "Ol"),
+    }
+    (home / "page.txt").write_text("Rent of 1,010 dollars is due on the 10th of each month of the year 2010. " * 20)
+    done = ohr(
+        "noise",
+        "apply",
+        "page.txt",
+        "out",
+        "--noise",
+        "{kind: channel, profile: fitted.json, rate: 0.8}",
+        "--workers",
+        1,
+    )
+    assert done.exit_code == 0, done.output
+    assert "O" in (home / "out" / "page.txt").read_text()
+
+
+def test_the_same_files_give_the_same_profile_by_the_name_mini(ohr, home, read):
+    for gt, out in ((MINI.truth, "a.json"), ("mini", "b.json")):
+        assert ohr("noise", "fit", "--gt", gt, "--ocr", "read", "--out", out).exit_code == 0
+    assert (home / "a.json").read_bytes() == (home / "b.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("gt", "ocr", "told"),
+    [
+        ("nowhere", ".", "nowhere: no such folder"),
+        (".", "nowhere", "nowhere: no such folder"),
+        (".", ".", "no page of"),
+        ("mini", "ground_truth", "no engine that reads images"),
+    ],
+)
+def test_mistakes_are_told(ohr, home, gt, ocr, told):
+    done = ohr("noise", "fit", "--gt", gt, "--ocr", ocr, "--out", "x.json")
+    assert done.exit_code == 2 and told in done.output

@@ -1,0 +1,181 @@
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohr.edits import apply, undo
+from ohr.errors import DataError
+from ohr.noise.channel import Channel
+from ohr.noise.channel.align import align
+from ohr.noise.channel.page import CLASSES, read
+from ohr.registry import Registry
+
+MODELS = ("channel", "independent", "scatter", "block")
+SENTENCE = "The harbour company leased the ferry berth for 90 years, and it paid 1,250 dollars a month for “light”. "
+PAGE = "Lease of a berth\n" + "\n".join(SENTENCE * n for n in (1, 4, 2, 8)) + "\n$a^2 + b$ | 3 |\n\n17"
+
+PIECES = (
+    SENTENCE, "\n", "\n\n", "word ", "3.14 ", "$x^{2}$ ", "$$\\frac{a}{b}$$\n", "| a | b |\n|---|---|\n| 1 | 2 |\n",
+    "& ", "\\begin{tabular}{l} a & 5 \\\\ c & d \\end{tabular}\n", "\ud800", "\x00 ", "\u202eabc ", "’tis ",
+    "a\u00a0b ", "租金 ",
+)  # fmt: skip
+texts = st.one_of(st.text(max_size=400), st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+"""Arbitrary Unicode, and pages put together from what pages hold."""
+
+
+def perturbed(text, rate, seed=0, **fields):
+    noise = Channel(rate=rate, **fields)
+    return noise.perturb(text, [(0, len(text))] if text else [], np.random.default_rng(seed))
+
+
+@given(texts, st.integers(0, 2**32), st.sampled_from(MODELS), st.sampled_from(["tesseract", "rapidocr"]))
+def test_it_is_the_identity_at_0_coupled_and_undone_on_any_text(text, seed, model, profile):
+    levels = [perturbed(text, rate, seed, model=model, profile=profile) for rate in (0.0, 0.1, 0.3, 0.5, 0.8, 1.0)]
+    assert levels[0].text == text and not levels[0].edits
+    for low, high in pairwise(levels):
+        assert set(low.edits) <= set(high.edits)
+    for made in levels:
+        assert apply(text, made.edits) == made
+        assert undo(made.text, made.edits) == text
+
+
+@given(texts, st.integers(0, 2**32), st.floats(0, 1), st.data())
+def test_it_touches_only_what_is_eligible_and_gives_the_same_bytes_again(text, seed, rate, data):
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=4, max_size=4)))
+    spans = [(cuts[0], cuts[1]), (cuts[2], cuts[3])]
+    noise = Channel(rate=rate)
+    made = noise.perturb(text, spans, np.random.default_rng(seed))
+    assert made == noise.perturb(text, spans, np.random.default_rng(seed))
+    for edit in made.edits:
+        assert any(low <= edit.start and edit.end <= high for low, high in spans)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\x00" * 50, "x" * 3_000_000, "a b " * 200_000], ids=len)
+def test_odd_pages_are_taken(text):
+    made = perturbed(text, 0.9)
+    assert undo(made.text, made.edits) == text
+
+
+def test_at_rate_1_no_word_is_left_where_it_was():
+    aligned = align("law/lease", PAGE, perturbed(PAGE, 1.0, model="block").text)
+    assert aligned.share == 1
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_more_is_lost_at_a_higher_rate(model):
+    def mean(rate):
+        return np.mean([align("d", PAGE, perturbed(PAGE, rate, seed, model=model).text).share for seed in range(20)])
+
+    losses = [mean(rate) for rate in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    assert losses == sorted(losses) and losses[0] < losses[-1] / 2
+
+
+def test_pages_of_one_document_are_alike_and_the_rate_does_not_move_its_part():
+    noise = Channel(profile="rapidocr")
+    documents = [noise.for_document(f"law/{n}", np.random.default_rng(n)) for n in range(40)]
+
+    def loss(one, seed):
+        return align("d", PAGE, one.perturb(PAGE, [(0, len(PAGE))], np.random.default_rng(seed)).text).share
+
+    first, second = ([loss(one, seed + 2 * n) for n, one in enumerate(documents)] for seed in (1000, 1001))
+    assert np.corrcoef(first, second)[0, 1] > 0.2
+    low = Channel(profile="rapidocr", rate=0.1).for_document("law/3", np.random.default_rng(3))
+    assert low.document_effect == documents[3].document_effect
+
+
+def test_words_are_classed_by_what_they_are_and_where():
+    text = "1. The tenant pays 30 dollars, X and it's $\\$ 40.00$ or $x^2$ in the year of our lord, see below\nPage 7"
+    page = read(text)
+    found = {text[s:e]: CLASSES[c] for s, e, c in zip(page.start, page.end, page.cls, strict=True)}
+    assert found | {
+        "1.": "lead", "The": "mark", "tenant": "word", "30": "number", "X": "odd", "it's": "marked", "$x^2$": "stray",
+        "Page": "capital", "7": "loose_number", "40.00$": "number",
+    } == found  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("truth", "text", "operations"),
+    [
+        ("one two three four", "one two four", ["delete"]),
+        ("one two three four", "one twothree four", ["respace"]),
+        ("one harbour four", "one harb0ur four", ["garble"]),
+        ("one two", "one more two", ["insert"]),
+        ("a1 b2 c3 d4 e5 this is the longer part of it", "this is the longer part of it a1 b2 c3 d4 e5",
+         ["move", "insert"]),
+        ("one two", "", ["delete"]),
+    ],
+)  # fmt: skip
+def test_differences_are_named(truth, text, operations):
+    assert [difference.operation for difference in align("d", truth, text).differences] == operations
+
+
+def engine(text: str, rng: np.random.Generator, share: float) -> str:
+    """Read `m` as `rn` in words that are picked, and lose every line of one word."""
+    lines = []
+    for line in text.split("\n"):
+        if len(line.split()) != 1:
+            words = line.split(" ")
+            lines.append(" ".join(w.replace("m", "rn") if "m" in w and rng.random() < share else w for w in words))
+    return "\n".join(lines)
+
+
+def test_a_fit_recovers_an_engines_habits(tmp_path):
+    rng = np.random.default_rng(0)
+    words = ["harbour", "company", "month", "ferry", "berth", "summer", "paid", "tomorrow", "was", "open"]
+    pages = []
+    for number in range(60):
+        lines = [" ".join(rng.choice(words, 20)) for _ in range(10)] + ["Contents"] * 3
+        text = "\n".join(lines)
+        pages.append((f"law/{number // 4}", text, engine(text, rng, 0.9 if number // 4 % 2 else 0.1)))
+    profile = Channel.fitted(pages, "toy")
+    assert profile.fit.pages == 60 and profile.fit.documents == 15
+    best = profile.confusions[0]
+    assert (best.true, best.read) == ("m", "rn")
+    assert profile.groups[""].document_share > 0.5
+    (tmp_path / "toy.json").write_text(profile.dumps(), encoding="utf-8")
+    made = [perturbed(pages[seed][1], 0.5, seed, profile=str(tmp_path / "toy.json")).text for seed in range(40)]
+    assert sum(text.count("Contents") for text in made) < 40 < 3 * 40
+    assert sum(text.count("rn") for text in made) > 40
+
+
+def test_a_profile_survives_its_file_and_counts_in_the_key_by_content(tmp_path):
+    profile = Channel.fitted([("law/a", PAGE, PAGE.replace("berth", "bertb"))], "toy")
+    path, other = tmp_path / "a.json", tmp_path / "b.json"
+    path.write_text(profile.dumps(), encoding="utf-8")
+    other.write_bytes(path.read_bytes())
+    assert type(profile).model_validate_json(path.read_text(encoding="utf-8")) == profile
+    assert Channel(profile=str(path)).identity() == Channel(profile=str(other)).identity()
+    assert any("bertb" in perturbed(PAGE, 0.9, seed, profile=str(path)).text for seed in range(20))
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [("{", "not a channel profile"), ("{}", "fit: Field required"), (None, "no such file")]
+)
+def test_a_bad_profile_is_refused_with_its_reason(tmp_path, content, told):
+    path = tmp_path / "bad.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(DataError, match=told):
+        Channel(profile=str(path)).check()
+
+
+def test_an_unknown_group_is_refused():
+    with pytest.raises(DataError, match="has no group 'poetry'"):
+        Channel(group="poetry").check()
+
+
+def test_the_shipped_profiles_say_what_they_were_fitted_on():
+    mini = Registry().load("benchmark", "mini")(languages=("en",))
+    for name in ("tesseract", "rapidocr"):
+        fitted = Channel(profile=name)._profile().fit
+        assert fitted.engine == name
+        assert fitted.pages == sum(document.pages for document in mini.documents())
+
+
+def test_a_fit_without_words_is_refused():
+    with pytest.raises(DataError, match="no page of the ground truth has a word"):
+        Channel.fitted([("law/a", "--", "x")], "toy")
+    assert json.dumps(Channel().model_dump(mode="json"))
