@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.fields import FieldInfo
 
 Image = NDArray[np.uint8]
 """A page image: (height, width, 3), RGB, uint8."""
@@ -59,7 +60,8 @@ class Question:
         id: unique within the benchmark.
         answers: accepted answers; the best-scoring one counts.
         pages: page indices of the evidence, in the order of its passages.
-        evidence: one passage per page of `pages`, or a single passage.
+        evidence: one passage per page of `pages`, or a single passage. Where both are empty, nobody knows where the
+            answer stands: the question has no retrieval score and no generation stage.
     """
 
     id: str
@@ -72,6 +74,11 @@ class Question:
     domain: str
     answer_form: str = "String"
     task_type: str = "understanding"
+
+    @property
+    def is_located(self) -> bool:
+        """Tell whether it is known where the answer stands."""
+        return bool(self.pages or self.evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +297,11 @@ class Stage(BaseModel, ABC):
 def _takes_flags(annotation: object) -> bool:
     parts = get_args(annotation)
     return annotation in (bool, object, Any) or any(isinstance(p, bool) or _takes_flags(p) for p in parts)
+
+
+def yaml_keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Give the fields of a stage by the keys they have in YAML: their aliases, where a method has the name."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _is_execution(extra: object) -> bool:

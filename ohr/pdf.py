@@ -62,6 +62,18 @@ def write(path: Path, pages: Iterable[Image], dpi: int) -> None:
         document.close()
 
 
+def text_layer(path: Path) -> list[str]:
+    """Read the text that a PDF carries, page by page; scanned pages have none. Raises DataError as `render` does."""
+    with _opened(path) as document:
+        texts = []
+        for page in document:
+            layer = page.get_textpage()
+            texts.append(layer.get_text_bounded().replace("\r\n", "\n"))
+            layer.close()
+            page.close()
+        return texts
+
+
 def page_count(path: Path) -> int:
     """Count a PDF's pages; raises DataError as `render` does."""
     with _opened(path) as document:

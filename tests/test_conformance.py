@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from ohr.contracts import FAMILIES
 from ohr.registry import Registry
@@ -46,6 +47,8 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 return {"effect": "Gamma"}
             case "benchmark", "ohrbench":
                 return {"root": ohrbench_folder(tmp_path)}
+            case "benchmark", "folder":
+                return own_folder(tmp_path)
             case "generator", "openai":
                 return {"base_url": request.getfixturevalue("chat_server").url, "model": "echo"}
             case "generator", "transformers":
@@ -69,6 +72,15 @@ def ohrbench_folder(root: Path) -> Path:
     document.new_page(72, 144)
     document.save(root / "pdfs/law/lease.pdf")
     return root
+
+
+def own_folder(home: Path) -> dict[str, object]:
+    """Write a user's folder of one page image and one question."""
+    (home / "docs/law").mkdir(parents=True)
+    Image.new("RGB", (60, 90), "white").save(home / "docs/law/lease.png")
+    asked = {"question": "When?", "answers": "1964", "document": "law", "page": 1, "evidence": "in 1964"}
+    (home / "q.json").write_text(json.dumps([asked]))
+    return {"root": home / "docs", "questions": home / "q.json"}
 
 
 @pytest.fixture

@@ -42,9 +42,10 @@ def list_benchmarks(as_json: AsJson = False) -> None:
 
 def _about(plugin: "type[Stage]", kind: str) -> dict[str, Any]:
     """Count a benchmark's parts; one that has to be told where its data are says what it needs."""
+    from ohr.contracts import yaml_keys
     from ohr.errors import OhrError
 
-    required = [name for name, field in plugin.model_fields.items() if field.is_required()]
+    required = [name for name, field in yaml_keys(plugin).items() if field.is_required()]
     if required:
         return {"kind": kind, "needs": f"needs {', '.join(required)}"}
     try:

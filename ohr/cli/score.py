@@ -143,7 +143,7 @@ def benchmark_keys(
 
 def _print_ocr(found: "OcrScore") -> None:
     say(f"{found.name}: {found.setting}")
-    names = [name for name in (found.name, found.truth) if name is not None]
+    names = [found.name, found.truth]
     say_table(
         ("the text itself", *names),
         [(_WORDS.get(measure, measure), *(_plain(found.doses[name][measure]) for name in names)) for measure in _DOSES],

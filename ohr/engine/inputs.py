@@ -60,7 +60,7 @@ def read_inputs(spec: Spec) -> Inputs:
     _refuse_repeats(spec, [document.name for document in everything], [question.id for question in asked])
     for engine in dict.fromkeys(base.ocr for base in spec.knowledge_bases):
         notes += engine.notes(documents)
-    absent = [Fault(_ABSENT, f"{q.id} ({q.document})") for q in asked if q.document not in names]
+    absent = [Fault(_ABSENT, f"{q.id} ({q.document})") for q in asked if q.document not in names and q.is_located]
     notes += [told for told in sentences(absent) if told not in notes]  # a benchmark may tell it by itself
     questions = _sampled(asked, spec.sample, spec.seed)
     if not documents or not questions:
@@ -69,6 +69,7 @@ def read_inputs(spec: Spec) -> Inputs:
         )
     _check_languages(spec, documents)
     truth = {document.name: tuple(spec.benchmark.pages(document)) for document in documents}
+    _check_truth(spec, truth)
     return Inputs(tuple(documents), tuple(questions), truth, tuple(notes))
 
 
@@ -106,6 +107,15 @@ def _sampled(questions: Sequence[Question], size: int | None, seed: int) -> list
         order = seeds.generator(seed, "sample", source).permutation(len(found))
         kept |= {found[place].id for place in order[: quota[source]]}
     return [question for question in questions if question.id in kept]
+
+
+def _check_truth(spec: Spec, truth: Mapping[str, Sequence[Page]]) -> None:
+    bare = [base.name for base in spec.knowledge_bases if base.ocr.kind == "ground_truth"]
+    if bare and not any(truth.values()):
+        raise SpecError(
+            f"knowledge base {bare[0]!r}: the benchmark has no ground truth to take its text from: give it an `ocr` "
+            "that reads images, or `precomputed` results"
+        )
 
 
 def _check_languages(spec: Spec, documents: Sequence[Document]) -> None:

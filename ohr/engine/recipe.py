@@ -1,7 +1,7 @@
 """Keys of a run's steps, all known before anything runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,7 @@ class Recipe:
     def run(self) -> str:
         """Key of the whole run."""
         leaves = [self.leaf(d, images=images) for d in self.inputs.documents for images in (False, True)]
-        asked = [[question.id, question.text, question.answers] for question in self.inputs.questions]
+        asked = [asdict(question) for question in self.inputs.questions]
         scored = [ohr.__version__, *(identity(metric) for metric in self.metrics.values())]
         made = [self.identity(base.ocr) for base in self.spec.knowledge_bases]  # by content where `resolved` has a path
         made += [self.identity(named.stage) for named in self.spec.retrievers]

@@ -10,6 +10,7 @@ from ohr.contracts import Metric, Page, Question, ScoringProtocol
 from ohr.engine.answer import Answered
 from ohr.engine.cells import Cell
 from ohr.engine.inputs import Inputs
+from ohr.engine.references import CEILINGS
 from ohr.engine.retrieve import Retrieved
 from ohr.metrics.dose import QuestionDose, evidence_text
 from ohr.metrics.floors import read_floor
@@ -81,8 +82,9 @@ class Scorer:
         for question in self.inputs.questions:
             given = answered.get(question.id)
             broken = given is None or given.completion.error is not None or question.id in failed
+            reads = _has_context(cell, question)
             values = {
-                name: 0.0 if broken or given is None else self.answer_score(name, given.answer, question)
+                name: self.answer_score(name, given.answer if given and not broken else "", question) if reads else nan
                 for name in (*self.protocol.answer, *self.further)
             }
             yield from _rows(question, cell, values, broken)
@@ -101,10 +103,19 @@ class Scorer:
 
     def _floor(self, question: Question, text: str) -> float:
         """Score as much text of another page as was retrieved of the question's own; nothing retrieved gives 0."""
+        if not any(words(passage) for passage in question.evidence):
+            return nan
         segment = self.protocol.segment_chinese
         length = len(words(text, segment))
         rng = seeds.generator(self.seed, "read_floor", question.id)
         return read_floor(question, self.inputs.truth, length, rng, segment) if length else 0.0
+
+
+def _has_context(cell: Cell, question: Question) -> bool:
+    """Tell whether what the cell lets the generator read is known for this question."""
+    if cell.stage == "generation":
+        return question.is_located
+    return cell.stage != "reference" or cell.base.name not in CEILINGS or any(question.evidence)
 
 
 def failed_questions(questions: Iterable[Question], pages: Mapping[str, Sequence[Page]]) -> set[str]:
@@ -137,7 +148,8 @@ def _rows(question: Question, cell: Cell, values: Mapping[str, float], failed: b
     }
     for metric, value in values.items():
         is_score = metric not in ("lcs_gt", "damaged", "damaged_content") and not metric.endswith("_floor")
-        yield {**shared, "metric": metric, "value": 0.0 if failed and is_score else float(value)}
+        lost = failed and is_score and not isnan(value)  # what has no score has none when it fails, either
+        yield {**shared, "metric": metric, "value": 0.0 if lost else float(value)}
 
 
 def noise_type(base: KnowledgeBase) -> str:

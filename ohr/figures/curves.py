@@ -1,12 +1,13 @@
 """Performance against noise, after the paper's Fig. 3: a row a stage, a column an evidence source."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ohr import extras
-from ohr.figures.data import GROUPS, STAGES, Axis, Panel, counts, read_panels
+from ohr.figures.data import GROUPS, STAGES, Axis, NothingToDraw, Panel, counts, read_conditions, read_panels
 from ohr.figures.legend import add_legend
 from ohr.figures.marks import draw_bounds, draw_curve, draw_whiskers
 from ohr.figures.style import RC, Style, style_of
@@ -19,10 +20,15 @@ WIDTH = 7.0
 """Inches: the text width of a two-column page."""
 DPI = 200
 
-_FILES: dict[Axis, str] = {"r_noise": "performance", "evidence_loss": "performance-evidence-loss"}
+_FILES: dict[Axis, str] = {
+    "r_noise": "performance",
+    "evidence_loss": "performance-evidence-loss",
+    "condition": "performance-by-condition",
+}
 _AXIS_NAMES: dict[Axis, str] = {
     "r_noise": r"$r_\mathrm{noise}$ of the knowledge base (share of all questions whose evidence is damaged)",
     "evidence_loss": "Evidence loss $L$ (mean share of a question's evidence words that is lost)",
+    "condition": "Knowledge base (nothing tells how noisy they are: no evidence)",
 }
 _GROUP_NAMES = {"text": "Text", "multimodal": "Multimodal", "reading_order": "Reading order", "all": "All"}
 _METRIC_NAMES = {"lcs": "LCS", "f1": "F1", "em": "Exact match", "f1_numeric": "Numeric F1"}
@@ -33,6 +39,9 @@ _LEFT, _RIGHT, _TOP, _BELOW, _GAP = 0.62, 0.08, 0.36, 0.5, 0.27  # inches: room 
 def draw(run_folder: Path) -> list[Path]:
     """Draw a run's performance against r_noise and against evidence loss, each as SVG and PNG.
 
+    A run whose benchmark has no ground truth has no evidence loss; without evidence it has no r_noise either: then its
+    knowledge bases are drawn one after the other.
+
     Returns:
         The files, in the folder `figures` of the run.
 
@@ -41,24 +50,30 @@ def draw(run_folder: Path) -> list[Path]:
         MissingExtra: matplotlib is not installed.
     """
     extras.require("matplotlib", "report")
-    found = {axis: read_panels(run_folder, axis) for axis in _FILES}
+    found: dict[Axis, list[Panel]] = {}
+    for axis in ("r_noise", "evidence_loss"):
+        with suppress(NothingToDraw):
+            found[axis] = read_panels(run_folder, axis)
+    if not found:
+        found["condition"] = read_panels(run_folder, "condition")
     folder = run_folder / "figures"
     folder.mkdir(exist_ok=True)
-    return [file for axis, panels in found.items() for file in _write(panels, axis, folder / _FILES[axis])]
+    names = read_conditions(run_folder)
+    return [file for axis, panels in found.items() for file in _write(panels, axis, names, folder / _FILES[axis])]
 
 
-def _write(panels: Sequence[Panel], axis: Axis, stem: Path) -> list[Path]:
+def _write(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str], stem: Path) -> list[Path]:
     from matplotlib import style
 
     files = [stem.with_suffix(".svg"), stem.with_suffix(".png")]
     with style.context([RC], after_reset=True):  # whatever the reader's matplotlibrc says
-        figure = _figure(panels, axis)
+        figure = _figure(panels, axis, conditions)
         figure.savefig(files[0], metadata={"Date": None})  # the same run, the same bytes
         figure.savefig(files[1])
     return files
 
 
-def _figure(panels: Sequence[Panel], axis: Axis) -> "Figure":
+def _figure(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str]) -> "Figure":
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
@@ -83,12 +98,22 @@ def _figure(panels: Sequence[Panel], axis: Axis) -> "Figure":
         grid[row, 0].set_ylabel(f"{stage.capitalize()}\n{_METRIC_NAMES.get(metric, metric)} (%)")
         grid[row, 0].set_ylim(*_limits([panel for panel in panels if panel.stage == stage]))
     for axes in grid[-1]:
-        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-        axes.xaxis.set_major_formatter("{x:g}")
+        if axis == "condition":
+            axes.set_xticks(range(len(conditions)), [_shortened(name) for name in conditions], rotation=12)
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+            axes.xaxis.set_major_formatter("{x:g}")
     reach = max(point.most for panel in panels for point in panel.points)
-    grid[0, 0].set_xlim(-0.04 * (reach or 1), 1.05 * (reach or 1))
+    if axis == "condition":
+        grid[0, 0].set_xlim(-0.5, len(conditions) - 0.5)
+    else:
+        grid[0, 0].set_xlim(-0.04 * (reach or 1), 1.05 * (reach or 1))
     _arrange(figure, (len(stages), len(groups)), add_legend(figure, panels, style), _AXIS_NAMES[axis])
     return figure
+
+
+def _shortened(name: str, longest: int = 14) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _draw_panel(axes: "Axes", panel: Panel, style: Style) -> None:

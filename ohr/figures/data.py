@@ -11,7 +11,8 @@ from ohr.errors import DataError
 from ohr.metrics.intervals import FEW
 from ohr.results import read_csv
 
-Axis = Literal["r_noise", "evidence_loss"]
+Axis = Literal["r_noise", "evidence_loss", "condition"]
+"""What a figure's x axis shows: a dose; or, where none can be told, the conditions one after the other."""
 Which = Literal["floor", "ceiling"]
 Row = Mapping[str, str]
 Spread = Mapping[tuple[str, str], Sequence[float]]
@@ -117,23 +118,42 @@ class Bound:
     y: tuple[float, ...]
 
 
+class NothingToDraw(DataError):
+    """A run has no score with the asked-for dose."""
+
+
 def read_panels(run_folder: Path, axis: Axis) -> list[Panel]:
     """Read a run's tables as panels, row by row; those without any point are left out.
 
     Raises:
-        DataError: a table is missing, is no run's table, or has nothing to draw.
+        DataError: a table is missing, or is no run's table.
+        NothingToDraw: no score stands beside a dose of that kind.
     """
     summary, doses = run_folder / "summary.csv", run_folder / "doses.csv"
     rows, levels = read_csv(summary), read_csv(doses)
     _check(summary, rows, _COLUMNS)
-    _check(doses, levels, {"noise", "knob_value", axis})
+    _check(doses, levels, {"noise", "knob_value", *({axis} - {"condition"})})
     try:
-        made = panels(rows, spreads(levels, axis), axis)
+        made = panels(_placed(rows), {}, axis) if axis == "condition" else panels(rows, spreads(levels, axis), axis)
     except ValueError as error:
         raise DataError(f"{summary}: cannot be read: {error}") from None
     if not made:
-        raise DataError(f"{summary}: nothing to draw: no score of {', '.join(STAGES)} with its {axis}")
+        raise NothingToDraw(f"{summary}: nothing to draw: no score of {', '.join(STAGES)} with its {axis}")
     return made
+
+
+def read_conditions(run_folder: Path) -> list[str]:
+    """Name the conditions of a run, in the order of the axis `condition`."""
+    return [" ".join(part for part in place if part) for place in _conditions(read_csv(run_folder / "summary.csv"))]
+
+
+def _conditions(rows: Iterable[Row]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((row["noise"], row["knob_value"]) for row in rows))
+
+
+def _placed(rows: Sequence[Row]) -> list[Row]:
+    places = {condition: place for place, condition in enumerate(_conditions(rows))}
+    return [{**row, "kb_condition": str(places[row["noise"], row["knob_value"]])} for row in rows]
 
 
 def _check(path: Path, rows: Sequence[Row], wanted: Iterable[str]) -> None:

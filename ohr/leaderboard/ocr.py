@@ -32,7 +32,7 @@ class OcrScore:
     """What a folder of OCR results does to retrieval.
 
     Args:
-        truth: name of the knowledge base that is the ground truth; None where the benchmark has none.
+        truth: name of the knowledge base that is the ground truth.
         doses: numbers of the two knowledge bases themselves, by name.
         retrieval: means of the retrieval score, by name.
         macro: the mean over domains, each with the same weight, by name.
@@ -41,7 +41,7 @@ class OcrScore:
     """
 
     name: str
-    truth: str | None
+    truth: str
     protocol: str
     setting: str
     doses: Mapping[str, Mapping[str, float]]

@@ -118,11 +118,13 @@ def question_dose(question: Question, truth: Pages, kb: Pages, segment_chinese: 
 
     Args:
         question: its `pages` must all be in `truth` to count.
-        truth: the ground truth's pages.
+        truth: the ground truth's pages. Where there are none at all, the evidence itself is what `damaged` and `lcs_kb`
+            are measured against, and the parts that compare with the ground truth are nan.
         kb: the knowledge base's pages; a missing or failed page is empty text.
         segment_chinese: as in `lcs`.
     """
-    if any((question.document, index) not in truth for index in question.pages):
+    missing = bool(truth) and any((question.document, index) not in truth for index in question.pages)
+    if missing or not question.is_located:
         return undefined_dose(question)
     evidence, clean, noisy = evidence_text(question), own_text(question, truth), own_text(question, kb)
     lcs_kb = lcs(noisy, evidence, segment_chinese)
@@ -130,7 +132,7 @@ def question_dose(question: Question, truth: Pages, kb: Pages, segment_chinese: 
         question_id=question.id,
         damaged=_damaged(lcs_kb),
         lcs_kb=lcs_kb,
-        lcs_gt=lcs(clean, evidence, segment_chinese),
+        lcs_gt=lcs(clean, evidence, segment_chinese) if truth else nan,
         damaged_content=_damaged(lcs(strip_markup(noisy), strip_markup(evidence), segment_chinese)),
         term_survival=_term_survival(question.text, clean, noisy),
         answer_survival=_answer_survival(question.answers, clean, noisy),

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import SecretStr, ValidationError
 
-from ohr.contracts import Stage
+from ohr.contracts import Stage, yaml_keys
 from ohr.errors import PluginError
 from ohr.registry import Registry, choices
 from ohr.spec.aims import TARGET_KEYS, Aim, aims, faults_of_aims
@@ -143,9 +143,9 @@ class Builder:
 
     def _expanded(self, plugin: type[Stage], key: str, value: Any, where: Where) -> Any:
         """Fill `${NAME}` from the environment, in path and secret fields only."""
-        if not isinstance(value, str) or not _VARIABLE.search(value) or key not in plugin.model_fields:
+        if not isinstance(value, str) or not _VARIABLE.search(value) or key not in yaml_keys(plugin):
             return self._anchored(plugin, key, value, where)
-        if not _holds(plugin.model_fields[key].annotation, (Path, SecretStr)):
+        if not _holds(yaml_keys(plugin)[key].annotation, (Path, SecretStr)):
             self.fault((*where, key), "`${...}` is allowed only in path and secret fields")
             return value
         unset = [name for name in _VARIABLE.findall(value) if name not in os.environ]
@@ -159,8 +159,9 @@ class Builder:
         """Read a relative path as relative to the file in which it stands."""
         if (
             isinstance(value, str)
-            and key in plugin.model_fields
-            and _is_path(plugin.model_fields[key].annotation, value)
+            and key in yaml_keys(plugin)
+            and _is_path(yaml_keys(plugin)[key].annotation, value)
+            and value not in _words(yaml_keys(plugin)[key].annotation)
         ):
             try:
                 path = Path(value).expanduser()
@@ -181,6 +182,15 @@ def _is_path(annotation: object, value: str) -> bool:
     """Tell whether a text is a path: in a path's field, and where a name may stand too, by its looks."""
     looks = value.startswith((".", "/", "~")) or "/" in value or value.endswith((".yaml", ".yml"))
     return _holds(annotation, (Path,)) and (looks or not _holds(annotation, (str,)))
+
+
+def _words(annotation: object) -> tuple[object, ...]:
+    """Give the words that a field takes besides a path."""
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    if get_origin(annotation) in (Union, UnionType):
+        return tuple(word for option in get_args(annotation) for word in _words(option))
+    return ()
 
 
 def _holds(annotation: object, kinds: tuple[type, ...]) -> bool:

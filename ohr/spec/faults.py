@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ohr.contracts import yaml_keys
 from ohr.registry import choices
 from ohr.spec.model import SpecFile
 from ohr.spec.source import Fault, Source, Where
@@ -27,7 +28,7 @@ _PLAIN = {
 
 def told(source: Source, where: Where, detail: Any, model: type[BaseModel]) -> Fault:
     """Tell one of pydantic's errors about the mapping at `where`."""
-    loc = tuple(part for part in detail["loc"] if part in model.model_fields or _is_key(part, source))
+    loc = tuple(part for part in detail["loc"] if part in yaml_keys(model) or _is_key(part, source))
     key = (*where, *(loc or detail["loc"][:1]))
     kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind == "extra_forbidden":
@@ -44,7 +45,7 @@ def told(source: Source, where: Where, detail: Any, model: type[BaseModel]) -> F
 
 
 def _keys(model: type[BaseModel]) -> list[str]:
-    return [*model.model_fields, *(["extends"] if model is SpecFile else [])]
+    return [*yaml_keys(model), *(["extends"] if model is SpecFile else [])]
 
 
 def _inner(model: type[BaseModel], loc: tuple[Any, ...]) -> type[BaseModel]:

@@ -305,13 +305,13 @@ def _written_out(
     """Write a spec out with its defaults, for the manifest; secrets stay masked."""
 
     def dumped(named: Sequence[Named[Any]]) -> list[dict[str, Any]]:
-        return [{"name": item.name, **item.stage.model_dump(mode="json")} for item in named]
+        return [{"name": item.name, **item.stage.model_dump(mode="json", by_alias=True)} for item in named]
 
     plain = file.model_dump(
         mode="json", include={"name", "seed", "replicates", "evaluate", "limit", "sample", "plugins"}
     )
     return plain | {
-        "benchmark": benchmark.model_dump(mode="json"),
+        "benchmark": benchmark.model_dump(mode="json", by_alias=True),
         "knowledge_bases": [base.written() for base in bases],
         "chunkers": dumped(chunkers),
         "retrievers": dumped(retrievers),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ohr.contracts import Stage
+from ohr.contracts import Stage, yaml_keys
 from ohr.errors import PluginError
 from ohr.registry import Registry
 from ohr.spec.aims import targets_schema
@@ -80,7 +80,7 @@ def _plugin_schema(registry: Registry, family: str, kind: str) -> dict[str, Any]
 def _swept(plugin: type[Stage], name: str, field: dict[str, Any]) -> dict[str, Any]:
     """Allow a list of values where the field takes one."""
     shown = {key: value for key, value in field.items() if key != "execution"}
-    if takes_list(plugin.model_fields[name].annotation):
+    if takes_list(yaml_keys(plugin)[name].annotation):
         return shown
     plain = {key: value for key, value in shown.items() if key in ("description", "default", "title")}
     one = {key: value for key, value in shown.items() if key not in plain}

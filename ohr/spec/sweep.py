@@ -6,7 +6,7 @@ from itertools import product
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
-from ohr.contracts import Stage
+from ohr.contracts import Stage, yaml_keys
 from ohr.spec.source import Where
 
 
@@ -38,9 +38,7 @@ def variants(plugin: type[Stage], keys: Mapping[str, Any]) -> list[Variant]:
     swept = [
         key
         for key, value in keys.items()
-        if isinstance(value, list)
-        and key in plugin.model_fields
-        and not takes_list(plugin.model_fields[key].annotation)
+        if isinstance(value, list) and key in yaml_keys(plugin) and not takes_list(yaml_keys(plugin)[key].annotation)
     ]
     spread = []
     for places in product(*(range(len(keys[key])) for key in swept)):

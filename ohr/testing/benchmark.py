@@ -52,7 +52,7 @@ def _check_question(benchmark: Benchmark, question: Question, document: Document
     about = f"question {question.id}"
     owe(benchmark, bool(question.text.strip() and question.answers), f"{about} needs a text and an answer")
     owe(benchmark, len(set(question.pages)) == len(question.pages), f"{about}: a page stands twice")
-    owe(benchmark, document is None or question.pages[-1] < document.pages, f"{about}: no such page")
+    owe(benchmark, document is None or all(page < document.pages for page in question.pages), f"{about}: no such page")
     owe(benchmark, question.evidence_source in SOURCES, f"{about}: no evidence source {question.evidence_source!r}")
     passages = len(question.evidence)
     owe(benchmark, passages in (1, len(question.pages)), f"{about}: {passages} passages")

@@ -46,7 +46,7 @@ def check_stage(stage: Stage) -> None:
         owe(stage, name == "kind" or bool(field.description), f"field {name!r} needs a description")
     stage.check()
     written = io.StringIO()
-    YAML(typ="safe", pure=True).dump(stage.model_dump(mode="json"), written)
+    YAML(typ="safe", pure=True).dump(stage.model_dump(mode="json", by_alias=True), written)
     read = plugin.model_validate(YAML(typ="safe", pure=True).load(written.getvalue()))
     owe(stage, read == stage, "written to YAML and read again it must be the same")
     owe(stage, pickle.loads(pickle.dumps(stage)) == stage, "it must survive pickling: stages go to other processes")
@@ -55,7 +55,7 @@ def check_stage(stage: Stage) -> None:
     run = {name for name, field in plugin.model_fields.items() if _is_execution(field.json_schema_extra)}
     owe(stage, not run & set(stage.identity()), f"execution fields {sorted(run)} must not be in the identity")
     try:
-        plugin.model_validate({**stage.model_dump(), "no_such_key": 1})
+        plugin.model_validate({**stage.model_dump(by_alias=True), "no_such_key": 1})
     except ValidationError:
         return
     raise AssertionError(f"{plugin.family} {stage.kind}: an unknown key must be refused (`extra` is forbidden)")

@@ -1,0 +1,144 @@
+"""Finds a user's documents: PDF files, and folders of page images."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ohr import pdf
+from ohr.contracts import Image
+from ohr.errors import DataError
+
+IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
+DOMAIN = "documents"
+"""Domain of what does not lie in a folder of its own below the root."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a document's page images are made from.
+
+    Args:
+        name: `<domain>/<document>`, from the path below the root.
+        files: one PDF, or image files in the order of their pages.
+        frames: how many pages each file has.
+    """
+
+    name: str
+    files: tuple[Path, ...]
+    frames: tuple[int, ...]
+
+    @property
+    def pages(self) -> int:
+        """How many pages the document has."""
+        return sum(self.frames)
+
+    @property
+    def is_pdf(self) -> bool:
+        """Tell whether it is a PDF file."""
+        return self.files[0].suffix.lower() == ".pdf"
+
+    def image(self, index: int, dpi: int) -> Image:
+        """Render or read one page.
+
+        Raises:
+            DataError: there is no such page, or its file is damaged.
+        """
+        if not 0 <= index < self.pages:
+            raise DataError(f"{self.name}: no page {index}: it has {self.pages} pages")
+        if self.is_pdf:
+            return pdf.render(self.files[0], index, dpi)
+        for file, count in zip(self.files, self.frames, strict=True):
+            if index < count:
+                return _read_image(file, index)
+            index -= count
+        raise AssertionError("unreachable: the frames sum to the pages")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The documents under a folder, and the files that could not be used, by document's name."""
+
+    sources: tuple[Source, ...]
+    broken: dict[str, str]
+
+
+def find(root: Path) -> Found:
+    """Find every document below `root`, by name.
+
+    A PDF is a document. So is a folder below the root that holds images, its pages in natural order of their names
+    (`2.png` before `10.png`); an image that lies in the root itself is a document alone. A TIFF file may have several
+    pages. Hidden files and folders are passed over.
+
+    Raises:
+        DataError: there is no such folder, it holds no document, or two documents have one name.
+    """
+    if not root.is_dir():
+        raise DataError(f"{root}: no such folder")
+    sources: dict[str, Source] = {}
+    broken: dict[str, str] = {}
+    for name, files in _groups(root):
+        if name in sources or name in broken:
+            raise DataError(f"{root}: two documents are named {name!r}: rename one of the files")
+        try:
+            sources[name] = Source(name, files, tuple(map(_frames, files)))
+        except DataError as error:
+            broken[name] = str(error)
+    if not sources:
+        told = "".join(f"\n  {reason}" for reason in list(broken.values())[:5])
+        raise DataError(f"{root}: holds no readable PDF and no page images{told}")
+    return Found(tuple(sources[name] for name in sorted(sources, key=_natural)), broken)
+
+
+def _groups(root: Path) -> Iterator[tuple[str, tuple[Path, ...]]]:
+    pictures: dict[Path, list[Path]] = {}
+    for path in sorted(root.rglob("*")):
+        inside = path.relative_to(root)
+        if any(part.startswith(".") for part in inside.parts) or not path.is_file():
+            continue
+        if path.suffix.lower() == ".pdf" or (path.suffix.lower() in IMAGES and path.parent == root):
+            yield _name(inside.with_suffix("")), (path,)
+        elif path.suffix.lower() in IMAGES:
+            pictures.setdefault(path.parent, []).append(path)
+    for folder, files in pictures.items():
+        yield _name(folder.relative_to(root)), tuple(sorted(files, key=lambda file: _natural(file.name)))
+
+
+def _name(path: Path) -> str:
+    """Name a document by its path; the first folder is its domain."""
+    return path.as_posix() if len(path.parts) > 1 else f"{DOMAIN}/{path.as_posix()}"
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _frames(path: Path) -> int:
+    if path.suffix.lower() == ".pdf":
+        return pdf.page_count(path)
+    if path.stat().st_size == 0:
+        return 1  # its page fails alone
+    from PIL import Image as Pillow
+
+    try:
+        with Pillow.open(path) as opened:
+            return int(getattr(opened, "n_frames", 1))
+    except (OSError, ValueError, SyntaxError, Pillow.DecompressionBombError):
+        return 1
+
+
+def _read_image(path: Path, frame: int) -> Image:
+    from PIL import Image as Pillow
+    from PIL import ImageOps
+
+    if path.stat().st_size == 0:
+        raise DataError(f"{path}: the file is empty")
+    try:
+        with Pillow.open(path) as opened:
+            opened.seek(frame)
+            upright = ImageOps.exif_transpose(opened)  # as the camera was held
+            return np.asarray(upright.convert("RGB"), dtype=np.uint8).copy()
+    except (OSError, ValueError, SyntaxError, EOFError, Pillow.DecompressionBombError) as error:
+        raise DataError(f"{path}: not a readable image: {error}") from None

@@ -1,0 +1,132 @@
+import json
+from dataclasses import replace
+from unicodedata import normalize
+
+import pytest
+
+from ohr.errors import DataError
+
+ROWS = [
+    {"question": "When?", "answers": "1964", "document": "lease", "page": 1, "evidence": "began, in 1964"},
+    {
+        "question": "Where; and why?",
+        "answers": ["here", "there"],
+        "document": "lease",
+        "page": [1, 2],
+        "evidence": ["a", "b"],
+    },
+]
+CSV = """\
+Question,Answers,Document,Page,Evidence
+When?,1964,lease,1,"began, in 1964"
+Where; and why?,"[""here"", ""there""]",lease,"1, 2","[""a"", ""b""]"
+"""
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "semicolons", "bom", "tsv"])
+def test_every_form_gives_the_same_questions(two, form):
+    name = {"semicolons": "q.csv", "bom": "q.csv"}.get(form, f"q.{form}")
+    text = {
+        "json": json.dumps(ROWS),
+        "jsonl": "\n\n".join(map(json.dumps, ROWS)),
+        "csv": CSV,
+        "semicolons": CSV.replace(",lease,", ";lease;").replace("Question,Answers,Document,Page,Evidence",
+            "Question;Answers;Document;Page;Evidence").replace("When?,", "When?;").replace("1,\"began", "1;\"began")
+            .replace("Where; and why?,", '"Where; and why?";').replace('"1, 2",', '"1, 2";'),
+        "bom": "\ufeff" + CSV,
+        "tsv": "question\tanswers\tdocument\tpage\tevidence\nWhen?\t1964\tlease\t1\tbegan, in 1964\n"
+               'Where; and why?\t["here", "there"]\tlease\t1;2\t["a", "b"]\n',
+    }[form]  # fmt: skip
+    (two.home / name).write_text(text, encoding="utf-8")
+    first, second = two.benchmark(name).questions()
+    assert (first.text, first.answers, first.document, first.pages) == ("When?", ("1964",), "documents/lease", (0,))
+    assert first.evidence == ("began, in 1964",)
+    assert (second.answers, second.pages, second.evidence) == (("here", "there"), (0, 1), ("a", "b"))
+    assert [first.id, second.id] == ["q1", "q2"]
+
+
+@pytest.mark.parametrize(
+    "name", ["lease", "lease.pdf", "documents/lease", "documents/lease.PDF", normalize("NFD", "lease")]
+)
+def test_a_document_is_found_by_any_of_its_names(two, name):
+    two.ask({"question": "?", "document": name})
+    assert two.benchmark().questions()[0].document == "documents/lease"
+
+
+def test_pages_may_count_from_0(two):
+    two.ask({"question": "?", "document": "lease", "page": 0})
+    assert two.benchmark(first_page=0).questions()[0].pages == (0,)
+    with pytest.raises(DataError, match=r"page 0: pages count from 1 \(see first_page\)"):
+        two.benchmark().questions()
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"answers": "x"}, "question 0: has no question"),
+        ({"question": "?", "document": "leese"}, "'leese' is not in the folder; did you mean 'documents/lease'?"),
+        ({"question": "?", "document": "lease", "page": 3}, "page 3 of 'documents/lease', whose last page is 2"),
+        ({"question": "?", "document": "lease", "page": "two"}, r"a page must be a whole number \(got 'two'\)"),
+        ({"question": "?", "document": "lease", "page": 1.5}, r"a page must be a whole number \(got 1.5\)"),
+        ({"question": "?", "document": "lease", "page": True}, "a page must be a whole number"),
+        ({"question": "?", "page": 1}, "names a page, but not of which document"),
+        ({"question": "?", "evidence_source": "tabel"}, "evidence_source must be one of text, table"),
+    ],
+)
+def test_a_wrong_question_is_told(two, record, told):
+    two.ask(record)
+    with pytest.raises(DataError, match=told):
+        two.benchmark().check()
+
+
+def test_all_faults_are_told_at_once(two):
+    two.ask({"question": ""}, {"question": "?", "document": "x"}, *[{"question": "?", "id": "same"}] * 2)
+    with pytest.raises(DataError) as raised:
+        two.benchmark().check()
+    assert len(str(raised.value).splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("q.json", b"{", "not readable as JSON"),
+        ("q.json", b"{}", "must be a list of questions"),
+        ("q.json", b"[]", "holds no question"),
+        ("q.json", b"[3]", "question 0: must be a mapping"),
+        ("q.json", b"\xff", "not UTF-8"),
+        ("q.jsonl", b'{"question": "?"}\n{', r"q\.jsonl:2: not readable as JSON"),
+        ("q.csv", b"question,page\nwhat, then,1\n", r"q\.csv:2: has more cells than the header"),
+        ("q.csv", b'question\n"open', "not readable as CSV"),
+        ("none.csv", None, "cannot be read: No such file"),
+    ],
+)
+def test_a_file_that_is_wrong_is_told(two, name, content, told):
+    if content is not None:
+        (two.home / name).write_bytes(content)
+    with pytest.raises(DataError, match=told):
+        two.benchmark(name).check()
+
+
+def test_what_a_question_lacks_is_left_open_and_told(two):
+    two.ask(
+        {"question": "a?", "colour": "red"},
+        {"question": "b?", "answers": "x", "evidence": "y"},
+        {"question": "c?", "answers": "x", "document": "lease", "page": 2},
+    )
+    benchmark = two.benchmark()
+    bare, floating, located = benchmark.questions()
+    assert (bare.answers, bare.pages, bare.evidence, bare.is_located) == ((), (), (), False)
+    assert floating.is_located is False
+    assert (located.evidence, located.is_located) == (("",), True)
+    notes = "\n".join(benchmark.notes())
+    assert "1 of 3 questions have no answer: their answers are given, not scored (q1)" in notes
+    assert "2 of 3 questions have no document or page: no retrieval score, no generation stage (q1, q2)" in notes
+    assert "1 of 3 questions have no evidence: no LCS, no r_noise (q3)" in notes
+    assert "q.json: not used: colour" in notes
+
+
+def test_with_one_document_a_question_need_not_name_it(two):
+    (two.root / "bylaws/noise.pdf").unlink()
+    two.ask({"question": "?", "page": 2})
+    (question,) = two.benchmark().questions()
+    assert replace(question, text="") == replace(question, text="", document="documents/lease", pages=(1,))

@@ -1,0 +1,147 @@
+import importlib.util
+import os
+from pathlib import Path
+
+import numpy as np
+import pypdfium2
+import pytest
+from PIL import Image
+
+from ohr.contracts import Document
+from ohr.errors import DataError
+
+_spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
+files = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(files)
+
+
+def pages(own, **keys):
+    own.ask({"question": "?"})
+    return {document.name: document.pages for document in own.benchmark(**keys).documents()}
+
+
+def test_pdfs_image_folders_and_single_images_are_documents(own):
+    files.write_pdf(own.root / "a.pdf", "one", "two")
+    files.write_pdf(own.root / "law/b.PDF", "one")
+    for number in (1, 2, 10):
+        files.write_image(own.root / f"scans/c/{number}.png", f"page {number}")
+    files.write_image(own.root / "d.jpg", "photo")
+    files.write_image(own.root / "fax/f.tiff", "one", "two", "three")
+    files.write_image(own.root / ".trash/x.png", "hidden")
+    (own.root / "notes.txt").write_text("not a document")
+    assert pages(own) == {"documents/a": 2, "documents/d": 1, "documents/fax": 3, "law/b": 1, "scans/c": 3}
+
+
+def test_pages_of_an_image_folder_come_in_natural_order(own):
+    for number in (10, 2, 1):
+        files.write_image(own.root / f"scans/c/{number}.png", f"page {number}")
+    own.ask({"question": "?"})
+    benchmark = own.benchmark()
+    (document,) = benchmark.documents()
+    for index, number in enumerate((1, 2, 10)):
+        assert np.array_equal(benchmark.page_image(document, index), files.picture(f"page {number}"))
+
+
+def test_frames_of_a_tiff_file_are_pages(own):
+    files.write_image(own.root / "fax/1.tiff", "one", "two")
+    files.write_image(own.root / "fax/2.png", "three")
+    own.ask({"question": "?"})
+    benchmark = own.benchmark()
+    (document,) = benchmark.documents()
+    assert [benchmark.page_image(document, i).shape for i in range(3)] == [
+        np.asarray(files.picture(text)).shape for text in ("one", "two", "three")
+    ]
+    with pytest.raises(DataError, match="no page 3: it has 3 pages"):
+        benchmark.page_image(document, 3)
+
+
+@pytest.mark.parametrize("mode", ["L", "1", "P", "RGBA", "CMYK"])
+def test_images_of_every_mode_are_rgb(own, mode):
+    suffix = "tif" if mode == "CMYK" else "png"
+    files.picture("x").convert(mode).save(own.root / f"a.{suffix}")
+    own.ask({"question": "?"})
+    benchmark = own.benchmark()
+    image = benchmark.page_image(benchmark.documents()[0], 0)
+    assert (image.ndim, image.shape[2], image.dtype) == (3, 3, np.uint8)
+
+
+def test_a_photo_stands_as_the_camera_was_held(own):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turned a quarter
+    files.picture("long line").save(own.root / "photo.jpg", exif=exif)
+    own.ask({"question": "?"})
+    benchmark = own.benchmark()
+    height, width, _ = benchmark.page_image(benchmark.documents()[0], 0).shape
+    assert height > width
+
+
+@pytest.mark.parametrize("content", [b"", b"not an image"])
+def test_a_damaged_image_fails_alone(own, content):
+    files.write_image(own.root / "c/1.png", "good")
+    (own.root / "c/2.png").write_bytes(content)
+    own.ask({"question": "?"})
+    benchmark = own.benchmark()
+    (document,) = benchmark.documents()
+    assert document.pages == 2
+    assert benchmark.page_image(document, 0).size
+    with pytest.raises(DataError, match=r"2\.png: (the file is empty|not a readable image)"):
+        benchmark.page_image(document, 1)
+    assert any("0-byte image" in note for note in benchmark.notes()) == (content == b"")
+
+
+def encrypted(path):
+    made = pypdfium2.PdfDocument.new()
+    made.new_page(72, 72)
+    made.save(path)
+    secret = b"<</Filter/Standard/V 1/R 2/O<" + b"00" * 32 + b">/U<" + b"00" * 32 + b">/P -4>>"
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"trailer\r\n<<", b"trailer\r\n<</Encrypt " + secret).replace(
+        b"trailer\n<<", b"trailer\n<</Encrypt " + secret))  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "encrypted"])
+def test_a_pdf_that_cannot_be_read_is_left_out_and_told(two, damage):
+    path = two.root / "bad.pdf"
+    match damage:
+        case "empty":
+            path.write_bytes(b"")
+        case "cut":
+            path.write_bytes((two.root / "lease.pdf").read_bytes()[:60])
+        case "encrypted":
+            encrypted(path)
+    two.ask({"question": "?", "document": "bad.pdf", "page": 7, "evidence": "x", "answers": "y"})
+    benchmark = two.benchmark()
+    assert [document.name for document in benchmark.documents()] == ["bylaws/noise", "documents/lease"]
+    assert benchmark.questions()[0].document == "documents/bad"
+    (note,) = [note for note in benchmark.notes() if note.startswith("left out: ")]
+    assert "bad.pdf: " in note
+    assert (damage == "encrypted") == ("encrypted with a password" in note)
+
+
+@pytest.mark.parametrize("content", [None, {}, {"a.txt": b"x"}, {"a.pdf": b""}])
+def test_a_folder_without_documents_is_refused(own, content):
+    if content is None:
+        own.root.rmdir()
+    for name, data in (content or {}).items():
+        (own.root / name).write_bytes(data)
+    own.ask({"question": "?"})
+    with pytest.raises(DataError, match="no such folder" if content is None else "holds no readable PDF"):
+        own.benchmark().check()
+
+
+def test_two_documents_of_one_name_are_refused(own):
+    files.write_pdf(own.root / "a.pdf", "x")
+    files.write_image(own.root / "a.png", "x")
+    own.ask({"question": "?"})
+    with pytest.raises(DataError, match="two documents are named 'documents/a'"):
+        own.benchmark().documents()
+
+
+def test_a_changed_file_has_another_fingerprint(two):
+    benchmark = two.benchmark(ground_truth="text_layer")
+    document = Document("documents/lease", "documents", "en", 2)
+    before = [benchmark.fingerprint(document, images=images) for images in (True, False)]
+    path = files.write_pdf(two.root / "lease.pdf", "The lease began in 1965.", "It ends in 2034.")
+    os.utime(path, ns=(1, 1))
+    after = [benchmark.fingerprint(document, images=images) for images in (True, False)]
+    assert not set(before) & set(after)
