@@ -5,7 +5,7 @@ pydantic models whose fields are their YAML keys), and markers for fields.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
 from pathlib import Path
@@ -411,6 +411,21 @@ class TextNoise(Stage):
             rng: the document's own; draws must not depend on the rate.
         """
         return self
+
+    def parts(self) -> tuple[str, ...]:
+        """Name the parts whose cost can be told apart: those of a field `rules` with a weight."""
+        return tuple(name for name, weight in self._rules().items() if weight)
+
+    def only(self, parts: Collection[str]) -> "TextNoise":
+        """Give this noise with some of its parts; without any it has no strength."""
+        if not parts:
+            return self.model_copy(update={self.knob: 0.0})
+        kept = {name: weight for name, weight in self._rules().items() if name in parts}
+        return type(self).model_validate({**self.model_dump(), "rules": kept})
+
+    def _rules(self) -> Mapping[str, float]:
+        rules = self.model_dump(include={"rules"}).get("rules")
+        return rules if isinstance(rules, dict) else {}
 
     @abstractmethod
     def perturb(self, text: str, eligible: Sequence[Span], rng: np.random.Generator) -> NoisyText:

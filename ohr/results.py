@@ -49,6 +49,15 @@ _EDITS = "kb noise knob_value replicate:int64 document page:int64 rule edits:int
 
 
 @dataclass(frozen=True, slots=True)
+class Attributed:
+    """What each part of a noise costs, and the scores and doses of the levels with some of the parts."""
+
+    costs: Sequence[Row]
+    rows: Sequence[Row]
+    doses: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """Everything a run found out."""
 
@@ -60,6 +69,7 @@ class Results:
     pages: Sequence[Row]
     edits: Sequence[Row]
     work: Work
+    attributed: Attributed | None = None
 
 
 def find_finished(runs: Path, recipe: Recipe) -> Path | None:
@@ -88,6 +98,10 @@ def write_results(runs: Path, results: Results) -> Path:
         write_table(new / "pages.parquet", results.pages, _PAGES)
         write_table(new / "edits.parquet", results.edits, _EDITS)
         write_csv(new / "doses.csv", results.doses)
+        if results.attributed:
+            write_csv(new / "attribution.csv", results.attributed.costs)
+            write_csv(new / "attribution_doses.csv", results.attributed.doses)
+            write_table(new / "attribution.parquet", results.attributed.rows, _SCORES)
         write_csv(new / "summary.csv", summarise(results.rows))
         (new / "manifest.json").write_text(json.dumps(_manifest(results, now), indent=1, ensure_ascii=False) + "\n")
         new.chmod(0o755)

@@ -13,6 +13,9 @@ from ohr.errors import StageError
 _HALVINGS = 24  # of the rate's range: closer than the share of one unit in any document
 
 
+_NEAR = 0.002  # of the edits: nearer to the aim is not searched for
+
+
 @dataclass(frozen=True, slots=True)
 class Perturbed:
     """A document with its noise.
@@ -31,7 +34,13 @@ class Perturbed:
         return [[{"step": n} | asdict(edit) for n, step in enumerate(steps) for edit in step] for steps in self.ledgers]
 
 
-def perturb(pages: Sequence[Page], noises: Sequence[TextNoise], questions: Sequence[Question], seed: int) -> Perturbed:
+def perturb(
+    pages: Sequence[Page],
+    noises: Sequence[TextNoise],
+    questions: Sequence[Question],
+    seed: int,
+    dosed_as: Sequence[TextNoise] = (),
+) -> Perturbed:
     """Perturb a document's pages with a chain of text noises.
 
     A noise that is placed makes as many edits in the document as it would make everywhere: its rate is raised, to 1 at
@@ -41,19 +50,23 @@ def perturb(pages: Sequence[Page], noises: Sequence[TextNoise], questions: Seque
         pages: pages of one document.
         questions: the questions about it; only placed noise looks at them.
         seed: the run's seed plus the number of the replicate.
+        dosed_as: one for each of `noises`, which is to make as many edits as this one makes everywhere; itself.
 
     Raises:
         StageError: the edits of a noise do not give its text.
     """
     ledgers: list[list[tuple[Edit, ...]]] = [[] for _ in pages]
     aimed = 0
-    for noise, place in numbered(noises if pages else ()):
+    steps = zip(numbered(noises), dosed_as or noises, strict=True) if pages else ()
+    for (noise, place), like in steps:
         name = pages[0].document
-        noise = noise.for_document(name, seeds.generator(seed, noise.kind, name, "document", place))
+        noise, like = (
+            one.for_document(name, seeds.generator(seed, one.kind, name, "document", place)) for one in (noise, like)
+        )
         step = _Step(tuple(pages), noise, place, seed)
-        made = step.at(noise, [[(0, len(page.text))] for page in pages])
+        made = step.at(like, [[(0, len(page.text))] for page in pages])
         aim = count(made)
-        if noise.where != "everywhere":
+        if noise.where != "everywhere" or dosed_as:
             spans = [eligible(noise.where, page.text, page.index, questions) for page in pages]
             made = step.matched(spans, aim)
         aimed += aim
@@ -97,7 +110,7 @@ class _Step:
             made = self.rated(middle, spans)
             if abs(count(made) - aim) < abs(count(best) - aim):
                 best = made
-            if count(made) == aim:
+            if abs(count(made) - aim) <= _NEAR * aim:
                 break
             low, high = (middle, high) if count(made) < aim else (low, middle)
         return best

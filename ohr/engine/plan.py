@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ohr.engine.attribution import with_trials
 from ohr.engine.bases import Bases, missing_documents, missing_pages
 from ohr.engine.calibrate import NotCalibrated, Workshop, calibrate
 from ohr.engine.cells import cells, search_place, searches
@@ -55,6 +56,7 @@ def plan(spec: Spec, store_folder: Path, workers: int, limit: int | None = None)
     spec = limited(spec, limit)
     inputs, store = read_inputs(spec), Store(store_folder)
     spec, uncalibrated = _calibrated(spec, inputs, store)
+    spec, _ = with_trials(spec)
     recipe = Recipe(spec, inputs)
     pages = missing_pages(recipe, store)
     documents, keys = missing_documents(recipe, store, {})

@@ -45,7 +45,7 @@ def probe(task: ProbeTask) -> dict[str, float]:
     """Do a ProbeTask; gives the share of each question's evidence that is left, by question."""
     store = Store(task.store)
     pages, whole = _pages(task, store)
-    noisy = perturb(pages, task.base.text_noise, task.placing, task.seed).pages
+    noisy = perturb(pages, task.base.text_noise, task.placing, task.seed, task.base.dosed_as).pages
     held = by_page(replace(page, text=storable(page.text)) for page in noisy)
     found = {q.id: lcs(own_text(q, held), evidence_text(q), task.segment_chinese) for q in task.asked}
     if whole:

@@ -65,7 +65,7 @@ class Recipe:
 
     def document(self, base: KnowledgeBase, document: Document) -> str:
         """Key of one document's text in a knowledge base."""
-        noises = [self.identity(noise) for noise in base.text_noise]
+        noises = [self.identity(noise) for noise in (*base.text_noise, *base.dosed_as)]
         seed = self.spec.seed + base.replicate if noises else None
         if base.ocr.reads_images:
             source: list[Any] = [self.page(base, document, index) for index in range(document.pages)]

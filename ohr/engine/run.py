@@ -10,6 +10,7 @@ from typing import Any
 
 from ohr.contracts import Completion, Page, Prompt, Question
 from ohr.engine.answer import Answered, ask
+from ohr.engine.attribution import Trial, with_trials
 from ohr.engine.bases import Bases, build_bases, document_texts
 from ohr.engine.calibrate import Workshop, calibrate
 from ohr.engine.cells import Cell, search_place, searches
@@ -23,6 +24,7 @@ from ohr.engine.recipe import Recipe
 from ohr.engine.references import CONDITIONS, pages_shown, passages
 from ohr.engine.retrieve import Retrieved, retrieve
 from ohr.engine.score import Row, Scorer, failed_questions
+from ohr.engine.shares import shares
 from ohr.engine.shown import Shown
 from ohr.engine.timing import remember
 from ohr.engine.work import Work
@@ -30,7 +32,7 @@ from ohr.keys import key
 from ohr.metrics.dose import by_page, dose, own_passages, question_dose, undefined_dose
 from ohr.models import STORE_VARIABLE
 from ohr.ocr.ground_truth import GroundTruth
-from ohr.results import Results, find_finished, write_results
+from ohr.results import Attributed, Results, find_finished, write_results
 from ohr.spec.model import KnowledgeBase, Named, Spec
 from ohr.spec.sweep import shown
 from ohr.store import Store
@@ -93,7 +95,8 @@ def run(
     executor = executor or LocalExecutor(workers or os.cpu_count() or 1, spec.plugin_files)
     with _store_for_models(store):
         spec = calibrate(spec, Workshop(inputs, Store(store), executor, progress, work))
-        return _run(Recipe(spec, inputs), Store(store), runs, executor, progress, work)
+        spec, trials = with_trials(spec)
+        return _run(Recipe(spec, inputs), trials, Store(store), runs, executor, progress, work)
 
 
 def calibrated(spec: Spec, *, store: Path, workers: int, limit: int | None, progress: Progress) -> Spec:
@@ -108,7 +111,15 @@ def calibrated(spec: Spec, *, store: Path, workers: int, limit: int | None, prog
         return calibrate(spec, Workshop(read_inputs(spec), Store(store), executor, progress, Work(spec.max_failures)))
 
 
-def _run(recipe: Recipe, store: Store, runs: Path, executor: Executor, progress: Progress, work: Work) -> Finished:
+def _run(
+    recipe: Recipe,
+    trials: Mapping[str, Trial],
+    store: Store,
+    runs: Path,
+    executor: Executor,
+    progress: Progress,
+    work: Work,
+) -> Finished:
     bases = build_bases(recipe, store, executor, progress, work)
     found = {search_place(search): retrieve(bases, search, progress, work) for search in searches(recipe.spec)}
     answered = _answers(bases, found, progress, work)
@@ -118,9 +129,24 @@ def _run(recipe: Recipe, store: Store, runs: Path, executor: Executor, progress:
         return Finished(known, work, None)
     with work.timed("scores"), progress.step("scores", len(recipe.spec.knowledge_bases)) as advance:
         gathered = _scored(bases, found, answered, advance)
-    tables = (gathered.rows, gathered.hits, gathered.answers, gathered.doses, gathered.pages, gathered.edits)
-    results = Results(recipe, *tables, work)
+    results = _results(recipe, gathered, trials, work)
     return Finished(write_results(runs, results), work, results)
+
+
+def _results(recipe: Recipe, gathered: "_Gathered", trials: Mapping[str, Trial], work: Work) -> Results:
+    """Set the rows of attribution's own levels apart from those that the spec names."""
+
+    def named(rows: Sequence[Row]) -> list[Row]:
+        return [row for row in rows if row["kb"] not in trials]
+
+    attributed = None
+    if trials:
+        apart = [row for row in gathered.rows if row["kb"] in trials]
+        doses = [row for row in gathered.doses if row["kb"] in trials]
+        attributed = Attributed(shares(recipe.spec, gathered.rows, trials), apart, doses)
+    rows, doses = named(gathered.rows), named(gathered.doses)
+    hits, answers = named(gathered.hits), named(gathered.answers)
+    return Results(recipe, rows, hits, answers, doses, named(gathered.pages), named(gathered.edits), work, attributed)
 
 
 Answers = Mapping[tuple[str, str, str, str, str], Mapping[str, Answered]]

@@ -81,7 +81,7 @@ def finish_document(task: DocumentTask) -> int:
     """Do a DocumentTask; gives the number of edits that text noise made."""
     store = Store(task.store)
     pages = _source_pages(task, store)
-    made = perturb(pages, task.base.text_noise, task.questions, task.seed)
+    made = perturb(pages, task.base.text_noise, task.questions, task.seed, task.base.dosed_as)
     noisy = [replace(page, text=storable(page.text)) for page in made.pages]
     ledgers = made.records()
     store.put(task.key, {"pages": [asdict(page) for page in noisy], "edits": ledgers, "aimed": made.aimed})

@@ -28,7 +28,9 @@ _PLAIN = {
 
 def told(source: Source, where: Where, detail: Any, model: type[BaseModel]) -> Fault:
     """Tell one of pydantic's errors about the mapping at `where`."""
-    loc = tuple(part for part in detail["loc"] if part in yaml_keys(model) or _is_key(part, source))
+    given = detail["loc"][:-1] if detail["type"] == "missing" else detail["loc"]
+    loc = tuple(part for part in given if part in yaml_keys(model) or _is_key(part, source))
+    loc += detail["loc"][len(given) :]  # a key that is not there
     key = (*where, *(loc or detail["loc"][:1]))
     kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind == "extra_forbidden":

@@ -72,6 +72,7 @@ class KnowledgeBase:
         replicate: number of the draw, from 0; it is added to the seed.
         retrievers: names of the retrievers it is limited to, None for all.
         target: the dose it is to have; until it is calibrated its noise has any strength.
+        dosed_as: noises, one for each of `text_noise`, as many edits as which are made everywhere those make.
     """
 
     name: str
@@ -84,6 +85,7 @@ class KnowledgeBase:
     replicate: int = 0
     retrievers: tuple[str, ...] | None = None
     target: Target | None = None
+    dosed_as: tuple[TextNoise, ...] = ()
 
     @property
     def calibrated(self) -> ImageNoise | TextNoise:
@@ -120,6 +122,20 @@ class KnowledgeBase:
         return not self.image_noise or self.ocr.kind != "ground_truth"
 
 
+class Attribution(BaseModel):
+    """The keys of `attribution`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    of: Annotated[list[str], Field(min_length=1, description="Names of knowledge bases, without the replicate's #.")]
+    methods: Annotated[
+        list[Literal["leave_one_out", "shapley"]], Field(min_length=1, description="How costs are told apart.")
+    ] = ["leave_one_out"]
+    permutations: Annotated[
+        int, Field(strict=True, ge=2, le=1000, description="Orders drawn for shapley, of more than five rules.")
+    ] = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Named(Generic[S]):
     """A plugin and the name it has in this run."""
@@ -149,6 +165,7 @@ class Spec:
     plugin_files: tuple[Path, ...] = ()
     resolved: Any = None
     calibrations: tuple[Calibration, ...] = ()
+    attribution: Attribution | None = None
     metrics: tuple[Named[Metric], ...] = ()
 
 
@@ -183,6 +200,7 @@ class SpecFile(BaseModel):
         int | None, Field(strict=True, ge=0, description="Stop early when more items than this fail.")
     ] = None
     retries: Annotated[int, Field(strict=True, ge=0, le=10, description="How often a failed item is tried again.")] = 1
+    attribution: Annotated[Attribution | None, Field(description="Tell what each part of a noise costs.")] = None
     plugins: Annotated[list[str], Field(description="Plugin files, loaded with --trust-plugins only.")] = []
 
 

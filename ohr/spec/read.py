@@ -14,6 +14,7 @@ from ohr.registry import Registry, choices
 from ohr.spec.build import Builder, Built
 from ohr.spec.faults import told
 from ohr.spec.model import KnowledgeBase, KnowledgeBaseEntry, Named, Spec, SpecFile, Target, names
+from ohr.spec.parts import fault_of
 from ohr.spec.protocol import Protocol
 from ohr.spec.source import Source, Where, read_source
 from ohr.spec.sweep import shown
@@ -98,6 +99,7 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
     bases = _knowledge_bases(source, builder, shape, known, readers)
     if file:
         _check_stages(builder, file, asked)
+        _check_attribution(builder, file, bases)
         _check_metrics(builder, file, benchmark, names(metrics))
     if file is None or benchmark is None or builder.faults:
         return None
@@ -116,6 +118,7 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
         sample=file.sample,
         max_failures=file.max_failures,
         retries=file.retries,
+        attribution=file.attribution,
         plugin_digests=tuple(sorted(builder.registry.digests().items())),
         plugin_files=builder.registry.files,
         resolved=_written_out(file, benchmark, bases, chunkers, retrievers, generators, metrics),
@@ -293,6 +296,16 @@ def _check_metrics(builder: Builder, file: SpecFile, benchmark: Benchmark | None
         builder.fault(("metrics",), f"{name!r} is one of the benchmark's own metrics: give it another `name`")
 
 
+def _check_attribution(builder: Builder, file: SpecFile, bases: Sequence[KnowledgeBase]) -> None:
+    levels = {base.name.partition("#")[0]: base for base in bases}
+    for place, name in enumerate(file.attribution.of if file.attribution else ()):
+        base = levels.get(name)
+        if base is None:
+            builder.fault(("attribution", "of", place), f"{choices(name, tuple(levels))} (got {name!r})")
+        elif file.attribution and (told := fault_of(base, file.attribution.methods)):
+            builder.fault(("attribution", "of", place), f"{name} {told}")
+
+
 def _written_out(
     file: SpecFile,
     benchmark: Stage,
@@ -308,7 +321,7 @@ def _written_out(
         return [{"name": item.name, **item.stage.model_dump(mode="json", by_alias=True)} for item in named]
 
     plain = file.model_dump(
-        mode="json", include={"name", "seed", "replicates", "evaluate", "limit", "sample", "plugins"}
+        mode="json", include={"name", "seed", "replicates", "evaluate", "limit", "sample", "plugins", "attribution"}
     )
     return plain | {
         "benchmark": benchmark.model_dump(mode="json", by_alias=True),

@@ -30,6 +30,7 @@ def spec_schema(registry: Registry | None = None) -> dict[str, Any]:
     }
     definitions["knowledge_base"] = {key: value for key, value in entry.items() if key != "title"}
     schema = SpecFile.model_json_schema()
+    definitions |= schema.pop("$defs", {})
     schema["properties"] |= {
         "benchmark": _ref("benchmark"),
         "chunker": _ref("chunker"),

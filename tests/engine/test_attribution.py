@@ -1,0 +1,191 @@
+"""What each part of a noise costs adds up, is paired, and is made like any other level."""
+
+import csv
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohr.engine.attribution import coalitions, orders, weights
+from ohr.engine.plan import plan
+from ohr.errors import SpecError
+from ohr.noise.formatting import Formatting
+from ohr.spec.model import KnowledgeBase
+from ohr.spec.parts import parts, with_only
+from ohr.spec.read import read_spec
+
+NAMES = "abcdefgh"
+
+MINI = """\
+benchmark: {kind: mini, domains: [law], languages: [en], max_pages: 1}
+knowledge_bases:
+  - {name: f, text_noise: {kind: formatting, rate: 0.2, markdown: 0, rules: {bold: 1, paragraph: 1, cell_content: 1}}}
+retrievers: [{kind: bm25}]
+evaluate: [retrieval]
+"""
+CHAIN = """\
+benchmark: {kind: tiny}
+knowledge_bases:
+  - name: c
+    image_noise: [{kind: salt_and_pepper, severity: 0.4}, {kind: rotation, severity: 0}]
+    ocr: {kind: pixels}
+    text_noise: {kind: formatting, rate: 0.5, rules: {bold: 1}}
+retrievers: [{kind: bm25}]
+evaluate: [retrieval]
+attribution: {of: [c]}
+"""
+
+
+def share(worth, names, permutations=6):
+    return {
+        name: sum(weight * worth(kept) for kept, weight in terms.items())
+        for name, terms in weights(names, permutations, 0).items()
+    }
+
+
+@given(st.integers(1, 8), st.integers(2, 9), st.randoms(use_true_random=False))
+def test_shares_add_up_to_the_whole(size, permutations, random):
+    worths = {frozenset(c): random.random() for n in range(size + 1) for c in combinations(NAMES[:size], n)}
+    shares = share(worths.__getitem__, NAMES[:size], permutations)
+    assert sum(shares.values()) == pytest.approx(worths[frozenset(NAMES[:size])] - worths[frozenset()])
+
+
+@pytest.mark.parametrize("size", [3, 8])
+def test_parts_that_do_not_interact_have_their_own_worth(size):
+    own = {name: place for place, name in enumerate(NAMES[:size])}
+    shares = share(lambda kept: sum(own[name] for name in kept), NAMES[:size])
+    assert shares == pytest.approx(own)
+
+
+def test_exact_shares_are_those_of_all_orders():
+    from itertools import permutations
+
+    def worth(kept):
+        return len(kept) ** 2 + ("a" in kept) * ("c" in kept)
+
+    exact = share(worth, "abcd")
+    for name in "abcd":
+        gains = []
+        for order in permutations("abcd"):
+            before = frozenset(order[: order.index(name)])
+            gains.append(worth(before | {name}) - worth(before))
+        assert exact[name] == pytest.approx(np.mean(gains))
+
+
+def test_every_weighted_coalition_is_made():
+    for names in (NAMES[:4], NAMES):
+        made = set(coalitions(names, 6, 0))
+        assert all(set(terms) <= made for terms in weights(names, 6, 0).values())
+        assert {frozenset(), frozenset(names)} <= made
+
+
+def test_orders_come_with_their_reverse():
+    drawn = orders(NAMES, 6, 0)
+    assert len(drawn) == 6 and all(drawn[place + 1] == drawn[place][::-1] for place in (0, 2, 4))
+
+
+def base(**rules):
+    noise = Formatting.model_validate({"rate": 0.3, "rules": rules})
+    return KnowledgeBase("f", "f", (), None, (noise,))  # type: ignore[arg-type] # no engine is asked here
+
+
+def test_rules_are_parts_and_can_be_left_out():
+    whole = base(bold=1, title=0.5)
+    assert [part.name for part in parts(whole)] == ["bold", "title"]
+    (kept,) = with_only(whole, frozenset({"title"}), equal_dose=True).text_noise
+    assert kept.parts() == ("title",) and kept.rules.title == 0.5 and kept.rate == 0.3
+    (none,) = with_only(whole, frozenset(), equal_dose=True).text_noise
+    assert none.rate == 0
+
+
+def table(finished):
+    with (finished.folder / "attribution.csv").open() as opened:
+        return list(csv.DictReader(opened))
+
+
+def doses(finished):
+    with (finished.folder / "attribution_doses.csv").open() as opened:
+        return {row["kb"].partition("#")[0]: row for row in csv.DictReader(opened)}
+
+
+def cost(finished, **wanted):
+    return {
+        row["part"]: float(row["cost"])
+        for row in table(finished)
+        if all(row[name] == value for name, value in {"evidence_source": "all", **wanted}.items())
+    }
+
+
+def test_a_part_left_out_costs_what_a_run_without_it_gains(home):
+    finished = home.run(MINI + "attribution: {of: [f]}\n", "replicates=2")
+    costs = cost(finished, method="leave_one_out", metric="damaged", stage="page")
+    without = home.run(MINI.replace(", cell_content: 1", ""), "replicates=2")
+    damage = [np.mean([d["r_noise"] for d in run.results.doses]) for run in (finished, without)]
+    assert costs["cell_content"] == pytest.approx(damage[0] - damage[1], abs=1e-6)
+    assert set(costs) == {"bold", "paragraph", "cell_content"} and max(costs.values()) > 0
+    # its own levels stay out of the run's tables, and are the store's as any other
+    assert {row["kb"] for row in finished.results.rows} == {"f#0", "f#1"}
+    assert not without.work.calls["documents"]
+
+
+def test_shapley_shares_add_up_at_an_equal_dose(home):
+    finished = home.run(MINI + "attribution: {of: [f], methods: [shapley]}\n")
+    for metric, stage, sign in (("damaged", "page", 1), ("lcs", "retrieval", -1)):
+        shares = cost(finished, method="shapley", metric=metric, stage=stage)
+        all_of = [r["value"] for r in finished.results.rows if r["metric"] == metric and r["stage"] == stage]
+        none = [
+            r["value"]
+            for r in finished.results.attributed.rows
+            if r["metric"] == metric and r["stage"] == stage and r["noise"] == "f shapley nothing"
+        ]
+        assert sum(shares.values()) == pytest.approx(sign * (np.mean(all_of) - np.mean(none)), abs=1e-5)
+    found = doses(finished)
+    whole = finished.results.doses[0]["edits"]
+    assert len(found) == 2**3 - 1 and whole > 100
+    assert all(int(row["edits_aimed"]) == whole for name, row in found.items() if "nothing" not in name)
+    assert abs(int(found["f shapley bold+paragraph"]["edits"]) - whole) <= 0.02 * whole
+    assert int(found["f shapley nothing"]["edits"]) == 0
+
+
+def test_a_chain_of_image_and_text_noise_is_told_apart(home):
+    finished = home.run(CHAIN)
+    costs = cost(finished, method="leave_one_out", metric="lcs_kb", stage="page")
+    assert set(costs) == {"salt_and_pepper", "rotation", "formatting"}
+    assert costs["rotation"] == 0 < costs["salt_and_pepper"]
+
+
+def test_an_attribution_is_planned_and_not_done_twice(home):
+    text = MINI + "attribution: {of: [f]}\n"
+    before = plan(read_spec(home.write(text), trust_plugins=True), home.store, 1)
+    first = home.run(text)
+    assert before.steps["documents to build"].total == first.work.calls["documents"]
+    assert home.run(text).folder == first.folder
+    assert json.loads((first.folder / "manifest.json").read_text())["spec"]["attribution"]["of"] == ["f"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ("{of: [g]}", "attribution.of.0: Choose one of: f."),
+        ("{of: []}", "attribution.of"),
+        ("{of: [f], methods: [shaply]}", "Did you mean 'shapley'?"),
+        ("{of: [f], permutations: 1}", "attribution.permutations"),
+        ("{of: [f], on: 1}", "unknown key"),
+        ("{}", "attribution.of: is required"),
+    ],
+)
+def test_a_wrong_attribution_is_told(home, keys, told):
+    with pytest.raises(SpecError) as raised:
+        read_spec(home.write(f"{MINI}attribution: {keys}\n"), trust_plugins=True)
+    assert told in str(raised.value)
+
+
+def test_what_cannot_be_attributed_is_told(home):
+    one = MINI.replace(", paragraph: 1, cell_content: 1", "")
+    with pytest.raises(SpecError, match="f has one part only"):
+        read_spec(home.write(one + "attribution: {of: [f]}\n"), trust_plugins=True)
+    with pytest.raises(SpecError, match="c is not one text noise with several rules"):
+        read_spec(home.write(CHAIN.replace("[c]", "[c], methods: [shapley]")), trust_plugins=True)
