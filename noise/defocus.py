@@ -20,6 +20,7 @@ class Defocus(Distortion):
     """
 
     kind: Literal["defocus"] = "defocus"
+    version: ClassVar[int] = 2
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

@@ -11,8 +11,8 @@ from ohr.contracts import Image, NoisyImage
 from .distortion import Distortion, Field, grid, opencv, remapped, shade, smooth, unit
 
 _TILT = 0.03  # of a side: how far a corner moves at severity 1
-_WAVE = 22.0  # pixels of A4 at 200 dpi: how far the sheet bends at severity 1
-_SLIP = 0.022  # shift across a fold, per pixel of distance from it, at severity 1
+_WAVE = 40.0  # pixels of A4 at 200 dpi: how far the sheet bends at severity 1
+_SLIP = 0.042  # shift across a fold, per pixel of distance from it, at severity 1
 
 
 class Warping(Distortion):
@@ -20,10 +20,11 @@ class Warping(Distortion):
 
     One to three folds, each with its own place, slant and light. The severity scales all displacements and shading of
     one drawn sheet; 0.5 (`published`) is a sheet that was folded and lies uneven. The homography returned is that of
-    the tilt; bends and folds move a point by up to about 30 pixels x severity more (A4 at 200 dpi).
+    the tilt; bends and folds move a point by up to about 100 pixels x severity more (A4 at 200 dpi).
     """
 
     kind: Literal["warping"] = "warping"
+    version: ClassVar[int] = 2
     published: ClassVar[float] = 0.5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

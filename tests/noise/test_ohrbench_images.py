@@ -91,7 +91,7 @@ def test_warping_moves_a_mark_near_to_where_its_tilt_says(severity, seed):
     noisy = distort(Warping(severity=severity), page, seed)
     red = np.argwhere(noisy.image[:, :, 0].astype(int) - noisy.image[:, :, 1] > 100).mean(axis=0)[::-1]
     x, y, w = noisy.homography @ (303, 503, 1)
-    assert np.hypot(*(red - (x / w, y / w))) < 30 * severity
+    assert np.hypot(*(red - (x / w, y / w))) < 50 * severity
 
 
 def test_a_warp_grows_with_its_severity(page):
