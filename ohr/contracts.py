@@ -451,7 +451,11 @@ PageView = tuple[Chunk, Image]
 
 
 class Index(Protocol):
-    """Chunks or pages made searchable."""
+    """Chunks or pages made searchable.
+
+    It may have `notes`, a sequence of sentences that are worth telling about its making, such as how many chunks were
+    cut to fit a model. They need not be saved.
+    """
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Return at most `k` hits per query, best first, ties in the order of the chunks."""

@@ -130,7 +130,7 @@ def _manifest(results: Results, now: datetime) -> dict[str, Any]:
         "data": {document.name: recipe.leaf(document, images=False) for document in recipe.inputs.documents},
         "documents": len(recipe.inputs.documents),
         "questions": len(recipe.inputs.questions),
-        "notes": [*recipe.inputs.notes, *_misses(recipe.spec.calibrations), *_shortfalls(results.doses)],
+        "notes": [*recipe.inputs.notes, *_misses(recipe.spec.calibrations), *_shortfalls(results.doses), *work.notes],
         "calibration": [asdict(found) for found in recipe.spec.calibrations],
         "noise": [dict(row) for row in results.doses],
         "calls": dict(work.calls),

@@ -3,14 +3,17 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from ohr.contracts import Chunk, Hit, Index, Retriever
-from ohr.text import words
+
+from .tokenizers import TOKENIZERS, Language, Tokenizer
 
 
 class BM25(Retriever):
@@ -20,19 +23,39 @@ class BM25(Retriever):
     """
 
     kind: Literal["bm25"] = "bm25"
+    version: ClassVar[int] = 2
     k1: Annotated[float, Field(gt=0, description="How late repeated words stop counting.")] = 1.5
     b: Annotated[float, Field(ge=0, le=1, description="How much long chunks are penalised.")] = 0.75
+    delta: Annotated[float, Field(ge=0, description="What bm25l and bm25+ add for each word that is there.")] = 0.5
     variant: Annotated[
         Literal["lucene", "robertson", "atire", "bm25l", "bm25+"], Field(description="Formula (Kamphuis et al. 2020).")
     ] = "lucene"
+    tokenizer: Annotated[
+        Tokenizer, Field(description="words; stems (words by Porter's stemmer); whitespace (as they stand).")
+    ] = "words"
+    language: Annotated[
+        Language, Field(description="auto and zh cut runs of Chinese with jieba, en leaves them whole.")
+    ] = "auto"
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
         """Score every word of every chunk."""
-        return BM25Index.build([chunk.text for chunk in chunks], self.k1, self.b, self.variant)
+        import bm25s
+
+        cut = TOKENIZERS[self.tokenizer]
+        tokens = [list(cut(chunk.text, self.language)) for chunk in chunks]
+        if not any(tokens):
+            return BM25Index(None, len(chunks), self)
+        engine = bm25s.BM25(k1=self.k1, b=self.b, delta=self.delta, method=self.variant)
+        engine.index(tokens, show_progress=False)
+        return BM25Index(engine, len(chunks), self)
 
     def load(self, folder: Path) -> Index:
         """Read a saved index."""
-        return BM25Index.read(folder)
+        import bm25s
+
+        about = json.loads((folder / "ohr.json").read_text())
+        engine = None if about["empty"] else bm25s.BM25.load(str(folder), load_corpus=False)
+        return BM25Index(engine, about["size"], self)
 
 
 @dataclass(frozen=True)
@@ -41,35 +64,32 @@ class BM25Index:
 
     engine: Any
     size: int
-
-    @classmethod
-    def build(cls, texts: Sequence[str], k1: float, b: float, variant: str) -> "BM25Index":
-        """Index texts by their words."""
-        import bm25s
-
-        tokens = [list(words(text)) for text in texts]
-        if not any(tokens):
-            return cls(None, len(texts))
-        engine = bm25s.BM25(k1=k1, b=b, method=variant)
-        engine.index(tokens, show_progress=False)
-        return cls(engine, len(texts))
+    retriever: BM25
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Rank by score; ties, and chunks without any query word, come in the order of the chunks."""
-        return [self._search(words(query), min(k, self.size)) for query in queries]
+        """Rank by score, ties in the order of the chunks; chunks without any query word are not found."""
+        cut = TOKENIZERS[self.retriever.tokenizer]
+        return [self._search(cut(query, self.retriever.language), min(k, self.size)) for query in queries]
+
+    @cached_property
+    def _postings(self) -> tuple[NDArray[Any], NDArray[Any], list[int]]:
+        """Scores, their chunks, and where each word's begin: read once, as each access of the engine's dict costs."""
+        scores = self.engine.scores
+        return np.asarray(scores["data"]), np.asarray(scores["indices"]), np.asarray(scores["indptr"]).tolist()
 
     def _search(self, query: Sequence[str], k: int) -> list[Hit]:
         if k <= 0 or self.engine is None:
             return []
-        known = [word for word in query if word in self.engine.vocab_dict]
+        known = [number for word in query if (number := self.engine.vocab_dict.get(word)) is not None]
         if not known:
             return []
-        scores = np.asarray(self.engine.get_scores(known))
-        # a partial sort finds the k-th score, so that only its ties are sorted by place
-        least = np.partition(scores, len(scores) - k)[len(scores) - k]
-        places = np.flatnonzero(scores >= least)
-        best = places[np.lexsort((places, -scores[places]))][:k]
-        return [Hit(int(place), float(scores[place])) for place in best if scores[place] > 0]
+        scores, chunks, starts = self._postings
+        parts = [slice(starts[number], starts[number + 1]) for number in known]
+        found, weights = (np.concatenate([values[part] for part in parts]) for values in (chunks, scores))
+        totals: NDArray[np.float64] = np.bincount(found, weights, self.size).astype(np.float64, copy=False)
+        if self.engine.nonoccurrence_array is not None:  # bm25l and bm25+ score words that are not there, too
+            totals += float(self.engine.nonoccurrence_array[known].sum(dtype=np.float64))
+        return best(totals, k, above=0.0)
 
     def save(self, folder: Path) -> None:
         """Write bm25s's own files."""
@@ -77,11 +97,14 @@ class BM25Index:
         if self.engine is not None:
             self.engine.save(str(folder), show_progress=False)
 
-    @classmethod
-    def read(cls, folder: Path) -> "BM25Index":
-        """Read what `save` wrote."""
-        import bm25s
 
-        about = json.loads((folder / "ohr.json").read_text())
-        engine = None if about["empty"] else bm25s.BM25.load(str(folder), load_corpus=False)
-        return cls(engine, about["size"])
+def best(scores: NDArray[np.float64], k: int, above: float = -np.inf) -> list[Hit]:
+    """Rank the `k` best of all chunks' scores (chunks,), ties in their order; only those `above` a score."""
+    if k < len(scores):
+        # a partial sort finds the k-th score, so that only what reaches it is sorted by place
+        least = np.partition(scores, len(scores) - k)[len(scores) - k]
+        places = np.flatnonzero(scores >= least)
+    else:
+        places = np.arange(len(scores))
+    order = places[np.argsort(-scores[places], kind="stable")][:k]
+    return [Hit(int(place), float(scores[place])) for place in order if scores[place] > above]

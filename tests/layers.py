@@ -22,6 +22,7 @@ SHARED = (
     "layout",
     "models",
     "pdf",
+    "registry",
     "seeds",
     "sentences",
     "text",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ohr.contracts import Chunk, Image, PageView
 from ohr.engine.border import checked_image
 from ohr.engine.images import PageImage
-from ohr.errors import OhrError
+from ohr.errors import OhrError, StageError
 from ohr.metrics.ranking import PageId
 
 
@@ -25,6 +25,7 @@ class Pages:
     images: Sequence[PageImage]
     retries: int = 0
     failures: dict[PageId, str] = field(default_factory=dict)
+    passed: bool = False
 
     @property
     def seen(self) -> list[Chunk]:
@@ -37,6 +38,7 @@ class Pages:
             image = None if _page(chunk) in self.failures else self._made(chunk, page)
             if image is not None:
                 yield chunk, image
+        self.passed = True
 
     def _made(self, chunk: Chunk, page: PageImage) -> Image | None:
         for _ in range(self.retries + 1):
@@ -44,6 +46,8 @@ class Pages:
                 return checked_image(page.make())
             except Exception as error:  # a benchmark or a noise may raise anything: this page fails, the others go on
                 reason = str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"
+        if self.passed:  # an index of fewer pages than another would count them differently
+            raise StageError("page image", page.item, reason)
         self.failures[_page(chunk)] = reason
         return None
 

@@ -13,6 +13,7 @@ from ohr.engine.pages import Pages
 from ohr.engine.progress import Progress
 from ohr.engine.recipe import Recipe
 from ohr.engine.work import Work
+from ohr.keys import key
 from ohr.metrics.ranking import PageId
 
 
@@ -88,6 +89,8 @@ def retrieve(bases: Bases, search: Search, progress: Progress, work: Work) -> Re
                     bases.store.put(name, stored)
                 advance(len(scope.questions))
         hits |= {question: [_found(entry) for entry in entries] for question, entries in stored.items()}
+        told = bases.store.get(_notes_key(bases, search, scope)) or ()
+        work.notes += [f"{retriever.name} on {base.name}, {scope.name}: {note}" for note in told]
     return Retrieved(hits, tuple(keys), failed)
 
 
@@ -119,6 +122,10 @@ def search_key(bases: Bases, search: Search, scope: Scope) -> str:
     texts = _texts(bases, search, scope) if _by_image_alone(search) else ()
     top_k = search[2].stage.top_k
     return bases.recipe.hits(index_key(bases, search, scope), texts, top_k, scope.questions)
+
+
+def _notes_key(bases: Bases, search: Search, scope: Scope) -> str:
+    return key("index notes", index_key(bases, search, scope))
 
 
 def _by_image_alone(search: Search) -> bool:
@@ -175,6 +182,8 @@ def _index(bases: Bases, search: Search, scope: Scope, work: Work) -> tuple[Inde
             chunks, lost = pages.seen, pages.failures
             for page, reason in pages.failures.items():
                 work.fail("page image", f"{base.name}: {page[0]} page {page[1]}", reason)
+        if notes := [str(note) for note in getattr(index, "notes", ())]:
+            bases.store.put(_notes_key(bases, search, scope), notes)
         if not lost:  # an index with holes must not be taken for the whole one by a later run
             bases.store.put_folder(name, index.save)
     work.calls["indexes"] += 1

@@ -24,13 +24,14 @@ class TooManyFailures(OhrError):
 
 @dataclass
 class Work:
-    """Calls, seconds, tokens and failures of one run; calls are what was really done, not what the store had."""
+    """Calls, seconds, tokens, failures and notes of one run; calls are what was really done, not what the store had."""
 
     max_failures: int | None = None
     calls: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     tokens: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def fail(self, stage: str, item: str, reason: str) -> None:
         """Note a failed item.

@@ -127,7 +127,7 @@ class Builder:
         for key, value in variant.keys.items():
             keys[key] = self._expanded(plugin, key, value, where)
         try:
-            return plugin.model_validate(keys)
+            return plugin.model_validate(keys, context={"registry": self.registry})
         except ValidationError as error:
             details = error.errors(include_url=False)
             for detail in details:

@@ -9,8 +9,10 @@ import numpy as np
 from ohr.contracts import (
     Chunk,
     Chunker,
+    Image,
     Index,
     Page,
+    Question,
     Retriever,
 )  # fmt: skip
 from ohr.testing.stage import TEXTS, check_stage, owe
@@ -51,17 +53,21 @@ def _chunks(*texts: str) -> list[Chunk]:
     return [Chunk(f"d/a:{place}:0", "d/a", (place,), 0, len(text), text) for place, text in enumerate(texts)]
 
 
-def check_retriever(retriever: Retriever) -> None:
-    """Check a retriever and its index."""
+def check_retriever(retriever: Retriever, *, finds: bool = True) -> None:
+    """Check a retriever and its index; one that reads images is given pages on which the texts are written.
+
+    Args:
+        retriever: the retriever.
+        finds: False where no text can be expected to find itself: a model with random weights, a sanity arm.
+    """
     check_stage(retriever)
-    empty = retriever.index([])
-    owe(retriever, empty.search(["anything"], 3) == [[]], "an empty corpus must be allowed, and find nothing")
     texts = ("The cat sat on the mat.", "Stock prices fell sharply today.", "今年的租金是三百元。", *TEXTS)
     corpus = _chunks(*texts)
-    index = retriever.index(corpus)
+    empty, index = _indexed(retriever, []), _indexed(retriever, corpus)
+    owe(retriever, empty.search(["anything"], 3) == [[]], "an empty corpus must be allowed, and find nothing")
     owe(retriever, corpus == _chunks(*texts), "it must not change the chunks")
     owe(retriever, index.search([], 3) == [], "no query must give no ranking")
-    for place in range(3):
+    for place in range(3 * finds):
         best = index.search([texts[place]], 1)[0]
         owe(
             retriever,
@@ -73,7 +79,30 @@ def check_retriever(retriever: Retriever) -> None:
         _check_ranking(retriever, index, queries, k, len(texts))
     for asked in (index, empty):
         _check_saving(retriever, asked, queries)
-    _check_ties(retriever)
+    if finds:
+        _check_ties(retriever)
+    questions = [Question("q", "Where?", ("there",), "d/a", (0, 1), texts[:2], "text", "d")]
+    owe(retriever, len(retriever.search(index, questions)) == 1, "one question must give one ranking")
+    owe(retriever, len(retriever.search(index, questions)[0]) <= retriever.top_k, "at most top_k hits must come")
+
+
+def _indexed(retriever: Retriever, chunks: Sequence[Chunk]) -> Index:
+    if not retriever.reads_images:
+        return retriever.index(chunks)
+    return retriever.index_pages([(chunk, _page(chunk.text)) for chunk in chunks])
+
+
+def _page(text: str) -> Image:
+    """Write a text on a small page; equal texts give equal pages, longer ones taller pages."""
+    from PIL import Image as Pillow
+    from PIL import ImageDraw
+
+    lines = [text[start : start + 30] for start in range(0, min(len(text), 300), 30)]
+    picture = Pillow.new("RGB", (200, 60 + 14 * len(lines)), "white")
+    for place, line in enumerate(lines):
+        written = line.encode("ascii", "replace").decode()
+        ImageDraw.Draw(picture).text((10, 20 + 14 * place), written, fill="black")
+    return np.asarray(picture).copy()
 
 
 def _check_ranking(retriever: Retriever, index: Index, queries: Sequence[str], k: int, size: int) -> None:
@@ -92,7 +121,7 @@ def _check_ranking(retriever: Retriever, index: Index, queries: Sequence[str], k
 
 def _check_ties(retriever: Retriever) -> None:
     others = [f"a different thing {number}" for number in range(60)]  # so that the words asked for are rare
-    index = retriever.index(_chunks(*["rain fell on the old harbour wall"] * 40, *others))
+    index = _indexed(retriever, _chunks(*["rain fell on the old harbour wall"] * 40, *others))
     for k in (1, 7, 40):
         places = [hit.place for hit in index.search(["rain on the harbour"], k)[0]]
         owe(

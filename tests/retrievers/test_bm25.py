@@ -86,3 +86,29 @@ def test_every_variant_finds_the_rarest_word_first(variant):
     hits = BM25(variant=variant).index(chunks(*texts)).search(["lease rain"], 2)[0]
     assert hits[0].place in (0, 2)
     assert {hit.place for hit in hits} <= {0, 1, 2}
+
+
+@given(corpora, queries)
+def test_scores_are_those_of_rank_bm25_for_the_same_formula(texts, query):
+    """BM25+ is the one that both have as published; rank-bm25's BM25L has a factor of its own, Okapi a floor."""
+    from rank_bm25 import BM25Plus
+
+    texts = [*texts, "rain wall"]
+    expected = BM25Plus([text.split() for text in texts], delta=0.5).get_scores(query.split())
+    (hits,) = BM25(variant="bm25+", tokenizer="whitespace").index(chunks(*texts)).search([query], 99)
+    assert [expected[hit.place] for hit in hits] == pytest.approx([hit.score for hit in hits], abs=1e-4)
+
+
+def test_stems_find_other_forms():
+    index = BM25(tokenizer="stems").index(chunks("The lease was terminated.", "A wall."))
+    assert [hit.place for hit in index.search(["terminating leases"], 2)[0]] == [0]
+    assert BM25().index(chunks("The lease was terminated.", "A wall.")).search(["terminating leases"], 2) == [[]]
+
+
+def test_whitespace_keeps_words_as_they_stand():
+    index = BM25(tokenizer="whitespace").index(chunks("Rain.", "rain"))
+    assert [hit.place for hit in index.search(["rain"], 2)[0]] == [1]
+
+
+def test_without_a_cutter_a_run_of_chinese_is_one_word():
+    assert BM25(language="en").index(chunks("今年的租金是三百元。", "墙")).search(["租金"], 2) == [[]]

@@ -1,9 +1,11 @@
+import re
+
 import pytest
 
 from ohr.contracts import Chunk
 from ohr.errors import PluginError
 from ohr.keys import identity
-from ohr.retrievers.dense import Dense
+from ohr.retrievers.dense import Dense, encoder
 
 
 def chunks(*texts):
@@ -36,3 +38,125 @@ def test_a_folder_without_a_model_is_told(tmp_path):
     with pytest.raises(PluginError) as caught:
         Dense(model=str(tmp_path)).check()
     assert str(caught.value) == f"retriever dense: {tmp_path} is not a model's folder (no config.json)"
+
+
+@pytest.fixture(scope="module")
+def many():
+    return chunks(*(f"The {noun} number {n} costs {n * 7} crowns." for n in range(150) for noun in ("oak", "wall")))
+
+
+@pytest.mark.parametrize("kind", ["ivf", "hnsw", "pq"])
+def test_an_approximate_index_tells_its_recall_and_is_saved(kind, many, tmp_path):
+    retriever = Dense(index_type=kind)
+    index = retriever.index(many)
+    (note,) = index.notes
+    recall = float(note.partition("recall@10 ")[2].split()[0])
+    assert note.startswith(f"`{kind}` is approximate")
+    assert 0.2 < recall <= 1.0
+    index.save(tmp_path)
+    assert retriever.load(tmp_path).search(["How much is oak 12?"], 5) == index.search(["How much is oak 12?"], 5)
+
+
+def test_an_approximate_index_of_few_chunks_is_exact():
+    index = Dense(index_type="pq").index(chunks("rain", "wall"))
+    assert index.notes == ("2 passages are too few for `pq`: the search is exact",)
+    assert index.search(["rain"], 9) == Dense().index(chunks("rain", "wall")).search(["rain"], 9)
+
+
+def test_a_saved_index_is_mapped_not_read(many, tmp_path):
+    import numpy as np
+
+    Dense().index(many).save(tmp_path)
+    assert isinstance(Dense().load(tmp_path).found.vectors, np.memmap)
+
+
+def test_what_the_model_cuts_off_is_counted():
+    texts = chunks("rain " * 300, "rain " * 300, "wall " * 400, "short", "x" * 500)
+    assert Dense().index(texts).notes == (
+        "2 of 4 different chunks are longer than the 256 tokens that minilm reads: 192 tokens were cut off".replace(
+            "192", str(302 + 402 - 2 * 256)
+        ),
+    )
+    assert "8 tokens" in Dense(max_tokens=8).index(texts).notes[0]
+    assert Dense().index(chunks("short")).notes == ()
+
+
+def test_presets_bring_their_prompts_and_pooling():
+    e5, contriever = Dense(model="e5"), Dense(model="contriever")
+    assert (e5.preset.query_prompt, e5.preset.passage_prompt) == ("query: ", "passage: ")
+    assert (contriever.preset.pooling, contriever.preset.normalise) == ("mean", False)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"model": "minlm"}, "no preset or folder 'minlm'. Did you mean `minilm`?"),
+        ({"model": "bge_m3"}, "Did you mean `bge-m3`?"),
+        ({"model": "./nowhere"}, "no such folder"),
+        ({"device": "cuda"}, "this machine has no CUDA device"),
+    ],
+)
+def test_what_cannot_be_loaded_is_told_before_any_work(fields, told):
+    with pytest.raises(PluginError, match=re.escape(told)):
+        Dense(**fields).check()
+
+
+def test_a_revision_is_of_the_hub(tiny_bge_m3):
+    with pytest.raises(PluginError, match="a revision belongs to a model on the hub"):
+        Dense(model=str(tiny_bge_m3), revision="v2").check()
+    with pytest.raises(PluginError, match="cannot load 'nobody/nothing'"):
+        Dense(model="nobody/nothing", revision="v2").index(chunks("rain"))
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "lasttoken"])
+def test_a_plain_transformer_is_pooled_as_asked(pooling, tiny_bge_m3):
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    (vector,) = Dense(model=str(tiny_bge_m3), pooling=pooling).index(chunks("the lazy dog")).found.vectors
+    read = AutoTokenizer.from_pretrained(tiny_bge_m3)("the lazy dog", return_tensors="pt")
+    with torch.inference_mode():
+        states = AutoModel.from_pretrained(tiny_bge_m3)(**read).last_hidden_state[0]
+    expected = {"cls": states[0], "mean": states.mean(0), "lasttoken": states[-1]}[pooling]
+    assert vector == pytest.approx((expected / expected.norm()).numpy(), abs=1e-5)
+
+
+def test_vectors_that_are_not_normalised_give_inner_products(tiny_bge_m3):
+    plain = Dense(model=str(tiny_bge_m3), pooling="mean", normalise=False).index(chunks("the dog", "a fox"))
+    lengths = (plain.found.vectors**2).sum(1) ** 0.5
+    assert abs(lengths - 1).max() > 0.1
+    (hits,) = plain.search(["the dog"], 2)
+    assert {hit.place: hit.score for hit in hits}[0] == pytest.approx(lengths[0] ** 2, rel=1e-4)
+
+
+def test_a_batch_that_does_not_fit_is_halved_and_told(monkeypatch):
+    plain = Dense().index(chunks("rain", "wall", "lease"))
+    model, asked = encoder(Dense()), []
+    encode = model.encode
+
+    def small(texts, batch_size, **options):
+        asked.append(batch_size)
+        if batch_size > 8:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return encode(texts, batch_size=batch_size, **options)
+
+    monkeypatch.setattr(model, "encode", small)
+    index = Dense().index(chunks("rain", "wall", "lease"))
+    assert asked == [32, 16, 8]
+    assert index.notes == ("a batch of 32 did not fit into memory: 8 was used",)
+    assert (index.found.vectors == plain.found.vectors).all()
+    monkeypatch.setattr(model, "encode", lambda *_, **__: (_ for _ in ()).throw(RuntimeError("out of memory")))
+    with pytest.raises(RuntimeError, match="out of memory"):
+        Dense().index(chunks("rain"))
+
+
+def test_vectors_that_are_no_numbers_are_told(tiny_bge_m3, tmp_path):
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    broken = AutoModel.from_pretrained(tiny_bge_m3)
+    torch.nn.init.constant_(broken.embeddings.LayerNorm.weight, float("nan"))
+    broken.save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(tiny_bge_m3).save_pretrained(tmp_path)
+    with pytest.raises(PluginError, match="gave NaN or infinity for 1 of 1 passages"):
+        Dense(model=str(tmp_path), pooling="mean").index(chunks("rain"))

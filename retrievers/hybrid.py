@@ -1,0 +1,114 @@
+"""Fusion of several retrievers' rankings."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from ohr.contracts import Chunk, Hit, Index, PageView, Retriever
+
+from .parts import Part, index_parts, notes_of, part_identity
+
+
+class Hybrid(Retriever):
+    """Joins the rankings of several retrievers, by rank (Cormack et al., SIGIR 2009) or by score.
+
+    `rrf` adds weight / (rrf_k + rank); `scores` adds weight x score, each retriever's scores for a query brought to
+    [0, 1]. Where a retriever reads page images, all of them rank pages, the others by their text.
+    """
+
+    kind: Literal["hybrid"] = "hybrid"
+    retrievers: Annotated[tuple[Part, ...], Field(min_length=1, description="The retrievers to join.")]
+    fusion: Annotated[Literal["rrf", "scores"], Field(description="By rank or by score.")] = "rrf"
+    weights: Annotated[tuple[float, ...] | None, Field(description="One per retriever; by default all 1.")] = None
+    rrf_k: Annotated[int, Field(gt=0, description="Larger values let lower ranks count more.")] = 60
+    depth: Annotated[int, Field(gt=0, description="Hits taken of each retriever.")] = 50
+
+    @model_validator(mode="after")
+    def _one_weight_each(self) -> "Hybrid":
+        if self.weights is not None and (len(self.weights) != len(self.retrievers) or min(self.weights) < 0):
+            raise ValueError(f"weights must be {len(self.retrievers)} numbers of at least 0, one per retriever")
+        return self
+
+    @property
+    def reads_images(self) -> bool:  # type: ignore[override] # depends on the parts
+        """Whether one of the parts reads page images."""
+        return any(part.reads_images for part in self.retrievers)
+
+    def check(self) -> None:
+        """Check every part."""
+        for part in self.retrievers:
+            part.check()
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify the parts as they identify themselves."""
+        return {**super().identity(), "retrievers": [part_identity(part) for part in self.retrievers]}
+
+    def index(self, chunks: Sequence[Chunk]) -> Index:
+        """Index with every part."""
+        return HybridIndex(tuple(part.index(chunks) for part in self.retrievers), self)
+
+    def index_pages(self, pages: Iterable[PageView]) -> Index:
+        """Index page images, or the pages' text, as each part reads them."""
+        return HybridIndex(tuple(index_parts(self.retrievers, pages)[0]), self)
+
+    def load(self, folder: Path) -> Index:
+        """Read every part's index."""
+        return HybridIndex(tuple(part.load(folder / str(n)) for n, part in enumerate(self.retrievers)), self)
+
+
+@dataclass(frozen=True)
+class HybridIndex:
+    """One index per part."""
+
+    indices: tuple[Index, ...]
+    retriever: Hybrid
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the parts have to tell."""
+        return notes_of(self.retriever.retrievers, self.indices)
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Rank by the joined score; ties in the order of the chunks."""
+        depth = max(k, self.retriever.depth)
+        rankings = [index.search(queries, depth) for index in self.indices]
+        return [self._joined([ranking[n] for ranking in rankings])[: max(k, 0)] for n in range(len(queries))]
+
+    def _joined(self, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
+        weights = self.retriever.weights or (1.0,) * len(rankings)
+        totals: dict[int, float] = defaultdict(float)
+        for weight, hits in zip(weights, rankings, strict=True):
+            for place, score in self._scores(hits).items():
+                totals[place] += weight * score
+        return sorted((Hit(*pair) for pair in totals.items()), key=lambda hit: (-hit.score, hit.place))
+
+    def _scores(self, hits: Sequence[Hit]) -> dict[int, float]:
+        if self.retriever.fusion == "scores":
+            return _unit(hits)
+        return {hit.place: 1 / (self.retriever.rrf_k + rank) for hit, rank in zip(hits, _ranks(hits), strict=True)}
+
+    def save(self, folder: Path) -> None:
+        """Write each part's index into a folder of its own."""
+        for place, index in enumerate(self.indices):
+            (folder / str(place)).mkdir()
+            index.save(folder / str(place))
+
+
+def _ranks(hits: Sequence[Hit]) -> list[int]:
+    """Rank from 1; equal scores share the better rank, so that the order of equal chunks gives none an advantage."""
+    ranks: list[int] = []
+    for place, hit in enumerate(hits):
+        tied = place > 0 and hits[place - 1].score == hit.score
+        ranks.append(ranks[-1] if tied else place + 1)
+    return ranks
+
+
+def _unit(hits: Sequence[Hit]) -> dict[int, float]:
+    """Bring scores to [0, 1]; equal ones are all 1."""
+    scores = [hit.score for hit in hits]
+    low, high = (min(scores), max(scores)) if scores else (0.0, 0.0)
+    return {hit.place: (hit.score - low) / (high - low) if high > low else 1.0 for hit in hits}

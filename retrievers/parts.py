@@ -1,0 +1,62 @@
+"""Retrievers inside retrievers: read from YAML like any other, identified, and indexed with their like."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, SerializeAsAny, ValidationError, ValidationInfo, WithJsonSchema
+
+from ohr.contracts import Chunk, Index, PageView, Retriever
+from ohr.errors import PluginError
+from ohr.keys import identity
+from ohr.registry import Registry
+
+
+def _made(value: Any, info: ValidationInfo) -> Any:
+    """Make a retriever of its mapping; the spec's own plugin files are known from the context."""
+    if not isinstance(value, Mapping):
+        return value
+    registry = (info.context or {}).get("registry") or Registry()
+    try:
+        return registry.load("retriever", str(value.get("kind"))).model_validate(dict(value), context=info.context)
+    except PluginError as error:
+        raise ValueError(str(error)) from None
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False)]
+        raise ValueError(f"{value.get('kind')}: {'; '.join(faults)}") from None
+
+
+Part = Annotated[
+    SerializeAsAny[Retriever], BeforeValidator(_made), WithJsonSchema({"type": "object", "required": ["kind"]})
+]
+"""A field that holds any retriever, by its mapping in YAML; its own `top_k` does not matter."""
+
+
+def part_identity(part: Retriever) -> list[Any]:
+    """Give what decides a part's results."""
+    return identity(part, ("top_k",))
+
+
+def index_parts(parts: Sequence[Retriever], pages: Iterable[PageView]) -> tuple[list[Index], list[Chunk]]:
+    """Index pages with several retrievers, of which some read images and some the pages' text; also gives the text."""
+    seen: list[Chunk] = []
+
+    def noted() -> Iterator[PageView]:
+        for chunk, image in pages:
+            seen.append(chunk)
+            yield chunk, image
+
+    made: dict[int, Index] = {}
+    for place, part in enumerate(parts):
+        if part.reads_images:
+            made[place] = part.index_pages(pages if made else noted())
+    made |= {place: part.index(seen) for place, part in enumerate(parts) if not part.reads_images}
+    return [made[place] for place in range(len(parts))], seen
+
+
+def notes_of(parts: Sequence[Retriever], indices: Sequence[Index]) -> tuple[str, ...]:
+    """Gather what the parts' indices have to tell."""
+    return tuple(
+        f"{part.kind}: {note}"
+        for part, index in zip(parts, indices, strict=True)
+        for note in getattr(index, "notes", ())
+    )

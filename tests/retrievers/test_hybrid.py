@@ -1,0 +1,91 @@
+import pytest
+from pydantic import ValidationError
+
+from ohr.contracts import Chunk, Hit
+from ohr.keys import identity
+from ohr.retrievers.bm25 import BM25
+from ohr.retrievers.hybrid import Hybrid, HybridIndex
+from ohr.retrievers.parts import index_parts
+
+
+def chunks(*texts):
+    return [Chunk(str(place), "d/a", (0,), 0, len(text), text) for place, text in enumerate(texts)]
+
+
+class Fixed:
+    """Finds what it is told, with falling scores."""
+
+    def __init__(self, *hits):
+        self.hits = [Hit(*hit) for hit in hits]
+
+    def search(self, queries, k):
+        return [self.hits[:k] for _ in queries]
+
+
+def joined(*rankings, **options):
+    hybrid = Hybrid(retrievers=[{"kind": "bm25"}] * len(rankings), **options)
+    (hits,) = HybridIndex(tuple(Fixed(*ranking) for ranking in rankings), hybrid).search(["x"], 9)
+    return {hit.place: hit.score for hit in hits}
+
+
+def test_ranks_are_joined_by_their_reciprocals():
+    assert joined([(4, 9.0), (2, 3.0)], [(2, 0.5), (7, 0.1)]) == pytest.approx(
+        {2: 1 / 62 + 1 / 61, 4: 1 / 61, 7: 1 / 62}
+    )
+
+
+def test_scores_are_brought_to_one_scale():
+    given = joined([(4, 9.0), (2, 3.0), (1, 6.0)], [(2, 0.5), (7, 0.1)], fusion="scores", weights=[1, 2])
+    assert given == pytest.approx({2: 2.0, 4: 1.0, 1: 0.5, 7: 0.0})
+
+
+def test_equal_scores_share_a_rank():
+    assert joined([(4, 1.0), (5, 1.0), (6, 0.5)], rrf_k=1) == pytest.approx({4: 1 / 2, 5: 1 / 2, 6: 1 / 4})
+
+
+def test_a_weight_of_zero_leaves_the_other_ranking():
+    assert list(joined([(4, 9.0), (2, 3.0)], [(2, 0.5)], weights=[1, 0]))[:2] == [4, 2]
+
+
+def test_parts_are_read_from_their_mappings_and_keyed_by_content():
+    one = Hybrid.model_validate({"kind": "hybrid", "retrievers": [{"kind": "bm25", "k1": 2.0}]})
+    assert one.retrievers == (BM25(k1=2.0),)
+    assert identity(one) != identity(Hybrid(retrievers=[{"kind": "bm25"}]))
+    assert identity(Hybrid(retrievers=[{"kind": "bm25", "top_k": 7}])) == identity(Hybrid(retrievers=[BM25()]))
+    batch = [{"kind": "dense", "batch_size": size} for size in (1, 2)]
+    assert identity(Hybrid(retrievers=batch[:1])) == identity(Hybrid(retrievers=batch[1:]))
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        ({"kind": "bm52"}, "Did you mean 'bm25'"),
+        ({"kind": "bm25", "k1": -1}, "bm25: k1: Input should be greater than 0"),
+        ({"kind": "bm25", "k2": 1}, "bm25: k2: Extra inputs are not permitted"),
+        ({}, "no retriever 'None'"),
+        (3, "instance of Retriever"),
+    ],
+)
+def test_a_wrong_part_is_told(part, told):
+    with pytest.raises(ValidationError, match=told):
+        Hybrid(retrievers=[part])
+
+
+def test_weights_must_be_as_many_as_the_parts():
+    with pytest.raises(ValidationError, match="2 numbers of at least 0"):
+        Hybrid(retrievers=[{"kind": "bm25"}, {"kind": "dense"}], weights=[1])
+
+
+def test_hybrids_hold_hybrids(tmp_path):
+    inner = {"kind": "hybrid", "retrievers": [{"kind": "bm25"}]}
+    hybrid = Hybrid(retrievers=[inner, {"kind": "bm25", "variant": "atire"}])
+    index = hybrid.index(chunks("rain on the wall", "lease", "rent is due"))
+    index.save(tmp_path)
+    assert hybrid.load(tmp_path).search(["rent", "rain"], 2) == index.search(["rent", "rain"], 2)
+    assert [hits[0].place for hits in index.search(["rent", "rain"], 1)] == [2, 0]
+
+
+def test_only_text_makes_no_vision_retriever():
+    assert not Hybrid(retrievers=[{"kind": "bm25"}]).reads_images
+    (index,), seen = index_parts([BM25()], [])
+    assert (index.search(["x"], 2), seen) == ([[]], [])

@@ -1,0 +1,53 @@
+import pytest
+
+from ohr.contracts import Chunk, Question
+from ohr.retrievers.sanity import Oracle, Shuffle
+
+CHUNKS = [
+    Chunk(
+        f"{document}:{page}:{half}",
+        document,
+        (page,),
+        40 * half,
+        40 * half + 40,
+        f"{document} {page} half {half} {word}",
+    )
+    for document in ("law/a", "law/b", "finance/c")
+    for page in range(3)
+    for half, word in enumerate(("rain", "harbour"))
+]
+
+
+def question(document="law/a", pages=(1,), evidence=("The harbour.",)):
+    return Question("q", "Where is it?", ("x",), document, pages, evidence, "text", document.split("/")[0])
+
+
+def found(retriever, asked):
+    (hits,) = retriever.search(retriever.index(CHUNKS), [asked])
+    return [CHUNKS[hit.place].id for hit in hits]
+
+
+def test_the_oracle_finds_the_own_page_and_the_evidence_first():
+    assert found(Oracle(), question()) == ["law/a:1:1", "law/a:1:0"]
+    assert found(Oracle(top_k=1), question(evidence=("rain",))) == ["law/a:1:0"]
+    assert set(found(Oracle(top_k=9), question(pages=(2, 0)))) == {f"law/a:{p}:{h}" for p in (0, 2) for h in (0, 1)}
+
+
+def test_the_oracle_finds_nothing_of_an_absent_page():
+    assert found(Oracle(), question(pages=(7,))) == []
+
+
+@pytest.mark.parametrize("seed", range(9))
+def test_shuffle_draws_from_other_documents_of_the_domain(seed):
+    drawn = found(Shuffle(seed=seed, top_k=3), question())
+    assert len(set(drawn)) == 3
+    assert {name.split(":")[0] for name in drawn} == {"law/b"}
+    assert drawn == found(Shuffle(seed=seed, top_k=3), question())
+
+
+def test_shuffle_takes_any_domain_where_its_own_has_one_document():
+    assert {name.split("/")[0] for name in found(Shuffle(top_k=9), question("finance/c"))} == {"law"}
+
+
+def test_seeds_differ():
+    assert len({tuple(found(Shuffle(seed=seed), question())) for seed in range(20)}) > 5

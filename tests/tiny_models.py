@@ -1,0 +1,212 @@
+"""Models of the real architectures with two small random layers each, saved as any model is."""
+
+from pathlib import Path
+from typing import Any
+
+_CORPUS = [
+    "Question: what is the observatory founded in 1923 by Margaret Ellison?",
+    "Describe the image. The quick brown fox jumps over the lazy dog 0123456789.,:;!?\n",
+    "Rain fell on the old harbour wall. When did the lease of the ferry berth begin?",
+] * 20
+_QWEN = ("endoftext", "im_start", "im_end", "vision_start", "vision_end", "vision_pad", "image_pad", "video_pad")
+
+
+def _byte_pairs(special: list[str]) -> Any:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=600, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+    )
+    made.train_from_iterator(_CORPUS, trainer)
+    return made
+
+
+def _unigrams(special: list[str]) -> Any:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers.processors import TemplateProcessing
+
+    made = Tokenizer(models.Unigram())
+    made.pre_tokenizer, made.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    trainer = trainers.UnigramTrainer(vocab_size=400, special_tokens=special, unk_token="<unk>", show_progress=False)
+    made.train_from_iterator(_CORPUS, trainer)
+    ends = [("<s>", 0), ("</s>", 2)]
+    made.post_processor = TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=ends)
+    return made
+
+
+def _xlm_roberta(folder: Path) -> Any:
+    from transformers import PreTrainedTokenizerFast, XLMRobertaConfig, set_seed
+
+    ends = {"bos_token": "<s>", "eos_token": "</s>", "cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>"}
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=_unigrams(["<s>", "<pad>", "</s>", "<unk>", "<mask>"]),
+        unk_token="<unk>",
+        mask_token="<mask>",
+        model_max_length=512,
+        **ends,
+    )
+    tokenizer.save_pretrained(folder)
+    set_seed(0)
+    return XLMRobertaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=514,
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+        type_vocab_size=1,
+    )
+
+
+def bge_m3(folder: Path) -> Path:
+    import torch
+    from transformers import XLMRobertaModel
+
+    XLMRobertaModel(_xlm_roberta(folder)).save_pretrained(folder)
+    torch.save(torch.nn.Linear(32, 32).state_dict(), folder / "colbert_linear.pt")
+    torch.save(torch.nn.Linear(32, 1).state_dict(), folder / "sparse_linear.pt")
+    return folder
+
+
+def reranker(folder: Path) -> Path:
+    from transformers import XLMRobertaForSequenceClassification
+
+    config = _xlm_roberta(folder)
+    config.num_labels = 1
+    XLMRobertaForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+def colqwen(folder: Path) -> Path:
+    from transformers import (
+        ColQwen2Config,
+        ColQwen2ForRetrieval,
+        ColQwen2Processor,
+        PreTrainedTokenizerFast,
+        Qwen2VLConfig,
+        set_seed,
+    )
+    from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
+
+    special = [f"<|{name}|>" for name in _QWEN]
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=_byte_pairs(special),
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        additional_special_tokens=special[1:],
+        model_max_length=2048,
+        padding_side="left",
+    )
+    tokens = {
+        "image_token": "<|image_pad|>",
+        "video_token": "<|video_pad|>",
+        "vision_start_token": "<|vision_start|>",
+        "vision_end_token": "<|vision_end|>",
+    }
+    for name, token in tokens.items():
+        setattr(tokenizer, name, token)
+    tokenizer.init_kwargs.update(tokens)
+    images = Qwen2VLImageProcessorPil(min_pixels=4 * 28 * 28, max_pixels=64 * 28 * 28)
+    template = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
+    ColQwen2Processor(image_processor=images, tokenizer=tokenizer, chat_template=template).save_pretrained(folder)
+    text = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 2048,
+        "rope_parameters": {"rope_type": "default", "mrope_section": [2, 3, 3], "rope_theta": 1e6},
+        "bos_token_id": 0,
+        "eos_token_id": 2,
+        "pad_token_id": 0,
+        "tie_word_embeddings": True,
+    }
+    vision = {
+        "depth": 2,
+        "embed_dim": 32,
+        "hidden_size": 64,
+        "num_heads": 2,
+        "mlp_ratio": 2,
+        "patch_size": 14,
+        "spatial_merge_size": 2,
+        "temporal_patch_size": 2,
+    }
+    numbers = {
+        f"{name}_id": tokenizer.convert_tokens_to_ids(f"<|{token}|>")
+        for name, token in (
+            ("image_token", "image_pad"),
+            ("video_token", "video_pad"),
+            ("vision_start_token", "vision_start"),
+            ("vision_end_token", "vision_end"),
+            ("vision_token", "vision_pad"),
+        )
+    }
+    set_seed(0)
+    whole = Qwen2VLConfig(text_config=text, vision_config=vision, tie_word_embeddings=True, **numbers)
+    ColQwen2ForRetrieval(ColQwen2Config(vlm_config=whole, embedding_dim=16)).save_pretrained(folder)
+    return folder
+
+
+def colpali(folder: Path) -> Path:
+    from transformers import (
+        ColPaliConfig,
+        ColPaliForRetrieval,
+        ColPaliProcessor,
+        PaliGemmaConfig,
+        PreTrainedTokenizerFast,
+        set_seed,
+    )
+    from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
+
+    images = SiglipImageProcessorPil(size={"height": 56, "width": 56})
+    images.image_seq_length = 16
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<image>"]
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=_byte_pairs(special),
+        pad_token="<pad>",
+        eos_token="<eos>",
+        bos_token="<bos>",
+        unk_token="<unk>",
+        additional_special_tokens=["<image>"],
+    )
+    ColPaliProcessor(image_processor=images, tokenizer=tokenizer).save_pretrained(folder)
+    number = tokenizer.convert_tokens_to_ids("<image>")
+    vision = {
+        "model_type": "siglip_vision_model",
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "image_size": 56,
+        "patch_size": 14,
+        "vision_use_head": False,
+        "projection_dim": 64,
+    }
+    text = {
+        "model_type": "gemma",
+        "vocab_size": 1700,
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 1,
+        "head_dim": 16,
+        "pad_token_id": 0,
+        "bos_token_id": 2,
+        "eos_token_id": 1,
+    }
+    set_seed(0)
+    whole = PaliGemmaConfig(
+        vision_config=vision, text_config=text, projection_dim=64, image_token_index=number, image_token_id=number
+    )
+    ColPaliForRetrieval(ColPaliConfig(vlm_config=whole, embedding_dim=16)).save_pretrained(folder)
+    return folder
