@@ -93,8 +93,8 @@ def test_a_page_without_image_fails_alone_and_is_tried_again(home, seen):
 def test_pages_without_text_are_passages_too(home, seen):
     finished = home.run(seen, "evaluate=[retrieval]", "benchmark.blank=law/0 page 1", "retrievers.0.top_k=9")
     found = [hit for hit in finished.results.hits if (hit["question_id"], hit["kb"]) == ("q0", "clean")]
-    assert [hit["page"] for hit in found] == [0]  # the other page of the domain has no pixel, so no image
-    assert {failure.item for failure in finished.work.failures} == {"clean: law/0 page 1", "smudged: law/0 page 1"}
+    assert sorted(hit["page"] for hit in found) == [0, 1]
+    assert finished.work.failures == []
 
 
 def test_a_generator_that_reads_images_sees_noisy_pages(home):
