@@ -1,6 +1,7 @@
 """Every installed plugin keeps its contract; a new one is tested the day its entry point exists."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -57,16 +58,20 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
             case "generator", "transformers":
                 model = str(request.getfixturevalue("tiny_model"))
                 return {"model": model, "max_new_tokens": 8, "batch_size": 2}
-            case "retriever", "hybrid":
-                return {"retrievers": [{"kind": "bm25"}, {"kind": "dense"}]}
-            case "retriever", "rerank":
-                model = str(request.getfixturevalue("tiny_reranker"))
-                return {"retriever": {"kind": "bm25"}, "model": model}
-            case "retriever", ("bge_m3" | "colqwen" | "colpali"):
-                return {"model": str(request.getfixturevalue(f"tiny_{kind}"))}
+            case "retriever", _:
+                return retriever_arguments(kind, lambda model: str(request.getfixturevalue(model)))
         return {}
 
     return give
+
+
+def retriever_arguments(kind: str, folder: Callable[[str], str]) -> dict[str, object]:
+    """Name the parts and the tiny models of retrievers."""
+    if kind == "hybrid":
+        return {"retrievers": [{"kind": "bm25"}, {"kind": "dense"}]}
+    if kind == "rerank":
+        return {"retriever": {"kind": "bm25"}, "model": folder("tiny_reranker")}
+    return {"model": folder(f"tiny_{kind}")} if kind in ("bge_m3", "colqwen", "colpali") else {}
 
 
 def ohrbench_folder(root: Path) -> Path:
