@@ -7,7 +7,6 @@ pydantic models whose fields are their YAML keys), and markers for fields.
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import nan
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, get_args
 
@@ -213,7 +212,7 @@ class ScoringProtocol:
             names none, and any other is refused; a family that is not named is free.
         metric_fields: values for the fields of its metrics, by metric.
         passage_end: what stands from here on in a passage is cut off before the generator sees it.
-        unanswered: an answer's score where the benchmark has no accepted answer that is text; nan leaves it out.
+        unanswered: an answer's score where the benchmark has no accepted answer that is text; None leaves it out.
     """
 
     name: str = "clean"
@@ -226,7 +225,7 @@ class ScoringProtocol:
     prescribed: tuple[Prescribed, ...] = ()
     metric_fields: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     passage_end: str | None = None
-    unanswered: float = nan
+    unanswered: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,25 +28,25 @@ def document_files(base: Path) -> dict[str, Path]:
     Hidden files and folders are skipped, as there; what does not end in `.json` is no document.
     """
     depth = len(base.parts)
-    found = {Path(entry.path).parts[depth:]: Path(entry.path) for entry in json_files(base)}
-    return {"/".join(parts).removesuffix(".json"): found[parts] for parts in sorted(found) if len(parts) > 1}
+    found = sorted(Path(entry.path).parts[depth:] for entry in json_files(base))
+    return {"/".join(parts).removesuffix(".json"): base.joinpath(*parts) for parts in found if len(parts) > 1}
 
 
-def json_files(folder: Path) -> Iterator["os.DirEntry[str]"]:
+def json_files(folder: Path | str) -> Iterator["os.DirEntry[str]"]:
     """List the JSON files below a folder, in any order; hidden files and folders are skipped."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith("."):
                 continue
             if entry.is_dir():
-                yield from json_files(Path(entry.path))
+                yield from json_files(entry.path)
             elif entry.name.endswith(".json") and entry.is_file():
                 yield entry
 
 
 def read_document(path: Path, name: str) -> Reading:
     """Read a document; what cannot be read is a fault, and a page whose text is no string has an error."""
-    where = f"{path.parents[name.count('/')].name}/{name}"
+    where = f"{path.parts[-2 - name.count('/')]}/{name}"
     try:
         entries = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -57,7 +57,9 @@ def read_document(path: Path, name: str) -> Reading:
     faults: list[Fault] = []
     for place, entry in enumerate(entries):
         number = _number(entry)
-        if number is None:
+        if number is not None and number not in pages and _is_whole(entry):
+            pages[number] = Page(name, number, entry["text"])
+        elif number is None:
             faults.append(Fault("pages without a page number, left out", f"{where} entry {place}"))
         elif number in pages:
             faults.append(Fault("pages that stand twice, of which the first counts", f"{where} page {number}"))
@@ -71,7 +73,7 @@ def read_document(path: Path, name: str) -> Reading:
 
 def composed(name: str) -> str:
     """Give a name in the one Unicode form (NFC) in which names are compared."""
-    return normalize("NFC", name)
+    return name if name.isascii() else normalize("NFC", name)
 
 
 def other_form(name: str, names: Mapping[str, Sequence[str]]) -> str | None:
@@ -184,6 +186,17 @@ def _number(entry: Any) -> int | None:
     if isinstance(number, str) and number.strip().isdecimal():
         return int(number)
     return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else None
+
+
+def _is_whole(entry: Mapping[str, Any]) -> bool:
+    """Tell whether nothing is wrong with an entry that has a number: so it is with almost all."""
+    text = entry.get("text")
+    return (
+        isinstance(text, str)
+        and bool(text)
+        and not text.isspace()
+        and not isinstance(entry.get("page_idx", entry.get("page_no")), str)
+    )
 
 
 def _page(name: str, number: int, entry: Mapping[str, Any]) -> Page:

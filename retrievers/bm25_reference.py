@@ -99,19 +99,32 @@ class BM25ReferenceIndex:
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank by score, ties in the order of the chunks; chunks without a word of the query come last."""
-        return [self._search(query, min(k, self.size)) for query in queries]
+        k = min(k, self.size)
+        return [self._search(query, k) if k > 0 else [] for query in queries]
 
     def _search(self, query: str, k: int) -> list[Hit]:
-        if k <= 0:
-            return []
-        stems = (self.stems.get(porter.stem(word)) for word in _different_words(query) if word not in STOPWORDS)
-        here = [slice(*self.borders[number : number + 2]) for number in stems if number is not None]
-        if here:
-            places, scores = (np.concatenate([whole[part] for part in here]) for whole in (self.places, self.scores))
-            totals = np.bincount(places, scores, self.size).astype(np.float64, copy=False)
-        else:
-            totals = np.zeros(self.size)
+        totals = np.zeros(self.size)
+        for word in _different_words(query):
+            number = None if word in STOPWORDS else self.stems.get(porter.stem(word))
+            if number is not None:
+                totals += self._row(number)
         return [Hit(place, float(totals[place])) for place in _best(totals, k)]
+
+    def _row(self, number: int) -> NDArray[np.float64]:
+        """Spread a stem's postings over all chunks; queries share words, so the rows of common stems are kept."""
+        row = self.rows.get(number)
+        if row is None:
+            here = slice(self.starts[number], self.starts[number + 1])
+            row = np.zeros(self.size)
+            row[self.places[here]] = self.scores[here]
+            if len(self.rows) * self.size < _KEPT:
+                self.rows[number] = row
+        return row
+
+    @cached_property
+    def rows(self) -> dict[int, NDArray[np.float64]]:
+        """Stems whose postings were spread before."""
+        return {}
 
     def save(self, folder: Path) -> None:
         """Write the postings, and the stems in the order of their numbers."""
@@ -127,25 +140,21 @@ class BM25ReferenceIndex:
         stems = {stem: number for number, stem in enumerate(about["stems"])}
         return cls(stems, starts, places, scores, about["size"])
 
-    @cached_property
-    def borders(self) -> list[int]:
-        """`starts` as plain numbers, which are quicker to look up one by one."""
-        return [int(start) for start in self.starts]
-
 
 def _best(totals: NDArray[np.float64], k: int) -> list[int]:
     """Give the places of the k best totals, the first of equals first."""
-    if k <= _FEW:  # a look for each is quicker than any sort
-        left, found = totals.copy(), []
-        for _ in range(k):
-            found.append(int(left.argmax()))
-            left[found[-1]] = -np.inf
-        return found
-    # a partial sort finds the k-th score, so that only its ties are sorted by place
-    least = np.partition(totals, len(totals) - k)[len(totals) - k]
-    places = np.flatnonzero(totals >= least)
-    return [int(place) for place in places[np.lexsort((places, -totals[places]))][:k]]
+    if k > _FEW:
+        return [int(place) for place in np.argsort(-totals, kind="stable")[:k]]
+    found = []
+    left = totals.copy()
+    for _ in range(k):  # a look for each is quicker than any sort
+        found.append(int(left.argmax()))
+        left[found[-1]] = -np.inf
+    return found
 
+
+_KEPT = 4_000_000
+"""Most numbers in the rows that are kept: 32 MB."""
 
 _FEW = 10
 _ARRAYS = ("starts", "places", "scores")

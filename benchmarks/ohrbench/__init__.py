@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from string import ascii_letters
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -16,7 +15,7 @@ from ohr.errors import DataError
 from ohr.faults import Fault, sentences
 from ohr.keys import file_digest, key
 from ohr.layout import by_form, document_files, json_files, other_form, read_document
-from ohr.text import HAN, HAS_HAN
+from ohr.text import HAN
 
 from .asking import document_fault, question_file, read_questions
 from .bases import TRUTH, base_names, compare
@@ -40,6 +39,7 @@ REFERENCE = ScoringProtocol(
 
 PDF_FOLDERS = ("pdfs", "pdf")
 _HAN = re.compile(f"[{HAN}]+")
+_LATIN = re.compile("[A-Za-z]+")
 _CHINESE = 0.2
 """A document is Chinese when at least this share of its Chinese and Latin letters are Chinese."""
 
@@ -209,8 +209,12 @@ def _survey(root: Path, domains: tuple[str, ...] | None, signature: object) -> _
 
 
 def _language(pages: Sequence[Page]) -> str:
-    if not any(HAS_HAN.search(page.text) for page in pages if not page.text.isascii()):
+    chinese = sum(len(run) for page in pages if not page.text.isascii() for run in _HAN.findall(page.text))
+    if not chinese:
         return "en"
-    text = "\n".join(page.text for page in pages)
-    chinese, latin = sum(map(len, _HAN.findall(text))), sum(map(text.count, ascii_letters))
-    return "zh" if chinese >= _CHINESE * (chinese + latin) else "en"
+    latin = 0
+    for page in pages:  # mostly the first page tells
+        latin += sum(map(len, _LATIN.findall(page.text)))
+        if chinese < _CHINESE * (chinese + latin):
+            return "en"
+    return "zh"

@@ -1,21 +1,21 @@
 """Rows about pages: how far each is from the ground truth, what notation it has, and which edits were made to it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ohr.engine.bases import Bases
 from ohr.engine.score import noise_type
 from ohr.metrics.commands import KINDS
-from ohr.metrics.dose import Pages
 from ohr.metrics.ranking import PageId
-from ohr.metrics.realism import SeenPage, see
+from ohr.metrics.realism import SeenPage
 from ohr.spec.model import KnowledgeBase
 from ohr.spec.sweep import shown
 
 
-def seen_pages(bases: Bases, base: KnowledgeBase, truth: Pages, here: Pages) -> list[SeenPage]:
-    """Look at every page that the ground truth has."""
+def seen_pages(bases: Bases, base: KnowledgeBase, measured: Iterable[SeenPage]) -> list[SeenPage]:
+    """Fill in the evidence sources and edits of pages that were measured."""
     sources: dict[PageId, set[str]] = defaultdict(set)
     for question in bases.recipe.inputs.questions:
         for index in question.pages:
@@ -23,7 +23,12 @@ def seen_pages(bases: Bases, base: KnowledgeBase, truth: Pages, here: Pages) -> 
     edits: dict[PageId, Counter[str]] = {}
     for document in bases.recipe.inputs.documents:
         edits |= bases.edits_by_page(base, document)
-    return [see(page, here.get(place), sources[place], edits.get(place, {})) for place, page in truth.items()]
+    return [_filled(page, sources, edits) for page in measured]
+
+
+def _filled(page: SeenPage, sources: Mapping[PageId, set[str]], edits: Mapping[PageId, Counter[str]]) -> SeenPage:
+    place = page.dose.document, page.dose.index
+    return replace(page, sources=frozenset(sources.get(place, ())), edits=edits.get(place, {}))
 
 
 def page_row(base: KnowledgeBase, seen: SeenPage) -> dict[str, Any]:

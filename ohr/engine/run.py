@@ -14,6 +14,7 @@ from ohr.engine.attribution import Trial, with_trials
 from ohr.engine.bases import Bases, build_bases, document_texts
 from ohr.engine.calibrate import Workshop, calibrate
 from ohr.engine.cells import Cell, search_place, searches
+from ohr.engine.damage import Damage, damages
 from ohr.engine.inputs import limited, read_inputs
 from ohr.engine.local import Executor, LocalExecutor
 from ohr.engine.page_rows import edit_rows, page_row, seen_pages
@@ -29,7 +30,7 @@ from ohr.engine.shown import Shown
 from ohr.engine.timing import remember
 from ohr.engine.work import Work
 from ohr.keys import key
-from ohr.metrics.dose import by_page, dose, own_passages, question_dose, undefined_dose
+from ohr.metrics.dose import by_page, dose, own_passages, undefined_dose
 from ohr.models import STORE_VARIABLE
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.results import Attributed, Results, find_finished, write_results
@@ -127,8 +128,9 @@ def _run(
     known = find_finished(runs, recipe) if not work.calls.total() and not work.failures else None
     if known:
         return Finished(known, work, None)
+    damage = damages(bases, executor, progress, work)
     with work.timed("scores"), progress.step("scores", len(recipe.spec.knowledge_bases)) as advance:
-        gathered = _scored(bases, found, answered, advance)
+        gathered = _scored(bases, damage, found, answered, advance)
     results = _results(recipe, gathered, trials, work)
     return Finished(write_results(runs, results), work, results)
 
@@ -217,7 +219,13 @@ def _reference_base(condition: str) -> KnowledgeBase:
     return KnowledgeBase(condition, condition, (), GroundTruth(), ())
 
 
-def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answers: Answers, advance: Any) -> _Gathered:
+def _scored(
+    bases: Bases,
+    damage: Mapping[tuple[str, str], Damage],
+    found: Mapping[tuple[str, str, str], Retrieved],
+    answers: Answers,
+    advance: Any,
+) -> _Gathered:
     recipe, gathered = bases.recipe, _Gathered()
     protocol = recipe.spec.benchmark.scoring
     further = tuple(named.name for named in recipe.spec.metrics)
@@ -225,7 +233,7 @@ def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answe
     for base in recipe.spec.knowledge_bases:
         pages: dict[str, list[Page]] = {d.name: bases.pages(base, d) for d in recipe.inputs.documents}
         failed = failed_questions(recipe.inputs.questions, pages)
-        _score_base(bases, base, pages, failed, scorer, gathered)
+        _score_base(bases, base, damage, pages, failed, scorer, gathered)
         for search in (item for item in searches(recipe.spec) if item[0] is base):
             cell = Cell("retrieval", *search)
             retrieved = found[search_place(search)]
@@ -242,26 +250,24 @@ def _scored(bases: Bases, found: Mapping[tuple[str, str, str], Retrieved], answe
 def _score_base(
     bases: Bases,
     base: KnowledgeBase,
+    damage: Mapping[tuple[str, str], Damage],
     pages: Mapping[str, Sequence[Page]],
     failed: set[str],
     scorer: Scorer,
     gathered: _Gathered,
 ) -> None:
     inputs = bases.recipe.inputs
-    truth = by_page(page for found in inputs.truth.values() for page in found)
-    here = by_page(page for found in pages.values() for page in found)
-    if base.has_text:
-        cut = scorer.protocol.segment_chinese
-        questions = [question_dose(question, truth, here, cut) for question in inputs.questions]
-        seen = seen_pages(bases, base, truth, here)
-    else:  # noise without an engine that reads it: only pictures are damaged, and no text tells how much
-        questions, seen = [undefined_dose(question) for question in inputs.questions], []
+    # noise without an engine that reads it has no text that could be damaged, and what is absent has none either
+    mine = [damage[base.name, document.name] for document in inputs.documents if (base.name, document.name) in damage]
+    doses = {name: told for found in mine for name, told in found.questions.items()}
+    questions = [doses.get(question.id) or undefined_dose(question) for question in inputs.questions]
+    seen = seen_pages(bases, base, [page for found in mine for page in found.pages])
     gathered.rows += scorer.kb_rows(base, questions, failed)
     gathered.pages += [page_row(base, page) for page in seen]
     gathered.edits += [row for page in seen for row in edit_rows(base, page)]
     made = dose(questions, [page.dose for page in seen])
     edits, aimed = map(sum, zip(*(bases.edits(base, document) for document in inputs.documents), strict=True))
-    length = sum(len(page.text.split()) for page in truth.values())
+    length = sum(len(page.text.split()) for found in inputs.truth.values() for page in found)
     gathered.doses.append(
         {
             "kb": base.name,
@@ -273,7 +279,7 @@ def _score_base(
             "edits": edits,
             "edits_aimed": aimed,
             "edits_per_100_words": 100 * edits / length if length else 0.0,
-            "failed_pages": sum(page.error is not None for page in here.values()),
+            "failed_pages": sum(page.error is not None for found in pages.values() for page in found),
         }
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isnan, nan
 from typing import Any
 
@@ -13,7 +14,7 @@ from ohr.engine.inputs import Inputs
 from ohr.engine.references import CEILINGS
 from ohr.engine.retrieve import Retrieved
 from ohr.metrics.dose import QuestionDose, evidence_text
-from ohr.metrics.floors import read_floor
+from ohr.metrics.floors import OtherPages, read_floor
 from ohr.metrics.ranking import hit_at_k, recall_at_k, reciprocal_rank
 from ohr.spec.model import KnowledgeBase
 from ohr.spec.sweep import shown
@@ -23,7 +24,7 @@ Row = dict[str, Any]
 """One score; its keys are the columns of scores.parquet."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scorer:
     """Scores against one benchmark's questions.
 
@@ -38,6 +39,11 @@ class Scorer:
     protocol: ScoringProtocol
     seed: int
     further: tuple[str, ...] = ()
+
+    @cached_property
+    def others(self) -> OtherPages:
+        """The pages from which floors are drawn."""
+        return OtherPages(self.inputs.truth)
 
     def kb_rows(self, base: KnowledgeBase, doses: Sequence[QuestionDose], failed: set[str]) -> Iterator[Row]:
         """Score a knowledge base itself: what it still holds of each question's evidence."""
@@ -92,7 +98,7 @@ class Scorer:
     def answer_score(self, metric: str, answer: str, question: Question) -> float:
         """Give an answer's best score over the accepted answers."""
         if not question.answers:
-            return self.protocol.unanswered
+            return nan if self.protocol.unanswered is None else self.protocol.unanswered
         scores = [self.metrics[metric].score(answer, accepted) for accepted in question.answers]
         return max((score for score in scores if not isnan(score)), default=nan)
 
@@ -108,7 +114,7 @@ class Scorer:
         segment = self.protocol.segment_chinese
         length = len(words(text, segment))
         rng = seeds.generator(self.seed, "read_floor", question.id)
-        return read_floor(question, self.inputs.truth, length, rng, segment) if length else 0.0
+        return read_floor(question, self.others, length, rng, segment) if length else 0.0
 
 
 def _has_context(cell: Cell, question: Question) -> bool:

@@ -1,5 +1,6 @@
 """Floors: what a text or an answer scores that knows nothing of the question."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
@@ -8,7 +9,7 @@ import numpy as np
 
 from ohr.contracts import Metric, Page, Question
 from ohr.metrics.dose import evidence_text
-from ohr.metrics.lcs import lcs
+from ohr.metrics.lcs import lcs_of_words
 from ohr.text import words
 
 CONSTANTS = ("yes", "no")
@@ -22,9 +23,29 @@ class Floor:
     scores: tuple[float, ...]
 
 
+class OtherPages:
+    """The ground truth's pages that have text, from which read floors are drawn.
+
+    Args:
+        pages: by document, in order; a document's name starts with its domain and a slash.
+    """
+
+    def __init__(self, pages: Mapping[str, Sequence[Page]]) -> None:
+        texts = {name: [page.text for page in pages[name] if page.text.strip()] for name in sorted(pages)}
+        self.texts = {name: found for name, found in texts.items() if found}
+        self._domains: dict[str, list[str]] = defaultdict(list)
+        for name in self.texts:
+            self._domains[name.split("/")[0]].append(name)
+
+    def near(self, question: Question) -> list[str]:
+        """Name the other documents of the question's domain; those of every domain where it has none."""
+        others = [name for name in self._domains.get(question.domain, ()) if name != question.document]
+        return others or [name for name in self.texts if name != question.document]
+
+
 def read_floor(
     question: Question,
-    pages: Mapping[str, Sequence[Page]],
+    pages: OtherPages,
     noisy_length: int,
     rng: np.random.Generator,
     segment_chinese: bool = True,
@@ -37,7 +58,7 @@ def read_floor(
 
     Args:
         question: whose evidence is looked for.
-        pages: the ground truth's pages by document, in order; a document's name starts with its domain and a slash.
+        pages: the ground truth's.
         noisy_length: words (as `ohr.text.words` cuts them) of the question's own pages in the knowledge base; the
             drawn text is cut to them.
         rng: the question's own draws, the same at every noise level, so that floors are coupled.
@@ -45,16 +66,14 @@ def read_floor(
 
     Edge cases: no other document has text, or evidence without a word -> nan; `noisy_length` 0 -> 0.
     """
-    texts = {name: [page.text for page in pages[name] if page.text.strip()] for name in sorted(pages)}
-    others = [name for name, found in texts.items() if found and name != question.document]
-    near = [name for name in others if name.startswith(f"{question.domain}/")] or others
+    near = pages.near(question)
     if not near:
         return nan
-    drawn = texts[near[int(rng.integers(len(near)))]]
+    drawn = pages.texts[near[int(rng.integers(len(near)))]]
     start = int(rng.integers(len(drawn)))
     taken = [drawn[(start + step) % len(drawn)] for step in range(min(len(question.pages), len(drawn)))]
-    text = " ".join(words("\n\n".join(taken), segment_chinese)[:noisy_length])
-    return lcs(text, evidence_text(question), segment_chinese)
+    found = words("\n\n".join(taken), segment_chinese)[:noisy_length]
+    return lcs_of_words(found, words(evidence_text(question), segment_chinese))
 
 
 def best_floor(candidates: Mapping[str, Sequence[float]]) -> Floor:

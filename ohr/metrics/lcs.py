@@ -1,5 +1,6 @@
 """LCS: how much of the evidence a text still says, in order. The published score of retrieval."""
 
+from collections.abc import Sequence
 from math import isnan, nan
 from typing import Annotated, Literal
 
@@ -25,10 +26,12 @@ def lcs(retrieved: str, evidence: str, segment_chinese: bool = True) -> float:
 
     Edge cases: evidence without a word -> nan (the reference gives .5); nothing retrieved -> 0.
     """
-    wanted = words(evidence, segment_chinese)
-    if not wanted:
-        return nan
-    return LCSseq.similarity(words(retrieved, segment_chinese), wanted) / len(wanted)
+    return lcs_of_words(words(retrieved, segment_chinese), words(evidence, segment_chinese))
+
+
+def lcs_of_words(retrieved: Sequence[str], evidence: Sequence[str]) -> float:
+    """Give `lcs` of texts that are cut into words already."""
+    return LCSseq.similarity(retrieved, evidence) / len(evidence) if evidence else nan
 
 
 class Lcs(Metric):

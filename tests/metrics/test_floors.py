@@ -5,7 +5,7 @@ import pytest
 
 from ohr.contracts import Page, Question
 from ohr.metrics.answers import F1
-from ohr.metrics.floors import Floor, best_floor, constant_answer_floor, read_floor
+from ohr.metrics.floors import Floor, OtherPages, best_floor, constant_answer_floor, read_floor
 
 
 def question(number="q", document="law/lease", pages=(0,), answers=("yes",), evidence=("rent is due",)):
@@ -20,7 +20,7 @@ def book(**texts):
 
 
 def floor(asked, pages, length=9, seed=0):
-    return read_floor(asked, pages, length, np.random.default_rng(seed))
+    return read_floor(asked, OtherPages(pages), length, np.random.default_rng(seed))
 
 
 def test_the_other_page_comes_from_the_same_domain_where_there_is_one():
