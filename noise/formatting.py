@@ -1,7 +1,8 @@
 """Formatting noise (OHRBench, III.1): notation around the words changes, the words do not."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -13,10 +14,11 @@ from ohr.contracts import Edit, NoisyText, Span, TextNoise
 from . import cells, formulas, prose
 from .markup import Region, regions
 from .tabular import Tabular, tabulars
-from .units import Units, touched
+from .units import Units, thresholds, touched
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 
+STYLES = ("bold", "italic", "underline")
 _MARKDOWN_TITLES = (("\n# ", "\n"), ("\n## ", "\n"), ("\n### ", "\n"))
 _LATEX_TITLES = (("\\section{", "}"), ("\\subsection{", "}"), ("\\subsubsection{", "}"))
 
@@ -70,42 +72,46 @@ class Formatting(TextNoise):
 
     def _prose(self, text: str, found: Sequence[Region], rng: np.random.Generator) -> list[Units]:
         words = prose.words_of(text, found)
-        run_starts, run_ends = prose.runs(words, rng.integers(2, 6, len(words.starts) // 2 + 1))
-        short = list(prose.short_sentences(text, words))
-        gap_starts, gap_ends = prose.gaps(text, words, short)
-        styles, titles = rng.random((3, len(run_starts))), rng.random((3, len(short)))
-        breaks = rng.random(len(gap_starts))
-        spans = np.array(short, dtype=np.int64).reshape(-1, 2)
+        runs = prose.runs(words, rng.integers(2, 6, len(words.starts) // 2 + 1))
+        short = np.array(list(prose.short_sentences(text, words)), dtype=np.int64).reshape(-1, 2)
+        gaps = prose.gaps(words, short)
+        styles, titles, breaks = rng.random((3, len(runs))), rng.random((3, len(short))), rng.random(len(gaps))
+        wrapped = np.concatenate((runs, short))
 
-        def style(place: int) -> tuple[Edit, ...]:
-            rule, before, after = self._style(*styles[1:, place].tolist())
-            start, end = int(run_starts[place]), int(run_ends[place])
-            return Edit(rule, start, start, before), Edit(rule, end, end, after)
+        def wrap(places: list[int]) -> list[tuple[Edit, ...]]:
+            spans = wrapped[places].tolist()
+            names = [
+                self._style(*styles[1:, place]) if place < len(runs) else self._title(*titles[1:, place - len(runs)])
+                for place in places
+            ]
+            return [
+                (Edit(rule, start, start, before), Edit(rule, end, end, after))
+                for (start, end), (rule, before, after) in zip(spans, names, strict=True)
+            ]
 
-        def title(place: int) -> tuple[Edit, ...]:
-            notation, level = titles[1:, place].tolist()
-            before, after = (_MARKDOWN_TITLES if notation < self.markdown else _LATEX_TITLES)[int(level * 3)]
-            start, end = short[place]
-            return Edit("title", start, start, before), Edit("title", end, end, after)
-
-        def line_break(place: int) -> tuple[Edit, ...]:
-            start, end = int(gap_starts[place]), int(gap_ends[place])
-            return (Edit("paragraph", start, end, "\n", text[start:end]),)
+        def break_lines(places: list[int]) -> list[tuple[Edit, ...]]:
+            return [(Edit("paragraph", start, end, "\n", text[start:end]),) for start, end in gaps[places].tolist()]
 
         on = self.rules
-        weight = max(on.bold, on.italic, on.underline)
+        at = np.concatenate(
+            (thresholds(styles[0], max(on.bold, on.italic, on.underline)), thresholds(titles[0], on.title))
+        )
         return [
-            Units(styles[0], run_starts, run_ends, style, weight, whole=True),
-            Units(titles[0], spans[:, 0], spans[:, 1], title, on.title, whole=True),
-            Units(breaks, gap_starts, gap_ends, line_break, on.paragraph),
+            Units(at, wrapped[:, 0], wrapped[:, 1], wrap, whole=True),
+            Units(thresholds(breaks, on.paragraph), gaps[:, 0], gaps[:, 1], break_lines),
         ]
 
     def _style(self, notation: float, draw: float) -> tuple[str, str, str]:
         """Choose a run's style, in the ratio of the styles' weights."""
-        weights = (self.rules.bold, self.rules.italic, self.rules.underline)
-        place = int(np.searchsorted(np.cumsum(weights), draw * sum(weights), side="right"))
-        before, after = (cells.MARKDOWN if notation < self.markdown else cells.LATEX)[place]
-        return ("bold", "italic", "underline")[place], before, after
+        on = [(style, getattr(self.rules, style)) for style in STYLES if getattr(self.rules, style)]
+        sums = list(accumulate(weight for _, weight in on))
+        style, _ = on[min(bisect_right(sums, draw * sums[-1]), len(on) - 1)]
+        before, after = (cells.MARKDOWN if notation < self.markdown else cells.LATEX)[STYLES.index(style)]
+        return style, before, after
+
+    def _title(self, notation: float, level: float) -> tuple[str, str, str]:
+        before, after = (_MARKDOWN_TITLES if notation < self.markdown else _LATEX_TITLES)[int(level * 3)]
+        return "title", before, after
 
     # --- formulas -------------------------------------------------------------------------------------------
 
@@ -117,21 +123,29 @@ class Formatting(TextNoise):
         ends = np.array([(region.start, region.end) for region in maths], dtype=np.int64).reshape(-1, 2)
         signs = np.array([(one.start, one.options[-1][0]) for one in symbols], dtype=np.int64).reshape(-1, 2)
 
-        def conversion(place: int) -> tuple[Edit, ...]:
-            region = maths[place]
-            return formulas.converted("formula_conversion", text, region.start, region.end, region.body)
+        def convert(places: list[int]) -> list[tuple[Edit, ...]]:
+            chosen = [maths[place] for place in places]
+            return [formulas.converted("formula_conversion", text, one.start, one.end, one.body) for one in chosen]
 
-        def spaces(place: int) -> tuple[Edit, ...]:
-            return formulas.spaced("extraneous_elements", text, scans[place], spaced[1:, place].tolist())
+        def space(places: list[int]) -> list[tuple[Edit, ...]]:
+            draws = spaced[1:, places].T.tolist()
+            chosen = [scans[place] for place in places]
+            return [
+                formulas.spaced("extraneous_elements", text, scan, drawn)
+                for scan, drawn in zip(chosen, draws, strict=True)
+            ]
 
-        def symbol(place: int) -> tuple[Edit, ...]:
-            return formulas.swapped("equivalent_symbols", text, symbols[place], float(swapped[1, place]))
+        def swap(places: list[int]) -> list[tuple[Edit, ...]]:
+            chosen, draws = [symbols[place] for place in places], swapped[1, places].tolist()
+            return [
+                formulas.swapped("equivalent_symbols", text, one, draw) for one, draw in zip(chosen, draws, strict=True)
+            ]
 
         on = self.rules
         return [
-            Units(converted, ends[:, 0], ends[:, 1], conversion, on.formula_conversion),
-            Units(spaced[0], ends[:, 0], ends[:, 1], spaces, on.extraneous_elements),
-            Units(swapped[0], signs[:, 0], signs[:, 1], symbol, on.equivalent_symbols),
+            Units(thresholds(converted, on.formula_conversion), ends[:, 0], ends[:, 1], convert),
+            Units(thresholds(spaced[0], on.extraneous_elements), ends[:, 0], ends[:, 1], space),
+            Units(thresholds(swapped[0], on.equivalent_symbols), signs[:, 0], signs[:, 1], swap),
         ]
 
     # --- tables ---------------------------------------------------------------------------------------------
@@ -145,17 +159,24 @@ class Formatting(TextNoise):
         draws, content = rng.random(len(lines)), rng.random((len(inside), 19))
         spans = np.array(inside, dtype=np.int64).reshape(-1, 2)
 
-        def line(place: int) -> tuple[Edit, ...]:
-            at, command = lines[place]
-            space = "" if text[at : at + 1].isspace() else " "
-            return (Edit("table_lines", at, at, f" {command}{space}"),)
+        def rule_off(chosen: list[int]) -> list[tuple[Edit, ...]]:
+            made: list[tuple[Edit, ...]] = []
+            for at, command in (lines[place] for place in chosen):
+                space = "" if text[at : at + 1].isspace() else " "
+                made.append((Edit("table_lines", at, at, f" {command}{space}"),))
+            return made
 
-        def cell(place: int) -> tuple[Edit, ...]:
-            return cells.edited("cell_content", text, inside[place], content[place, 1:].tolist(), self.markdown)
+        def edit_cells(chosen: list[int]) -> list[tuple[Edit, ...]]:
+            drawn = content[chosen, 1:].tolist()
+            return [
+                cells.edited("cell_content", text, inside[place], one, self.markdown)
+                for place, one in zip(chosen, drawn, strict=True)
+            ]
 
+        on = self.rules
         return [
-            Units(draws, places, places, line, self.rules.table_lines),
-            Units(content[:, 0], spans[:, 0], spans[:, 1], cell, self.rules.cell_content),
+            Units(thresholds(draws, on.table_lines), places, places, rule_off),
+            Units(thresholds(content[:, 0], on.cell_content), spans[:, 0], spans[:, 1], edit_cells),
         ]
 
 

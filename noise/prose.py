@@ -23,10 +23,7 @@ _FRAGILE = "\\{}$&%<>#*_|^~`"
 _ESCAPED = "&%$#_"
 """Signs that a backslash makes harmless."""
 
-_MARK = re.compile(r"[-+>•]$|\d+[.)]$|\(?[A-Za-z0-9][.)]$")
-_HEAD = re.compile(r"[-+>#|=*~:`]|\d+[.)]$")
-"""What means something to Markdown at the beginning of a line."""
-
+_MARK = re.compile(r"[-+>]$|\d+[.)]$|\(?[A-Za-z0-9][.)]$")
 _CLOSING = re.compile(r"[^\w\s]+")
 
 
@@ -35,6 +32,7 @@ class Words:
     """The words of a page's plain text.
 
     Args:
+        codes: (m,) code point of each character of the page.
         starts: (n,) where each word begins.
         ends: (n,) where it ends.
         parts: (n,) number of the stretch of a line that it stands in; what stands between two stretches is a line
@@ -42,6 +40,7 @@ class Words:
         sound: (n,) whether it may be wrapped: no heading, no list's mark, no markup of its own.
     """
 
+    codes: NDArray[np.uint32]
     starts: Places
     ends: Places
     parts: Places
@@ -57,17 +56,19 @@ def words_of(text: str, regions: Sequence[Region]) -> Words:
             plain[region.start : region.end] = False
     in_word = np.zeros(len(codes) + 2, dtype=np.int8)
     in_word[1:-1] = plain & ~_spaces()[np.minimum(codes, _SPACES - 1)]
-    change = np.diff(in_word)
+    change = in_word[1:] - in_word[:-1]
     starts, ends = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
     if len(starts) and codes.max() >= _FIRST_HAN:
         starts, ends = _with_chinese(text, starts, ends)
     breaks = np.cumsum((codes == _NEWLINE) | ~plain)
     parts = breaks[starts] if len(starts) else starts
-    fragile = np.concatenate(([0], np.cumsum(_fragile(codes))))
-    return Words(starts, ends, parts, (fragile[ends] == fragile[starts]) & ~_of_markdown(text, codes, starts, ends))
+    fragile = np.zeros(len(codes) + 1, dtype=np.int64)
+    np.cumsum(_fragile(codes), out=fragile[1:])
+    sound = (fragile[ends] == fragile[starts]) & ~_of_markdown(text, codes, starts, ends)
+    return Words(codes, starts, ends, parts, sound)
 
 
-_NEWLINE, _BACKSLASH, _HASH = 10, 92, 35
+_NEWLINE, _HASH, _FULL_STOP, _BACKSLASH, _CHINESE_STOP = map(ord, "\n#.\\。")
 _SPACES, _FIRST_HAN = 0x3002, 0x2E80
 
 
@@ -92,15 +93,18 @@ def _fragile(codes: NDArray[np.uint32]) -> Flags:
 
 def _of_markdown(text: str, codes: NDArray[np.uint32], starts: Places, ends: Places) -> Flags:
     """Mark the words of headings, and the marks of lists."""
-    lines = np.cumsum(codes == _NEWLINE)[starts] if len(starts) else starts
-    first = np.diff(lines, prepend=-1) > 0
-    heads = np.flatnonzero(first)
     marked = np.zeros(len(starts), dtype=bool)
-    for place in heads[ends[heads] - starts[heads] <= 4].tolist():
+    if not len(starts):
+        return marked
+    lines = np.cumsum(codes == _NEWLINE)[starts]
+    first = np.ones(len(starts), dtype=bool)
+    first[1:] = lines[1:] != lines[:-1]
+    heads = np.flatnonzero(first)
+    may_be = (ends[heads] - starts[heads] <= 4) & _signs(".)-+>")[np.minimum(codes[ends[heads] - 1], 128)]
+    for place in heads[may_be].tolist():
         marked[place] = bool(_MARK.match(text[starts[place] : ends[place]]))
-    number = np.cumsum(first) - 1  # of the line among those with words
     headings = codes[starts[heads]] == _HASH
-    return marked | headings[number] if len(starts) else marked
+    return marked | headings[np.cumsum(first) - 1] if headings.any() else marked
 
 
 def _with_chinese(text: str, starts: Places, ends: Places) -> tuple[Places, Places]:
@@ -125,53 +129,57 @@ def _with_chinese(text: str, starts: Places, ends: Places) -> tuple[Places, Plac
 # --- units ------------------------------------------------------------------------------------------------
 
 
-def runs(words: Words, lengths: Places) -> tuple[Places, Places]:
-    """Divide sound words into runs of 2 to 5; `lengths` are drawn, and a run ends where a stretch does.
+def runs(words: Words, lengths: Places) -> Places:
+    """Divide sound words into runs of 2 to 5; gives (n, 2) starts and ends.
 
-    What is left over, a single word, is no run.
+    `lengths` are drawn, and a run ends where a stretch does; what is left over, a single word, is no run.
     """
     sound = np.flatnonzero(words.sound)
-    if len(sound) < 2:
-        return sound[:0], sound[:0]
+    cut = np.zeros(len(sound) + 1, dtype=bool)
     cuts = np.cumsum(lengths)
-    borders = np.flatnonzero((np.diff(sound) > 1) | (np.diff(words.parts[sound]) > 0)) + 1
-    bounds = np.union1d(np.union1d(cuts[cuts < len(sound)], borders), [0, len(sound)])
-    long = np.diff(bounds) >= 2
-    return words.starts[sound[bounds[:-1][long]]], words.ends[sound[bounds[1:][long] - 1]]
+    cut[cuts[cuts < len(sound)]] = True
+    cut[0] = cut[-1] = True
+    if len(sound):
+        parts = words.parts[sound]
+        cut[1:-1] |= (sound[1:] - sound[:-1] > 1) | (parts[1:] != parts[:-1])
+    bounds = np.flatnonzero(cut)
+    long = np.flatnonzero(bounds[1:] - bounds[:-1] >= 2)
+    return np.stack((words.starts[sound[bounds[long]]], words.ends[sound[bounds[long + 1] - 1]]), axis=1)
 
 
-def gaps(text: str, words: Words, whole: Sequence[Span]) -> tuple[Places, Places]:
-    """Find the gaps between the words of a stretch; none within `whole`, nor before what a line's head would change."""
-    if len(words.starts) < 2:
-        return words.starts[:0], words.starts[:0]
+def gaps(words: Words, whole: Places) -> Places:
+    """Find the gaps between the words of a stretch; gives (n, 2) starts and ends.
+
+    Args:
+        words: of the page.
+        whole: (k, 2) spans, ascending, that are not broken.
+    """
     same = np.flatnonzero(words.parts[1:] == words.parts[:-1])
-    starts, ends = words.ends[same], words.starts[same + 1]
-    lasts = words.ends[same + 1]
+    starts, ends, lasts = words.ends[same], words.starts[same + 1], words.ends[same + 1]
     good = np.ones(len(same), dtype=bool)
-    for place in np.flatnonzero(~words.sound[same + 1] | (lasts - ends <= 3)).tolist():
-        good[place] = not _HEAD.match(text[ends[place] : lasts[place]])
-    if whole:
-        spans = np.array(whole, dtype=np.int64)
-        before = np.searchsorted(spans[:, 0], starts, side="right") - 1
-        good &= (before < 0) | (starts >= spans[np.maximum(before, 0), 1])
-    return starts[good], ends[good]
+    # what begins a word and would mean more at a line's beginning; a number does with a mark behind it
+    heads = np.minimum(words.codes[ends], 128)
+    numbers = _signs("0123456789")[heads] & (lasts - ends <= 4)
+    numbers &= _signs(".)")[np.minimum(words.codes[lasts - 1], 128)]
+    good &= ~(_signs("-+>#|=*~:`")[heads] | numbers)
+    if len(whole):
+        before = np.searchsorted(whole[:, 0], starts, side="right") - 1
+        good &= (before < 0) | (starts >= whole[np.maximum(before, 0), 1])
+    return np.stack((starts[good], ends[good]), axis=1)
 
 
 def short_sentences(text: str, words: Words) -> Iterator[Span]:
     """Find sentences of at most five sound words that end in a full stop, ascending."""
-    if not len(words.starts):
+    last = words.codes[words.ends - 1]
+    at = np.flatnonzero((last == _FULL_STOP) | (last == _CHINESE_STOP))
+    if not len(at):
         return
-    last = words.ends - 1
-    stops = [text[place] in ".。" for place in last.tolist()]
-    borders = np.concatenate(([0], np.flatnonzero(np.diff(words.parts) > 0) + 1, [len(stops)]))
-    at = np.flatnonzero(stops)
-    previous = np.concatenate(([0], at[:-1] + 1)) if len(at) else at
-    stretch = np.searchsorted(borders, at, side="right") - 1
-    begun = np.maximum(previous, borders[stretch]) if len(at) else at
-    near = at - begun < MAX_TITLE_WORDS
-    for number in np.unique(stretch[near]).tolist():
-        low, high = int(borders[number]), int(borders[number + 1])
-        yield from _short_in(text, words, low, high)
+    borders = np.flatnonzero(words.parts[1:] != words.parts[:-1]) + 1
+    stretch = np.searchsorted(borders, at, side="right")
+    firsts, pasts = np.append(0, borders), np.append(borders, len(last))
+    begun = np.maximum(np.append(0, at[:-1] + 1), firsts[stretch])
+    for number in dict.fromkeys(stretch[at - begun < MAX_TITLE_WORDS].tolist()):
+        yield from _short_in(text, words, int(firsts[number]), int(pasts[number]))
 
 
 def _short_in(text: str, words: Words, low: int, high: int) -> Iterator[Span]:

@@ -178,7 +178,7 @@ def _groups(text: str, start: int, end: int) -> tuple[list[Span], int]:
         if text[place:end].lstrip()[:1] != "{":
             break
         place = text.index("{", place)
-        stop = _closing(text, place, end)
+        stop = closing(text, place, end)
         if stop < 0:
             break
         found.append((place + 1, stop))
@@ -189,7 +189,8 @@ def _groups(text: str, start: int, end: int) -> tuple[list[Span], int]:
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 
 
-def _closing(text: str, start: int, end: int) -> int:
+def closing(text: str, start: int, end: int) -> int:
+    """Find the brace that closes the one at `start`; -1 where none does."""
     depth = 0
     for match in _BRACE.finditer(text, start, end):
         depth += {"{": 1, "}": -1}.get(match[0], 0)

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 from rapidfuzz.distance import LCSseq
 
-from ohr.contracts import Metric
-from ohr.text import words
+from ohr.contracts import Edit, Metric
+from ohr.edits import undo
+from ohr.text import strip_markup, words
 
 
 def lcs(retrieved: str, evidence: str, segment_chinese: bool = True) -> float:
@@ -32,6 +33,30 @@ def lcs(retrieved: str, evidence: str, segment_chinese: bool = True) -> float:
 def lcs_of_words(retrieved: Sequence[str], evidence: Sequence[str]) -> float:
     """Give `lcs` of texts that are cut into words already."""
     return LCSseq.similarity(retrieved, evidence) / len(evidence) if evidence else nan
+
+
+def lcs_without_formatting(
+    retrieved: str, evidence: str, edits: Sequence[Edit] | None = None, start: int = 0, segment_chinese: bool = True
+) -> float:
+    r"""Give `lcs` of what formatting leaves alone: the words, whatever notation stands around them.
+
+    `lcs` counts a word as lost when a command is glued to it: `\textbf{rent` normalises to `textbfrent`. Here the
+    formatting is taken back first: with the ledger of the noise that made it, exactly; without one (an OCR engine's
+    text), by stripping the markup of both sides.
+    Source: ours.
+
+    Args:
+        retrieved: a page's text after formatting noise, or the part of it that one chunk holds.
+        evidence: the ground-truth passage.
+        edits: all edits that formatting noise made on the page, in its order; None where nobody kept them.
+        start: where `retrieved` begins in the page's noisy text.
+        segment_chinese: as in `lcs`.
+
+    Edge cases: as in `lcs`; without a ledger, evidence of markup only -> nan.
+    """
+    if edits is None:
+        return lcs(strip_markup(retrieved), strip_markup(evidence), segment_chinese)
+    return lcs(undo(retrieved, edits, start), evidence, segment_chinese)
 
 
 class Lcs(Metric):

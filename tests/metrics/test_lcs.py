@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.metrics.lcs import Lcs, lcs
+from ohr.contracts import Edit
+from ohr.edits import apply
+from ohr.metrics.lcs import Lcs, lcs, lcs_without_formatting
 from ohr.text import words
 
 text = st.lists(st.sampled_from(["red", "blue", "green", "the", "x1", "-"]), max_size=12).map(" ".join)
@@ -63,3 +65,27 @@ def test_the_evidence_itself_scores_one(evidence):
 def test_the_plugin_scores_prediction_against_reference():
     assert Lcs().score("one two", "one two three four") == 0.5
     assert Lcs(segment_chinese=False).score("北京上海", "北京 上海") == 0
+
+
+# --- without formatting -----------------------------------------------------------------------------------
+
+PAGE = "The rent is due each May. It ends."
+STYLED = apply(PAGE, [Edit("bold", 4, 4, "\\textbf{"), Edit("bold", 11, 11, "}"), Edit("paragraph", 15, 16, "\n", " ")])
+
+
+def test_a_command_costs_the_word_it_stands_at_and_nothing_without_formatting():
+    assert lcs(STYLED.text, "rent is due") == pytest.approx(2 / 3)
+    assert lcs_without_formatting(STYLED.text, "rent is due", STYLED.edits) == 1
+    assert lcs_without_formatting(STYLED.text, "\\textit{rent} is due") == 1
+
+
+def test_a_chunk_of_a_page_is_taken_back_too():
+    start = STYLED.text.index("rent")
+    chunk = STYLED.text[start : STYLED.text.index(" May")]
+    assert chunk == "rent is} due\neach"
+    assert lcs_without_formatting(chunk, "rent is due each May", STYLED.edits, start) == 4 / 5
+
+
+def test_words_that_noise_took_are_still_missed():
+    assert lcs_without_formatting("rent is", "rent is due", ()) == pytest.approx(2 / 3)
+    assert isnan(lcs_without_formatting("rent", "$\\quad$"))
