@@ -1,8 +1,7 @@
 """Formatting noise (OHRBench, III.1): notation around the words changes, the words do not."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import chain
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -14,7 +13,7 @@ from ohr.contracts import Edit, NoisyText, Span, TextNoise
 from . import cells, formulas, prose
 from .markup import Region, regions
 from .tabular import Tabular, tabulars
-from .units import Units, thresholds, touched
+from .units import Floats, Units, thresholds, touched
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 
@@ -77,11 +76,14 @@ class Formatting(TextNoise):
         gaps = prose.gaps(words, short)
         styles, titles, breaks = rng.random((3, len(runs))), rng.random((3, len(short))), rng.random(len(gaps))
         wrapped = np.concatenate((runs, short))
+        chosen, markdown = self._styles(styles[2]), (styles[1] < self.markdown).tolist()
 
         def wrap(places: list[int]) -> list[tuple[Edit, ...]]:
             spans = wrapped[places].tolist()
             names = [
-                self._style(*styles[1:, place]) if place < len(runs) else self._title(*titles[1:, place - len(runs)])
+                (STYLES[chosen[place]], *(cells.MARKDOWN if markdown[place] else cells.LATEX)[chosen[place]])
+                if place < len(runs)
+                else self._title(*titles[1:, place - len(runs)])
                 for place in places
             ]
             return [
@@ -101,13 +103,16 @@ class Formatting(TextNoise):
             Units(thresholds(breaks, on.paragraph), gaps[:, 0], gaps[:, 1], break_lines),
         ]
 
-    def _style(self, notation: float, draw: float) -> tuple[str, str, str]:
-        """Choose a run's style, in the ratio of the styles' weights."""
-        on = [(style, getattr(self.rules, style)) for style in STYLES if getattr(self.rules, style)]
-        sums = list(accumulate(weight for _, weight in on))
-        style, _ = on[min(bisect_right(sums, draw * sums[-1]), len(on) - 1)]
-        before, after = (cells.MARKDOWN if notation < self.markdown else cells.LATEX)[STYLES.index(style)]
-        return style, before, after
+    def _styles(self, draws: Floats) -> list[int]:
+        """Choose each run's style, in the ratio of the styles' weights: its place in STYLES."""
+        weights = np.array([self.rules.bold, self.rules.italic, self.rules.underline])
+        on = np.flatnonzero(weights)
+        if not len(on):
+            return []
+        sums = np.cumsum(weights[on])
+        places = np.minimum(np.searchsorted(sums, draws * sums[-1], side="right"), len(on) - 1)
+        chosen: list[int] = on[places].tolist()
+        return chosen
 
     def _title(self, notation: float, level: float) -> tuple[str, str, str]:
         before, after = (_MARKDOWN_TITLES if notation < self.markdown else _LATEX_TITLES)[int(level * 3)]

@@ -1,8 +1,11 @@
 """Edits of a text: applying them, and taking them back."""
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from ohr.contracts import Edit, NoisyText
+
+_BY_PLACE = attrgetter("start", "end")
 
 
 def apply(text: str, edits: Iterable[Edit]) -> NoisyText:
@@ -11,7 +14,7 @@ def apply(text: str, edits: Iterable[Edit]) -> NoisyText:
     Raises:
         ValueError: two edits overlap, or an edit lies outside the text.
     """
-    ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
+    ordered = sorted(edits, key=_BY_PLACE)
     parts, place = [], 0
     for edit in ordered:
         if not place <= edit.start <= edit.end <= len(text):

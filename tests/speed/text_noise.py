@@ -101,7 +101,9 @@ def main() -> int:
             opening, closing = AROUND.get(label, ("", ""))
             text = opening + piece * (size // len(piece)) + closing
             rng = np.random.default_rng(0)
-            took.append(seconds(lambda text=text, rng=rng: Formatting(rate=0.3).perturb(text, [(0, len(text))], rng), 1))
+            took.append(
+                seconds(lambda text=text, rng=rng: Formatting(rate=0.3).perturb(text, [(0, len(text))], rng), 1)
+            )
         print(f"{label:28}" + "".join(f"{one:8.2f}" for one in took), flush=True)
     return slow
 
