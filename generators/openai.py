@@ -1,8 +1,10 @@
 """Any server with an OpenAI-style chat API: vLLM, llama.cpp, Ollama, or a hosted one."""
 
 import os
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from threading import Event
 from time import perf_counter
 from typing import Annotated, Any, ClassVar, Literal
@@ -10,8 +12,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Completion, Generator, Prompt, execution
+from ohr.contracts import Completion, Generator, Image, Prompt, execution
 from ohr.errors import PluginError
+
+from .pixels import scaled
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """Status codes that are worth another try."""
@@ -29,6 +33,11 @@ class OpenAI(Generator):
     api_key_env: Annotated[str | None, execution("Environment variable that holds the key.")] = None
     max_tokens: Annotated[int, Field(gt=0, description="Longest reply.")] = 1280
     temperature: Annotated[float, Field(ge=0, description="0 decodes greedily.")] = 0.0
+    stop: Annotated[tuple[str, ...], Field(description="Texts at which a reply ends; they are not part of it.")] = ()
+    opening: Annotated[
+        Literal["assistant", "vllm", "none"],
+        Field(description="How a prompt's opening is sent: as the assistant's words, also marked for vLLM, or not."),
+    ] = "assistant"
     concurrency: Annotated[int, execution("Requests under way at once.", gt=0)] = 8
     timeout: Annotated[float, execution("Seconds to wait for one reply.", gt=0)] = 120.0
     retries: Annotated[int, execution("Further tries of a failing request.", ge=0)] = 4
@@ -76,12 +85,10 @@ class OpenAI(Generator):
     def _try(self, client: Any, prompt: Prompt) -> tuple[Completion | None, str, float | None]:
         """Ask once: a completion, or an error and the seconds to wait at least (None: do not try again)."""
         httpx = extras.load("httpx", "openai")
-        body = {
-            "model": self.model,
-            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
-            "max_tokens": self.max_tokens,
-            "temperature": self.temperature,
-        }
+        try:
+            body = self._body(prompt)
+        except Exception as error:  # a benchmark or a noise may raise anything when it makes an image
+            return None, f"no page image: {type(error).__name__}: {error}", None
         began = perf_counter()
         try:
             response = client.post(f"{self.base_url.rstrip('/')}/chat/completions", json=body)
@@ -93,21 +100,57 @@ class OpenAI(Generator):
             return None, f"server answered {response.status_code}: {_excerpt(response.text)}", _retry_after(response)
         if response.status_code != 200:
             return None, f"server answered {response.status_code}: {_excerpt(response.text)}", None
-        return _completion(response, perf_counter() - began)
+        return _completion(response, perf_counter() - began, prompt.opening)
+
+    def _body(self, prompt: Prompt) -> dict[str, Any]:
+        messages: list[dict[str, Any]] = [{"role": "user", "content": self._shown(prompt)}]
+        if prompt.system:
+            messages.insert(0, {"role": "system", "content": prompt.system})
+        marks = {}
+        if prompt.opening and self.opening != "none":  # llama.cpp goes on with it; vLLM does when it is told to
+            messages.append({"role": "assistant", "content": prompt.opening})
+            marks = {"continue_final_message": True, "add_generation_prompt": False} if self.opening == "vllm" else {}
+        stops = {"stop": list(self.stop)} if self.stop else {}
+        plain = {"max_tokens": self.max_tokens, "temperature": self.temperature}
+        return {"model": self.model, "messages": messages, **plain, **stops, **marks}
+
+    def _shown(self, prompt: Prompt) -> Any:
+        return prompt.user
 
 
-def _completion(response: Any, seconds: float) -> tuple[Completion | None, str, float | None]:
+class OpenAIVision(OpenAI):
+    """Sends page images to a server with an OpenAI-style chat API, as PNG; the passages' text is not sent."""
+
+    kind: Literal["openai_vision"] = "openai_vision"  # type: ignore[assignment] # a plugin of its own
+    reads_images: ClassVar[bool] = True
+    max_pixels: Annotated[int, Field(gt=783, description="Larger pages are made smaller.")] = 1_003_520
+
+    def _shown(self, prompt: Prompt) -> Any:
+        pages = [{"type": "image_url", "image_url": {"url": self._encoded(image)}} for image in prompt.images]
+        return [*pages, {"type": "text", "text": prompt.user}]
+
+    def _encoded(self, image: Image) -> str:
+        file = BytesIO()
+        scaled(image, self.max_pixels).save(file, "PNG")
+        return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+
+
+def _completion(response: Any, seconds: float, opening: str) -> tuple[Completion | None, str, float | None]:
     try:
         reply = response.json()
         choice = reply["choices"][0]
+        refusal = choice["message"].get("refusal") or choice.get("finish_reason") == "content_filter"
         text = choice["message"]["content"] or ""
         if not isinstance(text, str):
             raise TypeError("content is not text")
-    except (ValueError, KeyError, IndexError, TypeError):
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         return None, f"not a chat completion: {_excerpt(response.text)}", 0.0
+    if refusal:
+        reason = refusal if isinstance(refusal, str) else "content filter"
+        return None, f"the model refused to answer: {_excerpt(reason)}", None
     finish: Literal["stop", "length"] = "length" if choice.get("finish_reason") == "length" else "stop"
     counts = _count(reply, "prompt_tokens"), _count(reply, "completion_tokens")
-    return Completion(text, *counts, round(seconds, 4), finish), "", None
+    return Completion(text.removeprefix(opening), *counts, round(seconds, 4), finish), "", None
 
 
 def _count(reply: Any, name: str) -> int:

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,6 +43,12 @@ class ChatServer:
     done: threading.Event = field(default_factory=threading.Event)
 
 
+def asked(body: dict[str, Any]) -> str:
+    """The user's words; of parts, the last one's text."""
+    (content,) = [message["content"] for message in body["messages"] if message["role"] == "user"]
+    return content if isinstance(content, str) else content[-1]["text"]
+
+
 def completion(text: str, finish: str = "stop") -> str:
     usage = {"prompt_tokens": 7, "completion_tokens": len(text.split())}
     return json.dumps({"choices": [{"message": {"content": text}, "finish_reason": finish}], "usage": usage})
@@ -57,7 +64,7 @@ def chat_server() -> Iterator[ChatServer]:
             with lock:
                 state.requests.append(body)
                 state.headers.append(dict(self.headers))
-                echo = (200, {}, completion("echo " + body["messages"][1]["content"]))
+                echo = (200, {}, completion("echo " + asked(body)))
                 status, headers, text = state.replies.pop(0) if state.replies else echo
             if status == 0:
                 state.done.wait(20)
@@ -83,27 +90,34 @@ def chat_server() -> Iterator[ChatServer]:
     thread.join()
 
 
-@pytest.fixture(scope="session")
-def tiny_model(tmp_path_factory) -> Path:
-    """A random Llama of two layers with a chat template, saved as any model is."""
+def tiny_tokenizer(specials: list[str], template: str) -> Any:
+    """A tokenizer trained on one sentence."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
+    from transformers import PreTrainedTokenizerFast
 
-    folder = tmp_path_factory.mktemp("model")
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=400,
-        special_tokens=["<pad>", "<s>", "</s>"],
+        special_tokens=specials,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
     tokenizer.train_from_iterator(["When did the lease of the ferry berth begin? It began in 1964."] * 20, trainer)
-    template = "{% for m in messages %}<s>{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}<s>assistant: "
-    fast = PreTrainedTokenizerFast(
+    return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<s>", eos_token="</s>", chat_template=template
     )
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory) -> Path:
+    """A random Llama of two layers with a chat template, saved as any model is."""
+    from transformers import LlamaConfig, LlamaForCausalLM, set_seed
+
+    folder = tmp_path_factory.mktemp("model")
+    template = "{% for m in messages %}<s>{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}<s>assistant: "
+    fast = tiny_tokenizer(["<pad>", "<s>", "</s>"], template)
     fast.save_pretrained(folder)
     set_seed(0)
     config = LlamaConfig(
@@ -151,3 +165,45 @@ def tiny_colpali(tmp_path_factory) -> Path:
     from .tiny_models import colpali
 
     return colpali(tmp_path_factory.mktemp("colpali"))
+
+
+@pytest.fixture(scope="session")
+def tiny_vision_model(tmp_path_factory) -> Path:
+    """A random LLaVA of two layers, saved as any model is; images are 56 pixels a side, 16 patches."""
+    from transformers import (
+        CLIPImageProcessorPil,
+        CLIPVisionConfig,
+        LlamaConfig,
+        LlavaConfig,
+        LlavaForConditionalGeneration,
+        LlavaProcessor,
+        set_seed,
+    )
+
+    folder = tmp_path_factory.mktemp("vision")
+    template = (
+        "{% for m in messages %}<s>{{ m['role'] }}: {% for c in m['content'] %}"
+        "{{ '<image>' if c['type'] == 'image' else c['text'] }}{% endfor %}</s>{% endfor %}<s>assistant: "
+    )
+    tokenizer = tiny_tokenizer(["<pad>", "<s>", "</s>", "<image>"], template)
+    sides = {"size": {"shortest_edge": 56}, "crop_size": {"height": 56, "width": 56}}
+    LlavaProcessor(
+        CLIPImageProcessorPil(**sides),
+        tokenizer,
+        patch_size=14,
+        vision_feature_select_strategy="default",
+        chat_template=template,
+        num_additional_image_tokens=1,
+    ).save_pretrained(folder)
+    set_seed(0)
+    layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    ends = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+    config = LlavaConfig(
+        vision_config=CLIPVisionConfig(**layers, image_size=56, patch_size=14),
+        text_config=LlamaConfig(**layers, **ends, vocab_size=len(tokenizer), max_position_embeddings=512),
+        vision_feature_layer=-1,
+        image_token_id=3,
+        **ends,
+    )
+    LlavaForConditionalGeneration(config).save_pretrained(folder)
+    return folder

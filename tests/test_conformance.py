@@ -21,7 +21,7 @@ from ohr.testing import (
 )
 
 REGISTRY = Registry()
-SLOW = {"rapidocr"}
+SLOW = {"rapidocr", "llama_cpp"}
 COUNTS_EMPTY_PAGES = {"reference"}
 """Chunkers of a published protocol, to which an empty page is a chunk."""
 
@@ -35,6 +35,10 @@ NOT_COUPLED: set[str] = set()
 def engines(*, reads_images: bool) -> list[object]:
     kinds = [kind for kind in REGISTRY.names("ocr") if REGISTRY.load("ocr", kind).reads_images == reads_images]
     return [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in kinds]
+
+
+def kinds(family: str) -> list[object]:
+    return [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in REGISTRY.names(family)]
 
 
 @pytest.fixture
@@ -60,6 +64,15 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 return {"model": model, "max_new_tokens": 8, "batch_size": 2}
             case "retriever", _:
                 return retriever_arguments(kind, lambda model: str(request.getfixturevalue(model)))
+            case "generator", "openai_vision":
+                return {"base_url": request.getfixturevalue("chat_server").url, "model": "echo"}
+            case "generator", "transformers_vision":
+                return {"model": str(request.getfixturevalue("tiny_vision_model")), "max_new_tokens": 8}
+            case "generator", "llama_cpp":
+                return {"max_tokens": 4, "context": 256, "threads": 1}
+            case "generator", "vllm":
+                pytest.importorskip("vllm")
+                return {"model": str(request.getfixturevalue("tiny_model")), "max_tokens": 4, "memory": 0.2}
         return {}
 
     return give
@@ -133,7 +146,7 @@ def test_retriever(plugin, kind):
     check_retriever(plugin("retriever", kind), finds=kind not in BLIND)
 
 
-@pytest.mark.parametrize("kind", REGISTRY.names("generator"))
+@pytest.mark.parametrize("kind", kinds("generator"))
 def test_generator(plugin, kind):
     check_generator(plugin("generator", kind))
 

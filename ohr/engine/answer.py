@@ -67,6 +67,7 @@ def _generate(
             work.tokens["in"] += completion.tokens_in
             work.tokens["out"] += completion.tokens_out
             work.calls["truncated prompts"] += completion.truncated
+            work.calls["empty replies"] += completion.error is None and not completion.text.strip()
             if completion.error is None:
                 store.put(name, made[name])
             else:

@@ -111,7 +111,8 @@ class Recipe:
 
     def prompt(self, generator: Generator) -> str | Path:
         """Give the name or file of the prompt that a generator is asked with."""
-        return generator.prompt or self.spec.benchmark.scoring.prompt
+        protocols = self.spec.benchmark.scoring.prompt
+        return generator.prompt or ("page_images" if generator.reads_images else protocols)
 
     def run(self) -> str:
         """Key of the whole run."""

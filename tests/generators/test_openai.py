@@ -1,10 +1,17 @@
+import json
+from base64 import b64decode
+from dataclasses import replace
+from io import BytesIO
 from time import perf_counter
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from ohr.contracts import Prompt
 from ohr.errors import PluginError
-from ohr.generators.openai import OpenAI
+from ohr.generators import checkpoints
+from ohr.generators.openai import OpenAI, OpenAIVision
 from ohr.keys import identity
 
 from ..conftest import completion
@@ -133,3 +140,94 @@ def test_a_missing_key_is_told_before_any_work(monkeypatch):
     with pytest.raises(PluginError) as caught:
         OpenAI(base_url="http://x", model="m", api_key_env="OHR_TEST_KEY").check()
     assert str(caught.value) == "generator openai: environment variable OHR_TEST_KEY is not set"
+
+
+@pytest.mark.parametrize(
+    ("message", "finish", "reason"),
+    [
+        ({"content": None, "refusal": "I can't help with that."}, "stop", "I can't help with that."),
+        ({"content": ""}, "content_filter", "content filter"),
+    ],
+)
+def test_a_models_refusal_is_an_error_not_a_blank(ask, chat_server, message, finish, reason):
+    body = json.dumps({"choices": [{"message": message, "finish_reason": finish}]})
+    chat_server.replies = [(200, {}, body)] * 2
+    (given,) = ask()
+    assert (given.text, given.finish, given.error) == ("", "error", f"the model refused to answer: {reason}")
+    assert len(chat_server.requests) == 1
+
+
+def test_a_reply_that_was_cut_on_its_way_is_asked_for_again(ask, chat_server):
+    whole = completion("in 1964")
+    chat_server.replies = [(200, {}, whole[: len(whole) // 2])]
+    assert ask()[0].text == "echo Question: When?"
+    assert len(chat_server.requests) == 2
+
+
+def test_the_opening_of_a_reply_is_sent_as_the_assistants_words(ask, chat_server):
+    chat_server.replies = [(200, {}, completion("It began in 1964")), (200, {}, completion(" 1964"))]
+    asked = replace(ASKED, opening="It began in")
+    assert [given.text for given in (*ask(asked), *ask(asked, opening="vllm"))] == [" 1964", " 1964"]
+    first, second = chat_server.requests
+    assert first["messages"][-1] == second["messages"][-1] == {"role": "assistant", "content": "It began in"}
+    assert (second["continue_final_message"], second["add_generation_prompt"]) == (True, False)
+    ask(asked, opening="none")
+    assert chat_server.requests[2]["messages"][-1]["role"] == "user"
+
+
+def test_page_images_are_sent_as_png(chat_server):
+    page = np.full((40, 30, 3), 7, dtype=np.uint8)
+    asked = replace(ASKED, images=[page, page])
+    (given,) = OpenAIVision(base_url=chat_server.url, model="m").answer([asked])
+    assert given.text == "echo Question: When?"
+    first, _, text = chat_server.requests[0]["messages"][1]["content"]
+    assert text == {"type": "text", "text": "Question: When?"}
+    kind, _, data = first["image_url"]["url"].partition(",")
+    assert kind == "data:image/png;base64"
+    assert np.array_equal(np.asarray(Image.open(BytesIO(b64decode(data)))), page)
+
+
+def test_a_large_page_is_made_smaller(chat_server):
+    asked = replace(ASKED, images=[np.zeros((400, 100, 3), dtype=np.uint8)])
+    list(OpenAIVision(base_url=chat_server.url, model="m", max_pixels=10_000).answer([asked]))
+    data = chat_server.requests[0]["messages"][1]["content"][0]["image_url"]["url"].partition(",")[2]
+    assert Image.open(BytesIO(b64decode(data))).size == (50, 200)
+
+
+@pytest.fixture(scope="module")
+def llama_server():
+    """The packaged model behind llama.cpp's own server, on a free port."""
+    xllamacpp = pytest.importorskip("xllamacpp")
+    settings = xllamacpp.CommonParams()
+    settings.model.path = checkpoints.location("smollm2-135m-instruct")
+    settings.n_ctx, settings.n_parallel, settings.verbosity = 512, 1, -1
+    settings.hostnames, settings.port = ["127.0.0.1"], 0
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
+    server = xllamacpp.Server(settings)
+    yield f"{server.listening_address}/v1"
+
+
+LEASE = "The lease of the ferry berth began in 1964. It ends after ninety years."
+
+
+def lease(**how):
+    return Prompt("When?", (LEASE,), "Answer briefly.", f"{LEASE}\n\nWhen did the lease begin?", **how)
+
+
+@pytest.mark.slow
+def test_a_real_server_answers(llama_server):
+    stage = OpenAI(base_url=llama_server, model="any", max_tokens=24, concurrency=2)
+    first, second = stage.answer([lease(), lease(opening="The answer is:")])
+    assert "1964" in first.text
+    assert (second.text.strip(), second.error) == ("1964", None)
+    assert first.tokens_in > 30
+    assert first.tokens_out > 5
+    assert first.finish == "stop"
+
+
+@pytest.mark.slow
+def test_a_real_servers_refusal_of_a_long_prompt_is_told(llama_server):
+    long = Prompt("When?", (), "", LEASE * 60)
+    (given,) = OpenAI(base_url=llama_server, model="any", max_tokens=4).answer([long])
+    assert given.error.startswith("server answered 400: ")
+    assert "context size" in given.error
