@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -57,22 +58,10 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 return {"root": ohrbench_folder(tmp_path)}
             case "benchmark", "folder":
                 return own_folder(tmp_path)
-            case "generator", "openai":
-                return {"base_url": request.getfixturevalue("chat_server").url, "model": "echo"}
-            case "generator", "transformers":
-                model = str(request.getfixturevalue("tiny_model"))
-                return {"model": model, "max_new_tokens": 8, "batch_size": 2}
+            case "generator", _:
+                return generator_arguments(kind, request.getfixturevalue)
             case "retriever", _:
                 return retriever_arguments(kind, lambda model: str(request.getfixturevalue(model)))
-            case "generator", "openai_vision":
-                return {"base_url": request.getfixturevalue("chat_server").url, "model": "echo"}
-            case "generator", "transformers_vision":
-                return {"model": str(request.getfixturevalue("tiny_vision_model")), "max_new_tokens": 8}
-            case "generator", "llama_cpp":
-                return {"max_tokens": 4, "context": 256, "threads": 1}
-            case "generator", "vllm":
-                pytest.importorskip("vllm")
-                return {"model": str(request.getfixturevalue("tiny_model")), "max_tokens": 4, "memory": 0.2}
         return {}
 
     return give
@@ -85,6 +74,23 @@ def retriever_arguments(kind: str, folder: Callable[[str], str]) -> dict[str, ob
     if kind == "rerank":
         return {"retriever": {"kind": "bm25"}, "model": folder("tiny_reranker")}
     return {"model": folder(f"tiny_{kind}")} if kind in ("bge_m3", "colqwen", "colpali") else {}
+
+
+def generator_arguments(kind: str, fixture: Callable[[str], Any]) -> dict[str, object]:
+    """Small models of the true architectures, and a server that echoes."""
+    match kind:
+        case "openai" | "openai_vision":
+            return {"base_url": fixture("chat_server").url, "model": "echo"}
+        case "transformers":
+            return {"model": str(fixture("tiny_model")), "max_new_tokens": 8, "batch_size": 2}
+        case "transformers_vision":
+            return {"model": str(fixture("tiny_vision_model")), "max_new_tokens": 8}
+        case "llama_cpp":
+            return {"max_tokens": 4, "context": 256, "threads": 1}
+        case "vllm":
+            pytest.importorskip("vllm")
+            return {"model": str(fixture("tiny_model")), "max_tokens": 4, "memory": 0.2}
+    return {}
 
 
 def ohrbench_folder(root: Path) -> Path:
