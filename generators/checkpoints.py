@@ -76,7 +76,7 @@ def check(told: str, model: str, revision: str | None = None) -> None:
 @lru_cache(maxsize=8)
 def _check_hub(told: str, name: str, revision: str | None) -> None:
     library = extras.load("huggingface_hub", "llm")
-    errors = library.errors
+    errors = extras.load("huggingface_hub.errors", "llm")
     at = f"{name} at revision {revision!r}" if revision else name
     reasons = (
         (errors.GatedRepoError, "is gated: ask for access on its page, then `hf auth login`"),
