@@ -40,6 +40,8 @@ def read_noise(given: str, registry: Registry | None = None) -> NoiseChain:
     chains = builder.chain(family, entry, where) if family else []
     if builder.faults:
         raise SpecError("\n".join(str(fault) for fault in sorted(set(builder.faults))))
+    if any(built.aim for chain in chains for built in chain):
+        raise SpecError(f"{source.file}: a target needs questions: `ohr noise calibrate` finds the strength for a spec")
     if len(chains) != 1 or family is None:
         swept = sorted({name for chain in chains for built in chain for name, _ in built.swept})
         raise SpecError(f"{source.file}: one level at a time: give {', '.join(swept)} one value")

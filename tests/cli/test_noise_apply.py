@@ -157,6 +157,7 @@ def test_a_broken_file_is_told_and_the_others_are_done(ohr, home):
         ("{kind: formating}", "Did you mean 'formatting'?"),
         ("{kind: formatting, rate: 2}", "rate: must be less than or equal to 1 (got 2)"),
         ("{kind: formatting, rate: [0.1, 0.2]}", "one level at a time: give rate one value"),
+        ("{kind: formatting, target_r_noise: 0.2}", "a target needs questions"),
         ("formatting", "must be a mapping with a `kind`"),
         ("{kind: [}", "not valid YAML"),
         ("[]", "must be a mapping with a `kind`"),

@@ -32,13 +32,20 @@ CASES = {
         "mini source",
         5,
         "{kind: mini}",
-        "text_noise: {kind: formatting, target_r_noise: 0.3, target_source: [text, reading_order]}",
+        "text_noise: {kind: formatting, target_r_noise: 0.15, target_source: [text, reading_order]}",
     ),
+    "channel": ("mini channel", 5, "{kind: mini}", "text_noise: {kind: channel, target_r_noise: [0.2, 0.4, 0.6]}"),
     "ocr": (
         "mini OCR",
         1,
         "{kind: mini, languages: [en], max_pages: 1, dpi: 100}",
         "image_noise: {kind: salt_and_pepper, target_r_noise: [0.4, 0.6, 0.8]}, ocr: {kind: tesseract}",
+    ),
+    "real_channel": (
+        "real channel",
+        1,
+        f"{{kind: ohrbench, root: {os.environ.get('OHRBENCH_DATA', '')}}}",
+        "text_noise: {kind: channel, target_r_noise: [0.3, 0.5]}",
     ),
     "real": (
         "real text",
@@ -49,14 +56,14 @@ CASES = {
 }
 
 if __name__ == "__main__":
-    names = sys.argv[1:] or [name for name in CASES if name != "real" or "OHRBENCH_DATA" in os.environ]
+    names = sys.argv[1:] or [name for name in CASES if not name.startswith("real") or "OHRBENCH_DATA" in os.environ]
     for case in names:
         name, replicates, benchmark, noise = CASES[case]
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "spec.yaml"
             path.write_text(SPEC.format(replicates=replicates, benchmark=benchmark, name=case, noise=noise))
             began = perf_counter()
-            limit = DOCUMENTS if case == "real" else None
+            limit = DOCUMENTS if case.startswith("real") else None
             spec = calibrated(
                 read_spec(path), store=Path(folder) / "store", workers=WORKERS, limit=limit, progress=Quiet()
             )
@@ -65,6 +72,7 @@ if __name__ == "__main__":
             print(
                 f"{name:12} {found.noise:28} target {found.target.value:.2f} got {found.achieved:.4f} "
                 f"off {abs(found.achieved - found.target.value):.4f} (limit {found.tolerance:.4f}) "
-                f"in {len(found.passes)} passes, {found.questions} questions, {len(found.seeds)} seeds"
+                f"in {len(found.passes)} passes, {found.questions} questions, {len(found.seeds)} seeds",
+                flush=True,
             )
-        print(f"{name:12} {seconds:.0f} s with {WORKERS} workers")
+        print(f"{name:12} {seconds:.0f} s with {WORKERS} workers", flush=True)
