@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from ohr.cli import cache, data, noise, plugins, score
+from ohr.cli.breakdown import show
 from ohr.cli.check import check
 from ohr.cli.demo import demo
 from ohr.cli.new import new
@@ -50,7 +51,7 @@ def _status(error: OhrError) -> int:
 
 # plain help and plain tracebacks: rich takes 0.15 s to load, and its tracebacks show the values of secrets
 app = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
-for command in (demo, run, check, plan, plot, runs, schema, new):
+for command in (demo, run, check, plan, plot, runs, show, schema, new):
     app.command()(command)
 app.add_typer(plugins.app, name="plugins")
 app.add_typer(noise.app, name="noise")

@@ -1,9 +1,10 @@
 """From rows to means: per cell, metric and evidence source, with intervals, dose, floor and ceiling."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import nan
+from math import isnan, nan
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ GROUPS: dict[str, Callable[[str], bool]] = {
 }
 """Evidence sources, and the groups of the paper's Fig. 3."""
 
+CUTS = ("domain", "answer_form", "task_type", "pages")
+"""What questions are told apart by, beside their evidence source; only where it tells some of them apart."""
+
 _NO_DOSE = {"r_noise": nan, "evidence_loss": nan}
 _LEVEL = ("stage", "noise", "noise_type", "knob", "knob_value", "chunker", "retriever", "generator")
 
@@ -36,6 +40,7 @@ class _Scores:
     documents: Sequence[str]
     domains: Sequence[str]
     sources: Sequence[str]
+    traits: Mapping[str, Sequence[str]]
     values: np.ndarray[Any, np.dtype[np.float64]]
     failed: np.ndarray[Any, np.dtype[np.bool_]]
     replicates: int
@@ -61,6 +66,8 @@ def summarise(rows: Iterable[Row]) -> list[dict[str, Any]]:
                 {
                     **place,
                     "metric": metric,
+                    "by": "evidence_source",
+                    "group": group,
                     "evidence_source": group,
                     **_estimate(found, chosen),
                     "replicates": found.replicates,
@@ -72,7 +79,18 @@ def summarise(rows: Iterable[Row]) -> list[dict[str, Any]]:
                     "ceiling": ceiling,
                 }
             )
+        summary += [{**place, "metric": metric, **row} for row in _cut(found)]
     return summary
+
+
+def _cut(found: _Scores) -> Iterator[dict[str, Any]]:
+    """Give the means of a cell by domain, answer form, task type and number of pages; columns left out are empty."""
+    for trait, held in found.traits.items():
+        groups = sorted(set(held))
+        for group in groups if len(groups) > 1 else ():
+            chosen = np.array([value == group for value in held])
+            counts = {"replicates": found.replicates, "replicate_sd": nan}
+            yield {"by": trait, "group": group, "evidence_source": None, **_estimate(found, chosen), **counts}
 
 
 def _gathered(rows: Iterable[Row]) -> dict[tuple[Key, str], _Scores]:
@@ -90,6 +108,7 @@ def _gathered(rows: Iterable[Row]) -> dict[tuple[Key, str], _Scores]:
             [row["document"] for row in firsts],
             [row["domain"] for row in firsts],
             [row["evidence_source"] for row in firsts],
+            {trait: [_trait(row, trait) for row in firsts] for trait in CUTS},
             np.array([np.mean([row["value"] for row in found]) for found in questions.values()]),
             np.array([any(row["status"] == "failed" for row in found) for found in questions.values()]),
             len(draws),
@@ -98,12 +117,30 @@ def _gathered(rows: Iterable[Row]) -> dict[tuple[Key, str], _Scores]:
     return gathered
 
 
+def _trait(row: Row, trait: str) -> str:
+    if trait == "pages":
+        return "multi-page" if row["multi_page"] else "single-page"
+    return str(row[trait])
+
+
+def _macro(values: np.ndarray[Any, np.dtype[np.float64]], domains: Sequence[str]) -> dict[str, Any]:
+    """Average the means of the domains, each with the same weight; undefined values are in none."""
+    by_domain: dict[str, list[float]] = defaultdict(list)
+    for value, domain in zip(values.tolist(), domains, strict=True):
+        if not isnan(value):
+            by_domain[domain].append(value)
+    means = [fmean(found) for found in by_domain.values()]
+    return {"macro_mean": fmean(means) if means else nan, "domains": len(means)}
+
+
 def _estimate(found: _Scores, chosen: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, Any]:
     places = np.flatnonzero(chosen).tolist()
     documents = [found.documents[place] for place in places]
     domains = [found.domains[place] for place in places]
     failed = int(found.failed[chosen].sum())
-    return asdict(clustered_mean(found.values[chosen], documents, failed, strata=strata_of(documents, domains)))
+    values = found.values[chosen]
+    estimate = asdict(clustered_mean(values, documents, failed, strata=strata_of(documents, domains)))
+    return {"mean": estimate.pop("mean"), **_macro(values, domains), **estimate}
 
 
 def _lost(clean: _Scores | None, found: _Scores, chosen: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, float]:

@@ -1,0 +1,71 @@
+import json
+from statistics import fmean
+
+import pytest
+
+from ohr.results import read_csv, read_table
+
+SPEC = """\
+name: study
+limit: 6
+benchmark: {kind: mini, languages: [en], max_pages: 1, domains: [law, textbook]}
+knowledge_bases:
+  - name: ground_truth
+retrievers: [{kind: bm25}]
+evaluate: [retrieval]
+"""
+
+
+@pytest.fixture
+def ran(ohr, home):
+    (home / "study.yaml").write_text(SPEC)
+    ohr("run", "study.yaml")
+    return max((home / "runs" / "study").glob("*-*"))
+
+
+def test_each_cut_is_the_mean_of_its_rows(ran):
+    rows = [row for row in read_table(ran / "scores.parquet") if (row["stage"], row["metric"]) == ("retrieval", "lcs")]
+    held = {
+        (line["by"], line["group"]): line
+        for line in read_csv(ran / "summary.csv")
+        if (line["stage"], line["metric"]) == ("retrieval", "lcs")
+    }
+    domains = {domain: [row["value"] for row in rows if row["domain"] == domain] for domain in ("law", "textbook")}
+    for domain, values in domains.items():
+        assert float(held["domain", domain]["mean"]) == pytest.approx(fmean(values), abs=1e-5)
+        assert int(held["domain", domain]["n"]) == len(values)
+    whole = held["evidence_source", "all"]
+    assert float(whole["mean"]) == pytest.approx(fmean(row["value"] for row in rows), abs=1e-5)
+    assert float(whole["macro_mean"]) == pytest.approx(fmean(map(fmean, domains.values())), abs=1e-5)
+    assert whole["domains"] == "2"
+    forms = {row["answer_form"] for row in rows}
+    assert {group for by, group in held if by == "answer_form"} == (forms if len(forms) > 1 else set())
+
+
+def test_a_run_is_shown_by_domain(ohr, ran):
+    told = ohr("show", "study", "--by", "domain").stdout.splitlines()
+    assert told[0] == "protocol clean"
+    assert told[2].split() == [
+        "noise",
+        "level",
+        "pipeline",
+        "metric",
+        "n",
+        "failed",
+        "micro",
+        "macro",
+        "law",
+        "textbook",
+    ]
+    assert told[3].split()[0] == "ground_truth"
+
+
+def test_the_json_has_the_rows(ohr, ran):
+    rows = json.loads(ohr("show", str(ran), "--by", "domain", "--metric", "mrr", "--json").stdout)
+    assert [row["group"] for row in rows] == ["all", "law", "textbook"]
+
+
+def test_a_metric_that_is_not_there_is_told(ohr, ran):
+    result = ohr("show", "study", "--metric", "rouge")
+    assert result.exit_code == 2
+    assert "has no rouge; it has " in result.stderr
