@@ -7,12 +7,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .page import CLASSES, KINDS, PageWords
-from .profile import OPERATIONS, SIZES, Histogram, Level
+from .page import KINDS, PageWords
+from .profile import OPERATIONS, SIZES, Level
+from .tables import LEAST_SPREAD as _LEAST_SPREAD
+from .tables import Tables, tables
 
 Model = Literal["channel", "independent", "scatter", "block"]
 LINES, UNIT, RUN, INSERTION = range(4)
-_MOST_HAZARD = 50.0
+_MOST_CHANCE = 0.98
 DELETE, GARBLE, RESPACE, REWRITE, MOVE = range(len(OPERATIONS))
 
 
@@ -67,81 +69,53 @@ def _baseline(page: PageWords, model: Model) -> Iterator[_Part]:
 
 
 def _channel(page: PageWords, level: Level, rng: np.random.Generator) -> Iterator[_Part]:
-    places, heads = np.flatnonzero(page.counted), page.line_start[:-1]
-    size = np.add.reduceat(page.counted.astype(np.int64), heads)
-    begin, follow = (np.array([table[kind] for kind in KINDS]) for table in (level.lines, level.next_lines))
-    hazard = np.where(size > 0, _hazard(begin, level.spread["lines"])[page.line_kind, page.line_bin], 0.0)
-    hazard *= _gamma(level.spread["lines"], 1, rng)
-    stops = np.flatnonzero(rng.random(len(size)) >= np.where(size > 0, follow[page.line_kind, page.line_bin], 0.98))
-    stops = np.append(stops, len(size))
-    reach = stops[np.searchsorted(stops, np.arange(len(size)), side="right")]  # the next line with which no run goes on
+    known, places, heads = tables(level), np.flatnonzero(page.counted), page.line_start[:-1]
+    worded = np.add.reduceat(page.counted.astype(np.int64), heads) > 0
+    page_factor = _gamma(known.page_spread, rng)
+    by_line, by_kind, by_class = np.split(page_factor, [1, 1 + len(KINDS)])
+    hazard = np.where(worded, known.lines[page.line_kind, page.line_bin], 0.0) * by_line
+    goes_on = np.where(worded, known.next_lines[page.line_kind, page.line_bin], _MOST_CHANCE)
+    stops = np.append(np.flatnonzero(rng.random(len(heads)) >= goes_on), len(heads))
+    reach = stops[np.searchsorted(stops, np.arange(len(heads)), side="right")]  # the next line that ends a run
     yield heads, page.line_start[reach], hazard, LINES
-    spread = np.array([level.spread.get(f"{kind}_units", 0.0) for kind in KINDS])
-    by_kind = _hazard(np.array([level.units.get(kind, 0.0) for kind in KINDS]), spread)
-    by_kind *= [_gamma(one, 1, rng)[0] for one in spread.tolist()]
-    yield page.units[:, 0], page.units[:, 1], by_kind[page.units[:, 2]], UNIT
-    by_class = _hazard(np.array([level.words.get(name, 0.0) for name in CLASSES]), _word_spread(level))
-    reach = np.arange(len(places)) + _lengths(level.word_runs, rng.random(len(places)))
+    yield page.units[:, 0], page.units[:, 1], (known.units * by_kind)[page.units[:, 2]], UNIT
+    reach = np.arange(len(places)) + known.word_runs.draw(rng.random(len(places)))
     line = page.line[places]
     ends = np.minimum(reach, np.searchsorted(line, line, side="right"))  # no run goes beyond its line
-    yield places, places[ends - 1] + 1, by_class[page.cls[places]] * _local(page, level, rng)[places], RUN
-    at_head, within = _hazard(np.array(level.insertions)).tolist()
+    hazard = ((known.words * by_class)[page.cls] * _local(page, known, rng))[places]
+    yield places, places[ends - 1] + 1, hazard, RUN
     first_of_line = np.concatenate([[True], line[1:] != line[:-1]])
-    yield places, places, np.where(first_of_line, at_head, within), INSERTION
+    yield places, places, np.where(first_of_line, *known.insertions), INSERTION
 
 
-def _local(page: PageWords, level: Level, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw how much likelier than usual each word is to be lost: by its line, its stretch, the word and its class."""
+def _local(page: PageWords, known: Tables, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw how much likelier than usual each word is to be lost: by its line, its stretch, and the word."""
     stretch = page.stretch
-    lines = _gamma(level.spread["line"], len(page.line_kind), rng)
-    stretches = _gamma(level.spread["stretch"], int(stretch[-1]) + 1, rng)
-    classes = np.array([_gamma(level.spread.get(name, 0.0), 1, rng)[0] for name in CLASSES])
-    types = _gamma(level.spread["type"], int(page.type.max()) + 1, rng)
-    lines *= np.array(level.lengths)[page.line_bin]
-    made: NDArray[np.float64] = lines[page.line] * stretches[stretch] * types[page.type] * classes[page.cls]
+    counts = (len(page.line_kind), int(stretch[-1]) + 1, int(page.type.max()) + 1)
+    drawn = _gamma(np.repeat(known.place_spread, counts), rng)
+    lines, stretches, types = np.split(drawn, np.cumsum(counts)[:-1])
+    made: NDArray[np.float64] = (
+        (lines * known.lengths[page.line_bin])[page.line] * stretches[stretch] * types[page.type]
+    )
     return made
 
 
-def _gamma(spread: float, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw from a gamma distribution of mean 1 and variance `spread`."""
-    return rng.standard_gamma(1 / spread, count) * spread if spread > 0 else np.ones(count)
-
-
-def _word_spread(level: Level) -> NDArray[np.float64]:
-    """Give the variance of the factor of `_local`, by class."""
-    places = np.prod([1 + level.spread[name] for name in ("line", "stretch", "type")])
-    made: NDArray[np.float64] = np.array([(1 + level.spread.get(name, 0.0)) * places - 1 for name in CLASSES])
-    return made
-
-
-def _hazard(chance: NDArray[np.float64], spread: NDArray[np.float64] | float = 0.0) -> NDArray[np.float64]:
-    """Give the rate that has this chance when a gamma variable of mean 1 and variance `spread` multiplies it."""
-    wide = np.maximum(spread, 1e-6)
-    made: NDArray[np.float64] = np.expm1(-wide * np.log1p(-chance)) / wide
-    return np.minimum(made, _MOST_HAZARD)
-
-
-def _lengths(histogram: Histogram, draws: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Give lengths by inverse distribution; 1 where nothing was counted."""
-    if not histogram:
-        return np.ones(len(draws), dtype=np.int64)
-    value, count = np.array(histogram, dtype=float).T
-    place = np.searchsorted(np.cumsum(count) / count.sum(), draws, side="right")
-    made: NDArray[np.int64] = np.rint(value[np.minimum(place, len(value) - 1)]).astype(np.int64)
-    return np.maximum(made, 1)
+def _gamma(spread: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw from gamma distributions of mean 1 and these variances."""
+    wide = np.maximum(spread, _LEAST_SPREAD)
+    return rng.standard_gamma(1 / wide) * wide
 
 
 def _operations(
     level: Level, words: NDArray[np.int64], source: NDArray[np.int64], draws: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Choose an operation for each event by its size."""
-    shares = np.array([[level.operations[size][name] for name in OPERATIONS] for size in SIZES])
+    upto = tables(level).operations
     row = np.where(source == LINES, SIZES.index("lines"), np.searchsorted((2, 10), words, side="right"))
-    upto = np.cumsum(shares, axis=1)
     chosen: NDArray[np.int64] = (draws[:, None] * upto[row, -1:] >= upto[row]).sum(axis=1)
     return np.minimum(chosen, len(OPERATIONS) - 1)
 
 
 def inserted(level: Level, draw: float) -> int:
     """Give how many words an insertion adds."""
-    return int(_lengths(level.inserted, np.array([draw]))[0])
+    return int(tables(level).inserted.draw(np.array([draw]))[0])

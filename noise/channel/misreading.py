@@ -1,7 +1,7 @@
 """What is read for a word or a run of words."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -16,12 +16,34 @@ _LONGEST = 400
 _LIKE = {"lower": "etaoinsrhldcumfpgwybvkxjqz", "upper": "ETAOINSRHLDCUMFPGWYBVKXJQZ", "digit": "0183564297"}
 
 
+_ROTATIONS = [
+    str.maketrans("".join(_LIKE.values()), "".join(sign[turn:] + sign[:turn] for sign in _LIKE.values()))
+    for turn in range(1, 10)
+]
+_MOST_SEEN = 50_000
+_Options = tuple[tuple[str, str, float], ...]
+
+
 @dataclass(frozen=True)
 class Confusions:
-    """Confusions by context and first character, each with the running sum of its shares."""
+    """Confusions by context and first character, each with the running sum of its shares; `seen` only saves time."""
 
-    table: Mapping[tuple[str, str], tuple[tuple[str, str, float], ...]]
+    table: Mapping[tuple[str, str], _Options]
     steps: tuple[float, ...]
+    seen: dict[str, tuple[tuple[_Options, ...], NDArray[np.float64]]] = field(default_factory=dict)
+
+    def of(self, word: str) -> tuple[tuple[_Options, ...], NDArray[np.float64]]:
+        """Give what each character of a word may be read as, and how long it waits: the likelier, the shorter.
+
+        Characters that were never seen to change wait longest, signs longer than letters and digits.
+        """
+        if word not in self.seen:
+            if len(self.seen) >= _MOST_SEEN:
+                self.seen.clear()
+            options = tuple(self.table.get((context(word, place), sign), ()) for place, sign in enumerate(word))
+            waits = [1 / o[-1][2] if o else 1e3 if s.isalnum() else 1e6 for o, s in zip(options, word, strict=True)]
+            self.seen[word] = options, np.array(waits)
+        return self.seen[word]
 
 
 def confusions(profile: Profile) -> Confusions:
@@ -48,26 +70,21 @@ def misread(word: str, known: Confusions, draws: NDArray[np.float64], share: flo
         share: share of the characters to change.
     """
     head, tail = word[:_LONGEST], word[_LONGEST:]
-    count = max(1, round(share * len(head)))
-    where, what = draws[: len(head), 0].tolist(), draws[: len(head), 1].tolist()
-    options = [known.table.get((context(head, place), sign), ()) for place, sign in enumerate(head)]
-    # the likelier a character's confusion, the earlier it changes; those never seen changing come last
-    keys = [
-        where[p] / options[p][-1][2] if options[p] else 1e3 + where[p] if sign.isalnum() else 1e6 + where[p]
-        for p, sign in enumerate(head)
-    ]
-    chosen = set(sorted(range(len(head)), key=keys.__getitem__)[:count])
-    made: list[str] = []
-    place = 0
-    while place < len(head):
-        if place not in chosen:
-            made.append(head[place])
-            place += 1
-            continue
-        true, read = _choose(head, place, options[place], what[place])
-        made.append(read)
-        place += len(true)
-    return "".join(made) + tail
+    options, patience = known.of(head)
+    where = (draws[: len(head), 0] * patience).tolist()
+    chosen = sorted(range(len(head)), key=where.__getitem__)[: max(1, round(share * len(head)))]
+    made, before = [], 0
+    for place in sorted(chosen):
+        if place >= before:
+            true, read = _choose(head, place, options[place], float(draws[place, 1]))
+            made += [head[before:place], read]
+            before = place + len(true)
+    return "".join(made) + head[before:] + tail
+
+
+def rewrite(word: str, draw: float) -> str:
+    """Put other letters and digits in the place of all."""
+    return word.translate(_ROTATIONS[int(draw * len(_ROTATIONS))])
 
 
 def _choose(word: str, place: int, options: Sequence[tuple[str, str, float]], draw: float) -> tuple[str, str]:

@@ -43,7 +43,7 @@ LINE_BINS = (1, 2, 4, 8, 16, 32, 64)
 STRETCH = 16
 """Words of a line that share a local quality."""
 
-_TOKEN = re.compile(r"\S+")
+_SPACE = re.compile(r"(\s+)")
 _ARTICLES = frozenset(("a", "an", "the", "A", "An", "The", "AN", "THE"))
 _HAS_DIGIT = re.compile(r"\d")
 _COUNTS = re.compile(r"[^\W_]|[^\x00-\x7f]")
@@ -52,6 +52,7 @@ _MONEY = re.compile(r"[$\\\s\d.,:%()/~&-]*")
 """A formula of figures only, such as `$\\$ 25,000.00$`, is read like any number."""
 
 _MANY_FORMULAS = 0.1
+_NUMBERED = np.isin(np.arange(len(CLASSES)), (ODD, NUMBER, LOOSE_NUMBER))
 _EDGES = ".,:;()[]!?"
 _LONGEST_LEAD, _LONGEST_WORD = 6, 20
 _CELL_BREAKS = frozenset(("&", "|", "\\\\", "\\hline"))
@@ -103,36 +104,50 @@ class PageWords:
 
 def read(text: str, eligible: Sequence[Span] | None = None) -> PageWords:
     """Find the words of a page; those not wholly within an eligible span are left out."""
-    spans = [match.span() for match in _TOKEN.finditer(text)]
-    place = np.array(spans, dtype=np.int64).reshape(-1, 2)
-    span = np.zeros(len(place), dtype=np.int64)
+    tokens, start, end = _tokens(text)
+    span = np.zeros(len(start), dtype=np.int64)
     if eligible is not None and tuple(eligible) != ((0, len(text)),):
         span[:] = -1
         for number, (low, high) in enumerate(eligible):
-            span[(place[:, 0] >= low) & (place[:, 1] <= high)] = number
-    joined = np.zeros(len(place), dtype=bool)
+            span[(start >= low) & (end <= high)] = number
+    joined = np.zeros(len(start), dtype=bool)
     joined[1:] = span[1:] == span[:-1]
-    place, joined = place[span >= 0], joined[span >= 0]
-    start, end = place[:, 0], place[:, 1]
-    tokens = [text[low:high] for low, high in place.tolist()]
+    if len(span) and span.min() < 0:
+        inside = span >= 0
+        tokens = [token for token, kept in zip(tokens, inside.tolist(), strict=True) if kept]
+        start, end, joined = start[inside], end[inside], joined[inside]
     found = regions(text)
     owner = np.searchsorted([region.start for region in found], start, side="right") - 1 if len(start) else start
     kinds = np.array([_kind(region.kind, text[region.start : region.end]) for region in found], dtype=np.int8)
     kind = kinds[owner] if len(start) else np.zeros(0, dtype=np.int8)
     breaks = np.array([match.start() for match in re.finditer("\n", text)], dtype=np.int64)
-    _, line = np.unique(np.searchsorted(breaks, start), return_inverse=True)
+    line = np.searchsorted(breaks, start)
+    line = np.cumsum(np.diff(line, prepend=line[:1]) > 0)
     lines = int(line[-1]) + 1 if len(line) else 0
     line_start = np.searchsorted(line, np.arange(lines + 1))
-    cls = _classes(tokens, kind, line_start, line)
-    known: dict[str, int] = {}
-    type_ = np.array([known.setdefault(token, len(known)) for token in tokens], dtype=np.int64)
+    different = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
+    type_ = np.fromiter(map(different.__getitem__, tokens), dtype=np.int64, count=len(tokens))
+    cls = np.fromiter(map(_class, different), dtype=np.int8, count=len(different))[type_]
+    _refine(cls, end - start, kind, line_start, line)
     line_kind = _line_kinds(kind, cls, line, lines)
-    units = _units(tokens, kind, owner, line) if (kind != 0).any() else np.zeros((0, 3), dtype=np.int64)
+    units = _units(tokens, kind, owner, line) if kind.any() else np.zeros((0, 3), dtype=np.int64)
     if not (cls == FORMULA).any():
         units[units[:, 2] == 1, 2] = KINDS.index("stray")
     return PageWords(
         text, start, end, cls, line, line_start, line_kind, _line_bins(cls, line, lines), joined, type_, units
     )
+
+
+def _tokens(text: str) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """Cut at white space; gives the pieces and where they begin and end."""
+    parts = _SPACE.split(text)  # pieces and, between them, the white space
+    length = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
+    end = np.cumsum(length)
+    first, last = int(not parts[0]), len(parts) - int(not parts[-1])
+    if last <= first * 2:
+        return [], np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    kept = slice(2 * first, last, 2)
+    return parts[kept], (end - length)[kept], end[kept]
 
 
 def _kind(kind: str, text: str) -> int:
@@ -141,24 +156,25 @@ def _kind(kind: str, text: str) -> int:
     return 2 if kind in _TABLES else 0
 
 
-def _classes(
-    tokens: Sequence[str], kind: NDArray[np.int8], line_start: NDArray[np.int64], line: NDArray[np.int64]
-) -> NDArray[np.int8]:
-    cls = np.array([_class(token) for token in tokens], dtype=np.int8)
-    if not len(cls):
-        return cls
+def _refine(
+    cls: NDArray[np.int8],
+    length: NDArray[np.int64],
+    kind: NDArray[np.int8],
+    line_start: NDArray[np.int64],
+    line: NDArray[np.int64],
+) -> None:
+    """Class words by where they stand, in place."""
     short = np.diff(line_start)[line] < STRETCH
     cls[(cls == NUMBER) & short] = LOOSE_NUMBER
     heads = line_start[:-1]
-    items = heads[np.array([len(tokens[place]) <= _LONGEST_LEAD for place in heads.tolist()])]
-    items = items[np.isin(cls[items], (ODD, NUMBER, LOOSE_NUMBER)) & ~short[items]]
+    items = heads[(length[heads] <= _LONGEST_LEAD) & ~short[heads] & _NUMBERED[cls[heads]]]
     cls[items] = LEAD
-    worded = cls != MARK
-    formulas = (kind == 1) & worded
-    cls[formulas] = FORMULA if formulas.sum() >= _MANY_FORMULAS * worded.sum() else STRAY
-    cells = (kind == 2) & worded
-    cls[cells] = np.where(np.isin(cls[cells], (NUMBER, LOOSE_NUMBER)), CELL_NUMBER, CELL_WORD)
-    return cls
+    if kind.any():
+        worded = cls != MARK
+        formulas = (kind == 1) & worded
+        cls[formulas] = FORMULA if formulas.sum() >= _MANY_FORMULAS * worded.sum() else STRAY
+        cells = (kind == 2) & worded
+        cls[cells] = np.where((cls[cells] == NUMBER) | (cls[cells] == LOOSE_NUMBER), CELL_NUMBER, CELL_WORD)
 
 
 @lru_cache(maxsize=100_000)

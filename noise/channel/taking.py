@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from itertools import chain
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .events import MOVE, Events
 from .page import PageWords
 
@@ -18,14 +15,14 @@ class Taken:
 
     Args:
         events: numbers of the events that happen.
-        word: (words,) event that has each word, FREE for none.
-        gap: (words + 1,) event that writes before each word.
+        word: of each word, the event that has it, FREE for none.
+        gap: of each word and of the end, the event that writes before it.
         target: word before which a moved event's words are written.
     """
 
     events: list[int]
-    word: NDArray[np.int64]
-    gap: NDArray[np.int64]
+    word: list[int]
+    gap: list[int]
     target: dict[int, int]
 
 
@@ -39,10 +36,8 @@ def take(page: PageWords, events: Events, natural: float, wanted: float) -> Take
     Args:
         natural: words that the page loses as fitted; `wanted` those that it shall lose.
     """
-    taken = Taken(
-        [], np.full(len(page.start), FREE, dtype=np.int64), np.full(len(page.start) + 1, FREE, dtype=np.int64), {}
-    )
-    weight, first, last = page.counted.astype(np.int64), events.first.tolist(), events.last.tolist()
+    taken = Taken([], [FREE] * len(page.start), [FREE] * (len(page.start) + 1), {})
+    weight, first, last = page.counted.tolist(), events.first.tolist(), events.last.tolist()
     waiting: list[int] = []
     lost, place = 0.0, 0
     while place < len(first) and lost + 0.5 <= natural:
@@ -67,11 +62,12 @@ def take(page: PageWords, events: Events, natural: float, wanted: float) -> Take
     return taken
 
 
-def _size(taken: Taken, weight: NDArray[np.int64], first: int, last: int) -> int:
+def _size(taken: Taken, weight: list[bool], first: int, last: int) -> int:
     """Count the words that an event would newly lose."""
+    word = taken.word
     if last - first == 1:
-        return int(weight[first]) if taken.word[first] == FREE else 0
-    return int(weight[first:last][taken.word[first:last] == FREE].sum())
+        return weight[first] if word[first] == FREE else 0
+    return sum([weight[place] for place in range(first, last) if word[place] == FREE])
 
 
 def _give(taken: Taken, page: PageWords, events: Events, number: int, size: int) -> None:
@@ -83,8 +79,10 @@ def _give(taken: Taken, page: PageWords, events: Events, number: int, size: int)
         return
     if not size:
         return
-    here = taken.word[first:last]
-    here[here == FREE] = number
+    word = taken.word
+    for place in range(first, last):
+        if word[place] == FREE:
+            word[place] = number
     taken.events.append(number)
     if events.operation[number] == MOVE:
         lines = len(page.line_kind)

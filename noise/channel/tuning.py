@@ -85,7 +85,7 @@ def _lose(profile: Profile, page: Aligned, rng: np.random.Generator) -> NDArray[
     level = choose(profile.levels, share / usual, float(rng.random()))
     events = candidates(here, level, "channel", False, rng)
     words = share * float(here.counted.sum())
-    lost: NDArray[np.bool_] = (take(here, events, words, words).word != FREE) & here.counted
+    lost: NDArray[np.bool_] = (np.array(take(here, events, words, words).word) != FREE) & here.counted
     return lost
 
 

@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 from ohr.contracts import Edit, Span
 
 from .events import DELETE, GARBLE, RESPACE, Events, inserted
-from .misreading import Confusions, misread, respace
+from .misreading import Confusions, misread, respace, rewrite
 from .page import PageWords
 from .profile import OPERATIONS, Level
 from .taking import FREE, Taken
-
-_REWRITTEN = 0.8
-"""Share of the characters that change where other text is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +71,10 @@ class Writer:
             return self._made("delete", start, end, "")
         if operation == RESPACE:
             read = respace(self._text(first, last).split(), draw)
+        elif operation == GARBLE:
+            read = self._misread(first, last, self._share(draw))
         else:
-            read = self._misread(first, last, _REWRITTEN if operation != GARBLE else self._share(draw))
+            read = rewrite(self._text(first, last), draw)
         return self._made(OPERATIONS[operation], start, end, read)
 
     def _misread(self, first: int, last: int, share: float) -> str:
