@@ -402,11 +402,11 @@ class TextNoise(Stage):
     ] = "everywhere"
     """The engine turns it into `eligible`; a plugin has nothing to do with it."""
 
-    def for_document(self, document: str, rng: np.random.Generator) -> Self:  # noqa: ARG002 # for those with such a part
+    def for_document(self, pages: Sequence[Page], rng: np.random.Generator) -> Self:  # noqa: ARG002 # for those with such a part
         """Give the noise of one document; only noise with something common to all pages of it needs another one.
 
         Args:
-            document: the document's name, which starts with its domain.
+            pages: the document's pages, at least one, as they are before this noise.
             rng: the document's own; draws must not depend on the rate.
         """
         return self

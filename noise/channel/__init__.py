@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from ohr import edits
-from ohr.contracts import NoisyText, Span, TextNoise
+from ohr.contracts import NoisyText, Page, Span, TextNoise
 from ohr.errors import DataError
 from ohr.keys import file_digest
 
@@ -33,6 +33,7 @@ class Channel(TextNoise):
     """
 
     kind: Literal["channel"] = "channel"
+    version: ClassVar[int] = 2
     rate: Annotated[float, Field(ge=0, le=1, description="0.5 is the engine as fitted, 0 no loss, 1 all words.")] = 0.5
     profile: Annotated[str, Field(description="`tesseract`, `rapidocr`, or a JSON file of `ohr noise fit`.")] = (
         "tesseract"
@@ -42,6 +43,7 @@ class Channel(TextNoise):
         Field(description="A baseline: words lost alone, at one rate or at the page's; or whole lines."),
     ] = "channel"
     group: Annotated[str | None, Field(description="Group of the profile; that of the document's domain.")] = None
+    pages: Annotated[int, Field(gt=0, description="Pages of the document, where they are not known.")] = 10
     document_effect: Annotated[
         float | None, Field(description="Severity of the document in standard deviations; drawn for each.")
     ] = None
@@ -69,13 +71,14 @@ class Channel(TextNoise):
         """Key the profile by its content."""
         return {**super().identity(), "profile": file_digest(self._path())}
 
-    def for_document(self, document: str, rng: np.random.Generator) -> Self:
+    def for_document(self, pages: Sequence[Page], rng: np.random.Generator) -> Self:
         """Draw the document's part of the severity, and choose its domain's group."""
-        effect, domain = float(rng.standard_normal()), document.split("/")[0]
+        effect, domain = float(rng.standard_normal()), pages[0].document.split("/")[0]
         known = self.group is None and domain in self._profile().groups
         return self.model_copy(
             update={
                 "document_effect": effect if self.document_effect is None else self.document_effect,
+                "pages": max(sum(bool(page.text.strip()) for page in pages), 1),
                 "group": domain if known else self.group,
             }
         )
@@ -89,7 +92,7 @@ class Channel(TextNoise):
         if not page.counted.any() or self.rate == 0:
             return NoisyText(text)
         usual = usual_share(page, usual_table(fitted.usual))
-        natural, wanted = self._shares(fitted, describe(page, usual), (document, own))
+        natural, wanted = self._shares(fitted, describe(page, usual, self.pages), (document, own))
         level = choose(fitted.levels, ALL if natural == 1 else natural / usual, style)
         silent = natural == 1 and silence < fitted.silent
         events = candidates(page, level, self.model, silent, rng)

@@ -44,7 +44,10 @@ def fit(pages: Sequence[Aligned], engine: str, note: str = "") -> Profile:
     shares = np.array([page.share for page in pages])
     usual = _usual(pages)
     owed = np.array([usual_share(page.page, usual) for page in pages])
-    features = np.array([describe(page.page, share) for page, share in zip(pages, owed.tolist(), strict=True)])
+    size = Counter(page.document for page in pages)
+    features = np.array(
+        [describe(page.page, share, size[page.document]) for page, share in zip(pages, owed.tolist(), strict=True)]
+    )
     scaling = {
         name: (round(float(column.mean()), 4), round(float(column.std()), 4) or 1.0)
         for name, column in zip(FEATURES, features.T, strict=True)

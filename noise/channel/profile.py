@@ -20,7 +20,7 @@ SIZES = ("single", "few", "many", "lines")
 ALL = 1e9
 """Severity of pages of which all words are lost."""
 
-Histogram = tuple[tuple[float, int], ...]
+Histogram = tuple[tuple[float, float], ...]
 """(value, count), ascending by value."""
 
 

@@ -11,9 +11,9 @@ from .page import CLASSES, FORMULA, STRAY, PageWords
 from .profile import Group
 
 _NORMAL = NormalDist()
-FEATURES = ("words", "line_words", "usual", "foreign", "tables", "formulas")
-"""Of a page: logs of its words, of its words per line, and of the share that such words usually lose; shares of
-non-ASCII characters, table cells and formulas."""
+FEATURES = ("pages", "words", "line_words", "usual", "foreign", "tables", "formulas")
+"""Logs of a document's pages, of a page's words, of its words per line, and of the share that such words usually lose;
+shares of non-ASCII characters, table cells and formulas."""
 
 Table = NDArray[np.float64]
 
@@ -33,15 +33,17 @@ def usual_share(page: PageWords, usual: Table) -> float:
     return float(usual[page.cls[counted], page.line_bin[page.line[counted]]].mean()) if counted.any() else 1.0
 
 
-def describe(page: PageWords, usual: float) -> NDArray[np.float64]:
-    """Give the features of a page, (len(FEATURES),), given the share it usually loses."""
+def describe(page: PageWords, usual: float, pages: int) -> NDArray[np.float64]:
+    """Give the features of a page, (len(FEATURES),), given the share it usually loses and its document's pages."""
     cls = page.cls[page.counted]
     lines = max(len(page.line_kind), 1)
     share = 1 / max(len(cls), 1)
     sample = page.text[:20_000]
     foreign = 0.0 if sample.isascii() else 1 - len(sample.encode("ascii", "ignore")) / len(sample)
     cells, formulas = int((cls > FORMULA).sum()) * share, int(((cls == FORMULA) | (cls == STRAY)).sum()) * share
-    return np.array([np.log1p(len(cls)), np.log1p(len(cls) / lines), np.log(usual), foreign, cells, formulas])
+    return np.array(
+        [np.log1p(pages), np.log1p(len(cls)), np.log1p(len(cls) / lines), np.log(usual), foreign, cells, formulas]
+    )
 
 
 def score(features: NDArray[np.float64], scaling: Mapping[str, tuple[float, float]], group: Group) -> float:

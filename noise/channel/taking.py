@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import chain
 
-from .events import MOVE, Events
+from .events import LINES, MOVE, RUN, Events
 from .page import PageWords
 
 FREE = -1
@@ -29,9 +29,9 @@ class Taken:
 def take(page: PageWords, events: Events, natural: float, wanted: float) -> Taken:
     """Take events in their order.
 
-    One that is larger than all that the page loses as fitted waits until that is reached, and what it loses as fitted
-    is reached when the next event would go too far. This order does not depend on the rate, so the events at a lower
-    rate are the first ones of those at a higher rate.
+    One that goes beyond what the page loses as fitted is cut short, a run of lines at the end of a line; what cannot be
+    cut waits until that is reached. This does not depend on the rate, so the events at a lower rate are the first ones
+    of those at a higher rate.
 
     Args:
         natural: words that the page loses as fitted; `wanted` those that it shall lose.
@@ -43,22 +43,24 @@ def take(page: PageWords, events: Events, natural: float, wanted: float) -> Take
     while place < len(first) and lost + 0.5 <= natural:
         size = _size(taken, weight, first[place], last[place])
         if lost + size / 2 > natural:
-            if size <= natural:
-                break
+            last[place] = _cut(taken, page, events, place, natural - lost)
+            size = _size(taken, weight, first[place], last[place])
+        if last[place] == first[place] and size == 0 and events.last[place] > first[place]:
             waiting.append(place)
         elif lost + max(size, 1) / 2 > wanted:
             return taken
         else:
             lost += size
-            _give(taken, page, events, place, size)
+            _give(taken, page, events, place, size, last[place])
         place += 1
     lost = max(lost, natural)
     for number in chain(waiting, range(place, len(first))):
-        size = _size(taken, weight, first[number], last[number])
+        end = int(events.last[number])
+        size = _size(taken, weight, first[number], end)
         if lost + max(size, 1) / 2 > wanted:
             return taken
         lost += size
-        _give(taken, page, events, number, size)
+        _give(taken, page, events, number, size, end)
     return taken
 
 
@@ -70,8 +72,24 @@ def _size(taken: Taken, weight: list[bool], first: int, last: int) -> int:
     return sum([weight[place] for place in range(first, last) if word[place] == FREE])
 
 
-def _give(taken: Taken, page: PageWords, events: Events, number: int, size: int) -> None:
+def _cut(taken: Taken, page: PageWords, events: Events, number: int, room: float) -> int:
+    """Give where a run ends that shall lose no more than `room` words: where it begins if it cannot be cut."""
     first, last = int(events.first[number]), int(events.last[number])
+    if events.source[number] not in (LINES, RUN):
+        return first
+    counted, lines = page.counted, events.source[number] == LINES
+    lost, end = 0, first
+    for place in range(first, last):
+        lost += bool(counted[place]) and taken.word[place] == FREE
+        if lost > room + 0.5:
+            break
+        if not lines or place + 1 == len(page.line) or page.line[place + 1] != page.line[place]:
+            end = place + 1
+    return end
+
+
+def _give(taken: Taken, page: PageWords, events: Events, number: int, size: int, last: int) -> None:
+    first = int(events.first[number])
     if first == last:
         if _open(taken, first):
             taken.gap[first] = number

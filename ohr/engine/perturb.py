@@ -61,7 +61,7 @@ def perturb(
     for (noise, place), like in steps:
         name = pages[0].document
         noise, like = (
-            one.for_document(name, seeds.generator(seed, one.kind, name, "document", place)) for one in (noise, like)
+            one.for_document(pages, seeds.generator(seed, one.kind, name, "document", place)) for one in (noise, like)
         )
         step = _Step(tuple(pages), noise, place, seed)
         made = step.at(like, [[(0, len(page.text))] for page in pages])

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ohr.contracts import Page
 from ohr.edits import apply, undo
 from ohr.errors import DataError
 from ohr.noise.channel import Channel
@@ -75,14 +76,14 @@ def test_more_is_lost_at_a_higher_rate(model):
 
 def test_pages_of_one_document_are_alike_and_the_rate_does_not_move_its_part():
     noise = Channel(profile="rapidocr")
-    documents = [noise.for_document(f"law/{n}", np.random.default_rng(n)) for n in range(40)]
+    documents = [noise.for_document([Page(f"law/{n}", 0, PAGE)], np.random.default_rng(n)) for n in range(40)]
 
     def loss(one, seed):
         return align("d", PAGE, one.perturb(PAGE, [(0, len(PAGE))], np.random.default_rng(seed)).text).share
 
     first, second = ([loss(one, seed + 2 * n) for n, one in enumerate(documents)] for seed in (1000, 1001))
     assert np.corrcoef(first, second)[0, 1] > 0.2
-    low = Channel(profile="rapidocr", rate=0.1).for_document("law/3", np.random.default_rng(3))
+    low = Channel(profile="rapidocr", rate=0.1).for_document([Page("law/3", 0, PAGE)], np.random.default_rng(3))
     assert low.document_effect == documents[3].document_effect
 
 

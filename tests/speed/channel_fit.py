@@ -27,7 +27,7 @@ from ohr.contracts import Page
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.metrics.dose import DAMAGED, evidence_text
 from ohr.noise.channel import Channel
-from ohr.noise.channel.align import Aligned, align
+from ohr.noise.channel.align import align
 from ohr.noise.channel.fit import fit
 from ohr.noise.channel.spread import intraclass
 from ohr.retrievers.bm25_reference import STOPWORDS, BM25Reference
@@ -153,6 +153,11 @@ def page_values(data: Data, texts, *, distance: bool) -> dict[str, object]:
     }
 
 
+def measured(data: Data, texts, base: str, *, distance: bool) -> dict:
+    """Measure questions and pages."""
+    return question_values(data, texts, base) | page_values(data, texts, distance=distance)
+
+
 @cache
 def _is_number(word: str) -> bool:
     return any(sign.isdigit() for sign in word)
@@ -168,15 +173,28 @@ def halves(data: Data, split: int) -> list[set[str]]:
     return made
 
 
+def fitted(data: Data, split: int, folder: Path) -> dict[str, Path]:
+    """Fit a profile to each half of the documents, and give each document that of the other half."""
+    profiles = {}
+    for number, half in enumerate(halves(data, split)):
+        path = folder / f"{split}-{number}.json"
+        rest = [aligned for aligned in data.aligned.values() if aligned.document not in half]
+        path.write_text(fit(rest, data.base).dumps(), encoding="utf-8")
+        profiles |= dict.fromkeys(half, path)
+    return profiles
+
+
 def predicted(data: Data, profiles: dict[str, Path], model: str, seed: int, domains: bool) -> dict:
     """Perturb every page by the profile that was not fitted on its document."""
     texts, rate = {}, 0.5
     noises: dict[str, Channel] = {}
+    documents = defaultdict(list)
+    for (name, index), text in data.truth.items():
+        documents[name].append(Page(name if domains else f"none/{name}", index, text))
     for (name, index), text in data.truth.items():
         if name not in noises:
-            about = name if domains else f"none/{name}"
             first = Channel(profile=str(profiles[name]), model=model, rate=rate)
-            noises[name] = first.for_document(about, seeds.generator(seed, "channel", name, "document"))
+            noises[name] = first.for_document(documents[name], seeds.generator(seed, "channel", name, "document"))
         rng = seeds.generator(seed, "channel", name, index)
         texts[name, index] = noises[name].perturb(text, [(0, len(text))], rng).text
     return texts
@@ -280,34 +298,18 @@ def main() -> None:
     asked.add_argument("--json", type=Path)
     given = asked.parse_args()
     began = perf_counter()
-    cache = Path("/tmp/chan/data.pkl")
-    import pickle
-
-    if cache.exists():
-        data, real = pickle.loads(cache.read_bytes())
-    else:
-        data = Data(Path(os.environ["OHRBENCH_DATA"]), given.base)
-        real = question_values(data, data.read, given.base) | page_values(data, data.read, distance=True)
-        cache.write_bytes(pickle.dumps((data, real)))
-    data.aligned = {key: align(key[0], data.truth[key], data.read[key]) for key in data.pages}
-    print("cached", perf_counter() - began)
-    print(
-        f"{len(data.pages)} pages with words, {len(data.asked)} questions; read in {perf_counter() - began:.0f} s",
-        flush=True,
-    )
+    data = Data(Path(os.environ["OHRBENCH_DATA"]), given.base)
+    real = measured(data, data.read, given.base, distance=True)
+    told = f"{len(data.pages)} pages with words, {len(data.asked)} questions"
+    print(f"{told}; read in {perf_counter() - began:.0f} s", flush=True)
     made = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         for split in range(given.first, given.first + given.splits):
-            profiles = {}
-            for number, half in enumerate(halves(data, split)):
-                path = Path(folder) / f"{split}-{number}.json"
-                path.write_text(fit([a for a in data.aligned.values() if a.document not in half], given.base).dumps())
-                profiles |= dict.fromkeys(half, path)
+            profiles = fitted(data, split, Path(folder))
             for seed in range(given.seeds):
                 for model in given.models:
                     texts = predicted(data, profiles, model, seed, not given.without_domains)
-                    values = question_values(data, texts, given.base)
-                    made[model].append(values | page_values(data, texts, distance=seed < given.distances))
+                    made[model].append(measured(data, texts, given.base, distance=seed < given.distances))
             print(f"split {split}: {perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
     report = {}
     for model in given.models:
@@ -323,6 +325,3 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-
-
-__all__ = ["Aligned"]
