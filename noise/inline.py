@@ -107,19 +107,20 @@ def split_formulas(text: str, styles: tuple[Style, ...], read: Callable[[str], I
 
 def from_latex(text: str) -> Content:
     """Read a cell of a tabular; groups that only group go, commands without a counterpart stay raw."""
-    groups: list[Style | None] = []
+    groups: list[tuple[Style, ...]] = [()]  # the styles in force in each open group
 
     def read(part: str) -> Iterable[Piece]:
         place = 0
         for match in _LATEX.finditer(part):
-            styles = tuple(dict.fromkeys(style for style in groups if style))
+            styles = groups[-1]
             if match.start() > place:
                 yield Piece("text", part[place : match.start()], styles)
             place = match.end()
             if match["style"] or match["open"] or (match.lastgroup is None):
-                groups.append(_LATEX_STYLES.get(match["style"] or ""))
+                style = _LATEX_STYLES.get(match["style"] or "")
+                groups.append((*styles, style) if style and style not in styles else styles)
             elif match["close"]:
-                if groups:
+                if len(groups) > 1:
                     groups.pop()
             elif match["break"]:
                 yield Piece("break")
@@ -127,8 +128,7 @@ def from_latex(text: str) -> Content:
                 yield Piece("raw", match[0], styles)
             else:
                 yield Piece("text", match["sign"] or _NAMED.get(match["name"] or "", " "), styles)
-        styles = tuple(dict.fromkeys(style for style in groups if style))
-        yield Piece("text", part[place:], styles)
+        yield Piece("text", part[place:], groups[-1])
 
     return joined(split_formulas(text, (), read))
 
