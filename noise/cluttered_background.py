@@ -22,6 +22,7 @@ class ClutteredBackground(Distortion):
     """
 
     kind: Literal["cluttered_background"] = "cluttered_background"
+    version: ClassVar[int] = 2
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
@@ -33,7 +34,12 @@ class ClutteredBackground(Distortion):
         corners = np.array([[0.1, 0.12], [0.92, 0.2], [0.15, 0.9], [0.88, 0.85]])[rng.permutation(4)[:_SHEETS]]
         turns = rng.uniform(-0.9, 0.9, _SHEETS)
         for sheet, corner, turn in zip(heap, corners, turns, strict=True):
-            laid(sheet, turned(sheet, _area(sheet, image, 0.45), float(turn), (corner * size).tolist()), scene)
+            laid(
+                sheet,
+                turned(sheet, _area(sheet, image, 0.45), float(turn), (corner * size).tolist()),
+                scene,
+                shadow=False,
+            )
         side = level(self.severity, 1, (0.8, 0.75, 0.7))
         page = turned(image, side * side, near * float(rng.uniform(-0.1, 0.1)), (size / 2).tolist())
         homography = laid(image, page, scene)
