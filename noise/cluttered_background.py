@@ -7,7 +7,7 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .distortion import Distortion
+from .distortion import Distortion, opencv
 from .light import exposed
 from .scene import companions, ground, laid, level, turned
 
@@ -29,17 +29,15 @@ class ClutteredBackground(Distortion):
         """Distort an image at a severity above 0."""
         height, width = image.shape[:2]
         size = np.array([width, height])
-        scene, near = ground(height, width, rng), min(1.0, 3 * self.severity)
+        near = min(1.0, 3 * self.severity)
+        far = ground(max(1, height // 2), max(1, width // 2), rng)  # behind the page, where the lens is less sharp
         heap = companions(others, _SHEETS)
         corners = np.array([[0.1, 0.12], [0.92, 0.2], [0.15, 0.9], [0.88, 0.85]])[rng.permutation(4)[:_SHEETS]]
         turns = rng.uniform(-0.9, 0.9, _SHEETS)
         for sheet, corner, turn in zip(heap, corners, turns, strict=True):
-            laid(
-                sheet,
-                turned(sheet, _area(sheet, image, 0.45), float(turn), (corner * size).tolist()),
-                scene,
-                shadow=False,
-            )
+            spot = turned(sheet, _area(sheet, image, 0.45), float(turn), (corner * size).tolist())
+            laid(sheet, spot / 2, far)
+        scene = np.asarray(opencv().resize(far, (width, height), interpolation=opencv().INTER_LINEAR))
         side = level(self.severity, 1, (0.8, 0.75, 0.7))
         page = turned(image, side * side, near * float(rng.uniform(-0.1, 0.1)), (size / 2).tolist())
         homography = laid(image, page, scene)
