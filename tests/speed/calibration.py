@@ -39,7 +39,7 @@ CASES = {
         "mini OCR",
         1,
         "{kind: mini, languages: [en], domains: [law, manual, finance], max_pages: 1, dpi: 100}",
-        "image_noise: {kind: salt_and_pepper, target_r_noise: [0.5, 0.7]}, ocr: {kind: tesseract}",
+        "image_noise: {kind: salt_and_pepper, target_r_noise: [0.8, 0.9]}, ocr: {kind: tesseract}",
     ),
     "real_channel": (
         "real channel",
