@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 
+from ohr.errors import DataError
+
 Image = NDArray[np.uint8]
 """A page image: (height, width, 3), RGB, uint8."""
 
@@ -251,6 +253,15 @@ class Published:
     main: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many of something a copy of a benchmark has, and how many were published."""
+
+    what: str
+    found: int
+    published: int
+
+
 # --- markers ----------------------------------------------------------------------------------------------
 
 
@@ -339,6 +350,15 @@ class Benchmark(Stage):
 
     def notes(self) -> Sequence[str]:
         """Say what was left out or looks wrong; shown before a run and kept in its manifest."""
+        return ()
+
+    @classmethod
+    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:  # noqa: ARG003 # for those that can
+        """Download the benchmark into a folder, or go on where it broke off; gives what to tell of it."""
+        raise DataError(f"benchmark {cls.model_fields['kind'].default}: there is nothing that could be fetched")
+
+    def verify(self) -> Sequence[Tally]:
+        """Count what is there, beside what was published."""
         return ()
 
     def published(self) -> Sequence[Published]:

@@ -18,6 +18,7 @@ from ohr.engine.recipe import Recipe
 from ohr.engine.summary import summarise
 from ohr.engine.work import Work
 from ohr.errors import DataError
+from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
 from ohr.spec.model import Calibration
 
@@ -40,9 +41,13 @@ _ANSWERS = (
     "question_id stage kb chunker retriever generator answer reply tokens_in:int64 tokens_out:int64 seconds:double "
     "finish truncated:bool error"
 )
-_PAGES = (
-    "kb noise noise_type knob knob_value replicate:int64 document domain page:int64 sources edit_distance:double "
-    "edit_distance_content:double empty:bool redundant:int64 " + " ".join(f"commands_{kind}:int64" for kind in KINDS)
+_PAGES = " ".join(
+    [
+        "kb noise noise_type knob knob_value replicate:int64 document domain page:int64 sources edit_distance:double",
+        "edit_distance_content:double empty:bool redundant:int64",
+        *(f"commands_{kind}:int64" for kind in KINDS),
+        *(f"{count}:int64" for count in COUNTS),
+    ]
 )
 _EDITS = "kb noise knob_value replicate:int64 document page:int64 rule edits:int64"
 """Columns of the tables, text unless told otherwise: fixed, so that a run without failures has the same ones."""

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ohr import pdf
-from ohr.contracts import Benchmark, Document, Image, Page, Prescribed, Published, Question, ScoringProtocol
+from ohr.contracts import Benchmark, Document, Image, Page, Prescribed, Published, Question, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.faults import Fault, sentences
 from ohr.keys import file_digest, key
@@ -19,7 +19,9 @@ from ohr.text import HAN
 
 from .asking import document_fault, question_file, read_questions
 from .bases import TRUTH, base_names, compare
+from .fetch import REPOSITORY, fetch
 from .tables import published
+from .verify import tallies
 
 REFERENCE = ScoringProtocol(
     name="reference",
@@ -104,6 +106,20 @@ class OhrBench(Benchmark):
         """Say what is damaged, missing, left out or read otherwise than it is written."""
         about = f"questions of {question_file(self.root).name}, protocol {self.protocol}"
         return [about, *sentences([*self._survey().faults, *self._asked().faults])]
+
+    @classmethod
+    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:
+        """Download the data set from the hub, check it and unpack it."""
+        found = fetch(folder, revision)
+        return [
+            f"{found.files} files of {REPOSITORY} at commit {found.commit}, {found.unpacked} unpacked",
+            f"root: {found.root}",
+        ]
+
+    def verify(self) -> Sequence[Tally]:
+        """Count documents, pages and questions beside Tables 1 and S1."""
+        truth = {d.name: len(pages) for d in self.documents() if (pages := self.pages(d))}
+        return list(tallies(truth, self.questions()))
 
     def published(self) -> Sequence[Published]:
         """Give the paper's tables: Table 2 and S3 to S8."""

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ohr.cli.analysis import show_analysis
 from ohr.cli.options import RUNS, AsJson, RunsFolder
 from ohr.cli.show import say, say_json, say_table
 
@@ -25,6 +26,9 @@ def show(
     run: Annotated[Path, typer.Argument(help="A run's folder, or the name of a run: its newest.")],
     by: Annotated[By, typer.Option(help="What the questions are told apart by.")] = By.EVIDENCE_SOURCE,
     metric: Annotated[str | None, typer.Option(help="Any metric of the run; by default each stage's headline.")] = None,
+    analysis: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Show an analysis instead: error_classes, ...; or every.")
+    ] = None,
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
@@ -34,6 +38,9 @@ def show(
     from ohr.results import read_csv, read_manifest
 
     folder = locate(run, runs)
+    if analysis is not None:
+        show_analysis(folder, analysis, as_json)
+        return
     protocol = read_manifest(folder)["protocol"]
     rows = read_csv(folder / "summary.csv")
     if rows and "by" not in rows[0]:

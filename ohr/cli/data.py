@@ -1,16 +1,17 @@
-"""`ohr data`: the benchmarks that are installed."""
+"""`ohr data`: the benchmarks that are installed, and copies of their data."""
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ohr.cli.options import AsJson
-from ohr.cli.show import say_json, say_table
+from ohr.cli.show import say, say_first, say_json, say_table
 
 if TYPE_CHECKING:
-    from ohr.contracts import Stage
+    from ohr.contracts import Benchmark, Stage
 
-app = typer.Typer(no_args_is_help=True, help="List the benchmarks that are installed.", rich_markup_mode=None)
+app = typer.Typer(no_args_is_help=True, help="List, fetch or check benchmarks.", rich_markup_mode=None)
 
 
 @app.command("list")
@@ -61,3 +62,56 @@ def _about(plugin: "type[Stage]", kind: str) -> dict[str, Any]:
         }
     except OhrError as error:
         return {"kind": kind, "needs": str(error)}
+
+
+@app.command()
+def get(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="As `ohr data list` names it.", show_default=False)],
+    to: Annotated[Path | None, typer.Option(metavar="DIR", help="Where to; data/KIND.", show_default=False)] = None,
+    revision: Annotated[str | None, typer.Option(metavar="COMMIT", help="Instead of that of an earlier fetch.")] = None,
+) -> None:
+    """Download a benchmark's data, check every file and unpack it; goes on where an earlier download broke off."""
+    for line in _plugin(kind).fetch(to or Path("data") / kind, revision):
+        say(line)
+
+
+@app.command()
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The benchmark's folder.", show_default=False)],
+    kind: Annotated[str, typer.Option("--benchmark", metavar="KIND", help="As `ohr data list` names it.")] = "ohrbench",
+    as_json: AsJson = False,
+) -> None:
+    """Count what a copy holds beside what was published, and list what is off; ends with 1 when something is."""
+    from ohr.spec.read import make_benchmark
+
+    _plugin(kind)
+    benchmark = make_benchmark({"kind": kind, "root": str(folder)}, "ohr data verify")
+    benchmark.check()
+    tallies, notes = benchmark.verify(), benchmark.notes()
+    off = [tally for tally in tallies if tally.found != tally.published]
+    if as_json:
+        say_json({"tallies": tallies, "off": [tally.what for tally in off], "notes": notes})
+    else:
+        say_table(
+            ("what", "found", "published", ""),
+            [(t.what, f"{t.found:,}", f"{t.published:,}", _sign(t.found - t.published)) for t in tallies],
+        )
+        say_first("notes:", notes)
+        say(f"{len(off)} of {len(tallies)} counts are off" if off else f"all {len(tallies)} counts are as published")
+    if off:
+        raise typer.Exit(1)
+
+
+def _sign(difference: int) -> str:
+    return f"{difference:+,}" if difference else "ok"
+
+
+def _plugin(kind: str) -> "type[Benchmark]":
+    from ohr.contracts import Benchmark
+    from ohr.errors import PluginError
+    from ohr.registry import Registry
+
+    plugin = Registry().load("benchmark", kind)
+    if not issubclass(plugin, Benchmark):  # the registry has seen to it; this tells the type checker
+        raise PluginError(f"{kind} is no benchmark")
+    return plugin

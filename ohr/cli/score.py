@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -142,11 +142,17 @@ def benchmark_keys(
 
 
 def _print_ocr(found: "OcrScore") -> None:
+    from ohr.leaderboard.ocr import RATIOS
+
     say(f"{found.name}: {found.setting}")
     names = [found.name, found.truth]
     say_table(
         ("the text itself", *names),
-        [(_WORDS.get(measure, measure), *(_plain(found.doses[name][measure]) for name in names)) for measure in _DOSES],
+        [
+            (_WORDS.get(measure, measure), *(_plain(values[name].get(measure, nan)) for name in names))
+            for measures, values in ((_DOSES, found.doses), (RATIOS, found.ratios))
+            for measure in measures
+        ],
     )
     headers = ("retrieval, LCS x 100", *names, "n", "failed")
     for by in ("evidence_source", "domain"):
@@ -172,6 +178,10 @@ _WORDS = {
     "r_noise_clean": "r_noise, evidence whole in gt",
     "evidence_loss": "evidence loss",
     "empty_pages": "empty pages",
+    "text_errors": "text blocks with errors",
+    "formula_text_errors": "formulas with wrong signs",
+    "formula_structure_errors": "formulas with wrong structure",
+    "redundant_commands": "redundant commands per page",
 }
 
 

@@ -17,7 +17,7 @@ from ohr.metrics.realism import SeenPage, see
 from ohr.spec.model import KnowledgeBase
 from ohr.store import Store
 
-_VERSION = 1
+_VERSION = 2
 """Raised when a dose is computed otherwise."""
 
 _LITTLE = 3_000_000
@@ -40,6 +40,7 @@ class DamageTask:
         truth: the document's ground truth.
         pages: the same document as the knowledge base has it.
         questions: those about this document.
+        bare: no document of the benchmark has ground truth.
     """
 
     document: Document
@@ -47,6 +48,7 @@ class DamageTask:
     pages: tuple[Page, ...]
     questions: tuple[Question, ...]
     segment_chinese: bool
+    bare: bool
     key: str
     store: Path
 
@@ -59,9 +61,9 @@ class DamageTask:
 def measure(task: DamageTask) -> dict[str, Any]:
     """Do a DamageTask; gives what it kept."""
     truth, here = by_page(task.truth), by_page(task.pages)
-    questions = [asdict(question_dose(q, truth, here, task.segment_chinese)) for q in task.questions]
+    questions = [asdict(question_dose(q, truth, here, task.segment_chinese, bare=task.bare)) for q in task.questions]
     seen = [see(page, here.get(place), (), {}) for place, page in truth.items()]
-    pages = [[asdict(page.dose), dict(page.commands), page.redundant] for page in seen]
+    pages = [[asdict(page.dose), dict(page.commands), page.redundant, dict(page.blocks)] for page in seen]
     Store(task.store).put(task.key, {"questions": questions, "pages": pages})
     return {"questions": questions, "pages": pages}
 
@@ -103,7 +105,7 @@ def _results(tasks: Sequence[DamageTask], executor: Executor, retries: int, work
 def _key(bases: Bases, base: KnowledgeBase, document: Document) -> str:
     inputs, recipe = bases.recipe.inputs, bases.recipe
     asked = [[q.id, q.text, q.answers, q.pages, q.evidence] for q in inputs.about.get(document.name, ())]
-    rules = [_VERSION, recipe.spec.benchmark.scoring.segment_chinese]
+    rules = [_VERSION, recipe.spec.benchmark.scoring.segment_chinese, inputs.is_bare]
     return key("damage", rules, bases.document_key(base, document), recipe.leaf(document, images=False), asked)
 
 
@@ -115,6 +117,7 @@ def _task(bases: Bases, base: KnowledgeBase, document: Document, name: str) -> D
         tuple(bases.pages(base, document)),
         tuple(inputs.about.get(document.name, ())),
         bases.recipe.spec.benchmark.scoring.segment_chinese,
+        inputs.is_bare,
         name,
         bases.store.root,
     )
@@ -123,6 +126,7 @@ def _task(bases: Bases, base: KnowledgeBase, document: Document, name: str) -> D
 def _read(kept: Mapping[str, Any]) -> Damage:
     questions = {told["question_id"]: QuestionDose(**told) for told in kept["questions"]}
     pages = [
-        SeenPage(PageDose(**dose), frozenset(), commands, redundant, {}) for dose, commands, redundant in kept["pages"]
+        SeenPage(PageDose(**dose), frozenset(), commands, redundant, {}, blocks)
+        for dose, commands, redundant, blocks in kept["pages"]
     ]
     return Damage(questions, pages)

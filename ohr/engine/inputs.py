@@ -27,6 +27,11 @@ class Inputs:
     notes: tuple[str, ...]
 
     @cached_property
+    def is_bare(self) -> bool:
+        """Tell whether no document has ground truth."""
+        return not any(self.truth.values())
+
+    @cached_property
     def about(self) -> Mapping[str, tuple[Question, ...]]:
         """The questions by document."""
         found: dict[str, list[Question]] = defaultdict(list)

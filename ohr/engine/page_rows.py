@@ -7,6 +7,7 @@ from typing import Any
 
 from ohr.engine.bases import Bases
 from ohr.engine.score import noise_type
+from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
 from ohr.metrics.ranking import PageId
 from ohr.metrics.realism import SeenPage
@@ -46,6 +47,7 @@ def page_row(base: KnowledgeBase, seen: SeenPage) -> dict[str, Any]:
         "empty": seen.dose.empty,
         "redundant": seen.redundant,
         **{f"commands_{kind}": seen.commands.get(kind, 0) for kind in KINDS},
+        **{count: seen.blocks.get(count, 0) for count in COUNTS},
     }
 
 

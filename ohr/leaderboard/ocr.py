@@ -7,6 +7,7 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+from ohr.analyses import noise_ratios
 from ohr.contracts import Benchmark
 from ohr.engine.progress import Progress
 from ohr.engine.run import run
@@ -24,6 +25,8 @@ DOSES = (
     "empty_pages", "questions", "excluded", "failed_pages",
 )  # fmt: skip
 """What is told of a knowledge base itself; columns of doses.csv."""
+RATIOS = ("text_errors", "formula_text_errors", "formula_structure_errors", "redundant_commands")
+"""What Table S3 has."""
 _LABEL = "ohr score"
 
 
@@ -34,6 +37,7 @@ class OcrScore:
     Args:
         truth: name of the knowledge base that is the ground truth.
         doses: numbers of the two knowledge bases themselves, by name.
+        ratios: shares of matching blocks with errors, and redundant commands per page, by name (OHRBench, Table S3).
         retrieval: means of the retrieval score, by name.
         macro: the mean over domains, each with the same weight, by name.
         lost: what the OCR took of the ground truth's score, paired: mean, low, high.
@@ -45,6 +49,7 @@ class OcrScore:
     protocol: str
     setting: str
     doses: Mapping[str, Mapping[str, float]]
+    ratios: Mapping[str, Mapping[str, float]]
     retrieval: Mapping[str, Breakdown]
     macro: Mapping[str, float]
     lost: Mapping[str, float]
@@ -110,6 +115,7 @@ def score_ocr(
         protocol=spec.benchmark.scoring.name,
         setting=setting,
         doses=doses,
+        ratios={row["noise"]: {name: row[name] for name in RATIOS} for row in noise_ratios(finished.folder)},
         retrieval=found,
         macro={base: macro_over_domains(found[base]) for base in found},
         lost=_lost(finished.folder, own, metric),

@@ -118,12 +118,13 @@ def question_dose(question: Question, truth: Pages, kb: Pages, segment_chinese: 
 
     Args:
         question: its `pages` must all be in `truth` to count.
-        truth: the ground truth's pages. Where there are none at all, the evidence itself is what `damaged` and `lcs_kb`
-            are measured against, and the parts that compare with the ground truth are nan.
+        truth: the ground truth's pages.
         kb: the knowledge base's pages; a missing or failed page is empty text.
         segment_chinese: as in `lcs`.
+        bare: there is no ground truth of anything. Then the evidence itself is what `damaged` and `lcs_kb` are measured
+            against, and the parts that compare with the ground truth are nan.
     """
-    missing = bool(truth) and any((question.document, index) not in truth for index in question.pages)
+    missing = not bare and any((question.document, index) not in truth for index in question.pages)
     if missing or not question.is_located:
         return undefined_dose(question)
     evidence, clean, noisy = evidence_text(question), own_text(question, truth), own_text(question, kb)
@@ -132,7 +133,7 @@ def question_dose(question: Question, truth: Pages, kb: Pages, segment_chinese: 
         question_id=question.id,
         damaged=_damaged(lcs_kb),
         lcs_kb=lcs_kb,
-        lcs_gt=lcs(clean, evidence, segment_chinese) if truth else nan,
+        lcs_gt=lcs(clean, evidence, segment_chinese) if not bare else nan,
         damaged_content=_damaged(lcs(strip_markup(noisy), strip_markup(evidence), segment_chinese)),
         term_survival=_term_survival(question.text, clean, noisy),
         answer_survival=_answer_survival(question.answers, clean, noisy),

@@ -5,11 +5,12 @@ Source: OHRBench (arXiv:2412.02592), Fig. S2 (distribution of edit distances), T
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ohr.contracts import SOURCES, Page
+from ohr.metrics.blocks import block_errors
 from ohr.metrics.commands import formatting_commands, redundant_commands
 from ohr.metrics.dose import Dose, PageDose, QuestionDose, dose, page_dose
 
@@ -57,20 +58,26 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class SeenPage:
-    """One page of a level: its distances, commands and edits, and the evidence sources of the questions about it."""
+    """One page of a level: its distances, commands and edits, and the evidence sources of the questions about it.
+
+    Args:
+        blocks: matching blocks and their errors, as `ohr.metrics.blocks.block_errors` counts them.
+    """
 
     dose: PageDose
     sources: frozenset[str]
     commands: Mapping[str, int]
     redundant: int
     edits: Mapping[str, int]
+    blocks: Mapping[str, int] = field(default_factory=dict)
 
 
 def see(truth: Page, kb: Page | None, sources: Iterable[str], edits: Mapping[str, int]) -> SeenPage:
     """Look at one page; a missing or failed one is empty text."""
     text = kb.text if kb is not None and kb.error is None else ""
     redundant = redundant_commands(text, truth.text)
-    return SeenPage(page_dose(truth, kb), frozenset(sources), formatting_commands(text), redundant, edits)
+    blocks = block_errors(text, truth.text)
+    return SeenPage(page_dose(truth, kb), frozenset(sources), formatting_commands(text), redundant, edits, blocks)
 
 
 def gather(kb: str, questions: Sequence[tuple[str, QuestionDose]], pages: Sequence[SeenPage]) -> Stats:

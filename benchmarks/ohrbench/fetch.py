@@ -1,0 +1,154 @@
+"""Fetches OHRBench from the hub: a fixed revision, resumable, checked, unpacked."""
+
+import json
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha1, sha256
+from pathlib import Path, PurePosixPath
+from typing import Any
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from ohr import extras
+from ohr.errors import DataError
+
+REPOSITORY = "opendatalab/OHR-Bench"
+RECORD = "fetched.json"
+"""File beside the data that says what was fetched: the repository, the commit, and each file's hash."""
+_MOST = 200 * 2**30
+"""Bytes that one archive may unpack to; more is a bomb, not a benchmark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What was fetched.
+
+    Args:
+        root: the folder that holds `retrieval_base`: what the benchmark is told as its `root`.
+        commit: of the data set; a second fetch takes the same one.
+        unpacked: files that came out of archives.
+    """
+
+    root: Path
+    commit: str
+    files: int
+    unpacked: int
+
+
+def fetch(
+    folder: Path, revision: str | None = None, *, repository: str = REPOSITORY, endpoint: str | None = None
+) -> Fetched:
+    """Download the data set into a folder, check every file, and unpack its archives.
+
+    What is there already and whole is not downloaded again, and a download that broke off goes on where it was. The
+    commit is fixed by the first fetch and written down, so that a later one gives the same data.
+
+    Args:
+        folder: made if it is not there.
+        revision: a commit, tag or branch; by default the commit of an earlier fetch into this folder, else the newest.
+        endpoint: the hub's address; `HF_ENDPOINT` is heeded.
+
+    Raises:
+        MissingExtra: huggingface_hub is not installed.
+        DataError: the hub cannot be reached, a file is not what the hub says it is, or an archive is damaged or would
+            write outside of the folder.
+    """
+    hub = extras.load("huggingface_hub", "data")
+    errors = extras.load("huggingface_hub.errors", "data")
+    record = _record(folder)
+    api = hub.HfApi(endpoint=endpoint)
+    try:
+        about = api.dataset_info(repository, revision=revision or record.get("commit"), files_metadata=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        hashes = {}
+        for file in about.siblings:
+            path = Path(
+                api.hf_hub_download(
+                    repository, file.rfilename, repo_type="dataset", revision=about.sha, local_dir=folder
+                )
+            )
+            hashes[file.rfilename] = _checked(path, file)
+    except (errors.HfHubHTTPError, errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, OSError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise DataError(f"{repository}: cannot be fetched ({reason}); run the same command again to go on") from None
+    unpacked = sum(unpack(folder / name, folder) for name in hashes if name.endswith(".zip"))
+    found = {"repository": repository, "commit": about.sha, "sha256": hashes}
+    (folder / RECORD).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return Fetched(_root(folder), about.sha, len(hashes), unpacked)
+
+
+def unpack(archive: Path, folder: Path) -> int:
+    """Unpack an archive into a folder; gives the number of files. Files that are there with the same size are kept.
+
+    Raises:
+        DataError: the archive is damaged, or a member would be written outside of the folder, is a link, or makes the
+            whole larger than any benchmark.
+    """
+    try:
+        with ZipFile(archive) as opened:
+            members = [member for member in opened.infolist() if not member.is_dir()]
+            if sum(member.file_size for member in members) > _MOST:
+                raise DataError(f"{archive}: unpacks to more than {_MOST >> 30} GiB")
+            targets = [(member, _target(archive, member, folder)) for member in members]
+            for member, target in targets:
+                _write(opened, member, target)
+    except (BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise DataError(f"{archive}: damaged: {error}; delete it and fetch again") from None
+    return len(targets)
+
+
+def _target(archive: Path, member: ZipInfo, folder: Path) -> Path:
+    """Find where a member goes; every member is looked at before the first is written."""
+    inside = PurePosixPath(member.filename.replace("\\", "/"))
+    escapes = inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]
+    target = folder.joinpath(*inside.parts)
+    if escapes or not target.resolve().is_relative_to(folder.resolve()):
+        raise DataError(f"{archive}: {member.filename!r} would be written outside of {folder}")
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise DataError(f"{archive}: {member.filename!r} is a link")
+    return target
+
+
+def _write(opened: ZipFile, member: ZipInfo, target: Path) -> None:
+    if target.is_file() and target.stat().st_size == member.file_size:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{target.name[:200]}.part")  # a killed fetch leaves no half file under its name
+    with opened.open(member) as source, part.open("wb") as out:
+        while block := source.read(1 << 20):
+            out.write(block)
+    part.replace(target)
+
+
+def _checked(path: Path, file: Any) -> str:
+    """Compare a file with the hash that the hub gives: SHA-256 of large files, git's of others."""
+    size = path.stat().st_size
+    digest, blob = sha256(), sha1(f"blob {size}\0".encode(), usedforsecurity=False)
+    for block in _read(path):
+        digest.update(block)
+        blob.update(block)
+    wanted, found = (file.lfs.sha256, digest.hexdigest()) if file.lfs else (file.blob_id, blob.hexdigest())
+    if wanted and wanted != found:
+        path.unlink()
+        raise DataError(f"{path}: is not what the hub has (hash {found[:12]}, not {wanted[:12]}); fetch again")
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as opened:
+        while block := opened.read(1 << 20):
+            yield block
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _root(folder: Path) -> Path:
+    """Find the folder that holds the knowledge bases, at most two levels down."""
+    candidates: Sequence[Path] = [folder, *sorted(folder.glob("*/")), *sorted(folder.glob("*/*/"))]
+    return next((path for path in candidates if (path / "retrieval_base").is_dir()), folder)

@@ -1,0 +1,125 @@
+r"""Semantic errors of a page, block by block: what OHRBench's Table S3 counts.
+
+The paper matches "corresponding TXT/FOR/TAB blocks" of about 130 tokens and gives the share with textual and with
+structural errors, without saying how; these are our rules.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rapidfuzz import fuzz, process
+
+from ohr.text import normalise, strip_markup
+
+Kind = Literal["text", "formula", "table"]
+KINDS: tuple[Kind, ...] = ("text", "formula", "table")
+COUNTS = (
+    *(f"{what}_{kind}" for kind in KINDS for what in ("blocks", "matched", "text_errors")),
+    *(f"structure_errors_{kind}" for kind in KINDS[1:]),
+)
+"""What `block_errors` counts."""
+ALIKE = 50.0
+"""Blocks match when at least this percentage of their characters agrees (Indel similarity)."""
+
+_TABLE = (
+    r"\\begin\{(?P<env>tabular[*xy]?|array|longtable)\}.*?\\end\{(?P=env)\}"
+    r"|<table\b.*?</table>"
+    r"|(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z)){2,}"
+)
+_EQUATION = r"equation|align|gather|multline|eqnarray|displaymath"
+_FORMULA = rf"\$\$.+?\$\$|\\\[.+?\\\]|\\begin\{{(?P<eq>(?:{_EQUATION})\*?)\}}.*?\\end\{{(?P=eq)\}}"
+_BLOCK = re.compile(rf"(?P<table>{_TABLE})|(?P<formula>{_FORMULA})", re.DOTALL | re.MULTILINE | re.IGNORECASE)
+_STRUCTURE = re.compile(
+    r"\\(?:frac|dfrac|tfrac|sqrt|sum|prod|int|begin|end|over(?:line|set|brace)|under(?:line|set|brace)|binom|matrix)\b"
+    r"|[\^_]|\\\\|(?<!\\)&"
+)
+_FRAME = re.compile(
+    r"\\(?:hline|toprule|midrule|bottomrule)\b|\\cline\{[^}]*\}|\\end\{[^}]*\}"
+    r"|\\begin\{[^}]*\}(?:\[[^\]]*\])?(?:\{(?:[^{}]|\{[^{}]*\})*\})?"
+)
+_RULING = re.compile(r"[\s|:-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block of a page."""
+
+    kind: Kind
+    text: str
+
+
+def blocks(text: str) -> list[Block]:
+    """Cut a page into blocks: tables, display formulas, and the paragraphs between them (parted by blank lines)."""
+    found: list[Block] = []
+    end = 0
+    for match in _BLOCK.finditer(text):
+        found += _paragraphs(text[end : match.start()])
+        found.append(Block("table" if match["table"] else "formula", match[0]))
+        end = match.end()
+    return found + _paragraphs(text[end:])
+
+
+def block_errors(text: str, truth: str) -> Counter[str]:
+    """Count a page's matching blocks and those with errors.
+
+    Each block of the ground truth is matched with the likest block of its kind, if any is alike enough. A match has a
+    textual error when the words of the two differ after markup is stripped; for formulas, when their signs do. A
+    formula has a structural error when the sequence of fractions, roots, scripts and alignments differs, a table when
+    its rows and cells do.
+
+    Returns:
+        For each kind `blocks_<kind>` (of the ground truth), `matched_<kind>` and `text_errors_<kind>`; for formulas and
+        tables also `structure_errors_<kind>`.
+    """
+    counts: Counter[str] = Counter()
+    here = blocks(text)
+    for kind in KINDS:
+        candidates = [block.text for block in here if block.kind == kind]
+        for block in (block for block in blocks(truth) if block.kind == kind):
+            counts[f"blocks_{kind}"] += 1
+            match = _match(block.text, candidates)
+            if match is None:
+                continue
+            counts[f"matched_{kind}"] += 1
+            counts[f"text_errors_{kind}"] += match != block.text and _content(match) != _content(block.text)
+            if kind != "text":
+                counts[f"structure_errors_{kind}"] += _structure(match, kind) != _structure(block.text, kind)
+    return counts
+
+
+def _match(block: str, candidates: Sequence[str]) -> str | None:
+    if block in candidates:
+        return block
+    found = process.extractOne(block, candidates, scorer=fuzz.ratio, score_cutoff=ALIKE)
+    return found[0] if found else None
+
+
+def _content(block: str) -> str:
+    return normalise(strip_markup(block))
+
+
+def _structure(block: str, kind: Kind) -> list[str] | list[int]:
+    if kind == "formula":
+        return _STRUCTURE.findall(block)
+    return _row_lengths(block)
+
+
+def _row_lengths(table: str) -> list[int]:
+    """Count the cells of each row, in whichever notation the table is written."""
+    if "</t" in table.lower():
+        rows = re.split(r"</tr>", table, flags=re.IGNORECASE)
+        lengths = [len(re.findall(r"</t[dh]>", row, flags=re.IGNORECASE)) for row in rows]
+    elif "\\begin" in table:
+        rows = [_FRAME.sub("", row) for row in re.split(r"\\\\", table)]
+        lengths = [len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows if row.strip()]
+    else:
+        rows = [row for row in table.splitlines() if not _RULING.fullmatch(row)]
+        lengths = [len(re.findall(r"(?<!\\)\|", row)) - 1 for row in rows]
+    return [length for length in lengths if length > 0]
+
+
+def _paragraphs(text: str) -> list[Block]:
+    return [Block("text", part.strip()) for part in re.split(r"\n[ \t]*\n", text) if part.strip()]

@@ -1,0 +1,191 @@
+"""Fetching with the real client, from a small hub on this machine."""
+
+import hashlib
+import http.server
+import io
+import json
+import re
+import threading
+import zipfile
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlparse
+
+import pytest
+
+from ohr.benchmarks.ohrbench.fetch import RECORD, fetch, unpack
+from ohr.errors import DataError
+
+COMMITS = {"main": "a" * 40, "a" * 40: "a" * 40, "v2": "b" * 40, "b" * 40: "b" * 40}
+
+
+def archive(members: dict[str, bytes], **modes: int) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as opened:
+        for name, content in members.items():
+            about = zipfile.ZipInfo(name)
+            about.external_attr = modes.get(name, 0o100644) << 16
+            opened.writestr(about, content)
+    return made.getvalue()
+
+
+@dataclass
+class Hub:
+    url: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    lies: dict[str, bytes] = field(default_factory=dict)
+    """What is sent in place of a file."""
+    asked: list[tuple[str, str, str | None]] = field(default_factory=list)
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", True)
+    monkeypatch.setenv("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    state = Hub(files={"qas_v2.json": b"[]", "base.zip": archive({"retrieval_base/gt/law/lease.json": b"[]"})})
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *arguments):
+            pass
+
+        def do_HEAD(self):
+            self.do_GET()
+
+        def answer(self, status, body, **headers):
+            self.send_response(status)
+            for name, value in {**headers, "content-length": str(len(body))}.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(body)
+
+        def do_GET(self):
+            path = unquote(urlparse(self.path).path)
+            state.asked.append((self.command, path, self.headers.get("range")))
+            listed = re.fullmatch(r"/api/datasets/o/r(?:/revision/(.+))?", path)
+            if listed and (listed[1] or "main") in COMMITS:
+                about = [listing(name, content) for name, content in state.files.items()]
+                told = {"id": "o/r", "sha": COMMITS[listed[1] or "main"], "siblings": about}
+                return self.answer(200, json.dumps(told).encode(), content_type="application/json")
+            found = re.fullmatch(r"/datasets/o/r/resolve/([ab]{40})/(.+)", path)
+            if not found or found[2] not in state.files:
+                return self.answer(404, b"{}")
+            content = state.files[found[2]]
+            tag = large(content) if is_large(found[2]) else blob(content)
+            headers = {"etag": f'"{tag}"', "x_repo_commit": found[1], "accept_ranges": "bytes"}
+            content = state.lies.get(found[2], content)
+            start = re.match(r"bytes=(\d+)-", self.headers.get("range", ""))
+            if start and self.command == "GET":
+                place = f"bytes {start[1]}-{len(content) - 1}/{len(content)}"
+                return self.answer(206, content[int(start[1]) :], **headers, content_range=place)
+            return self.answer(200, content, **headers)
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    yield state
+    server.shutdown()
+    server.server_close()
+
+
+def listing(name, content):
+    about = {"rfilename": name, "size": len(content), "blobId": blob(content)}
+    lfs = {"sha256": large(content), "size": len(content), "pointerSize": 1}
+    return {**about, "lfs": lfs} if is_large(name) else about
+
+
+def is_large(name):
+    return name.endswith(".zip")
+
+
+def blob(content):
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def large(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def get(hub, folder, revision=None):
+    return fetch(folder, revision, repository="o/r", endpoint=hub.url)
+
+
+def test_files_are_fetched_unpacked_and_written_down(hub, tmp_path):
+    found = get(hub, tmp_path / "data")
+    assert (found.files, found.unpacked, found.root, found.commit) == (2, 1, tmp_path / "data", "a" * 40)
+    assert (tmp_path / "data/retrieval_base/gt/law/lease.json").read_bytes() == b"[]"
+    record = json.loads((tmp_path / "data" / RECORD).read_text())
+    assert record["commit"] == "a" * 40
+    assert record["sha256"] == {name: large(content) for name, content in hub.files.items()}
+
+
+def test_a_second_fetch_takes_the_same_commit_and_downloads_nothing(hub, tmp_path):
+    get(hub, tmp_path, "v2")
+    hub.asked.clear()
+    assert get(hub, tmp_path).commit == "b" * 40
+    assert not [path for command, path, _ in hub.asked if command == "GET" and "/resolve/" in path]
+
+
+def test_a_folder_inside_the_archive_may_be_the_root(hub, tmp_path):
+    hub.files = {"all.zip": archive({"OHR-Bench/data/retrieval_base/gt/law/a.json": b"[]"})}
+    assert get(hub, tmp_path).root == tmp_path / "OHR-Bench/data"
+
+
+@pytest.mark.parametrize("name", ["qas_v2.json", "base.zip"])
+def test_a_file_that_is_not_what_the_hub_has_is_refused_and_deleted(hub, tmp_path, name):
+    hub.lies[name] = bytes(len(hub.files[name]))
+    with pytest.raises(DataError, match=r"is not what the hub has|cannot be fetched"):
+        get(hub, tmp_path)
+    assert not (tmp_path / name).exists()
+    hub.lies.clear()
+    assert get(hub, tmp_path).files == 2
+
+
+def test_what_is_changed_on_disk_is_found(hub, tmp_path):
+    get(hub, tmp_path)
+    (tmp_path / "base.zip").write_bytes(b"short")
+    with pytest.raises(DataError, match="is not what the hub has"):
+        get(hub, tmp_path)
+    get(hub, tmp_path)
+
+
+def test_a_hub_that_is_not_there_is_one_sentence(hub, tmp_path):
+    with pytest.raises(DataError, match=r"o/r: cannot be fetched .*; run the same command again to go on"):
+        get(hub, tmp_path, "no-such-revision")
+
+
+@pytest.mark.parametrize("name", ["../out.json", "/etc/out.json", "a/../../out.json", "..\\out.json", "C:/out.json"])
+def test_an_archive_that_would_write_elsewhere_is_refused_before_anything_is_written(tmp_path, name):
+    path = tmp_path / "evil.zip"
+    path.write_bytes(archive({"good.json": b"[]", name: b"x"}))
+    (tmp_path / "data").mkdir()
+    with pytest.raises(DataError, match="would be written outside"):
+        unpack(path, tmp_path / "data")
+    assert list((tmp_path / "data").iterdir()) == []
+
+
+def test_links_in_an_archive_are_refused(tmp_path):
+    path = tmp_path / "evil.zip"
+    path.write_bytes(archive({"link": b"/etc/passwd"}, link=0o120777))
+    with pytest.raises(DataError, match="is a link"):
+        unpack(path, tmp_path)
+
+
+def test_a_damaged_archive_is_told(tmp_path):
+    path = tmp_path / "cut.zip"
+    path.write_bytes(archive({"a": b"x" * 1000})[:-30])
+    with pytest.raises(DataError, match="damaged"):
+        unpack(path, tmp_path)
+
+
+def test_a_file_that_is_there_is_kept(tmp_path):
+    path = tmp_path / "a.zip"
+    path.write_bytes(archive({"a.json": b"[]"}))
+    assert unpack(path, tmp_path) == 1
+    before = (tmp_path / "a.json").stat().st_mtime_ns
+    assert unpack(path, tmp_path) == 1
+    assert (tmp_path / "a.json").stat().st_mtime_ns == before

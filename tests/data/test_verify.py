@@ -1,0 +1,84 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ohr.benchmarks.ohrbench.verify import S1, tallies
+from ohr.cli.app import app
+from ohr.contracts import Question
+
+
+def whole() -> tuple[dict[str, int], list[Question]]:
+    """A copy with exactly the published counts."""
+    truth, questions = {}, []
+    for domain, (documents, pages, asked) in S1.items():
+        for number in range(documents):
+            truth[f"{domain}/{number}"] = 1 if number else pages - documents + 1
+        for _ in range(asked):
+            place = len(questions)
+            task = "Understanding" if place < 6114 else "Reasoning"
+            where = (0,) if place < 7656 else (0, 1)
+            questions.append(
+                Question(str(place), "?", ("x",), f"{domain}/0", where, ("e",), "text", domain, task_type=task)
+            )
+    return truth, questions
+
+
+def off(truth, questions):
+    return {
+        tally.what: tally.found - tally.published
+        for tally in tallies(truth, questions)
+        if tally.found != tally.published
+    }
+
+
+def test_a_whole_copy_is_as_published():
+    truth, questions = whole()
+    assert off(truth, questions) == {}
+    assert {"all: documents", "all: pages", "all: questions"} <= {tally.what for tally in tallies(truth, questions)}
+
+
+def test_what_is_missing_or_beyond_is_off():
+    truth, questions = whole()
+    del truth["law/3"]
+    truth["notes/1"] = 4
+    assert off(truth, questions[1:]) == {
+        "law: documents": -1, "law: pages": -1, "law: questions": -1, "other domains": 1,
+        "all: pages": 3, "all: questions": -1, "questions: understanding": -1, "questions: single-page": -1,
+    }  # fmt: skip
+
+
+def test_a_partial_copy_is_held_against_its_own_domains():
+    truth, questions = whole()
+    part = {name: pages for name, pages in truth.items() if name.startswith(("law/", "manual/"))}
+    assert off(part, [q for q in questions if q.domain in ("law", "manual")]) == {"domains of the paper": -5}
+
+
+def test_old_names_of_domains_are_known():
+    truth, questions = whole()
+    old = {name.replace("newspaper/", "news/"): pages for name, pages in truth.items()}
+    assert off(old, questions) == {}
+
+
+@pytest.mark.ohrbench
+def test_the_real_partial_copy_is_verified():
+    if "OHRBENCH_DATA" not in os.environ:
+        pytest.skip("OHRBENCH_DATA names no folder")
+    found = CliRunner().invoke(app, ["data", "verify", os.environ["OHRBENCH_DATA"], "--json"])
+    assert found.exit_code == 1
+    told = json.loads(found.stdout)
+    counts = {tally["what"]: (tally["found"], tally["published"]) for tally in told["tallies"]}
+    assert counts["law: documents"] == (95, 95)
+    assert counts["domains of the paper"] == (3, 7)
+
+
+def test_no_copy_or_no_benchmark_is_one_sentence(tmp_path: Path):
+    for words, told in (
+        (["data", "verify", str(tmp_path)], "retrieval_base/gt"),
+        (["data", "verify", str(tmp_path), "--benchmark", "ohrbensh"], "Did you mean 'ohrbench'?"),
+        (["data", "get", "mini"], "there is nothing that could be fetched"),
+    ):
+        found = CliRunner().invoke(app, words)
+        assert (found.exit_code, told in found.stderr) == (2, True), found.stderr
