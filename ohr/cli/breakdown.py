@@ -32,7 +32,10 @@ def show(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show a run's means: over all questions (micro), over domains (macro), and by one trait of the questions."""
+    """Show a run's means, or an analysis of it.
+
+    The means are over all questions (micro), over domains (macro), and by one trait of the questions.
+    """
     from ohr.cli.runs import locate
     from ohr.errors import DataError
     from ohr.results import read_csv, read_manifest

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rapidfuzz import fuzz, process
+from rapidfuzz.distance import LCSseq
 
-from ohr.text import normalise, strip_markup
+from ohr.text import normalise, strip_markup, words
 
 Kind = Literal["text", "formula", "table"]
 KINDS: tuple[Kind, ...] = ("text", "formula", "table")
@@ -22,7 +23,9 @@ COUNTS = (
 )
 """What `block_errors` counts."""
 ALIKE = 50.0
-"""Blocks match when at least this percentage of their characters agrees (Indel similarity)."""
+"""Formulas and tables match when at least this percentage of their characters agrees (Indel similarity)."""
+WORDS = 100
+"""Least words of a block of text that has a neighbour: about the paper's 130 tokens."""
 
 _TABLE = (
     r"\\begin\{(?P<env>tabular[*xy]?|array|longtable)\}.*?\\end\{(?P=env)\}"
@@ -52,7 +55,10 @@ class Block:
 
 
 def blocks(text: str) -> list[Block]:
-    """Cut a page into blocks: tables, display formulas, and the paragraphs between them (parted by blank lines)."""
+    """Cut a page into blocks: tables, display formulas, and the text between them, by paragraphs of WORDS words.
+
+    Paragraphs are parted by blank lines; short ones are taken together with those that follow.
+    """
     found: list[Block] = []
     end = 0
     for match in _BLOCK.finditer(text):
@@ -65,29 +71,42 @@ def blocks(text: str) -> list[Block]:
 def block_errors(text: str, truth: str) -> Counter[str]:
     """Count a page's matching blocks and those with errors.
 
-    Each block of the ground truth is matched with the likest block of its kind, if any is alike enough. A match has a
-    textual error when the words of the two differ after markup is stripped; for formulas, when their signs do. A
-    formula has a structural error when the sequence of fractions, roots, scripts and alignments differs, a table when
-    its rows and cells do.
+    A block of text matches when at least half of its words, markup aside, stand on the page in order; it has a textual
+    error when not all of them do. So it does not matter where either side parts its paragraphs. A formula or table is
+    matched with the likest one on the page, if any is alike enough. It has a textual error when the signs of the two
+    differ after markup is stripped; a structural one when fractions, roots, scripts and alignments come in another
+    order, or rows have other numbers of cells.
 
     Returns:
         For each kind `blocks_<kind>` (of the ground truth), `matched_<kind>` and `text_errors_<kind>`; for formulas and
         tables also `structure_errors_<kind>`.
     """
     counts: Counter[str] = Counter()
-    here = blocks(text)
-    for kind in KINDS:
-        candidates = [block.text for block in here if block.kind == kind]
-        for block in (block for block in blocks(truth) if block.kind == kind):
-            counts[f"blocks_{kind}"] += 1
-            match = _match(block.text, candidates)
-            if match is None:
-                continue
-            counts[f"matched_{kind}"] += 1
-            counts[f"text_errors_{kind}"] += match != block.text and _content(match) != _content(block.text)
-            if kind != "text":
-                counts[f"structure_errors_{kind}"] += _structure(match, kind) != _structure(block.text, kind)
+    here, page = blocks(text), words(strip_markup(text))
+    for block in blocks(truth):
+        counts[f"blocks_{block.kind}"] += 1
+        if block.kind == "text":
+            _count_text(block.text, page, counts)
+        else:
+            _count_match(block, [other.text for other in here if other.kind == block.kind], counts)
     return counts
+
+
+def _count_text(block: str, page: Sequence[str], counts: Counter[str]) -> None:
+    wanted = words(strip_markup(block))
+    share = LCSseq.similarity(page, wanted) / len(wanted) if wanted else 1.0
+    if share >= ALIKE / 100:
+        counts["matched_text"] += 1
+        counts["text_errors_text"] += share < 1
+
+
+def _count_match(block: Block, candidates: Sequence[str], counts: Counter[str]) -> None:
+    match = _match(block.text, candidates)
+    if match is None:
+        return
+    counts[f"matched_{block.kind}"] += 1
+    counts[f"text_errors_{block.kind}"] += match != block.text and _content(match) != _content(block.text)
+    counts[f"structure_errors_{block.kind}"] += _structure(match, block.kind) != _structure(block.text, block.kind)
 
 
 def _match(block: str, candidates: Sequence[str]) -> str | None:
@@ -122,4 +141,9 @@ def _row_lengths(table: str) -> list[int]:
 
 
 def _paragraphs(text: str) -> list[Block]:
-    return [Block("text", part.strip()) for part in re.split(r"\n[ \t]*\n", text) if part.strip()]
+    found: list[list[str]] = [[]]
+    for part in filter(str.strip, re.split(r"\n[ \t]*\n", text)):
+        if sum(len(held.split()) for held in found[-1]) >= WORDS:
+            found.append([])
+        found[-1].append(part.strip())
+    return [Block("text", "\n\n".join(held)) for held in found if held]

@@ -113,7 +113,9 @@ def evidence_text(question: Question) -> str:
     return "\n".join(question.evidence)
 
 
-def question_dose(question: Question, truth: Pages, kb: Pages, segment_chinese: bool = True) -> QuestionDose:
+def question_dose(
+    question: Question, truth: Pages, kb: Pages, segment_chinese: bool = True, *, bare: bool = False
+) -> QuestionDose:
     """Measure the damage to one question's evidence, terms and answer.
 
     Args:
