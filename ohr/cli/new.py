@@ -51,7 +51,10 @@ def new(
     name: Annotated[str, typer.Argument(help="Of the plugin, as in YAML.", show_default=False)],
     folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where the files are written.")] = Path(),
 ) -> None:
-    """Write a plugin of your own: one working file to change, its test, and a spec that uses it."""
+    """Write a plugin of your own, ready to be changed.
+
+    One working file, its test, and a spec that uses it.
+    """
     from ohr.contracts import FAMILIES
 
     kind, plugin = name.replace("-", "_").lower(), family_of(family)
