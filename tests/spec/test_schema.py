@@ -25,7 +25,8 @@ def test_every_shipped_spec_fits_the_schema(validator, name):
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_every_shipped_spec_is_read(name):
+def test_every_shipped_spec_is_read(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("OHRBENCH_DATA", str(tmp_path))
     assert read_spec(files("ohr.pipelines").joinpath(name)).knowledge_bases
 
 
