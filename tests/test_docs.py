@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from ohr import results
 from ohr.cli.app import app
@@ -123,6 +124,14 @@ def test_a_spec_in_the_docs_is_valid(block: Block, tmp_path: Path, monkeypatch: 
     path = tmp_path / (block.name or "spec.yaml")
     path.write_text(block.text, encoding="utf-8")
     assert isinstance(read_spec(path, trust_plugins=True), Spec)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", [block for block in SPECS if block.page.stem.startswith("add-")], ids=str)
+def test_a_walk_ends_in_a_run(block: Block, folder: Path):
+    write_named(block.page, folder)
+    done = CliRunner().invoke(app, ["run", str(block.name), "--trust-plugins", "--workers", "1"])
+    assert done.exit_code == 0, done.output
 
 
 @pytest.mark.parametrize("block", PROMPTS, ids=str)
