@@ -62,7 +62,8 @@ def _ready(spec: "Spec") -> "Inputs":
     try:
         inputs = read_inputs(spec)
     except OhrError as error:
-        faults.append(str(error))
+        if not any(str(error) in fault for fault in faults):  # the benchmark may have told it already
+            faults.append(str(error))
     if faults:
         raise OhrError("\n".join(faults))
     return inputs

@@ -219,3 +219,15 @@ def test_a_dense_spec_is_checked_without_torch(home):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_fault_of_the_documents_is_told_once(ohr, home):
+    (home / "docs").mkdir()
+    (home / "docs" / "a.pdf").touch()
+    (home / "docs" / "a.png").touch()
+    (home / "asked.csv").write_text("question,answers\nWhy?,Because\n")
+    (home / "own.yaml").write_text(
+        "benchmark: {kind: folder, root: docs, questions: asked.csv}\n"
+        "knowledge_bases: [{ocr: {kind: tesseract}}]\nretrievers: [{kind: bm25}]\nevaluate: [retrieval]\n"
+    )
+    assert ohr("check", "own.yaml").stderr.count("two documents are named") == 1
