@@ -117,7 +117,17 @@ def test_a_base_can_be_limited_to_some_retrievers(spec):
 def test_the_resolved_spec_has_the_defaults_written_out(spec):
     resolved = spec(BASE + "knowledge_bases: [{}]\n").resolved
     assert resolved["retrievers"] == [
-        {"name": "bm25", "kind": "bm25", "top_k": 2, "k1": 1.5, "b": 0.75, "variant": "lucene"}
+        {
+            "name": "bm25",
+            "kind": "bm25",
+            "top_k": 2,
+            "k1": 1.5,
+            "b": 0.75,
+            "delta": 0.5,
+            "variant": "lucene",
+            "tokenizer": "words",
+            "language": "auto",
+        }
     ]
 
 
