@@ -76,6 +76,7 @@ def test_a_run_tells_what_was_done(finished):
         "indexes",
         "searches",
         "answers",
+        "empty",
         "tokens",
         "tokens",
     ]
