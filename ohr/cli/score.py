@@ -234,9 +234,7 @@ def _print_leaderboards(boards: "Sequence[Leaderboard]") -> None:
         for own, setting in settings:
             say(f"  {'> measured here' if own else 'published'}: {setting}")
     if boards:
-        say(
-            "rows compare only where questions, retrievers and generators are the same; `of gt` is a row's share of"
-        )
+        say("rows compare only where questions, retrievers and generators are the same; `of gt` is a row's share of")
         say("the ground truth's score under its own settings, `mean` that of the domains shown, in published rows too")
 
 
