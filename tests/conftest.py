@@ -1,6 +1,7 @@
 import http.server
 import json
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,6 +14,9 @@ from hypothesis import settings
 from PIL import Image, ImageDraw, ImageFont
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+signal.signal(
+    signal.SIGINT, signal.default_int_handler
+)  # a suite in the background ignores Ctrl-C, and so would its runs
 settings.register_profile("ohr", deadline=None)  # the first example may load a dictionary or a model
 settings.load_profile("ohr")
 
