@@ -29,11 +29,12 @@ class Channel(TextNoise):
 
     A page's severity is drawn from that of the engine's pages, given its content; part of it is common to the
     document. Rate 0.5 is the engine as it was fitted; lower and higher rates move each page along the distribution of
-    severities, down to no loss at 0 and up to all words at 1. The errors at a lower rate are among those at a higher.
+    severities, down to no loss at 0 and up to all words at 1, where only what was moved, repeated or added is left. The
+    errors at a lower rate are among those at a higher.
     """
 
     kind: Literal["channel"] = "channel"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     rate: Annotated[float, Field(ge=0, le=1, description="0.5 is the engine as fitted, 0 no loss, 1 all words.")] = 0.5
     profile: Annotated[str, Field(description="`tesseract`, `rapidocr`, or a JSON file of `ohr noise fit`.")] = (
         "tesseract"

@@ -42,6 +42,9 @@ _Part = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]
 def candidates(page: PageWords, level: Level, model: Model, silent: bool, rng: np.random.Generator) -> Events:
     """List all that may happen; every chance becomes a waiting time, and the shortest comes first.
 
+    A waiting time of 1 is what the chances were counted over. Losses go on beyond it until the page has lost its share;
+    insertions do not, or a page that waits for its last words would fill with copies of those it has lost.
+
     Args:
         silent: nothing is read in place of what is lost.
     """
@@ -49,7 +52,8 @@ def candidates(page: PageWords, level: Level, model: Model, silent: bool, rng: n
     first, last, hazard = (np.concatenate([part[column] for part in parts]) for column in range(3))
     source = np.repeat([part[3] for part in parts], [len(part[0]) for part in parts])
     clock, draw = rng.standard_exponential(len(first)), rng.random((len(first), 3))
-    possible = np.flatnonzero(hazard > 0 if not silent else (hazard > 0) & (source != INSERTION))
+    added = (source == INSERTION) & (silent | (clock >= hazard))
+    possible = np.flatnonzero((hazard > 0) & ~added)
     order = possible[np.argsort(clock[possible] / hazard[possible], kind="stable")]
     first, last = first[order], last[order]
     if silent or model != "channel":

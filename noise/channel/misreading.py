@@ -1,5 +1,6 @@
 """What is read for a word or a run of words."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,6 +21,7 @@ _ROTATIONS = [
     str.maketrans("".join(_LIKE.values()), "".join(sign[turn:] + sign[:turn] for sign in _LIKE.values()))
     for turn in range(1, 10)
 ]
+_FOREIGN = re.compile(r"[^\W\d_\x00-\x7f]")
 _MOST_SEEN = 50_000
 _Options = tuple[tuple[str, str, float], ...]
 
@@ -83,8 +85,11 @@ def misread(word: str, known: Confusions, draws: NDArray[np.float64], share: flo
 
 
 def rewrite(word: str, draw: float) -> str:
-    """Put other letters and digits in the place of all."""
-    return word.translate(_ROTATIONS[int(draw * len(_ROTATIONS))])
+    """Put other letters and digits in the place of all, small Latin ones in that of other scripts'."""
+    turn = int(draw * len(_ROTATIONS))
+    made = word.translate(_ROTATIONS[turn])
+    letters = _LIKE["lower"]
+    return made if made.isascii() else _FOREIGN.sub(lambda sign: letters[(ord(sign[0]) + turn) % len(letters)], made)
 
 
 def _choose(word: str, place: int, options: Sequence[tuple[str, str, float]], draw: float) -> tuple[str, str]:
@@ -101,9 +106,12 @@ def _choose(word: str, place: int, options: Sequence[tuple[str, str, float]], dr
 
 
 def respace(words: Sequence[str], draw: float) -> str:
-    """Keep the letters and cut them into other words: a run is joined, a word is split."""
+    """Keep the letters and cut them into other words: a run is joined, a word is split between two of its letters."""
     if len(words) > 1:
         return "".join(words)
     word = words[0]
-    at = 1 + int(draw * (len(word) - 1))
-    return f"{word[:at]} {word[at:]}" if len(word) > 1 else word
+    letters = [place for place, sign in enumerate(word) if sign.isalnum()]
+    if len(letters) < 2:
+        return rewrite(word, draw)
+    at = letters[0] + 1 + int(draw * (letters[-1] - letters[0]))
+    return f"{word[:at]} {word[at:]}"

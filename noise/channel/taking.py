@@ -31,7 +31,7 @@ def take(page: PageWords, events: Events, natural: float, wanted: float) -> Take
 
     One that goes beyond what the page loses as fitted is cut short, a run of lines at the end of a line; what cannot be
     cut waits until that is reached. This does not depend on the rate, so the events at a lower rate are the first ones
-    of those at a higher rate.
+    of those at a higher rate. What is moved beyond that is not written anywhere: it would not be lost, were all else.
 
     Args:
         natural: words that the page loses as fitted; `wanted` those that it shall lose.
@@ -51,7 +51,8 @@ def take(page: PageWords, events: Events, natural: float, wanted: float) -> Take
             return taken
         else:
             lost += size
-            _give(taken, page, events, place, size, last[place])
+            _give(taken, events, place, size, last[place])
+            _move(taken, page, events, place, last[place])
         place += 1
     lost = max(lost, natural)
     for number in chain(waiting, range(place, len(first))):
@@ -60,7 +61,7 @@ def take(page: PageWords, events: Events, natural: float, wanted: float) -> Take
         if lost + max(size, 1) / 2 > wanted:
             return taken
         lost += size
-        _give(taken, page, events, number, size, end)
+        _give(taken, events, number, size, end)
     return taken
 
 
@@ -88,7 +89,7 @@ def _cut(taken: Taken, page: PageWords, events: Events, number: int, room: float
     return end
 
 
-def _give(taken: Taken, page: PageWords, events: Events, number: int, size: int, last: int) -> None:
+def _give(taken: Taken, events: Events, number: int, size: int, last: int) -> None:
     first = int(events.first[number])
     if first == last:
         if _open(taken, first):
@@ -102,12 +103,17 @@ def _give(taken: Taken, page: PageWords, events: Events, number: int, size: int,
         if word[place] == FREE:
             word[place] = number
     taken.events.append(number)
-    if events.operation[number] == MOVE:
-        lines = len(page.line_kind)
-        target = int(page.line_start[int(events.draw[number, 0] * (lines + 1))])
-        if not first <= target <= last and _open(taken, target):
-            taken.gap[target] = number
-            taken.target[number] = target
+
+
+def _move(taken: Taken, page: PageWords, events: Events, number: int, last: int) -> None:
+    """Choose where a moved event's words are written, if there is room."""
+    first = int(events.first[number])
+    if first == last or events.operation[number] != MOVE or number != taken.events[-1]:
+        return
+    target = int(page.line_start[int(events.draw[number, 0] * (len(page.line_kind) + 1))])
+    if not first <= target <= last and _open(taken, target):
+        taken.gap[target] = number
+        taken.target[number] = target
 
 
 def _open(taken: Taken, place: int) -> bool:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ohr.contracts import Edit, Span
 
-from .events import DELETE, GARBLE, RESPACE, Events, inserted
+from .events import DELETE, GARBLE, MOVE, RESPACE, Events, inserted
 from .misreading import Confusions, misread, respace, rewrite
 from .page import PageWords
 from .profile import OPERATIONS, Level
@@ -40,7 +40,8 @@ class Writer:
                 continue
             pieces = list(self._pieces(number, first, last))
             target = self.taken.target.get(number)
-            operation = DELETE if target is not None else int(self.events.operation[number])
+            operation = int(self.events.operation[number])
+            operation = DELETE if operation == MOVE else operation
             for low, high in pieces:
                 yield self._edit(operation, low, high, float(self.events.draw[number, 1]))
             if target is not None:

@@ -9,10 +9,14 @@ from hypothesis import strategies as st
 from ohr.contracts import Page
 from ohr.edits import apply, undo
 from ohr.errors import DataError
+from ohr.metrics.dose import by_page, question_dose
+from ohr.metrics.lcs import lcs
 from ohr.noise.channel import Channel
 from ohr.noise.channel.align import align
+from ohr.noise.channel.misreading import respace, rewrite
 from ohr.noise.channel.page import CLASSES, read
 from ohr.registry import Registry
+from ohr.text import normalise
 
 MODELS = ("channel", "independent", "scatter", "block")
 SENTENCE = "The harbour company leased the ferry berth for 90 years, and it paid 1,250 dollars a month for “light”. "
@@ -63,6 +67,42 @@ def test_odd_pages_are_taken(text):
 def test_at_rate_1_no_word_is_left_where_it_was():
     aligned = align("law/lease", PAGE, perturbed(PAGE, 1.0, model="block").text)
     assert aligned.share == 1
+
+
+@pytest.mark.parametrize("profile", ["tesseract", "rapidocr"])
+def test_real_pages_lose_words_up_to_nearly_all_and_never_multiply(profile):
+    mini = Registry().load("benchmark", "mini")(languages=("en",))
+    documents = [list(mini.pages(document)) for document in mini.documents()][::5]
+    truth = by_page(page for pages in documents for page in pages)
+    questions = [question for question in mini.questions() if question.document in {name for name, _ in truth}]
+    losses, damaged = [], []
+    for rate in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0):
+        kb = {}
+        for number, pages in enumerate(documents):
+            noise = Channel(rate=rate, profile=profile).for_document(pages, np.random.default_rng(number))
+            for page in pages:
+                text = perturbed_by(noise, page.text, 100 * number + page.index)
+                assert len(text.split()) <= 1.6 * len(page.text.split()) + 20
+                kb[page.document, page.index] = Page(page.document, page.index, text)
+        size = np.array([len(page.text.split()) for page in truth.values()])
+        assert sum(len(page.text.split()) for page in kb.values()) <= 1.1 * size.sum()
+        kept = np.array([lcs(kb[key].text, page.text) for key, page in truth.items()])
+        losses.append(1 - (size * kept).sum() / size.sum())
+        found = [question_dose(question, truth, kb).damaged for question in questions]
+        damaged.append(np.mean([one for one in found if one is not None]))
+    assert losses == sorted(losses) and damaged == sorted(damaged)
+    assert losses[-1] > 0.85 and damaged[-1] > 0.98
+
+
+def perturbed_by(noise, text, seed):
+    return noise.perturb(text, [(0, len(text))], np.random.default_rng(seed)).text
+
+
+@pytest.mark.parametrize("word", ["You,", "(i)", "waived.", "परिवहन", "ÂĄ", "5", "harbour"])
+@pytest.mark.parametrize("draw", [0.0, 0.5, 0.999])
+def test_no_word_that_is_cut_or_rewritten_is_still_there(word, draw):
+    for made in (respace([word], draw), rewrite(word, draw)):
+        assert not set(normalise(word).split()) & set(normalise(made).split())
 
 
 @pytest.mark.parametrize("model", MODELS)
