@@ -16,9 +16,9 @@ from ohr.contracts import Chunk, Hit, Index, Retriever, execution
 from ohr.errors import PluginError
 
 from .batches import parts
-from .bm25 import best
 from .embedders import check_device, check_model, folder_of, model_identity
 from .maxsim import PageVectors
+from .ranking import best
 
 _QUERIES = 128  # queries whose scores of all chunks are held at once
 

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from ohr.contracts import Chunk, Hit, Index, Retriever
 
+from .ranking import best
 from .tokenizers import TOKENIZERS, Language, Tokenizer
 
 
@@ -72,10 +73,14 @@ class BM25Index:
         return [self._search(cut(query, self.retriever.language), min(k, self.size)) for query in queries]
 
     @cached_property
-    def _postings(self) -> tuple[NDArray[Any], NDArray[Any], list[int]]:
-        """Scores, their chunks, and where each word's begin: read once, as each access of the engine's dict costs."""
+    def _postings(self) -> tuple[NDArray[np.float64], NDArray[np.intp], list[int]]:
+        """Scores, their chunks, and where each word's begin: read once, as each access of the engine's dict costs.
+
+        In the types of the totals and of places: else numpy would convert them for every query, which costs most.
+        """
         scores = self.engine.scores
-        return np.asarray(scores["data"]), np.asarray(scores["indices"]), np.asarray(scores["indptr"]).tolist()
+        data, indices = np.asarray(scores["data"], dtype=np.float64), np.asarray(scores["indices"], dtype=np.intp)
+        return data, indices, np.asarray(scores["indptr"]).tolist()
 
     def _search(self, query: Sequence[str], k: int) -> list[Hit]:
         if k <= 0 or self.engine is None:
@@ -84,9 +89,10 @@ class BM25Index:
         if not known:
             return []
         scores, chunks, starts = self._postings
-        parts = [slice(starts[number], starts[number + 1]) for number in known]
-        found, weights = (np.concatenate([values[part] for part in parts]) for values in (chunks, scores))
-        totals: NDArray[np.float64] = np.bincount(found, weights, self.size).astype(np.float64, copy=False)
+        totals = np.zeros(self.size)
+        for number in known:
+            part = slice(starts[number], starts[number + 1])
+            np.add.at(totals, chunks[part], scores[part])
         if self.engine.nonoccurrence_array is not None:  # bm25l and bm25+ score words that are not there, too
             totals += float(self.engine.nonoccurrence_array[known].sum(dtype=np.float64))
         return best(totals, k, above=0.0)
@@ -96,15 +102,3 @@ class BM25Index:
         (folder / "ohr.json").write_text(json.dumps({"size": self.size, "empty": self.engine is None}))
         if self.engine is not None:
             self.engine.save(str(folder), show_progress=False)
-
-
-def best(scores: NDArray[np.float64], k: int, above: float = -np.inf) -> list[Hit]:
-    """Rank the `k` best of all chunks' scores (chunks,), ties in their order; only those `above` a score."""
-    if k < len(scores):
-        # a partial sort finds the k-th score, so that only what reaches it is sorted by place
-        least = np.partition(scores, len(scores) - k)[len(scores) - k]
-        places = np.flatnonzero(scores >= least)
-    else:
-        places = np.arange(len(scores))
-    order = places[np.argsort(-scores[places], kind="stable")][:k]
-    return [Hit(int(place), float(scores[place])) for place in order if scores[place] > above]

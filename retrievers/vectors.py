@@ -12,11 +12,14 @@ from ohr import extras
 from ohr.contracts import Hit
 from ohr.errors import PluginError
 
+from .ranking import best
+
 Vectors = NDArray[np.float32]
 """(items, dim), unit length where the score is the cosine."""
 
 IndexType = Literal["exact", "ivf", "hnsw", "pq"]
 _TRAINING = 256  # vectors that a product quantiser needs at least: one for each of its codes
+_BLOCK = 1 << 22  # scores of an exact search that are held at once: 16 MB
 _PROBES = 200  # vectors that are searched for among the others to measure recall
 
 
@@ -58,10 +61,9 @@ class VectorSearch:
         size = self.approximate.ntotal if self.approximate else len(self.vectors)
         if not size or not len(queries) or k <= 0:
             return [[] for _ in queries]
-        if self.approximate:
-            scores, places = self.approximate.search(queries, min(k, size))
-        else:
-            scores, places = _nearest(self.vectors, queries, min(k, size))
+        if not self.approximate:
+            return _exact(self.vectors, queries, min(k, size))
+        scores, places = self.approximate.search(queries, min(k, size))
         return [ranked(row, at) for row, at in zip(scores, places, strict=True)]
 
     def save(self, folder: Path) -> None:
@@ -85,6 +87,13 @@ def ranked(scores: Sequence[float] | Vectors, places: Sequence[int] | NDArray[np
     """Put hits in order; FAISS marks what it did not find by the place -1."""
     hits = [Hit(int(place), float(score)) for score, place in zip(scores, places, strict=True) if place >= 0]
     return sorted(hits, key=lambda hit: (-hit.score, hit.place))
+
+
+def _exact(vectors: Vectors, queries: Vectors, k: int) -> list[list[Hit]]:
+    """Rank all vectors for a block of queries at a time; numpy multiplies faster than the FAISS wheel."""
+    block = max(1, _BLOCK // len(vectors))
+    parts = (queries[start : start + block] @ vectors.T for start in range(0, len(queries), block))
+    return [best(scores, k) for part in parts for scores in part]
 
 
 def _nearest(vectors: Vectors, queries: Vectors, k: int) -> Any:

@@ -6,6 +6,7 @@ from ohr.contracts import Chunk
 from ohr.errors import PluginError
 from ohr.keys import identity
 from ohr.retrievers.dense import Dense, encoder
+from ohr.retrievers.vectors import VectorSearch
 
 
 def chunks(*texts):
@@ -160,3 +161,15 @@ def test_vectors_that_are_no_numbers_are_told(tiny_bge_m3, tmp_path):
     AutoTokenizer.from_pretrained(tiny_bge_m3).save_pretrained(tmp_path)
     with pytest.raises(PluginError, match="gave NaN or infinity for 1 of 1 passages"):
         Dense(model=str(tmp_path), pooling="mean").index(chunks("rain"))
+
+
+def test_an_exact_search_in_blocks_finds_what_a_sort_of_all_scores_finds(monkeypatch):
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    vectors, queries = (rng.normal(size=(count, 16)).astype(np.float32) for count in (200, 30))
+    vectors[150] = vectors[3]  # a tie, which the order of the chunks decides
+    monkeypatch.setattr("ohr.retrievers.vectors._BLOCK", 1000)
+    found = VectorSearch.build(vectors, "exact", "test").search(queries, 10)
+    expected = np.argsort(-(queries[:, None] * vectors).sum(2), axis=1, kind="stable")[:, :10]
+    assert [[hit.place for hit in hits] for hits in found] == expected.tolist()
