@@ -15,6 +15,9 @@ from ohr.keys import identity, key
 from ohr.registry import Registry
 from ohr.spec.model import KnowledgeBase, Spec
 
+_SEEDING = 2
+"""Raised when a chain's noises are seeded otherwise, so that no store gives the pages of other draws."""
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -50,29 +53,31 @@ class Recipe:
     def image(self, base: KnowledgeBase, document: Document, index: int) -> PageImage:
         """Tell how a page's image is made, with its key."""
         noises = [self.identity(noise) for noise in acting(base.image_noise)]
-        seed = self.spec.seed + base.replicate
         place = (self.leaf(document, images=True), document.name, index)
-        name = key("image", *place, noises, seed if noises else None, self._files())
+        name = key("image", *place, noises, self._draws(base, noises), self._files())
+        seed = self.spec.seed + base.replicate
         return PageImage(self.spec.benchmark, base.image_noise, document, index, seed, name)
 
     def page(self, base: KnowledgeBase, document: Document, index: int) -> str:
         """Key of one recognised page."""
         # a distortion of severity 0 gives its input back, so that clean pages are read once
         noises = [self.identity(noise) for noise in acting(base.image_noise)]
-        seed = self.spec.seed + base.replicate if noises else None
-        leaf = self.leaf(document, images=True)
-        return key("page", leaf, document.name, index, noises, seed, self.identity(base.ocr), self._files())
+        draws, leaf = self._draws(base, noises), self.leaf(document, images=True)
+        return key("page", leaf, document.name, index, noises, draws, self.identity(base.ocr), self._files())
 
     def document(self, base: KnowledgeBase, document: Document) -> str:
         """Key of one document's text in a knowledge base."""
         noises = [self.identity(noise) for noise in (*base.text_noise, *base.dosed_as)]
-        seed = self.spec.seed + base.replicate if noises else None
         if base.ocr.reads_images:
             source: list[Any] = [self.page(base, document, index) for index in range(document.pages)]
         else:
             source = [self.identity(base.ocr), self.leaf(document, images=False)]
         asked = [[q.pages, q.evidence, q.text] for q in self.placing(base, document)]
-        return key("document", source, document.name, noises, seed, asked, self._files())
+        return key("document", source, document.name, noises, self._draws(base, noises), asked, self._files())
+
+    def _draws(self, base: KnowledgeBase, noises: Sequence[Any]) -> list[int] | None:
+        """Give what a knowledge base's draws follow from; a clean one has none."""
+        return [_SEEDING, self.spec.seed + base.replicate] if noises else None
 
     def placing(self, base: KnowledgeBase, document: Document) -> tuple[Question, ...]:
         """Give the questions that say where a document's noise goes; none where it goes everywhere."""
