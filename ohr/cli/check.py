@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ohr.cli.options import AsJson, Overrides, SpecFile, Trust
+from ohr.cli.options import AsJson, Limit, Overrides, SpecFile, Trust
 from ohr.cli.show import say, say_first, say_json
 from ohr.errors import OhrError
 
@@ -14,16 +14,23 @@ if TYPE_CHECKING:
     from ohr.spec.model import Spec
 
 
-def check(spec: SpecFile, overrides: Overrides = None, trust_plugins: Trust = False, as_json: AsJson = False) -> None:
+def check(
+    spec: SpecFile,
+    overrides: Overrides = None,
+    limit: Limit = None,
+    trust_plugins: Trust = False,
+    as_json: AsJson = False,
+) -> None:
     """Validate a spec, and what it needs on this machine.
 
     Libraries, models and language packs are looked for; nothing is run, and all faults are told at once.
     """
     from ohr.engine.cells import cells
+    from ohr.engine.inputs import limited
     from ohr.spec.read import read_spec
 
     try:
-        read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
+        read = limited(read_spec(spec, overrides or (), trust_plugins=trust_plugins), limit)
         inputs = _ready(read)
     except OhrError as error:
         if not as_json:

@@ -77,6 +77,13 @@ def test_a_right_spec_as_json(ohr):
     assert told["cells"] == {"page": 3, "retrieval": 3, "generation": 3, "overall": 3}
 
 
+def test_a_limit_is_that_of_a_run(ohr):
+    told = json.loads(ohr("check", "small.yaml", "--limit", "2", "--json").stdout)
+    assert told["documents"] == 2
+    assert told["questions"] == json.loads(ohr("plan", "small.yaml", "--limit", "2", "--json").stdout)["questions"]
+    assert "limited to 2 of 4 documents" in told["notes"]
+
+
 def test_faults_as_json_end_with_2(ohr, edited):
     edited("top_k: 2", "topk: 2")
     result = ohr("check", "small.yaml", "--json")
