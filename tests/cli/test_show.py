@@ -1,15 +1,15 @@
 import io
 import sys
 from math import nan
+from time import sleep
 
 import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from ohr.cli.bars import Bars, bars
+from ohr.cli.bars import Bars, Lines, bars
 from ohr.cli.curve import Point, as_table, legend
 from ohr.cli.show import fits, say_first, say_json, say_table
-from ohr.engine.progress import Quiet
 
 
 def point(stage="retrieval", **changes) -> Point:
@@ -115,9 +115,22 @@ def test_json_has_null_where_a_number_is_undefined(capsys):
     assert capsys.readouterr().out == '{\n "mean": null,\n "text": "é"\n}\n'
 
 
-def test_there_are_no_bars_in_a_pipe():
-    with bars() as progress:
-        assert isinstance(progress, Quiet)
+def test_a_short_run_writes_nothing_into_a_pipe(capsys):
+    with bars() as progress, progress.step("ocr", 2) as advance:
+        advance(2)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_log_is_told_how_far_a_step_is_when_time_has_passed(capsys):
+    lines = Lines(silence=0.05)
+    with lines.step("ocr", 3) as advance:
+        advance(1)
+        sleep(0.06)
+        advance(1)
+        advance(1)
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert told[0].startswith("ocr: 2 of 3 (")
 
 
 def test_a_bar_shows_what_is_done_and_goes_when_the_step_ends():
