@@ -9,6 +9,7 @@ from ohr import seeds
 from ohr.contracts import Document, Page, Question
 from ohr.errors import SpecError
 from ohr.faults import Fault, sentences
+from ohr.registry import choices
 from ohr.spec.model import Spec
 
 
@@ -67,7 +68,10 @@ def read_inputs(spec: Spec) -> Inputs:
         notes += engine.notes(documents)
     absent = [Fault(_ABSENT, f"{q.id} ({q.document})") for q in asked if q.document not in names and q.is_located]
     notes += [told for told in sentences(absent) if told not in notes]  # a benchmark may tell it by itself
-    questions = _sampled(asked, spec.sample, spec.seed)
+    chosen = _chosen(asked, spec)
+    if len(chosen) < len(asked):
+        notes.append(f"asked {len(chosen)} of {len(asked)} questions: those chosen by `questions`")
+    questions = _sampled(chosen, spec.sample, spec.seed)
     if not documents or not questions:
         raise SpecError(
             f"benchmark {spec.benchmark.kind}: nothing left: {len(documents)} documents, {len(asked)} questions"
@@ -94,6 +98,17 @@ def _spread(documents: Sequence[Document], limit: int | None) -> list[Document]:
     turns = [(turn, document) for found in by_domain.values() for turn, document in enumerate(found)]
     kept = {document.name for _, document in sorted(turns, key=lambda pair: pair[0])[:limit]}
     return [document for document in documents if document.name in kept]
+
+
+def _chosen(questions: Sequence[Question], spec: Spec) -> list[Question]:
+    kept = list(questions)
+    for attribute, values in spec.questions.model_dump().items():
+        there = sorted({getattr(question, attribute) for question in questions})
+        for value in values:
+            if value not in there:
+                raise SpecError(f"questions.{attribute}: no question has {value!r}. {choices(value, there)}")
+        kept = [question for question in kept if not values or getattr(question, attribute) in values]
+    return kept
 
 
 def _sampled(questions: Sequence[Question], size: int | None, seed: int) -> list[Question]:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ohr.contracts import Benchmark, Chunker, Generator, ImageNoise, Metric, OcrBackend, Retriever, TextNoise
 
@@ -16,6 +16,22 @@ EvaluationStage = Literal["retrieval", "generation", "overall"]
 
 Measure = Literal["r_noise", "evidence_loss"]
 MEASURES: tuple[Measure, ...] = ("r_noise", "evidence_loss")
+
+
+_Values = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
+
+
+class QuestionFilter(BaseModel):
+    """Which questions are asked: those that have one of the values given, of every attribute given."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    evidence_source: Annotated[_Values, Field(description="Such as text, table; all.")] = ()
+    answer_form: Annotated[_Values, Field(description="Such as Numeric, Yes/No; all.")] = ()
+    task_type: Annotated[_Values, Field(description="Such as understanding; all.")] = ()
+
+
+_EVERY = QuestionFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +174,7 @@ class Spec:
     evaluate: tuple[EvaluationStage, ...]
     replicates: int = 1
     limit: int | None = None
+    questions: QuestionFilter = _EVERY
     sample: int | None = None
     max_failures: int | None = None
     retries: int = 1
@@ -193,6 +210,7 @@ class SpecFile(BaseModel):
     limit: Annotated[
         int | None, Field(strict=True, gt=0, description="Use only this many documents, spread over domains.")
     ] = None
+    questions: Annotated[QuestionFilter, Field(description="Ask only questions of these kinds.")] = _EVERY
     sample: Annotated[
         int | None, Field(strict=True, gt=0, description="Ask only this many questions, stratified by evidence source.")
     ] = None

@@ -115,6 +115,7 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
         evaluate=tuple(dict.fromkeys(file.evaluate)),
         replicates=file.replicates,
         limit=file.limit,
+        questions=file.questions,
         sample=file.sample,
         max_failures=file.max_failures,
         retries=file.retries,
@@ -321,7 +322,8 @@ def _written_out(
         return [{"name": item.name, **item.stage.model_dump(mode="json", by_alias=True)} for item in named]
 
     plain = file.model_dump(
-        mode="json", include={"name", "seed", "replicates", "evaluate", "limit", "sample", "plugins", "attribution"}
+        mode="json",
+        include={"name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "plugins", "attribution"},
     )
     return plain | {
         "benchmark": benchmark.model_dump(mode="json", by_alias=True),

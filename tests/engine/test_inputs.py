@@ -14,8 +14,8 @@ evaluate: [retrieval]
 """
 
 
-def read(home, *overrides):
-    return read_inputs(read_spec(home.write(ENGINES), overrides, trust_plugins=True))
+def read(home, *overrides, text=ENGINES):
+    return read_inputs(read_spec(home.write(text), overrides, trust_plugins=True))
 
 
 def test_every_engine_must_read_the_documents_language(home):
@@ -32,3 +32,33 @@ def test_nothing_to_ask_is_told(home):
     with pytest.raises(SpecError) as caught:
         read(home, "benchmark.size=0", "benchmark.language=en")
     assert str(caught.value) == "benchmark tiny: nothing left: 0 documents, 0 questions"
+
+
+NUMBERS = """\
+benchmark: {kind: mini, languages: [en], max_pages: 1}
+knowledge_bases: [{name: ground_truth}]
+retrievers: [{kind: bm25}]
+evaluate: [retrieval]
+questions: {answer_form: Numeric, evidence_source: [table, chart]}
+"""
+
+
+def test_questions_are_chosen_by_their_kinds_and_documents_stay(home):
+    every, chosen = read(home, "questions={}", text=NUMBERS), read(home, text=NUMBERS)
+    kinds = {(q.answer_form, q.evidence_source) for q in chosen.questions}
+    assert kinds == {("Numeric", "table"), ("Numeric", "chart")}
+    assert chosen.questions == tuple(
+        q for q in every.questions if q.answer_form == "Numeric" and q.evidence_source in ("table", "chart")
+    )
+    assert chosen.documents == every.documents
+    left, all_of_them = len(chosen.questions), len(every.questions)
+    assert f"asked {left} of {all_of_them} questions: those chosen by `questions`" in chosen.notes
+
+
+def test_a_kind_that_no_question_has_is_told(home):
+    with pytest.raises(SpecError) as caught:
+        read(home, "questions.answer_form=Numerical", text=NUMBERS)
+    assert str(caught.value) == (
+        "questions.answer_form: no question has 'Numerical'. Choose one of: List, Numeric, String, Yes/No. "
+        "Did you mean 'Numeric'?"
+    )
