@@ -15,6 +15,7 @@ LATEX = (("\\textbf{", "}"), ("\\textit{", "}"), ("\\underline{", "}"))
 
 _SOUND = re.compile(r"(?:[^\s\\{}$&%<>#*_|^~`]|\\[&%$#_])+")
 _WORD = re.compile(r"\S+")
+_LINES = re.compile(r"[^\n]+")
 _LINE = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE)
 _MARKDOWN_CELL = re.compile(r"(?:[^|\\\n]|\\.)+")
 _RULING = re.compile(r"[\s|:-]+")
@@ -43,19 +44,25 @@ def _markdown_cells(text: str, region: Region) -> Iterator[Span]:
             yield from (match.span() for match in _MARKDOWN_CELL.finditer(text, *line.span(1)))
 
 
-def edited(rule: str, text: str, cell: Span, draws: list[float], markdown: float) -> tuple[Edit, ...]:
-    """Apply one rule of plain text or of formulas to a cell; `draws` are 18 numbers in [0, 1)."""
+def edited(
+    rule: str, text: str, cell: Span, draws: list[float], markdown: float, *, of_line: bool = False
+) -> tuple[Edit, ...]:
+    """Apply one rule of plain text or of formulas to a cell; `draws` are 18 numbers in [0, 1).
+
+    With `of_line`, no edit has its two ends on two lines, and no formula is converted.
+    """
     start, end = cell
     inner = regions(text[start:end])
     maths = [region for region in inner if region.kind in ("inline_formula", "block_formula")]
     words = [region for region in inner if region.kind == "text" and text[start:end][region.start : region.end].strip()]
-    options = ["style"] * bool(words) + ["conversion", "spaces", "symbols"] * bool(maths)
+    options = ["style"] * bool(words) + (["conversion"] * (not of_line) + ["spaces", "symbols"]) * bool(maths)
     first = int(draws[0] * len(options))
     for option in options[first:] + options[:first]:  # the next one where there is nothing to do for the drawn one
         if option == "style":
-            made = _styled(
-                rule, text, [(start + region.start, start + region.end) for region in words], draws, markdown
-            )
+            spans = [(start + region.start, start + region.end) for region in words]
+            if of_line:
+                spans = [line.span() for span in spans for line in _LINES.finditer(text, *span)]
+            made = _styled(rule, text, spans, draws, markdown)
         else:
             region = maths[int(draws[1] * len(maths))]
             made = _reformed(rule, option, text, region, start, draws)

@@ -1,6 +1,6 @@
 """Formatting noise (OHRBench, III.1): notation around the words changes, the words do not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Annotated, ClassVar, Literal
 
@@ -11,15 +11,23 @@ from ohr import edits
 from ohr.contracts import Edit, NoisyText, Span, TextNoise
 
 from . import cells, formulas, prose
+from .comments import commented
 from .markup import Region, regions
 from .tabular import Tabular, tabulars
-from .units import Floats, Units, thresholds, touched
+from .units import Floats, Places, Units, thresholds, touched
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 
 STYLES = ("bold", "italic", "underline")
 _MARKDOWN_TITLES = (("\n# ", "\n"), ("\n## ", "\n"), ("\n### ", "\n"))
 _LATEX_TITLES = (("\\section{", "}"), ("\\subsection{", "}"), ("\\subsubsection{", "}"))
+_MARKS = tuple(
+    (rule, *ends)
+    for rules, notations in ((STYLES, (cells.LATEX, cells.MARKDOWN)), (("title",) * 3, (_LATEX_TITLES, _MARKDOWN_TITLES)))
+    for notation in notations
+    for rule, ends in zip(rules, notation, strict=True)
+)
+"""Rule, beginning and end: three styles in LaTeX and in Markdown, then three levels of titles in both."""
 
 
 class Rules(BaseModel):
@@ -51,7 +59,7 @@ class Formatting(TextNoise):
     """
 
     kind: Literal["formatting"] = "formatting"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     noise_type: ClassVar[Literal["semantic", "formatting"]] = "formatting"
     rules: Annotated[
         Rules,
@@ -72,79 +80,76 @@ class Formatting(TextNoise):
     def _prose(self, text: str, found: Sequence[Region], rng: np.random.Generator) -> list[Units]:
         words = prose.words_of(text, found)
         runs = prose.runs(words, rng.integers(2, 6, len(words.starts) // 2 + 1))
-        short = np.array(list(prose.short_sentences(text, words)), dtype=np.int64).reshape(-1, 2)
-        gaps = prose.gaps(words, short)
+        short = prose.short_sentences(text, words)
+        gaps = prose.gaps(text, words, short)
         styles, titles, breaks = rng.random((3, len(runs))), rng.random((3, len(short))), rng.random(len(gaps))
         wrapped = np.concatenate((runs, short))
-        chosen, markdown = self._styles(styles[2]), (styles[1] < self.markdown).tolist()
+        marks = np.concatenate(
+            (
+                self._styles(styles[2]) + 3 * (styles[1] < self.markdown),
+                6 + (titles[2] * 3).astype(np.int64) + 3 * (titles[1] < self.markdown),
+            )
+        )
 
-        def wrap(places: list[int]) -> list[tuple[Edit, ...]]:
-            spans = wrapped[places].tolist()
-            names = [
-                (STYLES[chosen[place]], *(cells.MARKDOWN if markdown[place] else cells.LATEX)[chosen[place]])
-                if place < len(runs)
-                else self._title(*titles[1:, place - len(runs)])
-                for place in places
-            ]
+        def begin(places: list[int]) -> list[Edit]:
             return [
-                (Edit(rule, start, start, before), Edit(rule, end, end, after))
-                for (start, end), (rule, before, after) in zip(spans, names, strict=True)
+                Edit(_MARKS[mark][0], start, start, _MARKS[mark][1])
+                for mark, start in zip(marks[places].tolist(), wrapped[places, 0].tolist(), strict=True)
             ]
 
-        def break_lines(places: list[int]) -> list[tuple[Edit, ...]]:
-            return [(Edit("paragraph", start, end, "\n", text[start:end]),) for start, end in gaps[places].tolist()]
+        def end(places: list[int]) -> list[Edit]:
+            return [
+                Edit(_MARKS[mark][0], end, end, _MARKS[mark][2])
+                for mark, end in zip(marks[places].tolist(), wrapped[places, 1].tolist(), strict=True)
+            ]
+
+        def break_lines(places: list[int]) -> list[Edit]:
+            return [Edit("paragraph", start, end, "\n", text[start:end]) for start, end in gaps[places].tolist()]
 
         on = self.rules
         at = np.concatenate(
             (thresholds(styles[0], max(on.bold, on.italic, on.underline)), thresholds(titles[0], on.title))
         )
         return [
-            Units(at, wrapped[:, 0], wrapped[:, 1], wrap, whole=True),
             Units(thresholds(breaks, on.paragraph), gaps[:, 0], gaps[:, 1], break_lines),
+            Units(at, wrapped[:, 0], wrapped[:, 1], begin, end, whole=True),
         ]
 
-    def _styles(self, draws: Floats) -> list[int]:
+    def _styles(self, draws: Floats) -> Places:
         """Choose each run's style, in the ratio of the styles' weights: its place in STYLES."""
         weights = np.array([self.rules.bold, self.rules.italic, self.rules.underline])
-        on = np.flatnonzero(weights)
+        on = weights.nonzero()[0]
         if not len(on):
-            return []
+            return np.zeros(len(draws), dtype=np.int64)
         sums = np.cumsum(weights[on])
-        places = np.minimum(np.searchsorted(sums, draws * sums[-1], side="right"), len(on) - 1)
-        chosen: list[int] = on[places].tolist()
-        return chosen
-
-    def _title(self, notation: float, level: float) -> tuple[str, str, str]:
-        before, after = (_MARKDOWN_TITLES if notation < self.markdown else _LATEX_TITLES)[int(level * 3)]
-        return "title", before, after
+        return on[np.minimum(np.searchsorted(sums, draws * sums[-1], side="right"), len(on) - 1)]
 
     # --- formulas -------------------------------------------------------------------------------------------
 
     def _formulas(self, text: str, found: Sequence[Region], rng: np.random.Generator) -> list[Units]:
         maths = [region for region in found if region.kind in ("inline_formula", "block_formula")]
+        if not maths:
+            return []
         scans = [formulas.scan(text, region.body) for region in maths]
         symbols = list(chain.from_iterable(scan.symbols for scan in scans))
         converted, spaced, swapped = rng.random(len(maths)), rng.random((12, len(maths))), rng.random((2, len(symbols)))
-        ends = np.array([(region.start, region.end) for region in maths], dtype=np.int64).reshape(-1, 2)
+        ends = np.array([(region.start, region.end) for region in maths], dtype=np.int64)
         signs = np.array([(one.start, one.options[-1][0]) for one in symbols], dtype=np.int64).reshape(-1, 2)
+        converted[commented(text, ends[:, 0], ends[:, 1])] = np.inf
 
-        def convert(places: list[int]) -> list[tuple[Edit, ...]]:
-            chosen = [maths[place] for place in places]
-            return [formulas.converted("formula_conversion", text, one.start, one.end, one.body) for one in chosen]
+        def convert(places: list[int]) -> list[Edit]:
+            chosen = (maths[place] for place in places)
+            return _joined(
+                formulas.converted("formula_conversion", text, one.start, one.end, one.body) for one in chosen
+            )
 
-        def space(places: list[int]) -> list[tuple[Edit, ...]]:
-            draws = spaced[1:, places].T.tolist()
-            chosen = [scans[place] for place in places]
-            return [
-                formulas.spaced("extraneous_elements", text, scan, drawn)
-                for scan, drawn in zip(chosen, draws, strict=True)
-            ]
+        def space(places: list[int]) -> list[Edit]:
+            draws = zip(places, spaced[1:, places].T.tolist(), strict=True)
+            return _joined(formulas.spaced("extraneous_elements", text, scans[place], drawn) for place, drawn in draws)
 
-        def swap(places: list[int]) -> list[tuple[Edit, ...]]:
-            chosen, draws = [symbols[place] for place in places], swapped[1, places].tolist()
-            return [
-                formulas.swapped("equivalent_symbols", text, one, draw) for one, draw in zip(chosen, draws, strict=True)
-            ]
+        def swap(places: list[int]) -> list[Edit]:
+            draws = zip(places, swapped[1, places].tolist(), strict=True)
+            return _joined(formulas.swapped("equivalent_symbols", text, symbols[place], drawn) for place, drawn in draws)
 
         on = self.rules
         return [
@@ -157,32 +162,39 @@ class Formatting(TextNoise):
 
     def _tables(self, text: str, found: Sequence[Region], rng: np.random.Generator) -> list[Units]:
         tables = [region for region in found if region.kind == "table"]
+        if not tables:
+            return []
         grids = [list(tabulars(text, region.start, region.end)) for region in tables]
         inside = [span for region, grid in zip(tables, grids, strict=True) for span in cells.cells(text, region, grid)]
         lines = [line for grid in grids for one in grid for line in _lines(one, rng)]
         places = np.array([place for place, _ in lines], dtype=np.int64)
         draws, content = rng.random(len(lines)), rng.random((len(inside), 19))
         spans = np.array(inside, dtype=np.int64).reshape(-1, 2)
+        fragile = commented(text, spans[:, 0], spans[:, 1])
 
-        def rule_off(chosen: list[int]) -> list[tuple[Edit, ...]]:
-            made: list[tuple[Edit, ...]] = []
+        def rule_off(chosen: list[int]) -> list[Edit]:
+            made = []
             for at, command in (lines[place] for place in chosen):
                 space = "" if text[at : at + 1].isspace() else " "
-                made.append((Edit("table_lines", at, at, f" {command}{space}"),))
+                made.append(Edit("table_lines", at, at, f" {command}{space}"))
             return made
 
-        def edit_cells(chosen: list[int]) -> list[tuple[Edit, ...]]:
-            drawn = content[chosen, 1:].tolist()
-            return [
-                cells.edited("cell_content", text, inside[place], one, self.markdown)
-                for place, one in zip(chosen, drawn, strict=True)
-            ]
+        def edit_cells(chosen: list[int]) -> list[Edit]:
+            drawn = zip(chosen, content[chosen, 1:].tolist(), fragile[chosen].tolist(), strict=True)
+            return _joined(
+                cells.edited("cell_content", text, inside[place], one, self.markdown, of_line=within)
+                for place, one, within in drawn
+            )
 
         on = self.rules
         return [
             Units(thresholds(draws, on.table_lines), places, places, rule_off),
             Units(thresholds(content[:, 0], on.cell_content), spans[:, 0], spans[:, 1], edit_cells),
         ]
+
+
+def _joined(made: Iterable[tuple[Edit, ...]]) -> list[Edit]:
+    return list(chain.from_iterable(made))
 
 
 def _lines(table: Tabular, rng: np.random.Generator) -> list[tuple[int, str]]:

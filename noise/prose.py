@@ -12,6 +12,7 @@ from ohr.contracts import Span
 from ohr.sentences import sentence_spans
 from ohr.text import HAS_HAN, chinese_words
 
+from .comments import commented
 from .markup import Region
 from .units import Flags, Places
 
@@ -147,29 +148,34 @@ def runs(words: Words, lengths: Places) -> Places:
     return np.stack((words.starts[sound[bounds[long]]], words.ends[sound[bounds[long + 1] - 1]]), axis=1)
 
 
-def gaps(words: Words, whole: Places) -> Places:
+def gaps(text: str, words: Words, whole: Places) -> Places:
     """Find the gaps between the words of a stretch; gives (n, 2) starts and ends.
 
     Args:
-        words: of the page.
+        text: the page.
+        words: its words.
         whole: (k, 2) spans, ascending, that are not broken.
     """
-    same = np.flatnonzero(words.parts[1:] == words.parts[:-1])
+    same = (words.parts[1:] == words.parts[:-1]).nonzero()[0]
     starts, ends, lasts = words.ends[same], words.starts[same + 1], words.ends[same + 1]
-    good = np.ones(len(same), dtype=bool)
     # what begins a word and would mean more at a line's beginning; a number does with a mark behind it
     heads = np.minimum(words.codes[ends], 128)
     numbers = _signs("0123456789")[heads] & (lasts - ends <= 4)
     numbers &= _signs(".)")[np.minimum(words.codes[lasts - 1], 128)]
-    good &= ~(_signs("-+>#|=*~:`")[heads] | numbers)
+    good = ~(_signs("-+>#|=*~:`")[heads] | numbers | commented(text, starts, ends))
     if len(whole):
         before = np.searchsorted(whole[:, 0], starts, side="right") - 1
         good &= (before < 0) | (starts >= whole[np.maximum(before, 0), 1])
     return np.stack((starts[good], ends[good]), axis=1)
 
 
-def short_sentences(text: str, words: Words) -> Iterator[Span]:
-    """Find sentences of at most five sound words that end in a full stop, ascending."""
+def short_sentences(text: str, words: Words) -> Places:
+    """Find sentences of at most five sound words that end in a full stop; gives (n, 2) starts and ends, ascending."""
+    found = np.array(list(_short_sentences(text, words)), dtype=np.int64).reshape(-1, 2)
+    return found[~commented(text, found[:, 0], found[:, 1])] if len(found) else found
+
+
+def _short_sentences(text: str, words: Words) -> Iterator[Span]:
     last = words.codes[words.ends - 1]
     at = np.flatnonzero((last == _FULL_STOP) | (last == _CHINESE_STOP))
     if not len(at):

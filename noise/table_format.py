@@ -92,8 +92,8 @@ class TableFormat(TextNoise):
         spans = [span for region in regions(text) if region.kind == "table" for span in _tables(text, region)]
         places = np.array(spans, dtype=np.int64).reshape(-1, 2)
 
-        def converted(chosen: list[int]) -> list[tuple[Edit, ...]]:
-            return [self._converted(text, spans[place]) for place in chosen]
+        def converted(chosen: list[int]) -> list[Edit]:
+            return [edit for place in chosen for edit in self._converted(text, spans[place])]
 
         units = Units(rng.random(len(spans)), places[:, 0], places[:, 1], converted)
         return edits.apply(text, touched([units], self.rate, eligible, len(text)))

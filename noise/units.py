@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from operator import attrgetter, itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +11,13 @@ from ohr.contracts import Edit, Span
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Making = Callable[[list[int]], list[Edit]]
+"""Gives the edits of the units at these places of their arrays."""
+
+
+def nothing(places: list[int]) -> list[Edit]:  # noqa: ARG001 # a `Making`
+    """Make no edit."""
+    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +28,16 @@ class Units:
         at: (n,) the rate above which each unit is touched: its draw u in [0, 1) over the weight of its rule.
         starts: (n,) where each unit begins.
         ends: (n,) where it ends; it is touched only if all of it is eligible.
-        edits: gives the edits of the units at these places of the arrays; called for those that are touched.
+        edits: makes the edits of the units that are touched.
+        closing: makes those at their ends that come before whatever else is put in there.
         whole: of two such units that overlap, the one with the smaller `at` is touched.
     """
 
     at: Floats
     starts: Places
     ends: Places
-    edits: Callable[[list[int]], list[tuple[Edit, ...]]]
+    edits: Making
+    closing: Making = nothing
     whole: bool = False
 
 
@@ -40,25 +47,25 @@ def thresholds(draws: Floats, weight: float) -> Floats:
 
 
 def touched(units: Sequence[Units], rate: float, eligible: Sequence[Span], length: int) -> list[Edit]:
-    """Give the edits of all units that a rate touches, ascending; at a lower rate they are a subset of these.
+    """Give the edits of all units that a rate touches; at a lower rate they are a subset of these.
 
-    Units are taken in the order of `at`, whatever rule they are of, and one that overlaps an earlier one is left out:
-    what a rate takes, a higher rate takes too.
+    A `whole` unit that overlaps one with a smaller `at` is left out: what a rate takes, a higher rate takes too. What is
+    put in at one place stands in the order of the edits given: ends first, then by the order of `units`.
     """
     spans = np.array(sorted(eligible), dtype=np.int64).reshape(-1, 2)
-    taken: list[tuple[int, int, tuple[Edit, ...]]] = []
+    ends: list[Edit] = []
+    others: list[Edit] = []
     for found in units:
-        places = np.flatnonzero(found.at < rate)
+        places = (found.at < rate).nonzero()[0]
         if len(places) and not _covers(spans, length):
             places = places[_inside(spans, found.starts[places], found.ends[places])]
         if found.whole:
-            places = _apart(found, places, length)
+            places = _apart(found, places)
         if len(places):
-            starts, ends = found.starts[places].tolist(), found.ends[places].tolist()
-            taken += zip(starts, ends, found.edits(places.tolist()), strict=True)
-    # in the order of their places, so that a unit's end stands before its neighbour's beginning
-    taken.sort(key=itemgetter(0, 1))
-    return sorted(chain.from_iterable(made for *_, made in taken), key=attrgetter("start", "end"))
+            chosen = places.tolist()
+            ends += found.closing(chosen)
+            others += found.edits(chosen)
+    return ends + others
 
 
 def _covers(spans: Places, length: int) -> bool:
@@ -73,12 +80,20 @@ def _inside(spans: Places, starts: Places, ends: Places) -> Flags:
     return inside
 
 
-def _apart(found: Units, places: Places, length: int) -> Places:
-    """Leave out what overlaps a unit with a smaller `at`."""
-    order = places[np.argsort(found.at[places], kind="stable")]
-    busy, kept = bytearray(length), []
-    for place, start, end in zip(order.tolist(), found.starts[order].tolist(), found.ends[order].tolist(), strict=True):
+def _apart(found: Units, places: Places) -> Places:
+    """Leave out what overlaps a unit with a smaller `at`; ascending."""
+    places = places[found.starts[places].argsort(kind="stable")]
+    starts, ends = found.starts[places], found.ends[places]
+    joined = np.zeros(len(places) + 1, dtype=bool)  # to the unit before it
+    joined[1:-1] = starts[1:] < np.maximum.accumulate(ends)[:-1]
+    crowded = joined[1:] | joined[:-1]
+    if not crowded.any():
+        return places
+    rivals = crowded.nonzero()[0]
+    rivals = rivals[found.at[places[rivals]].argsort(kind="stable")]
+    kept, busy = ~crowded, bytearray(int(ends.max()))
+    for rival, start, end in zip(rivals.tolist(), starts[rivals].tolist(), ends[rivals].tolist(), strict=True):
         if busy.find(1, start, end) < 0:
             busy[start:end] = b"\1" * (end - start)
-            kept.append(place)
-    return np.array(kept, dtype=np.int64)
+            kept[rival] = True
+    return places[kept]

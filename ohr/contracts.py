@@ -1,6 +1,6 @@
 """What each stage takes and gives. Plugins import this module and small shared rooms of ohr, nothing else.
 
-Three kinds of thing live here: values (frozen dataclasses) that flow between stages, stages (frozen
+Three kinds of thing live here: values (frozen dataclasses and a named tuple) that flow between stages, stages (frozen
 pydantic models whose fields are their YAML keys), and markers for fields.
 """
 
@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,8 +105,7 @@ class NoisyImage:
     label_effect: str = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """`removed`, which stood at [start, end) of the input, was replaced by `text`."""
 
     rule: str

@@ -1,11 +1,11 @@
 """Edits of a text: applying them, and taking them back."""
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from operator import itemgetter
 
 from ohr.contracts import Edit, NoisyText
 
-_BY_PLACE = attrgetter("start", "end")
+_BY_PLACE = itemgetter(1, 2)  # start and end
 
 
 def apply(text: str, edits: Iterable[Edit]) -> NoisyText:
@@ -16,11 +16,11 @@ def apply(text: str, edits: Iterable[Edit]) -> NoisyText:
     """
     ordered = sorted(edits, key=_BY_PLACE)
     parts, place = [], 0
-    for edit in ordered:
-        if not place <= edit.start <= edit.end <= len(text):
-            raise ValueError(f"edit {edit} overlaps another, or lies outside the text")
-        parts += [text[place : edit.start], edit.text]
-        place = edit.end
+    for _, start, end, added, _ in ordered:
+        if not place <= start <= end <= len(text):
+            raise ValueError(f"the edit of [{start}, {end}) overlaps another, or lies outside the text")
+        parts += text[place:start], added
+        place = end
     parts.append(text[place:])
     return NoisyText("".join(parts), tuple(ordered))
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ohr import edits, seeds
@@ -31,7 +31,7 @@ class Perturbed:
 
     def records(self) -> list[list[dict[str, Any]]]:
         """Give each page's edits as JSON values."""
-        return [[{"step": n} | asdict(edit) for n, step in enumerate(steps) for edit in step] for steps in self.ledgers]
+        return [[{"step": n} | edit._asdict() for n, step in enumerate(steps) for edit in step] for steps in self.ledgers]
 
 
 def perturb(

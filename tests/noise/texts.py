@@ -57,6 +57,9 @@ TREES = (
     "word ",
     "\n\n",
     "costs \\$5 \\& more ",
+    "rose by 5% last year } or so { it ends. It ended. The rest of the line\n",  # to LaTeX, % begins a comment
+    "\\begin{tabular}{ll} one two% three four\n five six & b \\\\ c & d \\\\ \\end{tabular}\n",
+    "$$\n a + b % sum\n$$\n",
 )
 parsable = st.lists(st.sampled_from(TREES), max_size=15).map("".join)
 """Texts that LaTeX's grammar takes."""
