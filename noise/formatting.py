@@ -23,7 +23,10 @@ _MARKDOWN_TITLES = (("\n# ", "\n"), ("\n## ", "\n"), ("\n### ", "\n"))
 _LATEX_TITLES = (("\\section{", "}"), ("\\subsection{", "}"), ("\\subsubsection{", "}"))
 _MARKS = tuple(
     (rule, *ends)
-    for rules, notations in ((STYLES, (cells.LATEX, cells.MARKDOWN)), (("title",) * 3, (_LATEX_TITLES, _MARKDOWN_TITLES)))
+    for rules, notations in (
+        (STYLES, (cells.LATEX, cells.MARKDOWN)),
+        (("title",) * 3, (_LATEX_TITLES, _MARKDOWN_TITLES)),
+    )
     for notation in notations
     for rule, ends in zip(rules, notation, strict=True)
 )
@@ -122,7 +125,8 @@ class Formatting(TextNoise):
         if not len(on):
             return np.zeros(len(draws), dtype=np.int64)
         sums = np.cumsum(weights[on])
-        return on[np.minimum(np.searchsorted(sums, draws * sums[-1], side="right"), len(on) - 1)]
+        chosen: Places = on[np.minimum(np.searchsorted(sums, draws * sums[-1], side="right"), len(on) - 1)]
+        return chosen
 
     # --- formulas -------------------------------------------------------------------------------------------
 
@@ -149,7 +153,9 @@ class Formatting(TextNoise):
 
         def swap(places: list[int]) -> list[Edit]:
             draws = zip(places, swapped[1, places].tolist(), strict=True)
-            return _joined(formulas.swapped("equivalent_symbols", text, symbols[place], drawn) for place, drawn in draws)
+            return _joined(
+                formulas.swapped("equivalent_symbols", text, symbols[place], drawn) for place, drawn in draws
+            )
 
         on = self.rules
         return [

@@ -3,8 +3,10 @@
 import re
 from html.parser import HTMLParser
 
-from . import inline
-from .inline import HTML_STYLES, Content, Piece, Style
+from . import inline_readers as readers
+from . import inline_writers as writers
+from .inline import Content, Piece, Style, joined
+from .inline_readers import HTML_STYLES
 from .table import Cell, Grid, Table
 from .tabular import Tabular, closing, tabulars
 
@@ -30,7 +32,7 @@ def read_latex(markup: str, losses: list[str]) -> Table | None:
     if match := _CAPTION.search(around):
         stop = closing(around, match.end() - 1, len(around))
         if stop > 0:
-            caption = inline.from_latex(around[match.end() : stop])
+            caption = readers.from_latex(around[match.end() : stop])
             around = around[: match.start()] + around[stop + 1 :]
     return grid.table(len(one.rows), caption, " ".join(_WRAPPING.sub(" ", around).split()))
 
@@ -38,7 +40,7 @@ def read_latex(markup: str, losses: list[str]) -> Table | None:
 def _place_row(markup: str, one: Tabular, number: int, grid: Grid) -> None:
     column = 0
     for cell in one.rows[number].cells:
-        content = inline.from_latex(markup[cell.start : cell.end])
+        content = readers.from_latex(markup[cell.start : cell.end])
         if not grid.free(number, column):
             if not content:  # the place that `\multirow` leaves empty
                 column += cell.columns
@@ -67,7 +69,7 @@ def write_latex(table: Table, losses: list[str]) -> str:
                 cells.append("")
                 column += 1
                 continue
-            inner = inline.to_latex(cell.content) if cell.row == row else ""
+            inner = writers.to_latex(cell.content) if cell.row == row else ""
             if cell.rows > 1 and cell.row == row:
                 inner = f"\\multirow{{{cell.rows}}}{{*}}{{{inner}}}"
             cells.append(f"\\multicolumn{{{cell.columns}}}{{l}}{{{inner}}}" if cell.columns > 1 else inner)
@@ -77,7 +79,7 @@ def write_latex(table: Table, losses: list[str]) -> str:
     tabular = "\n".join([f"\\begin{{tabular}}{{{specification}}}", *rows, "\\end{tabular}"])
     if not table.caption:
         return tabular
-    return f"\\begin{{table}}\n\\caption{{{inline.to_latex(table.caption)}}}\n{tabular}\n\\end{{table}}"
+    return f"\\begin{{table}}\n\\caption{{{writers.to_latex(table.caption)}}}\n{tabular}\n\\end{{table}}"
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------
@@ -98,7 +100,7 @@ def read_markdown(markup: str, losses: list[str]) -> Table | None:
         if inner and not inner.endswith("|"):  # the empty match at the end is no cell
             parts.pop()
         for column, part in enumerate(parts):
-            grid.put(Cell(number, column, inline.from_markdown(part), header=number < ruling))
+            grid.put(Cell(number, column, readers.from_markdown(part), header=number < ruling))
     return grid.table(len(rows))
 
 
@@ -115,14 +117,14 @@ def write_markdown(table: Table, losses: list[str]) -> str:
         losses.append("Markdown needs a header: the first row becomes it")
     if any(piece.kind == "formula" and "|" in piece.text for cell in table.cells for piece in cell.content):
         losses.append("a bar in a formula becomes \\vert, or \\Vert where it is double")
-    written = {cell: inline.to_markdown(cell.content) for cell in table.cells}
+    written = {cell: writers.to_markdown(cell.content) for cell in table.cells}
     for row in range(table.rows):
         here = (places.get((row, column)) for column in range(table.columns))
         rows.append("| " + " | ".join(written[cell] if cell else "" for cell in here) + " |")
     rows.insert(1, "|" + "---|" * max(table.columns, 1))
     if table.caption:
         losses.append("Markdown has no captions: it becomes a line above the table")
-        rows = [inline.to_markdown(table.caption), "", *rows]
+        rows = [writers.to_markdown(table.caption), "", *rows]
     return "\n".join(rows) + "\n"
 
 
@@ -177,7 +179,7 @@ class _Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._pieces is not None:
-            self._pieces += inline.from_html_text(data, tuple(self._styles))
+            self._pieces += readers.from_html_text(data, tuple(self._styles))
 
     def close(self) -> None:
         super().close()
@@ -188,7 +190,7 @@ class _Reader(HTMLParser):
             while not self.grid.free(self.rows - 1, self._column):
                 self._column += 1
             rows, columns, header = self._cell
-            content = inline.joined(self._pieces)
+            content = joined(self._pieces)
             self.grid.put(Cell(self.rows - 1, self._column, content, rows, columns, header))
             self._column += 1
         self._pieces = None
@@ -204,7 +206,7 @@ def read_html(markup: str, losses: list[str]) -> Table | None:
     reader = _Reader(losses)
     reader.feed(markup)
     reader.close()
-    return reader.grid.table(reader.rows, inline.joined(reader.caption))
+    return reader.grid.table(reader.rows, joined(reader.caption))
 
 
 def write_html(table: Table, losses: list[str]) -> str:  # noqa: ARG001 # HTML holds all there is
@@ -212,7 +214,7 @@ def write_html(table: Table, losses: list[str]) -> str:  # noqa: ARG001 # HTML h
     places = table.places()
     lines = ["<table>"]
     if table.caption:
-        lines.append(f"<caption>{inline.to_html(table.caption)}</caption>")
+        lines.append(f"<caption>{writers.to_html(table.caption)}</caption>")
     for row in range(table.rows):
         cells = []
         for column in range(table.columns):
@@ -222,6 +224,6 @@ def write_html(table: Table, losses: list[str]) -> str:  # noqa: ARG001 # HTML h
             elif (cell.row, cell.column) == (row, column):
                 tag = "th" if cell.header else "td"
                 spans = f' rowspan="{cell.rows}"' * (cell.rows > 1) + f' colspan="{cell.columns}"' * (cell.columns > 1)
-                cells.append(f"<{tag}{spans}>{inline.to_html(cell.content)}</{tag}>")
+                cells.append(f"<{tag}{spans}>{writers.to_html(cell.content)}</{tag}>")
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return "\n".join([*lines, "</table>"])

@@ -49,8 +49,8 @@ def thresholds(draws: Floats, weight: float) -> Floats:
 def touched(units: Sequence[Units], rate: float, eligible: Sequence[Span], length: int) -> list[Edit]:
     """Give the edits of all units that a rate touches; at a lower rate they are a subset of these.
 
-    A `whole` unit that overlaps one with a smaller `at` is left out: what a rate takes, a higher rate takes too. What is
-    put in at one place stands in the order of the edits given: ends first, then by the order of `units`.
+    A `whole` unit that overlaps one with a smaller `at` is left out: what a rate takes, a higher rate takes too. The
+    order of the edits is that of what is put in at one place: ends first, then by the order of `units`.
     """
     spans = np.array(sorted(eligible), dtype=np.int64).reshape(-1, 2)
     ends: list[Edit] = []

@@ -15,7 +15,8 @@ def apply(text: str, edits: Iterable[Edit]) -> NoisyText:
         ValueError: two edits overlap, or an edit lies outside the text.
     """
     ordered = sorted(edits, key=_BY_PLACE)
-    parts, place = [], 0
+    parts: list[str] = []
+    place = 0
     for _, start, end, added, _ in ordered:
         if not place <= start <= end <= len(text):
             raise ValueError(f"the edit of [{start}, {end}) overlaps another, or lies outside the text")

@@ -34,7 +34,7 @@ class _Effort:
 
 
 _TEXT = _Effort((0.0, 0.05, 0.2, 0.5, 1.0), 0.01, 20)
-_IMAGE = _Effort((0.0, 0.15, 0.4, 1.0), 0.03, 8)  # each pass reads the pages of all evidence with the OCR engine
+_IMAGE = _Effort((0.0, 0.1, 1.0), 0.03, 8)  # each pass reads the pages of all evidence with the OCR engine
 
 
 class NotCalibrated(OhrError):

@@ -31,7 +31,9 @@ class Perturbed:
 
     def records(self) -> list[list[dict[str, Any]]]:
         """Give each page's edits as JSON values."""
-        return [[{"step": n} | edit._asdict() for n, step in enumerate(steps) for edit in step] for steps in self.ledgers]
+        return [
+            [{"step": n} | edit._asdict() for n, step in enumerate(steps) for edit in step] for steps in self.ledgers
+        ]
 
 
 def perturb(

@@ -9,8 +9,11 @@ import numpy as np
 Measure = Callable[[Sequence[float]], Sequence[float]]
 """Strengths to the dose that each gives; asked for several at once, so that they can be measured side by side."""
 
+_POWER = 0.4  # of the strength, in which doses are nearly normal: most questions break at small strengths
 _EDGE = 0.1  # of a bracket: a guess nearer to its end than this would hardly shrink it
-_NARROW = 1e-6  # brackets are not halved below this
+_STUBBORN = 4  # guesses, after which brackets are halved in turns with guesses
+_NARROW = 1e-6  # brackets are not cut below this
+_PROBES = 2  # measurements beyond the scan for a target that lies outside all doses so far
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,9 @@ def search(
 
     A scan first, since a dose need not grow with the strength (a little blur can help an engine). Then, for each
     target, its bracket: of the neighbouring strengths whose doses lie on both sides of it, those nearest to where an
-    isotonic fit of all measurements crosses it. The bracket is cut by interpolation and by halving, in turns.
+    isotonic fit of all measurements crosses it. The bracket is cut where a normal distribution function through its
+    ends crosses the target: each question breaks at a strength of its own, and those are spread over powers of the
+    strength rather than evenly. A target outside all doses makes the widest gap of the scan be looked into.
 
     Args:
         measure: the dose at some strengths.
@@ -79,13 +84,29 @@ def _next(known: dict[float, float], target: float, tolerance: float, turn: int)
     strengths = sorted(known)
     brackets = [(a, b) for a, b in pairwise(strengths) if (known[a] - target) * (known[b] - target) < 0]
     if not brackets:
-        return None
+        return _middle(max(pairwise(strengths), key=lambda pair: pair[1] - pair[0])) if turn < _PROBES else None
     crossing = _crossing(strengths, [known[x] for x in strengths], target)
-    low, high = min(brackets, key=lambda pair: max(pair[0] - crossing, crossing - pair[1]))
-    if high - low < _NARROW:
+    bracket = min(brackets, key=lambda pair: max(pair[0] - crossing, crossing - pair[1]))
+    if bracket[1] - bracket[0] < _NARROW:
         return None
-    share = (target - known[low]) / (known[high] - known[low]) if turn % 2 == 0 else 0.5
-    return float(low + (high - low) * min(max(share, _EDGE), 1 - _EDGE))
+    return _middle(bracket) if turn >= _STUBBORN and turn % 2 else _cut(known, bracket, target)
+
+
+def _middle(bracket: tuple[float, float]) -> float:
+    return (bracket[0] + bracket[1]) / 2
+
+
+def _cut(known: dict[float, float], bracket: tuple[float, float], target: float) -> float:
+    """Interpolate between a bracket's ends."""
+    from scipy.special import ndtri
+
+    lowest, highest = min(known.values()), max(known.values())
+    doses = np.array([known[bracket[0]], known[bracket[1]], target])
+    # a little room at both ends, since the doses so far need not be the extremes
+    left, right, here = ndtri(0.02 + 0.96 * (doses - lowest) / (highest - lowest)).tolist()
+    low, high = bracket[0] ** _POWER, bracket[1] ** _POWER
+    share = min(max((here - left) / (right - left), _EDGE), 1 - _EDGE)
+    return float((low + (high - low) * share) ** (1 / _POWER))
 
 
 def _crossing(strengths: Sequence[float], doses: Sequence[float], target: float) -> float:

@@ -18,16 +18,17 @@ from ohr.testing.stage import RATES, TEXTS, as_json, check_stage, owe
 _EFFECTS = ("none", "cropped", "occluded", "joined")
 
 
-def check_text_noise(noise: TextNoise, *, coupled: bool = True) -> None:
+def check_text_noise(noise: TextNoise, *, coupled: bool = True, texts: Sequence[str] = TEXTS) -> None:
     """Check a text noise.
 
     Args:
         noise: any level of it; every rate is tried.
         coupled: False for noise that is not monotone by nature (swaps), whose edits at a low rate need not be among
             those at a higher one.
+        texts: what it is tried on.
     """
     check_stage(noise)
-    for text in TEXTS:
+    for text in texts:
         whole = [(0, len(text))] if text else []
         for seed in range(3):
             levels = [_edited(noise, rate, text, whole, seed) for rate in (0.0, *RATES)]

@@ -76,8 +76,11 @@ def test_text_files_keep_their_bytes_where_nothing_was_edited(ohr, home):
 
 
 def test_two_workers_give_the_same_files(ohr, home, pages):
+    every = ", ".join(f"{{kind: {kind}, rate: 0.5}}" for kind in Registry().names("text_noise"))
     for workers in (1, 2):
-        ohr("noise", "apply", pages, f"out{workers}", "--noise", "{kind: formatting, rate: 0.5}", "--workers", workers)
+        assert not ohr(
+            "noise", "apply", pages, f"out{workers}", "--noise", f"[{every}]", "--workers", workers
+        ).exit_code
     one, two = ({p.name: p.read_bytes() for p in (home / f"out{n}").rglob("*") if p.is_file()} for n in (1, 2))
     assert one == two and len(one) > 3
 

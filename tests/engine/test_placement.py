@@ -72,10 +72,11 @@ def test_spans_ascend_inside_the_text(text, passage, where):
     assert all(0 <= start < end <= len(text) for start, end in spans)
 
 
-@pytest.mark.parametrize("where", ["evidence", "distractors"])
+@pytest.mark.parametrize("where", ["everywhere", "evidence", "distractors", "query_terms"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_placed_noise_makes_as_many_edits_as_everywhere(where, seed):
-    pages = [Page("law/lease", index, TEXT) for index in range(4)]
+    text = TEXT + "\n\nFerry berth leased, leased ferry berth." * 9  # room for a dose on the words of the question
+    pages = [Page("law/lease", index, text) for index in range(4)]
     asked = [question(pages=(index,)) for index in range(4)]
     everywhere = perturb(pages, [Formatting(rate=0.02)], asked, seed)
     placed = perturb(pages, [Formatting(rate=0.02, where=where)], asked, seed)
@@ -83,7 +84,7 @@ def test_placed_noise_makes_as_many_edits_as_everywhere(where, seed):
     made = sum(len(step) for page in placed.ledgers for step in page)
     assert abs(made - placed.aimed) <= 1  # one unit of formatting is a pair of edits
     for page in placed.ledgers:
-        spans = eligible(where, TEXT, 0, [question()])
+        spans = eligible(where, text, 0, [question()])
         assert all(any(low <= e.start and e.end <= high for low, high in spans) for step in page for e in step)
 
 

@@ -2,13 +2,14 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.engine.search import Found, Unreachable, search
 
-SCAN = (0.0, 0.15, 0.4, 1.0)
+SCAN = (0.0, 0.1, 1.0)
 
 
 class Curve:
@@ -61,6 +62,23 @@ def test_a_target_out_of_reach_is_told_with_the_range():
     low, high = search(Curve(lambda x: 0.1 + 0.5 * x), [0.02, 0.9], scan=SCAN, tolerance=0.01, passes=8)
     assert isinstance(low, Unreachable) and isinstance(high, Unreachable)
     assert (high.lowest, high.highest) == (0.1, 0.6)
+
+
+def test_a_hill_between_two_strengths_of_the_scan_is_found():
+    curve = Curve(lambda x: 0.1 + 0.5 * math.exp(-(((x - 0.6) / 0.2) ** 2)))
+    (found,) = search(curve, [0.4], scan=SCAN, tolerance=0.03, passes=8)
+    assert isinstance(found, Found) and found.met
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_questions_that_break_one_by_one_are_met_within_eight_measurements(seed):
+    """Sixty questions, each with a strength of its own at which it breaks, as OCR does: most at small strengths."""
+    draws = np.random.default_rng(seed)
+    breaking = 0.15 * np.exp(draws.uniform(0.2, 0.8) * draws.standard_normal(60))
+    curve = Curve(lambda x: float((breaking < x).mean()))
+    for found in search(curve, [0.1, 0.3, 0.5, 0.8], scan=SCAN, tolerance=0.015, passes=8):
+        assert isinstance(found, Found)
+        assert abs(found.achieved - found.target) <= 0.03
 
 
 def test_a_cliff_gives_the_nearest_dose_and_says_that_it_is_not_met():

@@ -1,0 +1,83 @@
+"""What every installed text noise owes, on texts that hypothesis makes and on pages of ground truth."""
+
+import random
+from bisect import bisect
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from ohr.benchmarks.mini import Mini
+from ohr.contracts import Page
+from ohr.engine.perturb import perturb
+from ohr.noise.cells import cells
+from ohr.noise.formatting import Formatting, Rules
+from ohr.noise.markup import regions
+from ohr.noise.table_format import TableFormat
+from ohr.noise.tabular import tabulars
+from ohr.registry import Registry
+from ohr.testing import check_text_noise
+
+from .texts import anything, pieces, real_pages
+
+KINDS = Registry().names("text_noise")
+TRUTH = [page.text for document in Mini().documents() for page in Mini().pages(document)] + real_pages()[::40]
+"""Ground truth of mini, and of the real benchmark where it is at hand."""
+
+truth = st.sampled_from(TRUTH)
+texts = pieces | anything | truth
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=30)
+@given(text=texts)
+def test_a_noise_keeps_its_contract_on_any_text(kind, text):
+    """Nothing at rate 0, the same for one seed, less is part of more, all can be undone, and only what is eligible."""
+    check_text_noise(Registry().load("text_noise", kind)(), texts=(text,))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(made=st.lists(texts, min_size=1, max_size=5), seed=st.integers(0, 2**32), order=st.randoms())
+@settings(max_examples=20)
+def test_pages_may_come_in_any_order(kind, made, seed, order):
+    noise = Registry().load("text_noise", kind)(rate=0.4)
+    pages = [Page("law/lease", place, text) for place, text in enumerate(made)]
+    shuffled = random.Random(order.random()).sample(pages, len(pages))
+    one, other = (perturb(given, [noise], [], seed) for given in (pages, shuffled))
+    assert {page.index: page.text for page in one.pages} == {page.index: page.text for page in other.pages}
+
+
+# --- the share of units that is touched -------------------------------------------------------------------
+
+
+def touched(noise, text, seed):
+    """Count the units that a noise touches; a unit of some rules is edited at several places."""
+    made = noise.perturb(text, [(0, len(text))] if text else [], np.random.default_rng(seed)).edits
+    if noise.kind == "table_format":
+        return len(made)
+    (rule,) = (name for name, weight in noise.rules.model_dump().items() if weight)
+    if rule in ("bold", "italic", "underline", "title", "formula_conversion"):
+        return len(made) // 2
+    found = regions(text)
+    begins = [region.start for region in found]
+    if rule == "cell_content":
+        tables = [region for region in found if region.kind == "table"]
+        spans = [cells(text, one, list(tabulars(text, one.start, one.end))) for one in tables]
+        begins = [start for span in spans for start, _ in span]
+    return (
+        len({bisect(begins, e.start) for e in made}) if rule in ("extraneous_elements", "cell_content") else len(made)
+    )
+
+
+NOISES = [(Formatting, {"rules": {rule: 1}}) for rule in Rules.model_fields] + [(TableFormat, {"to": "html"})]
+
+
+@pytest.mark.parametrize(("noise", "how"), NOISES, ids=[*Rules.model_fields, "table_format"])
+@given(text=pieces | truth, rate=st.sampled_from([0.05, 0.1, 0.3, 0.6, 0.9]), seed=st.integers(0, 2**32))
+@settings(max_examples=25)
+def test_a_rate_touches_that_share_of_the_units(noise, how, text, rate, seed):
+    many = text * (1 + 2000 // max(len(text), 1)) if len(text) < 2000 else text
+    some, every = (touched(noise(rate=level, **how), many, seed) for level in (rate, 1.0))
+    assert not every or binomtest(some, every, rate).pvalue > 1e-7, (some, every)
