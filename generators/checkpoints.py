@@ -10,7 +10,7 @@ from pathlib import Path
 from ohr import extras
 from ohr.errors import MissingExtra, PluginError
 from ohr.keys import file_digest, folder_digest, key
-from ohr.models import converted
+from ohr.models import check_hub, converted
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +70,7 @@ def check(told: str, model: str, revision: str | None = None) -> None:
             f"{told}: no model {model!r}. Name one of {', '.join(known)}, a folder, or a hub model as owner/name.{hint}"
         )
     else:
-        _check_hub(told, place, revision)
-
-
-@lru_cache(maxsize=8)
-def _check_hub(told: str, name: str, revision: str | None) -> None:
-    library = extras.load("huggingface_hub", "llm")
-    errors = extras.load("huggingface_hub.errors", "llm")
-    at = f"{name} at revision {revision!r}" if revision else name
-    reasons = (
-        (errors.GatedRepoError, "is gated: ask for access on its page, then `hf auth login`"),
-        (errors.RevisionNotFoundError, "is not on the hub: wrong revision"),
-        (errors.RepositoryNotFoundError, "is not on the hub, or not for you: wrong name, or not logged in"),
-        (errors.LocalEntryNotFoundError, "is not in the local cache, and the hub cannot be asked"),
-        (errors.EntryNotFoundError, "is not a model: it has no config.json"),
-        (Exception, "cannot be had"),
-    )
-    try:
-        library.hf_hub_download(name, "config.json", revision=revision)
-    except Exception as error:  # the hub's client raises what its transport raises, too
-        reason = next(text for kind, text in reasons if isinstance(error, kind))
-        line = (str(error).strip().splitlines() or [""])[0]
-        raise PluginError(f"{told}: {at} {reason} ({type(error).__name__}: {line})") from None
+        check_hub(told, place, revision)
 
 
 @lru_cache(maxsize=8)

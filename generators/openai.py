@@ -14,8 +14,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Completion, Generator, Image, Prompt, execution
 from ohr.errors import PluginError
-
-from .pixels import scaled
+from ohr.images import bounded
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """Status codes that are worth another try."""
@@ -131,7 +130,7 @@ class OpenAIVision(OpenAI):
 
     def _encoded(self, image: Image) -> str:
         file = BytesIO()
-        scaled(image, self.max_pixels).save(file, "PNG")
+        bounded(image, self.max_pixels).save(file, "PNG")
         return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
 
 

@@ -114,11 +114,9 @@ def completion(reply: list[int], asked: Completion, stops: Sequence[str], ends: 
 def _load(model: str, revision: str | None, dtype: str, device: str) -> _Engine:
     library = extras.load("transformers", "llm")
     library.utils.logging.disable_progress_bar()
-    try:
+    with extras.loading("generator transformers", model):
         tokenizer = library.AutoTokenizer.from_pretrained(model, revision=revision, padding_side="left")
         loaded = library.AutoModelForCausalLM.from_pretrained(model, revision=revision, dtype=dtype).to(device).eval()
-    except (OSError, ValueError) as error:
-        raise PluginError(f"generator transformers: cannot load {model!r}: {str(error).splitlines()[0]}") from error
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     if tokenizer.chat_template is None:

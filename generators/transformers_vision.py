@@ -10,10 +10,9 @@ from pydantic import Field
 
 from ohr import extras
 from ohr.contracts import Completion, Generator, Prompt, execution
-from ohr.errors import PluginError
+from ohr.images import bounded
 
 from . import checkpoints
-from .pixels import scaled
 from .replies import in_batches
 from .transformers import completion
 
@@ -63,7 +62,7 @@ class _Engine:
         pages = []
         for prompt in prompts:
             try:
-                pages.append([scaled(image, how.max_pixels) for image in prompt.images])
+                pages.append([bounded(image, how.max_pixels) for image in prompt.images])
             except Exception as error:  # a benchmark or a noise may raise anything when it makes an image
                 if len(prompts) > 1:
                     return [done for one in prompts for done in self.reply([one], how)]
@@ -120,12 +119,9 @@ class _Engine:
 def _load(model: str, revision: str | None, dtype: str, device: str) -> _Engine:
     library = extras.load("transformers", "llm")
     library.utils.logging.disable_progress_bar()
-    try:
+    with extras.loading("generator transformers_vision", model):
         processor = library.AutoProcessor.from_pretrained(model, revision=revision)
         kind = library.AutoModelForImageTextToText
         loaded = kind.from_pretrained(model, revision=revision, dtype=dtype).to(device).eval()
-    except (OSError, ValueError, ImportError) as error:
-        told = str(error).strip().splitlines()[0]
-        raise PluginError(f"generator transformers_vision: cannot load {model!r}: {told}") from error
     processor.tokenizer.padding_side = "left"
     return _Engine(loaded, processor)

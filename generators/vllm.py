@@ -90,7 +90,7 @@ def _load(
     model: str, revision: str | None, dtype: str, context: int | None, tensor_parallel: int, memory: float
 ) -> _Engine:
     library = extras.load("vllm", "vllm")
-    try:
+    with extras.loading("generator vllm", model):
         llm = library.LLM(
             model=model,
             revision=revision,
@@ -101,8 +101,6 @@ def _load(
             seed=0,
             disable_log_stats=True,
         )
-    except (OSError, ValueError, RuntimeError) as error:
-        raise PluginError(f"generator vllm: cannot load {model!r}: {str(error).strip().splitlines()[0]}") from error
     tokenizer = llm.get_tokenizer()
     if getattr(tokenizer, "chat_template", None) is None:
         raise PluginError(f"generator vllm: {model!r} has no chat template: use an instruction-tuned model")

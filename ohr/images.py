@@ -1,5 +1,6 @@
 """Page images from image files, and back."""
 
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,16 @@ def scaled(image: Image, width: int) -> Image:
         return image.copy()
     height = max(1, round(image.shape[0] * width / image.shape[1]))
     return np.array(Pillow.fromarray(image).resize((width, height), Pillow.Resampling.BOX))
+
+
+def bounded(image: Image, most: int) -> Any:
+    """Give a page as a Pillow image of at most `most` pixels, each side at least 28: a vision model's patch."""
+    from PIL import Image as Pillow
+
+    page = Pillow.fromarray(image)
+    factor = min(1.0, sqrt(most / (page.width * page.height)))
+    size = (max(int(page.width * factor), 28), max(int(page.height * factor), 28))
+    return page if size == page.size else page.resize(size, Pillow.Resampling.LANCZOS)
 
 
 def write_image(path: Path, image: Image) -> None:

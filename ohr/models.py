@@ -1,9 +1,12 @@
-"""Models that ohr makes once and keeps in the store, such as a converted GGUF file."""
+"""Models: whether one on the hub can be had, and those that ohr makes once and keeps, such as a converted GGUF file."""
 
 import os
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
+from ohr import extras
+from ohr.errors import PluginError
 from ohr.store import Store
 
 STORE_VARIABLE = "OHR_STORE"
@@ -18,3 +21,38 @@ def converted(key: str, convert: Callable[[Path], None]) -> Path:
     """Find the folder of a converted model, or make it."""
     store = Store(store_root())
     return store.folder(key) or store.put_folder(key, convert)
+
+
+@lru_cache(maxsize=32)
+def check_hub(told: str, name: str, revision: str | None, files: tuple[str, ...] = ("config.json",)) -> None:
+    """Raise a PluginError unless a model on the hub, or in its local cache, has one of `files`; downloads no more.
+
+    Args:
+        told: who asks, for the message.
+        revision: branch, tag or commit.
+    """
+    library = extras.load("huggingface_hub", "llm")
+    faults = []
+    for file in files:
+        try:
+            library.hf_hub_download(name, file, revision=revision)
+        except Exception as error:  # the hub's client raises what its transport raises, too
+            faults.append(error)
+        else:
+            return
+    at = f"{name} at revision {revision!r}" if revision else name
+    line = (str(faults[0]).strip().splitlines() or [""])[0]
+    raise PluginError(f"{told}: {at} {_why(faults[0])} ({type(faults[0]).__name__}: {line})") from None
+
+
+def _why(error: Exception) -> str:
+    errors = extras.load("huggingface_hub.errors", "llm")
+    reasons = (
+        (errors.GatedRepoError, "is gated: ask for access on its page, then `hf auth login`"),
+        (errors.RevisionNotFoundError, "is not on the hub: wrong revision"),
+        (errors.RepositoryNotFoundError, "is not on the hub, or not for you: wrong name, or not logged in"),
+        (errors.LocalEntryNotFoundError, "is not in the local cache, and the hub cannot be asked"),
+        (errors.EntryNotFoundError, "is not a model: it has no config.json"),
+        (Exception, "cannot be had"),
+    )
+    return next(text for kind, text in reasons if isinstance(error, kind))

@@ -21,9 +21,14 @@ from ohr.errors import PluginError
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """All plugins that can be named: installed ones, and the classes of trusted files."""
+    """All plugins that can be named: installed ones, and the classes of trusted files.
+
+    Args:
+        trusted: the user allows a spec to run code that is not installed: its files, or what comes with a model.
+    """
 
     files: tuple[Path, ...] = ()
+    trusted: bool = False
 
     def names(self, family: str) -> tuple[str, ...]:
         """Name every plugin of a family, sorted; imports only trusted files."""

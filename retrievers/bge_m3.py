@@ -133,12 +133,9 @@ def _model(model: str, device: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library = extras.load("FlagEmbedding", "dense")
     extras.load("transformers", "dense").utils.logging.disable_progress_bar()
-    try:
+    with extras.loading("retriever bge_m3", model):
         # half precision is slower than single on a CPU
         return library.BGEM3FlagModel(folder_of(model), use_fp16=device.startswith("cuda"), devices=device)
-    except (OSError, ValueError) as error:
-        first = str(error).strip().partition("\n")[0]
-        raise PluginError(f"retriever bge_m3: cannot load {model!r}: {first}") from error
 
 
 @lru_cache(maxsize=4)

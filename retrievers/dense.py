@@ -12,7 +12,6 @@ from pydantic import Field
 
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, Retriever, execution
-from ohr.errors import PluginError
 
 from .batches import fitting, told
 from .embedders import Embedder, Pooling, check_device, check_model, embedder, folder_of, model_identity
@@ -103,7 +102,7 @@ def _encoder(model: str, revision: str | None, pooling: Pooling | None, max_toke
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library = extras.load("sentence_transformers", "dense")
     extras.load("transformers", "dense").utils.logging.disable_progress_bar()
-    try:
+    with extras.loading("retriever dense", model):
         if pooling is None:
             loaded = library.SentenceTransformer(folder_of(model), device=device, revision=revision)
         else:
@@ -115,9 +114,6 @@ def _encoder(model: str, revision: str | None, pooling: Pooling | None, max_toke
         if max_tokens is not None:
             loaded.max_seq_length = max_tokens
         return loaded
-    except (OSError, ValueError) as error:  # no such model or revision, no network, damaged weights
-        first = str(error).strip().partition("\n")[0]
-        raise PluginError(f"retriever dense: cannot load {model!r}: {first}") from error
 
 
 def encoder(retriever: Dense) -> Any:

@@ -1,5 +1,6 @@
 """Text embedding models by name: how each wants its texts, and where its weights are."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -10,6 +11,7 @@ from typing import Literal
 from ohr import extras
 from ohr.errors import PluginError
 from ohr.keys import folder_digest
+from ohr.models import check_hub
 
 Pooling = Literal["mean", "cls", "lasttoken"]
 
@@ -65,14 +67,17 @@ def looks_local(model: str) -> bool:
 
 
 def check_model(owner: str, model: str, revision: str | None) -> None:
-    """Raise a PluginError where a model can be seen to be none, without loading it; `owner` begins the message."""
+    """Raise a PluginError where a model can be seen to be none, without loading it; `owner` begins the message.
+
+    Of a model on the hub no more than its configuration is asked for.
+    """
     if embedder(model).packaged:
         extras.require(embedder(model).model, "dense")
     elif looks_local(model):
         folder = Path(model).expanduser()
         if not folder.is_dir():
             raise PluginError(f"{owner}: {model}: no such folder")
-        if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
+        if not any((folder / name).is_file() for name in ("config.json", "modules.json", "adapter_config.json")):
             raise PluginError(f"{owner}: {model} is not a model's folder (no config.json)")
         if revision is not None:
             raise PluginError(f"{owner}: a revision belongs to a model on the hub, not to the folder {model}")
@@ -83,6 +88,8 @@ def check_model(owner: str, model: str, revision: str | None) -> None:
             f"{owner}: no preset or folder {model!r}.{hint} Presets: {', '.join(PRESETS)}; or give a folder, or a hub "
             "name such as `owner/model`"
         )
+    else:
+        check_hub(owner, embedder(model).model, revision, ("config.json", "adapter_config.json"))
 
 
 def check_device(owner: str, device: str, extra: str) -> None:
@@ -93,6 +100,10 @@ def check_device(owner: str, device: str, extra: str) -> None:
 
 @lru_cache(maxsize=8)
 def model_identity(model: str, revision: str | None = None) -> str:
-    """Identify a local model by its content, and one on the hub by name and revision."""
+    """Identify a local model by its content, with an adapter's base, and one on the hub by name and revision."""
     folder = Path(folder_of(model))
-    return folder_digest(folder) if folder.is_dir() else f"hub:{embedder(model).model}@{revision or 'main'}"
+    if not folder.is_dir():
+        return f"hub:{embedder(model).model}@{revision or 'main'}"
+    adapter = folder / "adapter_config.json"
+    base = json.loads(adapter.read_text())["base_model_name_or_path"] if adapter.is_file() else None
+    return folder_digest(folder) + (f" over {model_identity(base)}" if base else "")

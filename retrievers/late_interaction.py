@@ -1,73 +1,80 @@
 """Retrieval of page images by vision-language models that give one vector per patch."""
 
+import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from itertools import islice
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Hit, Image, Index, PageRetriever, execution
+from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
 
-from .batches import fitting, parts, told
-from .embedders import check_device, check_model, folder_of, model_identity
+from .batches import told
+from .embedders import folder_of, looks_local
 from .maxsim import PageVectors
-
-Dtype = Literal["auto", "float32", "bfloat16", "float16"]
-_LONGEST = 2000  # characters of a query; no benchmark's question is longer
+from .vision import Encoder, VisionRetriever, embed_pages, embed_queries
 
 
-class LateInteraction(PageRetriever):
-    """Ranks page images by MaxSim; what its kinds share.
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The classes that run a model: those of transformers, or of colpali-engine."""
 
-    Of a query at most 2,000 characters are read. Padding of a batch is cut off before anything is compared, so that a
-    score does not depend on what else was in the batch.
-    """
-
-    architecture: ClassVar[str]
-    """Name of the model's classes in transformers, less their ending."""
-    extra: ClassVar[str | None] = "dense"
-    model: Annotated[str, Field(description="A model's folder, or its name on the hub.")]
-    revision: Annotated[str | None, Field(description="Commit, tag or branch of a model on the hub.")] = None
-    dtype: Annotated[Dtype, Field(description="Weights' type; auto is bfloat16 on a GPU, float32 on a CPU.")] = "auto"
-    batch_size: Annotated[int, execution("Pages embedded at once; halved when memory runs out.", gt=0)] = 4
-    device: Annotated[str, execution("cpu, cuda, cuda:1, mps.")] = "cpu"
+    library: str
+    model: str
+    processor: str
 
     @property
-    def weights(self) -> str:
-        """The type of the weights, resolved."""
-        if self.dtype != "auto":
-            return self.dtype
-        return "bfloat16" if self.device.startswith("cuda") else "float32"
+    def extra(self) -> str:
+        """The extra that installs them."""
+        return "dense" if self.library == "transformers" else "colqwen"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The modules that must be there."""
+        return ("transformers",) if self.library == "transformers" else ("colpali_engine", "torchvision", "peft")
+
+
+class LateInteraction(VisionRetriever):
+    """Ranks page images by MaxSim; what its kinds share.
+
+    Padding of a batch is cut off before anything is compared, so that a score does not depend on what else was in the
+    batch. Models in transformers' own form and in colpali-engine's are told apart by their configuration.
+    """
+
+    runs: ClassVar[Mapping[str, Classes]]
+    """What runs a model, by the `model_type` of its configuration (an adapter's: of its base's)."""
 
     def check(self) -> None:
         """Raise when a library, the model or the device is missing."""
-        for module in ("torch", "transformers"):
-            extras.require(module, "dense")
-        check_model(f"retriever {self.kind}", self.model, self.revision)
-        check_device(f"retriever {self.kind}", self.device, "dense")
-
-    def identity(self) -> Mapping[str, object]:
-        """Identify a local model by its content, and say the type of its weights."""
-        return {**super().identity(), "model": model_identity(self.model, self.revision), "dtype": self.weights}
+        super().check()
+        if looks_local(self.model):
+            with extras.loading(f"retriever {self.kind}", self.model):
+                found = classes_of(self)
+            for module in found.needs:
+                extras.require(module, found.extra)
 
     def index_images(self, images: Iterable[Image]) -> Index:
         """Embed pages batch by batch; their vectors go to a temporary file, never all into memory."""
-        encoder = _encoder(self)
         fitted = [self.batch_size]
-        vectors = PageVectors.gather(_embedded(encoder, images, fitted), self.device, f"retriever {self.kind}")
+        pages = embed_pages(self.encoder(), images, fitted)
+        vectors = PageVectors.gather(pages, self.device, f"retriever {self.kind}")
         return LateIndex(vectors, self, told(self.batch_size, fitted[0]))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
         return LateIndex(PageVectors.load(folder, self.device), self)
+
+    def encoder(self) -> Encoder:
+        """Load the model, once."""
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        extras.load("transformers", "dense").utils.logging.disable_progress_bar()
+        with extras.loading(f"retriever {self.kind}", self.model):
+            return _loaded(classes_of(self), self.model, self.revision, self.weights, self.device)
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ class LateIndex:
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank by MaxSim; ties in the order of the pages."""
-        return self.pages.search(_queries(self.retriever, tuple(queries)), k)
+        return self.pages.search(embed_queries(self.retriever, tuple(queries)), k)
 
     def save(self, folder: Path) -> None:
         """Write the vectors."""
@@ -88,8 +95,8 @@ class LateIndex:
 
 
 @dataclass(frozen=True)
-class Encoder:
-    """A loaded model and its processor."""
+class LateEncoder:
+    """A loaded model and its processor, which have the same verbs in both libraries."""
 
     model: Any
     processor: Any
@@ -102,7 +109,7 @@ class Encoder:
 
     def queries(self, texts: Sequence[str]) -> list[NDArray[Any]]:
         """Embed queries: each (vectors, dim)."""
-        return self._vectors(self.processor.process_queries([text[:_LONGEST] for text in texts]))
+        return self._vectors(self.processor.process_queries(list(texts)))
 
     def _vectors(self, read: Any) -> list[NDArray[Any]]:
         torch = extras.load("torch", "dense")
@@ -115,50 +122,35 @@ class Encoder:
         return [page[mask].cpu().numpy() for page, mask in kept]
 
 
-def _encoder(retriever: LateInteraction) -> Encoder:
-    place = (retriever.model, retriever.revision, retriever.weights, retriever.device)
-    return _loaded(retriever.kind, retriever.architecture, *place)
+@lru_cache(maxsize=8)
+def classes_of(retriever: LateInteraction) -> Classes:
+    """Read from a model's configuration, or that of an adapter's base, what runs it."""
+    transformers = extras.load("transformers", "dense")
+    place, options = folder_of(retriever.model), _options(retriever.revision)
+    adapter = transformers.utils.find_adapter_config_file(place, **options)
+    if adapter:
+        place, options = json.loads(Path(adapter).read_text())["base_model_name_or_path"], {}
+    found, _ = transformers.PretrainedConfig.get_config_dict(place, **options)
+    kind, made = found.get("model_type"), (found.get("architectures") or ["?"])[0]
+    classes = retriever.runs.get(str(kind))
+    # an adapter's base may be the plain model; one that stands alone must have the layer that makes its vectors
+    if classes is None or not (adapter or made.startswith("Col")):
+        known = ", ".join(retriever.runs)
+        raise PluginError(
+            f"retriever {retriever.kind}: {retriever.model} is a {kind} ({made}), which {retriever.kind} does not run: "
+            f"it runs the late-interaction models (Col...) of {known}"
+        )
+    return classes
+
+
+def _options(revision: str | None) -> dict[str, str]:
+    return {"revision": revision} if revision else {}
 
 
 @lru_cache(maxsize=1)
-def _loaded(kind: str, architecture: str, model: str, revision: str | None, dtype: str, device: str) -> Encoder:
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    torch, library = extras.load("torch", "dense"), extras.load("transformers", "dense")
-    library.utils.logging.disable_progress_bar()
-    options = {"revision": revision} if revision else {}
-    try:
-        found = library.AutoConfig.from_pretrained(folder_of(model), **options).model_type
-        if found != architecture.lower():
-            raise PluginError(f"retriever {kind}: {model} is a {found}, not a {architecture.lower()}")
-        processor = getattr(library, f"{architecture}Processor").from_pretrained(folder_of(model), **options)
-        loaded = getattr(library, f"{architecture}ForRetrieval").from_pretrained(
-            folder_of(model), dtype=getattr(torch, dtype), **options
-        )
-    except (OSError, ValueError) as error:  # no such model or revision, no network, damaged weights
-        first = str(error).strip().partition("\n")[0]
-        raise PluginError(f"retriever {kind}: cannot load {model!r}: {first}") from error
-    return Encoder(loaded.to(device).eval(), processor)
-
-
-def _embedded(encoder: Encoder, images: Iterable[Image], fitted: list[int]) -> Iterator[NDArray[Any]]:
-    """Embed images in batches; `fitted` holds the size, which shrinks when memory runs out."""
-    waiting = iter(images)
-    while batch := list(islice(waiting, fitted[0])):
-        made, fitted[0] = fitting(partial(_in_parts, encoder, batch), fitted[0])
-        yield from made
-
-
-def _in_parts(encoder: Encoder, batch: Sequence[Image], size: int) -> list[NDArray[Any]]:
-    return [page for part in parts(batch, size) for page in encoder.pages(part)]
-
-
-@lru_cache(maxsize=4)
-def _queries(retriever: LateInteraction, queries: tuple[str, ...]) -> list[NDArray[np.float32]]:
-    """Embed the questions once, those of similar length together: every knowledge base is asked the same ones."""
-    encoder = _encoder(retriever)
-    order = sorted(range(len(queries)), key=lambda place: len(queries[place]))
-    made: list[NDArray[np.float32]] = [np.zeros((0, 1), dtype=np.float32)] * len(queries)
-    for part in parts(order, 8 * retriever.batch_size):
-        for place, vectors in zip(part, encoder.queries([queries[place] for place in part]), strict=True):
-            made[place] = vectors.astype(np.float32)
-    return made
+def _loaded(classes: Classes, model: str, revision: str | None, dtype: str, device: str) -> LateEncoder:
+    torch, library = extras.load("torch", "dense"), extras.load(classes.library, classes.extra)
+    place, options = folder_of(model), _options(revision)
+    processor = getattr(library, classes.processor).from_pretrained(place, **options)
+    loaded = getattr(library, classes.model).from_pretrained(place, dtype=getattr(torch, dtype), **options)
+    return LateEncoder(loaded.to(device).eval(), processor)

@@ -110,13 +110,10 @@ def _reader(model: str, revision: str | None, max_tokens: int, device: str) -> A
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library, torch = extras.load("sentence_transformers", "dense"), extras.load("torch", "dense")
     extras.load("transformers", "dense").utils.logging.disable_progress_bar()
-    try:
+    with extras.loading("retriever rerank", model):
         loaded = library.CrossEncoder(
             folder_of(model), revision=revision, device=device, activation_fn=torch.nn.Identity()
         )
-    except (OSError, ValueError) as error:  # no such model or revision, no network, damaged weights
-        first = str(error).strip().partition("\n")[0]
-        raise PluginError(f"retriever rerank: cannot load {model!r}: {first}") from error
     if loaded.num_labels != 1:
         raise PluginError(f"retriever rerank: {model} gives {loaded.num_labels} numbers a pair: it is no reranker")
     loaded.max_seq_length = max_tokens

@@ -172,6 +172,25 @@ def tiny_colpali(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiny_qwen2_vl(tmp_path_factory) -> Path:
+    """A random Qwen2-VL; its processor needs torchvision."""
+    pytest.importorskip("torchvision")
+    from .tiny_models import qwen2_vl
+
+    return qwen2_vl(tmp_path_factory.mktemp("qwen2_vl"))
+
+
+@pytest.fixture(scope="session")
+def engine_models(tmp_path_factory) -> dict[str, Path]:
+    """A random ColQwen2, a ColQwen2.5 and an adapter of that, in colpali-engine's form, which needs torchvision."""
+    pytest.importorskip("torchvision")
+    from .tiny_models import engine_adapter, engine_colqwen
+
+    made = {v: engine_colqwen(tmp_path_factory.mktemp(f"engine{v}"), v) for v in ("2", "2.5")}
+    return {**made, "adapter": engine_adapter(tmp_path_factory.mktemp("adapter"), made["2.5"])}
+
+
+@pytest.fixture(scope="session")
 def tiny_vision_model(tmp_path_factory) -> Path:
     """A random LLaVA of two layers, saved as any model is; images are 56 pixels a side, 16 patches."""
     from transformers import (

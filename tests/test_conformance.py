@@ -26,7 +26,7 @@ SLOW = {"rapidocr", "llama_cpp"}
 COUNTS_EMPTY_PAGES = {"reference"}
 """Chunkers of a published protocol, to which an empty page is a chunk."""
 
-BLIND = {"oracle", "shuffle", "rerank", "bge_m3", "colqwen", "colpali"}
+BLIND = {"oracle", "shuffle", "rerank", "bge_m3", "colqwen", "colpali", "visrag"}
 """Retrievers that find no text by itself: sanity arms, and models with random weights."""
 
 NOT_COUPLED: set[str] = set()
@@ -73,6 +73,8 @@ def retriever_arguments(kind: str, folder: Callable[[str], str]) -> dict[str, ob
         return {"retrievers": [{"kind": "bm25"}, {"kind": "dense"}]}
     if kind == "rerank":
         return {"retriever": {"kind": "bm25"}, "model": folder("tiny_reranker")}
+    if kind == "visrag":
+        return {"model": folder("tiny_vision_model")}
     return {"model": folder(f"tiny_{kind}")} if kind in ("bge_m3", "colqwen", "colpali") else {}
 
 

@@ -10,6 +10,12 @@ _CORPUS = [
 ] * 20
 _QWEN = ("endoftext", "im_start", "im_end", "vision_start", "vision_end", "vision_pad", "image_pad", "video_pad")
 
+_QWEN_TEMPLATE = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{% for c in m['content'] %}"
+    "{{ '<|vision_start|><|image_pad|><|vision_end|>' if c['type'] == 'image' else c['text'] }}{% endfor %}<|im_end|>\n"
+    "{% endfor %}<|im_start|>assistant\n"
+)
+
 
 def _byte_pairs(special: list[str]) -> Any:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -84,16 +90,8 @@ def reranker(folder: Path) -> Path:
     return folder
 
 
-def colqwen(folder: Path) -> Path:
-    from transformers import (
-        ColQwen2Config,
-        ColQwen2ForRetrieval,
-        ColQwen2Processor,
-        PreTrainedTokenizerFast,
-        Qwen2VLConfig,
-        set_seed,
-    )
-    from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
+def _qwen_tokenizer() -> Any:
+    from transformers import PreTrainedTokenizerFast
 
     special = [f"<|{name}|>" for name in _QWEN]
     tokenizer = PreTrainedTokenizerFast(
@@ -113,9 +111,17 @@ def colqwen(folder: Path) -> Path:
     for name, token in tokens.items():
         setattr(tokenizer, name, token)
     tokenizer.init_kwargs.update(tokens)
-    images = Qwen2VLImageProcessorPil(min_pixels=4 * 28 * 28, max_pixels=64 * 28 * 28)
-    template = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
-    ColQwen2Processor(image_processor=images, tokenizer=tokenizer, chat_template=template).save_pretrained(folder)
+    return tokenizer
+
+
+def _qwen_images() -> Any:
+    from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
+
+    return Qwen2VLImageProcessorPil(min_pixels=4 * 28 * 28, max_pixels=64 * 28 * 28)
+
+
+def _qwen_sizes(tokenizer: Any, **vision: Any) -> dict[str, Any]:
+    """What a Qwen-VL's configuration is made of."""
     text = {
         "vocab_size": len(tokenizer),
         "hidden_size": 64,
@@ -130,16 +136,6 @@ def colqwen(folder: Path) -> Path:
         "pad_token_id": 0,
         "tie_word_embeddings": True,
     }
-    vision = {
-        "depth": 2,
-        "embed_dim": 32,
-        "hidden_size": 64,
-        "num_heads": 2,
-        "mlp_ratio": 2,
-        "patch_size": 14,
-        "spatial_merge_size": 2,
-        "temporal_patch_size": 2,
-    }
     numbers = {
         f"{name}_id": tokenizer.convert_tokens_to_ids(f"<|{token}|>")
         for name, token in (
@@ -150,9 +146,96 @@ def colqwen(folder: Path) -> Path:
             ("vision_token", "vision_pad"),
         )
     }
+    patches = {"depth": 2, "num_heads": 2, "patch_size": 14, "spatial_merge_size": 2, "temporal_patch_size": 2}
+    return {"text_config": text, "vision_config": {**patches, **vision}, "tie_word_embeddings": True, **numbers}
+
+
+def _qwen2_vl(tokenizer: Any) -> Any:
+    from transformers import Qwen2VLConfig
+
+    return Qwen2VLConfig(**_qwen_sizes(tokenizer, embed_dim=32, hidden_size=64, mlp_ratio=2))
+
+
+def colqwen(folder: Path) -> Path:
+    from transformers import ColQwen2Config, ColQwen2ForRetrieval, ColQwen2Processor, set_seed
+
+    tokenizer = _qwen_tokenizer()
+    template = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
+    ColQwen2Processor(image_processor=_qwen_images(), tokenizer=tokenizer, chat_template=template).save_pretrained(
+        folder
+    )
     set_seed(0)
-    whole = Qwen2VLConfig(text_config=text, vision_config=vision, tie_word_embeddings=True, **numbers)
-    ColQwen2ForRetrieval(ColQwen2Config(vlm_config=whole, embedding_dim=16)).save_pretrained(folder)
+    ColQwen2ForRetrieval(ColQwen2Config(vlm_config=_qwen2_vl(tokenizer), embedding_dim=16)).save_pretrained(folder)
+    return folder
+
+
+def _with_videos(processor: Any) -> Any:
+    """Make a Qwen-VL processor, whose part for videos needs torchvision."""
+    from transformers import Qwen2VLVideoProcessor
+
+    return processor(
+        image_processor=_qwen_images(),
+        tokenizer=_qwen_tokenizer(),
+        chat_template=_QWEN_TEMPLATE,
+        video_processor=Qwen2VLVideoProcessor(),
+    )
+
+
+def qwen2_vl(folder: Path) -> Path:
+    from transformers import Qwen2VLForConditionalGeneration, Qwen2VLProcessor, set_seed
+
+    _with_videos(Qwen2VLProcessor).save_pretrained(folder)
+    set_seed(0)
+    Qwen2VLForConditionalGeneration(_qwen2_vl(_qwen_tokenizer())).save_pretrained(folder)
+    return folder
+
+
+def qwen2_vl_without_videos(folder: Path) -> Path:
+    """Save a Qwen2-VL's configuration where there is no torchvision, as its folder is found by who has none."""
+    tokenizer = _qwen_tokenizer()
+    tokenizer.save_pretrained(folder)
+    _qwen2_vl(tokenizer).save_pretrained(folder)
+    _qwen_images().save_pretrained(folder)
+    (folder / "processor_config.json").write_text('{"processor_class": "Qwen2VLProcessor"}')
+    return folder
+
+
+def engine_colqwen(folder: Path, version: str) -> Path:
+    """Save a ColQwen2 or ColQwen2.5 as colpali-engine does."""
+    from colpali_engine import models
+    from transformers import Qwen2_5_VLConfig, set_seed
+
+    tokenizer = _qwen_tokenizer()
+    if version == "2":
+        kind, processor, config = models.ColQwen2, models.ColQwen2Processor, _qwen2_vl(tokenizer)
+    else:
+        kind, processor = models.ColQwen2_5, models.ColQwen2_5_Processor
+        sizes = {"hidden_size": 32, "intermediate_size": 64, "out_hidden_size": 64, "window_size": 112}
+        config = Qwen2_5_VLConfig(**_qwen_sizes(tokenizer, **sizes, fullatt_block_indexes=[1]))
+    _with_videos(processor).save_pretrained(folder)
+    set_seed(0)
+    kind(config).save_pretrained(folder)
+    return folder
+
+
+def engine_adapter(folder: Path, base: Path) -> Path:
+    """Save an adapter of a ColQwen2.5 with weights that change what it gives."""
+    import torch
+    from colpali_engine import models
+    from peft import LoraConfig, get_peft_model
+
+    model = models.ColQwen2_5.from_pretrained(base)
+    how = LoraConfig(
+        r=4, target_modules=r"(.*(language_model).*(q_proj|v_proj)$|.*(custom_text_proj).*$)", init_lora_weights=False
+    )
+    torch.manual_seed(1)
+    adapted = get_peft_model(model, how)
+    adapted.peft_config["default"].base_model_name_or_path = str(base)
+    adapted.peft_config["default"].task_type = "FEATURE_EXTRACTION"
+    adapted.save_pretrained(folder)
+    for file in base.iterdir():
+        if file.name not in ("config.json", "model.safetensors", "generation_config.json"):
+            (folder / file.name).write_bytes(file.read_bytes())
     return folder
 
 

@@ -66,7 +66,7 @@ def make_benchmark(keys: dict[str, Any], label: str) -> Benchmark:
 def _registry(source: Source, trusted: bool) -> Registry:
     files = source.data.get("plugins") or []
     if not isinstance(files, list) or not files:
-        return Registry()
+        return Registry(trusted=trusted)
     if not trusted:
         raise SpecError(
             str(source.fault(("plugins",), "this spec runs code of its own; allow it with --trust-plugins"))
@@ -77,7 +77,7 @@ def _registry(source: Source, trusted: bool) -> Registry:
     ]
     if missing:
         raise SpecError("\n".join(map(str, missing)))
-    return Registry(tuple(found))
+    return Registry(tuple(found), trusted)
 
 
 def _resolve(source: Source, builder: Builder) -> Spec | None:

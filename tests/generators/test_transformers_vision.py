@@ -1,3 +1,5 @@
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,28 @@ def test_the_pixels_are_in_the_key_and_the_batch_size_is_not(tiny_vision_model):
 
     assert known(batch_size=3) == known()
     assert known(max_pixels=2000) != known()
+
+
+def test_a_qwen2_vl_reads_page_images_in_batches_as_alone(tiny_qwen2_vl):
+    prompts = [prompt(), prompt(PAGES[0]), prompt(*PAGES), prompt(PAGES[1], user="lease " * 9)]
+
+    def given(**how):
+        return list(TransformersVision(model=str(tiny_qwen2_vl), max_new_tokens=6, **how).answer(prompts))
+
+    alone, together = given(), given(batch_size=4)
+    assert [one.error for one in alone] == [None] * 4
+    none, one, three = (one.tokens_in for one in alone[:3])
+    assert three - none == 3 * (one - none) > 0
+    assert [one.text for one in together] == [one.text for one in alone]
+    assert given(max_pixels=14_000)[1].tokens_in < one
+
+
+@pytest.mark.skipif(find_spec("torchvision") is not None, reason="what is missing is there")
+def test_a_processor_that_needs_torchvision_says_so(tmp_path):
+    from tests.tiny_models import qwen2_vl_without_videos
+
+    with pytest.raises(PluginError, match=r"cannot load '.*': it needs torchvision, of the version that fits"):
+        list(TransformersVision(model=str(qwen2_vl_without_videos(tmp_path))).answer([prompt()]))
 
 
 def test_a_model_that_reads_no_images_is_told(tiny_model):

@@ -107,6 +107,9 @@ def test_a_revision_is_of_the_hub(tiny_bge_m3):
         Dense(model=str(tiny_bge_m3), revision="v2").check()
     with pytest.raises(PluginError, match="cannot load 'nobody/nothing'"):
         Dense(model="nobody/nothing", revision="v2").index(chunks("rain"))
+    told = "retriever dense: nobody/nothing at revision 'v2' is not in the local cache, and the hub cannot be asked"
+    with pytest.raises(PluginError, match=told):
+        Dense(model="nobody/nothing", revision="v2").check()
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean", "lasttoken"])

@@ -1,14 +1,20 @@
+import json
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ohr.errors import PluginError
+from ohr.errors import MissingExtra, PluginError
 from ohr.keys import identity
 from ohr.retrievers.colpali import ColPali
 from ohr.retrievers.colqwen import ColQwen
+from ohr.retrievers.embedders import model_identity
 from ohr.retrievers.hybrid import Hybrid
+from ohr.retrievers.late_interaction import LateEncoder
 from ohr.retrievers.maxsim import PageVectors
+from ohr.retrievers.vision import embed_pages
 
 QUERIES = ["When did the lease begin?", "What is the observatory founded in 1923 by Margaret Ellison, and where?", "x"]
 
@@ -67,9 +73,7 @@ def test_scores_do_not_depend_on_the_batch(retriever):
 def test_scores_of_one_query_are_the_library_s_own(retriever):
     import torch
 
-    from ohr.retrievers.late_interaction import _encoder
-
-    encoder = _encoder(retriever)
+    encoder = retriever.encoder()
     index = retriever.index_images(images(1))
     from PIL import Image
 
@@ -88,9 +92,7 @@ def test_images_are_taken_a_batch_at_a_time(retriever):
             taken.append(place)
             yield image
 
-    from ohr.retrievers.late_interaction import _embedded, _encoder
-
-    first = next(_embedded(_encoder(retriever), counted(), [2]))
+    first = next(embed_pages(retriever.encoder(), counted(), [2]))
     assert first.ndim == 2
     assert taken == [0, 1]
 
@@ -103,9 +105,71 @@ def test_half_precision_is_kept_half(retriever):
     assert identity(retriever.model_copy(update={"dtype": "float32"})) == identity(retriever)
 
 
-def test_another_architecture_is_told(tiny_colpali):
-    with pytest.raises(PluginError, match="is a colpali, not a colqwen2"):
-        ColQwen(model=str(tiny_colpali)).index_images(images(1))
+def test_another_architecture_is_told_before_any_work(tiny_colpali):
+    with pytest.raises(PluginError, match=r"is a colpali \(ColPaliForRetrieval\), which colqwen does not run"):
+        ColQwen(model=str(tiny_colpali)).check()
+
+
+def test_a_chat_model_is_not_taken_for_a_retriever(tmp_path):
+    (tmp_path / "config.json").write_text(
+        '{"model_type": "qwen2_vl", "architectures": ["Qwen2VLForConditionalGeneration"]}'
+    )
+    with pytest.raises(PluginError, match=r"is a qwen2_vl \(Qwen2VLForConditionalGeneration\), which colqwen does not"):
+        ColQwen(model=str(tmp_path)).check()
+
+
+@pytest.mark.skipif(find_spec("torchvision") is not None, reason="what is missing is there")
+def test_an_adapter_names_the_extra_that_runs_it(tmp_path):
+    base, adapter = tmp_path / "base", tmp_path / "adapter"
+    base.mkdir(), adapter.mkdir()
+    (base / "config.json").write_text('{"model_type": "qwen2_5_vl", "architectures": ["ColQwen2_5"]}')
+    (adapter / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": str(base)}))
+    with pytest.raises(MissingExtra, match=r"torchvision is not installed: pip install 'ohr\[colqwen\]'"):
+        ColQwen(model=str(adapter)).check()
+    before = identity(ColQwen(model=str(adapter)))
+    (base / "config.json").write_text('{"model_type": "qwen2_5_vl"}')
+    model_identity.cache_clear()
+    assert identity(ColQwen(model=str(adapter))) != before, "the base's content must be in the key"
+
+
+# peft asks transformers for something by its old name
+old_name = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated:FutureWarning")
+
+
+@old_name
+@pytest.mark.parametrize("which", ["2", "2.5", "adapter"])
+def test_colpali_engine_s_models_score_as_its_own_scorer_without_padding(which, engine_models):
+    import torch
+    from PIL import Image
+
+    retriever = ColQwen(model=str(engine_models[which]), batch_size=1)
+    retriever.check()
+    encoder = retriever.encoder()
+    assert type(encoder.model).__module__.startswith("colpali_engine")
+    found = retriever.index_images(images()).search(QUERIES, 9)
+    with torch.inference_mode():
+        pages = [encoder.model(**encoder.processor.process_images([Image.fromarray(i)]))[0] for i in images()]
+        asked = [encoder.model(**encoder.processor.process_queries([query]))[0] for query in QUERIES]
+    for hits, query in zip(found, asked, strict=True):
+        own = [float(encoder.processor.score_multi_vector([query], [page])[0, 0]) for page in pages]
+        assert {hit.place: hit.score for hit in hits} == pytest.approx(dict(enumerate(own)), abs=1e-4)
+    together = retriever.model_copy(update={"batch_size": 7}).index_images(images()).search(QUERIES, 9)
+    for ours, theirs in zip(together, found, strict=True):
+        assert {h.place: h.score for h in ours} == pytest.approx({h.place: h.score for h in theirs}, abs=1e-4)
+
+
+@old_name
+def test_an_adapter_changes_its_base(engine_models):
+    from peft import PeftModel
+
+    base, adapter = (ColQwen(model=str(engine_models[which])) for which in ("2.5", "adapter"))
+    adapted = adapter.encoder().queries(QUERIES)
+    plain = base.encoder()
+    assert not np.allclose(adapted[0], plain.queries(QUERIES)[0], atol=1e-3)
+    merged = PeftModel.from_pretrained(plain.model, str(engine_models["adapter"])).merge_and_unload().eval()
+    by_hand = LateEncoder(merged, plain.processor).queries(QUERIES)
+    for ours, theirs in zip(adapted, by_hand, strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-4)
 
 
 def test_a_model_of_no_numbers_is_told(tiny_colqwen, tmp_path):
