@@ -561,6 +561,10 @@ class Metric(Stage):
     def score(self, prediction: str, reference: str) -> float:
         """Give the score; nan where it is undefined."""
 
+    def score_passages(self, passages: Sequence[str], reference: str) -> float:
+        """Give the score of retrieved passages, joined with a blank line; override where that can be done sooner."""
+        return self.score("\n\n".join(passages), reference)
+
 
 FAMILIES: dict[str, tuple[type[Stage], str]] = {
     "ocr": (OcrBackend, "ohr.ocr"),

@@ -3,12 +3,13 @@
 import json
 import re
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import log
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,7 @@ class BM25Reference(Retriever):
     """
 
     kind: Literal["bm25_reference"] = "bm25_reference"
+    version: ClassVar[int] = 2
     k1: Annotated[float, Field(gt=0, description="How late repeated stems stop counting.")] = 1.5
     b: Annotated[float, Field(ge=0, le=1, description="How much long chunks are penalised.")] = 0.75
     epsilon: Annotated[float, Field(ge=0, description="Share of the mean weight that very common stems get.")] = 0.25
@@ -63,6 +65,7 @@ class BM25ReferenceIndex:
 
     Args:
         stems: the number of each stem.
+        words: the number of the stem of each word of the chunks, so that a query's words need no stemming.
         starts: (stems + 1,).
         places: (postings,) chunks, ascending within a stem.
         scores: (postings,) what the stem adds to the chunk's score.
@@ -70,6 +73,7 @@ class BM25ReferenceIndex:
     """
 
     stems: Mapping[str, int]
+    words: Mapping[str, int]
     starts: NDArray[np.int64]
     places: NDArray[np.int32]
     scores: NDArray[np.float64]
@@ -78,16 +82,18 @@ class BM25ReferenceIndex:
     @classmethod
     def build(cls, texts: Sequence[str], formula: BM25Reference) -> "BM25ReferenceIndex":
         """Index texts by the stems of their different words."""
-        known = _Numbers()
+        known = _Vocabulary()
         numbers, lengths = array("q"), array("q")
         for text in texts:
-            found = [number for word in _different_words(text) if (number := known[word]) is not None]
+            found = known.different(text)
             numbers.extend(found)
             lengths.append(len(found))
         length = np.array(lengths, dtype=np.int64)
         chunk = np.repeat(np.arange(len(texts), dtype=np.int64), length)
+        stem_of = np.fromiter(known.words.values(), dtype=np.int64, count=len(known.words))
+        stem = stem_of[np.array(numbers, dtype=np.int64)]
         # each posting once, by stem and then by chunk, with how many words of the chunk share the stem
-        posting, frequency = np.unique(np.array(numbers, dtype=np.int64) * len(texts) + chunk, return_counts=True)
+        posting, frequency = np.unique(stem * len(texts) + chunk, return_counts=True)
         stem, place = (posting // len(texts), posting % len(texts)) if len(texts) else (posting, posting)
         holders = np.bincount(stem, minlength=len(known.stems))
         weight = _weights(holders, len(texts), formula.epsilon)
@@ -95,7 +101,7 @@ class BM25ReferenceIndex:
         damping = formula.k1 * (1 - formula.b + formula.b * length / mean)
         scores = weight[stem] * (frequency * (formula.k1 + 1) / (frequency + damping[place]))
         starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(holders)])
-        return cls(known.stems, starts, place.astype(np.int32), scores, len(texts))
+        return cls(known.stems, known.words, starts, place.astype(np.int32), scores, len(texts))
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank by score, ties in the order of the chunks; chunks without a word of the query come last."""
@@ -103,32 +109,28 @@ class BM25ReferenceIndex:
         return [self._search(query, k) if k > 0 else [] for query in queries]
 
     def _search(self, query: str, k: int) -> list[Hit]:
-        totals = np.zeros(self.size)
-        for word in _different_words(query):
-            number = None if word in STOPWORDS else self.stems.get(porter.stem(word))
+        found = []
+        for word in dict.fromkeys(_WORD.findall(query.lower())):
+            number = self.words.get(word)
+            if number is None and word not in STOPWORDS:  # no chunk has it, but one may have another with its stem
+                number = self.stems.get(porter.stem(word))
             if number is not None:
-                totals += self._row(number)
-        return [Hit(place, float(totals[place])) for place in _best(totals, k)]
-
-    def _row(self, number: int) -> NDArray[np.float64]:
-        """Spread a stem's postings over all chunks; queries share words, so the rows of common stems are kept."""
-        row = self.rows.get(number)
-        if row is None:
-            here = slice(self.starts[number], self.starts[number + 1])
-            row = np.zeros(self.size)
-            row[self.places[here]] = self.scores[here]
-            if len(self.rows) * self.size < _KEPT:
-                self.rows[number] = row
-        return row
+                found.append(self._postings[number])
+        if not found:
+            return [Hit(place, 0.0) for place in range(k)]
+        places, scores = (np.concatenate([column[here] for here in found]) for column in (self.places, self.scores))
+        return _best(np.bincount(places, scores, self.size).astype(np.float64, copy=False), k)
 
     @cached_property
-    def rows(self) -> dict[int, NDArray[np.float64]]:
-        """Stems whose postings were spread before."""
-        return {}
+    def _postings(self) -> list[slice]:
+        """Where the postings of each stem stand."""
+        return [slice(start, end) for start, end in pairwise(self.starts.tolist())]
 
     def save(self, folder: Path) -> None:
-        """Write the postings, and the stems in the order of their numbers."""
-        (folder / "ohr.json").write_text(json.dumps({"size": self.size, "stems": list(self.stems)}))
+        """Write the postings, the stems in the order of their numbers, and the words with the numbers of theirs."""
+        about = {"size": self.size, "stems": list(self.stems)}
+        about |= {"words": list(self.words), "numbers": list(self.words.values())}
+        (folder / "ohr.json").write_text(json.dumps(about))
         for name in _ARRAYS:
             np.save(folder / f"{name}.npy", getattr(self, name), allow_pickle=False)
 
@@ -138,23 +140,21 @@ class BM25ReferenceIndex:
         about = json.loads((folder / "ohr.json").read_text())
         starts, places, scores = (np.load(folder / f"{name}.npy", allow_pickle=False) for name in _ARRAYS)
         stems = {stem: number for number, stem in enumerate(about["stems"])}
-        return cls(stems, starts, places, scores, about["size"])
+        words = dict(zip(about["words"], about["numbers"], strict=True))
+        return cls(stems, words, starts, places, scores, about["size"])
 
 
-def _best(totals: NDArray[np.float64], k: int) -> list[int]:
-    """Give the places of the k best totals, the first of equals first."""
+def _best(totals: NDArray[np.float64], k: int) -> list[Hit]:
+    """Give the k best totals, the first of equals first; the totals are used up."""
     if k > _FEW:
-        return [int(place) for place in np.argsort(-totals, kind="stable")[:k]]
+        return [Hit(int(place), float(totals[place])) for place in np.argsort(-totals, kind="stable")[:k]]
     found = []
-    left = totals.copy()
     for _ in range(k):  # a look for each is quicker than any sort
-        found.append(int(left.argmax()))
-        left[found[-1]] = -np.inf
+        place = int(totals.argmax())
+        found.append(Hit(place, float(totals[place])))
+        totals[place] = -np.inf
     return found
 
-
-_KEPT = 4_000_000
-"""Most numbers in the rows that are kept: 32 MB."""
 
 _FEW = 10
 _ARRAYS = ("starts", "places", "scores")
@@ -167,19 +167,41 @@ def _weights(holders: NDArray[np.int64], size: int, epsilon: float) -> NDArray[n
     return np.array([floor if weight < 0 else weight for weight in raw])
 
 
-class _Numbers(dict[str, int | None]):
-    """Number of each word's stem, found out once; None for a stop word."""
+_APART = bytes(sign if sign >= 0x80 or chr(sign).isalnum() or chr(sign) == "_" else 0x20 for sign in range(0x100))
+"""Turns each ASCII sign that is in no word into a space; bytes of other letters stay."""
+
+
+class _Vocabulary(dict[bytes, tuple[int, ...]]):
+    """The words of pieces of text, as their places in `words`, and each word's stem: each found out once.
+
+    Texts are cut at the ASCII signs that are in no word, which is quicker than `\\w+` by far; what is left beside
+    other signs (`it’s`, `a–b`) is cut by the expression, as a piece.
+
+    Args:
+        words: the number of each word's stem; stop words are not there.
+        stems: the number of each stem.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.places: dict[str, int] = {}
+        self.words: dict[str, int] = {}
         self.stems: dict[str, int] = {}
 
-    def __missing__(self, word: str) -> int | None:
-        number = None if word in STOPWORDS else self.stems.setdefault(porter.stem(word), len(self.stems))
-        self[word] = number
-        return number
+    def different(self, text: str) -> set[int]:
+        """Give the places in `words` of a text's different words."""
+        pieces = text.lower().encode("utf-8", "surrogatepass").translate(_APART).split()
+        return set().union(*map(self.__getitem__, set(pieces)))
 
+    def __missing__(self, piece: bytes) -> tuple[int, ...]:
+        text = piece.decode("utf-8", "surrogatepass")
+        found = [text] if text.isascii() else _WORD.findall(text)
+        self[piece] = places = tuple(self._place(word) for word in found if word not in STOPWORDS)
+        return places
 
-def _different_words(text: str) -> Iterable[str]:
-    """Give each word once, in the order of the text."""
-    return dict.fromkeys(_WORD.findall(text.lower()))
+    def _place(self, word: str) -> int:
+        place = self.places.get(word)
+        if place is None:
+            place = self.places[word] = len(self.words)
+            self.words[word] = self.stems.setdefault(porter.stem(word), len(self.stems))
+        return place

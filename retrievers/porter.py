@@ -33,6 +33,12 @@ _FOURTH = (
 _SECOND_SUFFIX, _THIRD_SUFFIX, _FOURTH_SUFFIX = (
     re.compile(f"(?:{'|'.join(suffixes)})\\Z") for suffixes in (_SECOND, _THIRD, _FOURTH)
 )
+_SECOND_ENDS, _THIRD_ENDS, _FOURTH_ENDS = (
+    frozenset(suffix[-2:] for suffix in suffixes) for suffixes in (_SECOND, _THIRD, _FOURTH)
+)
+_LAST = frozenset("sdgyel") | {ends[-1] for ends in _SECOND_ENDS | _THIRD_ENDS | _FOURTH_ENDS}
+"""Letters in which a suffix of any step can end; a word in another letter, or a number, is its own stem."""
+
 _VOWEL = re.compile("[aeiou]")
 _VOWEL_THEN_CONSONANT = re.compile("[aeiou][^aeiou]", re.DOTALL)
 
@@ -42,7 +48,7 @@ def stem(word: str) -> str:
     """Give the stem of a lower-case word; what is no English is left alone or loses what looks like a suffix."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
-    if len(word) <= 2:
+    if len(word) <= 2 or word[-1] not in _LAST:
         return word
     word = _third(_second(_final_y(_past(_plural(word)))))
     return _double_l(_final_e(_fourth(word)))
@@ -82,13 +88,15 @@ def _completed(rest: str) -> str:
 
 def _final_y(word: str) -> str:
     """Step 1c, in NLTK's form: after a consonant that is not the first letter."""
+    if not word.endswith("y"):
+        return word
     rest = word[:-1]
-    return rest + "i" if word.endswith("y") and len(rest) > 1 and _ends_in_consonant(rest) else word
+    return rest + "i" if len(rest) > 1 and _ends_in_consonant(rest) else word
 
 
 def _second(word: str) -> str:
     """Step 2; `alli` becomes `al` and is then looked at again (NLTK)."""
-    found = _SECOND_SUFFIX.search(word)
+    found = _SECOND_SUFFIX.search(word) if word[-2:] in _SECOND_ENDS else None
     if found is None:
         return word
     suffix, rest = found[0], word[: found.start()]
@@ -99,12 +107,12 @@ def _second(word: str) -> str:
 
 
 def _third(word: str) -> str:
-    found = _THIRD_SUFFIX.search(word)
+    found = _THIRD_SUFFIX.search(word) if word[-2:] in _THIRD_ENDS else None
     return word[: found.start()] + _THIRD[found[0]] if found and _measure(word[: found.start()]) > 0 else word
 
 
 def _fourth(word: str) -> str:
-    found = _FOURTH_SUFFIX.search(word)
+    found = _FOURTH_SUFFIX.search(word) if word[-2:] in _FOURTH_ENDS else None
     if found is None or _measure(word[: found.start()]) <= 1:
         return word
     rest = word[: found.start()]
@@ -113,9 +121,9 @@ def _fourth(word: str) -> str:
 
 def _final_e(word: str) -> str:
     """Step 5a."""
-    rest = word[:-1]
     if not word.endswith("e"):
         return word
+    rest = word[:-1]
     measure = _measure(rest)
     return rest if measure > 1 or (measure == 1 and not _is_short(rest)) else word
 

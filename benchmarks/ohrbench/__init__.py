@@ -14,11 +14,11 @@ from ohr.contracts import Benchmark, Document, Image, Page, Prescribed, Publishe
 from ohr.errors import DataError
 from ohr.faults import Fault, sentences
 from ohr.keys import file_digest, key
-from ohr.layout import by_form, document_files, json_files, other_form, read_document
+from ohr.layout import by_form, json_files, other_form, read_document
 from ohr.text import HAN
 
 from .asking import document_fault, question_file, read_questions
-from .bases import TRUTH, base_names, compare
+from .bases import TRUTH, base_files, base_names, compare
 from .fetch import REPOSITORY, fetch
 from .tables import published
 from .verify import tallies
@@ -105,7 +105,12 @@ class OhrBench(Benchmark):
     def notes(self) -> Sequence[str]:
         """Say what is damaged, missing, left out or read otherwise than it is written."""
         about = f"questions of {question_file(self.root).name}, protocol {self.protocol}"
-        return [about, *sentences([*self._survey().faults, *self._asked().faults])]
+        survey, asked = self._survey(), self._asked()
+        known = {document.name: document for document in survey.documents}
+        # the reference protocol has told already which documents are named in another form
+        lost = [question for question in asked.questions if question.id not in asked.misnamed]
+        absent = (document_fault(question, known.get(question.document)) for question in lost)
+        return [about, *sentences([*survey.faults, *asked.faults, *filter(None, absent)])]
 
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:
@@ -122,7 +127,7 @@ class OhrBench(Benchmark):
         return list(tallies(truth, self.questions()))
 
     def published(self) -> Sequence[Published]:
-        """Give the paper's tables: Table 2 and S3 to S8."""
+        """Give the paper's tables 2 and S3 to S8, and that of its repository, which has later systems."""
         return published()
 
     def _survey(self) -> "_Survey":
@@ -130,10 +135,13 @@ class OhrBench(Benchmark):
         return _survey(self.root, self.domains, _signature(self.root / "retrieval_base"))
 
     def _asked(self) -> "_Asked":
+        self.check()
         path = question_file(self.root)
         about = path.stat()
         written = (about.st_size, about.st_mtime_ns)
-        return _asked(path, written, self.domains, self.protocol == "reference", self._survey().documents)
+        # names are enough, so that no knowledge base is read for the questions alone
+        names = tuple(dict.fromkeys(name for files in base_files(self.root, self.domains).values() for name in files))
+        return _asked(path, written, self.domains, self.protocol == "reference", names)
 
     def _truth(self, document: Document) -> Path:
         return self.root / "retrieval_base" / TRUTH / f"{document.name}.json"
@@ -150,10 +158,15 @@ class OhrBench(Benchmark):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The questions, and what is wrong with them."""
+    """The questions, and what is wrong with them.
+
+    Args:
+        misnamed: questions that name their document in another Unicode form, where that is not matched.
+    """
 
     questions: tuple[Question, ...]
     faults: tuple[Fault, ...]
+    misnamed: frozenset[str]
 
 
 @lru_cache(maxsize=4)
@@ -162,13 +175,12 @@ def _asked(
     written: object,  # noqa: ARG001 # a cache key
     domains: tuple[str, ...] | None,
     as_published: bool,
-    documents: tuple[Document, ...],
+    documents: tuple[str, ...],
 ) -> _Asked:
     read, faults = read_questions(path, as_published=as_published)
-    known = {document.name: document for document in documents}
-    names = by_form(known)
+    names = by_form(documents)
     told = "which score 0 as in the published code" if as_published else "matched"
-    asked = []
+    asked, misnamed = [], []
     for question in read:
         if domains is not None and question.domain not in domains:
             faults.append(Fault("questions of other domains, left out", question.id))
@@ -177,11 +189,12 @@ def _asked(
         if other is not None:
             where = f"{question.id} ({question.document})"
             faults.append(Fault(f"questions whose document is named in another Unicode form, {told}", where))
-            question = question if as_published else replace(question, document=other)
-        elif (fault := document_fault(question, known.get(question.document))) is not None:
-            faults.append(fault)
+            if as_published:
+                misnamed.append(question.id)
+            else:
+                question = replace(question, document=other)
         asked.append(question)
-    return _Asked(tuple(asked), tuple(faults))
+    return _Asked(tuple(asked), tuple(faults), frozenset(misnamed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,18 +215,14 @@ def _signature(folder: Path) -> tuple[tuple[str, int, int], ...]:
 def _survey(root: Path, domains: tuple[str, ...] | None, signature: object) -> _Survey:  # noqa: ARG001 # a cache key
     faults: list[Fault] = []
     truth: Mapping[str, tuple[Page, ...]] = {}
-    names: Mapping[str, list[str]] = {}
     documents: dict[str, Document] = {}
-    for base in base_names(root):
+    for base, files in base_files(root, domains).items():
         here: dict[str, tuple[Page, ...]] = {}
-        for name, path in document_files(root / "retrieval_base" / base).items():
-            if domains is None or name.split("/")[0] in domains:
-                reading = read_document(path, name)
-                # in another Unicode form it is the same document, which the engine that reads the base tells
-                here[other_form(name, names) or name] = reading.pages
-                faults += reading.faults if base == TRUTH else ()
+        for name, path in files.items():
+            reading = read_document(path, name)
+            here[name] = reading.pages
+            faults += reading.faults if base == TRUTH else ()
         truth = here if base == TRUTH else truth
-        names = by_form(truth)
         faults += compare(base, truth, here) if base != TRUTH else ()
         for name, pages in here.items():
             count = max((page.index + 1 for page in pages), default=0)

@@ -53,10 +53,11 @@ def read_questions(path: Path, *, as_published: bool = False) -> tuple[list[Ques
         if name in questions:
             faults.append(Fault("questions whose ID stands more than once, renamed", name))
             name = f"{name} (entry {place})"
-        questions[name] = _question(name, record)
-        faults += _question_faults(questions[name], record)
+        questions[name] = question = _question(name, record)
+        if not _is_usual(question, record):
+            faults += _question_faults(question, record)
         if as_published and not isinstance(record.get("answers"), str):
-            questions[name] = replace(questions[name], answers=())
+            questions[name] = replace(question, answers=())
             faults.append(Fault("answers that are not a string, which score -1 as in the published code", name))
     return list(questions.values()), faults
 
@@ -92,13 +93,28 @@ def _question(name: str, record: Mapping[str, Any]) -> Question:
 
 def _evidence(record: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Give the pages in ascending order, and a passage for each; else all passages as one, in the file's order."""
-    listed = [_page(page) for page in _listed(record.get("evidence_page_no"))]
+    given, passage = record.get("evidence_page_no"), record.get("evidence_context")
+    if type(given) is int and given >= 0 and isinstance(passage, str):  # as with almost all
+        return (given,), (passage,)
+    listed = [_page(page) for page in _listed(given)]
     pages = tuple(page for page in listed if page is not None)
-    passages = [_text(passage) for passage in _listed(record.get("evidence_context"))]
+    passages = [_text(one) for one in _listed(passage)]
     ascending = tuple(sorted(set(pages)))
     if len(passages) == len(pages) and pages == ascending:
         return ascending, tuple(passages)
     return ascending, ("\n".join(passages),)
+
+
+def _is_usual(question: Question, record: Mapping[str, Any]) -> bool:
+    """Tell whether nothing has to be told of a question: so it is with almost all."""
+    return (
+        isinstance(record.get("answers"), str)
+        and type(record.get("evidence_page_no")) is int
+        and bool(question.pages)
+        and question.evidence[0].strip() != ""
+        and question.evidence_source in SOURCES
+        and record.get("doc_type") == question.domain
+    )
 
 
 def _question_faults(question: Question, record: Mapping[str, Any]) -> Iterator[Fault]:

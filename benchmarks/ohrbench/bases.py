@@ -1,11 +1,12 @@
 """Which knowledge bases and documents a folder of OHRBench has."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.faults import Fault
+from ohr.layout import by_form, document_files, other_form
 
 TRUTH = "gt"
 """Name of the knowledge base that is the ground truth."""
@@ -22,6 +23,21 @@ def base_names(root: Path) -> list[str]:
         raise DataError(f"{folder / TRUTH}: no such folder; OHRBench has retrieval_base/gt/<domain>/<document>.json")
     others = sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name != TRUTH)
     return [TRUTH, *(name for name in others if not name.startswith("."))]
+
+
+def base_files(root: Path, domains: Sequence[str] | None) -> dict[str, dict[str, Path]]:
+    """List the files of each knowledge base by document, without reading one; ground truth first.
+
+    A file that is named in another Unicode form is the ground truth's document; the engine that reads it tells.
+    """
+    found: dict[str, dict[str, Path]] = {}
+    names: Mapping[str, Sequence[str]] = {}
+    for base in base_names(root):
+        files = document_files(root / "retrieval_base" / base)
+        kept = {name: path for name, path in files.items() if domains is None or name.split("/")[0] in domains}
+        found[base] = {other_form(name, names) or name: path for name, path in kept.items()}
+        names = names or by_form(found[base])
+    return found
 
 
 def compare(base: str, truth: Mapping[str, tuple[Page, ...]], here: Mapping[str, tuple[Page, ...]]) -> Iterator[Fault]:

@@ -21,8 +21,11 @@ def published() -> tuple[Published, ...]:
     from ruamel.yaml import YAML
 
     about = YAML(typ="safe", pure=True).load(_read("tables.yaml"))
-    origin = f"{about['source']}, {about['date']}"
-    return tuple(number for table in about["tables"] for number in _numbers(table, origin))
+    return tuple(
+        number
+        for table in about["tables"]
+        for number in _numbers({"source": about["source"], "date": about["date"], **table})
+    )
 
 
 def rows(file: str) -> list[dict[str, str]]:
@@ -30,7 +33,7 @@ def rows(file: str) -> list[dict[str, str]]:
     return list(csv.DictReader(_read(file).splitlines()))
 
 
-def _numbers(table: Mapping[str, Any], origin: str) -> Iterator[Published]:
+def _numbers(table: Mapping[str, Any]) -> Iterator[Published]:
     for row in rows(table["file"]):
         stage = row["stage"]
         setting = table["setting"][stage].format(**row)
@@ -45,7 +48,7 @@ def _numbers(table: Mapping[str, Any], origin: str) -> Iterator[Published]:
                 group="all" if column in _AS_PRINTED or stage == "page" else column,
                 value=float(printed) if column in _AS_PRINTED else round(float(printed) / 100, 4),
                 setting=setting,
-                table=f"{table['table']}, {origin}",
+                table=f"{table['table']}, {table['source']}, {table['date']}",
                 main=bool(table.get("main")),
             )
 

@@ -17,7 +17,7 @@ from ohr.metrics.realism import SeenPage, see
 from ohr.spec.model import KnowledgeBase
 from ohr.store import Store
 
-_VERSION = 2
+_VERSION = 3
 """Raised when a dose is computed otherwise."""
 
 _LITTLE = 3_000_000

@@ -72,14 +72,14 @@ class Scorer:
             own = [hit.chunk for hit in found if any((hit.chunk.document, page) in wanted for page in hit.chunk.pages)]
             if self.protocol.joined == "page":  # the score must not depend on which half of the evidence came first
                 own.sort(key=lambda chunk: (chunk.pages, chunk.start))
-            text = "\n\n".join(chunk.text for chunk in own)
+            texts = [chunk.text for chunk in own]
             ranking = [(hit.chunk.document, page) for hit in found for page in hit.chunk.pages]
             values = {
-                metric: self._retrieval_score(text, question, found=bool(own)),
+                metric: self._retrieval_score(texts, question),
                 f"hit@{top_k}": hit_at_k(ranking, wanted, top_k),
                 f"recall@{top_k}": recall_at_k(ranking, wanted, top_k),
                 "mrr": reciprocal_rank(ranking, wanted),
-                f"{metric}_floor": self._floor(question, text),
+                f"{metric}_floor": self._floor(question, texts),
             }
             yield from _rows(question, cell, values, question.id in failed)
 
@@ -102,17 +102,17 @@ class Scorer:
         scores = [self.metrics[metric].score(answer, accepted) for accepted in question.answers]
         return max((score for score in scores if not isnan(score)), default=nan)
 
-    def _retrieval_score(self, text: str, question: Question, *, found: bool) -> float:
-        score = self.metrics[self.protocol.retrieval].score(text, evidence_text(question))
+    def _retrieval_score(self, texts: Sequence[str], question: Question) -> float:
+        score = self.metrics[self.protocol.retrieval].score_passages(texts, evidence_text(question))
         # where no chunk of the evidence's pages was found, the metric's own rule for empty texts has no say
-        return score if found or isnan(score) else 0.0
+        return score if texts or isnan(score) else 0.0
 
-    def _floor(self, question: Question, text: str) -> float:
+    def _floor(self, question: Question, texts: Sequence[str]) -> float:
         """Score as much text of another page as was retrieved of the question's own; nothing retrieved gives 0."""
         if not any(words(passage) for passage in question.evidence):
             return nan
         segment = self.protocol.segment_chinese
-        length = len(words(text, segment))
+        length = sum(len(words(text, segment)) for text in texts)
         rng = seeds.generator(self.seed, "read_floor", question.id)
         return read_floor(question, self.others, length, rng, segment) if length else 0.0
 

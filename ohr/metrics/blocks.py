@@ -75,12 +75,15 @@ def block_errors(text: str, truth: str) -> Counter[str]:
     error when not all of them do. So it does not matter where either side parts its paragraphs. A formula or table is
     matched with the likest one on the page, if any is alike enough. It has a textual error when the signs of the two
     differ after markup is stripped; a structural one when fractions, roots, scripts and alignments come in another
-    order, or rows have other numbers of cells.
+    order, or rows have other numbers of cells. A page that is as its ground truth has no errors.
 
     Returns:
         For each kind `blocks_<kind>` (of the ground truth), `matched_<kind>` and `text_errors_<kind>`; for formulas and
         tables also `structure_errors_<kind>`.
     """
+    if text == truth:
+        kinds = Counter(block.kind for block in blocks(truth))
+        return Counter({f"{what}_{kind}": count for kind, count in kinds.items() for what in ("blocks", "matched")})
     counts: Counter[str] = Counter()
     here, page = blocks(text), words(strip_markup(text))
     for block in blocks(truth):

@@ -1,6 +1,7 @@
 """LCS: how much of the evidence a text still says, in order. The published score of retrieval."""
 
 from collections.abc import Sequence
+from itertools import chain
 from math import isnan, nan
 from typing import Annotated, Literal
 
@@ -28,6 +29,12 @@ def lcs(retrieved: str, evidence: str, segment_chinese: bool = True) -> float:
     Edge cases: evidence without a word -> nan (the reference gives .5); nothing retrieved -> 0.
     """
     return lcs_of_words(words(retrieved, segment_chinese), words(evidence, segment_chinese))
+
+
+def lcs_of_passages(passages: Sequence[str], evidence: str, segment_chinese: bool = True) -> float:
+    """Give `lcs` of passages joined with a blank line; a passage that many questions find is cut into words once."""
+    found = list(chain.from_iterable(words(passage, segment_chinese) for passage in passages))
+    return lcs_of_words(found, words(evidence, segment_chinese))
 
 
 def lcs_of_words(retrieved: Sequence[str], evidence: Sequence[str]) -> float:
@@ -70,5 +77,9 @@ class Lcs(Metric):
 
     def score(self, prediction: str, reference: str) -> float:
         """Give `lcs` of a retrieved text against the evidence."""
-        found = lcs(prediction, reference, self.segment_chinese)
+        return self.score_passages([prediction], reference)
+
+    def score_passages(self, passages: Sequence[str], reference: str) -> float:
+        """Give `lcs_of_passages`."""
+        found = lcs_of_passages(passages, reference, self.segment_chinese)
         return found if self.wordless is None or not isnan(found) else self.wordless

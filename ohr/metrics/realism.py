@@ -75,9 +75,10 @@ class SeenPage:
 def see(truth: Page, kb: Page | None, sources: Iterable[str], edits: Mapping[str, int]) -> SeenPage:
     """Look at one page; a missing or failed one is empty text."""
     text = kb.text if kb is not None and kb.error is None else ""
-    redundant = redundant_commands(text, truth.text)
+    commands = formatting_commands(text)
+    redundant = redundant_commands(commands, formatting_commands(truth.text))
     blocks = block_errors(text, truth.text)
-    return SeenPage(page_dose(truth, kb), frozenset(sources), formatting_commands(text), redundant, edits, blocks)
+    return SeenPage(page_dose(truth, kb), frozenset(sources), commands, redundant, edits, blocks)
 
 
 def gather(kb: str, questions: Sequence[tuple[str, QuestionDose]], pages: Sequence[SeenPage]) -> Stats:

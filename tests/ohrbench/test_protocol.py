@@ -81,8 +81,8 @@ def test_lcs_is_that_of_the_code(recipe, retrieved, evidence, lcs):
 
 def test_evidence_without_a_word_scores_half_only_where_its_page_was_found(scorer):
     asked = replace(ASKED, evidence=("...",))
-    assert scorer._retrieval_score("", asked, found=True) == 0.5
-    assert scorer._retrieval_score("", asked, found=False) == 0.0
+    assert scorer._retrieval_score([""], asked) == 0.5
+    assert scorer._retrieval_score([], asked) == 0.0
 
 
 @pytest.mark.parametrize("answer", [842, None, True, ["1964"], {"year": 1964}])

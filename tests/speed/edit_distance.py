@@ -26,8 +26,17 @@ LIMIT = 1.8
 def tasks(base: str, domains: tuple[str, ...] | None, store: Path) -> list[DamageTask]:
     bench, engine = OhrBench(root=ROOT, domains=domains), Precomputed(root=ROOT / "retrieval_base" / base)
     return [
-        DamageTask(d, tuple(bench.pages(d)), tuple(engine.recorded(d)), (), False, f"{place:064x}", store)
-        for place, d in enumerate(bench.documents())
+        DamageTask(
+            document=document,
+            truth=tuple(bench.pages(document)),
+            pages=tuple(engine.recorded(document)),
+            questions=(),
+            segment_chinese=False,
+            bare=False,
+            key=f"{place:064x}",
+            store=store,
+        )
+        for place, document in enumerate(bench.documents())
     ]
 
 

@@ -62,14 +62,14 @@ def ours(base: str, domains: list[str], kept: Path | None = None, *, warm: bool 
         from ohr.chunkers.reference import Reference
         from ohr.contracts import Chunk
         from ohr.metrics.dose import evidence_text
-        from ohr.metrics.lcs import lcs
+        from ohr.metrics.lcs import lcs_of_passages
         from ohr.ocr.precomputed import Precomputed
         from ohr.retrievers.bm25_reference import BM25Reference
     scores = []
     chunker, retriever, source = Reference(base=base), BM25Reference(), Precomputed(root=ROOT / "retrieval_base" / base)
     with timed("read"):
         bench = OhrBench(root=ROOT, domains=tuple(domains), protocol="reference")
-        documents, asked = bench.documents(), bench.questions()
+        documents, asked = () if warm else bench.documents(), bench.questions()
     for domain in domains:
         store = kept / domain if kept else Path()
         questions = [question for question in asked if question.domain == domain]
@@ -95,7 +95,7 @@ def ours(base: str, domains: list[str], kept: Path | None = None, *, warm: bool 
             for question, hits in zip(questions, ranked, strict=True):
                 found = [chunks[hit.place] for hit in hits]
                 own = [c.text for c in found if c.document == question.document and c.pages[0] in question.pages]
-                scores.append(lcs("\n\n".join(own), evidence_text(question), False) if own else 0.0)
+                scores.append(lcs_of_passages(own, evidence_text(question), False) if own else 0.0)
     return scores
 
 
