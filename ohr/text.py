@@ -39,13 +39,12 @@ def _normal_words(text: str) -> list[str]:
     found = [word for word in bare.decode("utf-8", "surrogatepass").split() if word not in _ARTICLES]
     if text.isascii() and not _CONTROL.search(text):
         return found
-    kept: list[str] = []
-    for word in found:
-        if word.isalnum() and word.isascii():
-            kept.append(word)
-        else:  # `a–b`: an article beside a sign that is in no word
-            kept += _ARTICLE.sub(_without_article, word).split()
-    return kept
+    odd = {word for word in found if not (word.isascii() and word.isalnum())}
+    if not _ARTICLE.search(" ".join(odd)):
+        return found
+    # `a–b`: an article beside a sign that is in no word
+    parts = {word: _ARTICLE.sub(_without_article, word).split() for word in odd}
+    return [part for word in found for part in parts.get(word, (word,))]
 
 
 def _without_article(match: re.Match[str]) -> str:
@@ -80,6 +79,15 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
     if not segment_chinese or text.isascii() or not HAS_HAN.search(text):
         return tuple(pieces)
     return tuple(word for piece in pieces for word in ([piece] if piece.isascii() else chinese_words(piece)))
+
+
+@lru_cache(maxsize=512)
+def words_beside_chinese(text: str) -> frozenset[str]:
+    """Give the words of `words` that are not Chinese, for whom needs no others: no dictionary has to be read."""
+    if text.isascii() or not HAS_HAN.search(text):
+        return frozenset(words(text))
+    pieces = " ".join(_normal_words(text))
+    return frozenset(_HAN_RUN.sub(" ", pieces).split())
 
 
 def chinese_words(piece: str) -> list[str]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr import text as text_module
-from ohr.text import normalise, strip_markup, words
+from ohr.text import HAS_HAN, normalise, strip_markup, words, words_beside_chinese
 
 
 @pytest.mark.parametrize(
@@ -176,3 +176,8 @@ def test_any_text_can_be_stripped(text):
 )
 def test_a_page_of_repeated_openings_is_stripped_in_time(mark):
     strip_markup(mark * 4000)
+
+
+@given(st.text(st.sampled_from("ab 1.,–中文年The \n"), max_size=40))
+def test_words_beside_chinese_are_the_other_words(text):
+    assert words_beside_chinese(text) == {word for word in words(text) if not HAS_HAN.search(word)}

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +61,16 @@ class DamageTask:
 def measure(task: DamageTask) -> dict[str, Any]:
     """Do a DamageTask; gives what it kept."""
     truth, here = by_page(task.truth), by_page(task.pages)
-    questions = [asdict(question_dose(q, truth, here, task.segment_chinese, bare=task.bare)) for q in task.questions]
+    questions = [_told(question_dose(q, truth, here, task.segment_chinese, bare=task.bare)) for q in task.questions]
     seen = [see(page, here.get(place), (), {}) for place, page in truth.items()]
-    pages = [[asdict(page.dose), dict(page.commands), page.redundant, dict(page.blocks)] for page in seen]
+    pages = [[_told(page.dose), dict(page.commands), page.redundant, dict(page.blocks)] for page in seen]
     Store(task.store).put(task.key, {"questions": questions, "pages": pages})
     return {"questions": questions, "pages": pages}
+
+
+def _told(dose: QuestionDose | PageDose) -> dict[str, Any]:
+    """Write a dose as JSON values; `asdict` would copy each of them deeply."""
+    return {field.name: getattr(dose, field.name) for field in fields(dose)}
 
 
 def damages(bases: Bases, executor: Executor, progress: Progress, work: Work) -> dict[tuple[str, str], Damage]:

@@ -109,9 +109,9 @@ class Scorer:
 
     def _floor(self, question: Question, texts: Sequence[str]) -> float:
         """Score as much text of another page as was retrieved of the question's own; nothing retrieved gives 0."""
-        if not any(words(passage) for passage in question.evidence):
-            return nan
         segment = self.protocol.segment_chinese
+        if not any(words(passage, segment) for passage in question.evidence):
+            return nan
         length = sum(len(words(text, segment)) for text in texts)
         rng = seeds.generator(self.seed, "read_floor", question.id)
         return read_floor(question, self.others, length, rng, segment) if length else 0.0

@@ -30,11 +30,14 @@ WORDS = 100
 _TABLE = (
     r"\\begin\{(?P<env>tabular[*xy]?|array|longtable)\}.*?\\end\{(?P=env)\}"
     r"|<table\b.*?</table>"
-    r"|(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z)){2,}"
 )
+_ROWS = r"(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z)){2,}"
 _EQUATION = r"equation|align|gather|multline|eqnarray|displaymath"
 _FORMULA = rf"\$\$.+?\$\$|\\\[.+?\\\]|\\begin\{{(?P<eq>(?:{_EQUATION})\*?)\}}.*?\\end\{{(?P=eq)\}}"
-_BLOCK = re.compile(rf"(?P<table>{_TABLE})|(?P<formula>{_FORMULA})", re.DOTALL | re.MULTILINE | re.IGNORECASE)
+_FLAGS = re.DOTALL | re.MULTILINE | re.IGNORECASE
+_BLOCK = re.compile(rf"(?P<table>{_TABLE}|{_ROWS})|(?P<formula>{_FORMULA})", _FLAGS)
+_BLOCK_WITHOUT_ROWS = re.compile(rf"(?=[\\<$])(?:(?P<table>{_TABLE})|(?P<formula>{_FORMULA}))", _FLAGS)
+"""The same for a page without a bar, where a block begins with one of three signs: as quick as looking for these."""
 _STRUCTURE = re.compile(
     r"\\(?:frac|dfrac|tfrac|sqrt|sum|prod|int|begin|end|over(?:line|set|brace)|under(?:line|set|brace)|binom|matrix)\b"
     r"|[\^_]|\\\\|(?<!\\)&"
@@ -61,7 +64,7 @@ def blocks(text: str) -> list[Block]:
     """
     found: list[Block] = []
     end = 0
-    for match in _BLOCK.finditer(text):
+    for match in (_BLOCK if "|" in text else _BLOCK_WITHOUT_ROWS).finditer(text):
         found += _paragraphs(text[end : match.start()])
         found.append(Block("table" if match["table"] else "formula", match[0]))
         end = match.end()

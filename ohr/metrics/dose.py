@@ -11,7 +11,7 @@ from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.metrics.edit import edit_distance
 from ohr.metrics.lcs import lcs
 from ohr.metrics.ranking import PageId
-from ohr.text import HAS_HAN, normalise, strip_markup, words
+from ohr.text import HAS_HAN, normalise, strip_markup, words, words_beside_chinese
 
 DAMAGED = 0.95
 """Evidence is damaged when at most this share of its words is left in order (OHRBench, section III.3)."""
@@ -190,8 +190,9 @@ def _mean(values: Sequence[float] | np.ndarray[tuple[int], np.dtype[np.bool_]]) 
 
 
 def _term_survival(query: str, clean: str, noisy: str) -> float:
-    present = set(words(query)).intersection(words(clean))
-    return len(present.intersection(words(noisy))) / len(present) if present else nan
+    cut = words if HAS_HAN.search(query) else words_beside_chinese
+    present = set(words(query)).intersection(cut(clean))
+    return len(present.intersection(cut(noisy))) / len(present) if present else nan
 
 
 def _answer_survival(answers: Sequence[str], clean: str, noisy: str) -> float:
