@@ -9,10 +9,9 @@ from typing import Any
 from ohr.analyses.rows import LEVEL, SYSTEM, Row, estimate, grouped, named
 from ohr.contracts import SOURCES, Question
 from ohr.metrics.dose import evidence_text
-from ohr.metrics.lcs import lcs
+from ohr.metrics.lcs import lcs_without_formatting
 from ohr.results import read_manifest, read_table
 from ohr.spec.read import make_benchmark
-from ohr.text import strip_markup
 
 RIGHT = 0.5
 """An answer is right when its F1 is at least this; the paper does not say what it took."""
@@ -117,7 +116,7 @@ def _without_formatting(question: Question, hits: Sequence[Row], protocol: Mappi
     own = [hit for hit in hits if hit["document"] == question.document and hit["page"] in question.pages]
     own.sort(key=lambda hit: (hit["page"], hit["start"]) if protocol["joined"] == "page" else (hit["rank"],))
     text = "\n\n".join(hit["text"] for hit in own)
-    return lcs(strip_markup(text), strip_markup(evidence_text(question)), protocol["segment_chinese"])
+    return lcs_without_formatting(text, evidence_text(question), segment_chinese=protocol["segment_chinese"])
 
 
 def _squared(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -81,6 +81,31 @@ def test_table_formats_are_the_table_questions_alone(folder):
     assert found["n"] == len(asked) > 0
 
 
+FORMATS = """\
+name: formats
+benchmark: {kind: mini, domains: [finance, administration], languages: [en]}
+questions: {evidence_source: [table]}
+knowledge_bases:
+  - {name: latex, text_noise: {kind: table_format, to: latex}}
+  - {name: markdown, text_noise: {kind: table_format, to: markdown}}
+  - {name: html, text_noise: {kind: table_format, to: html}}
+chunker: {kind: page}
+retrievers: [{kind: bm25, top_k: 50}]
+evaluate: [retrieval]
+replicates: 1
+"""
+
+
+def test_notations_of_one_table_differ_in_the_published_score_but_not_in_their_words(tmp_path):
+    (tmp_path / "formats.yaml").write_text(FORMATS)
+    finished = run(read_spec(tmp_path / "formats.yaml"), store=tmp_path / ".ohr", runs=tmp_path / "runs", workers=1)
+    formats, words = (by_noise(finished.folder, name) for name in ("table_formats", "formatting_lcs"))
+    assert list(formats) == ["latex", "markdown", "html"]
+    # in the published score tags are glued to the words of their cells; Markdown's bars vanish
+    assert formats["html"]["mean"] + 0.2 < formats["markdown"]["mean"] <= formats["latex"]["mean"]
+    assert [words[name]["without_formatting"] for name in formats] == [1, 1, 1]
+
+
 def test_error_classes_are_shares_of_all_questions(folder):
     found = [row for row in ANALYSES["error_classes"](folder) if row["stage"] == "overall"]
     classes = [name for name in found[0] if name.startswith("ocr_")]
