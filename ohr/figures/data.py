@@ -18,8 +18,13 @@ Row = Mapping[str, str]
 Spread = Mapping[tuple[str, str], Sequence[float]]
 """A dose in each replicate, by noise and level."""
 
-STAGES = {"retrieval": "lcs", "generation": "f1", "overall": "f1"}
-"""Rows of a figure, and the published metric of each."""
+FOUND = "pages found"
+STAGES = {"retrieval": "lcs", FOUND: "mrr", "generation": "f1", "overall": "f1"}
+"""Rows of a figure, and the published metric of each.
+
+Where a retriever looks at page images, the pages found have a row of their own: the retrieval score is that of the text
+handed on, which an OCR engine read from those pages, and says nothing about looking.
+"""
 GROUPS = ("text", "multimodal", "reading_order", "all")
 """Columns of a figure: evidence sources as the paper's Fig. 3 groups them."""
 
@@ -138,7 +143,8 @@ def read_panels(run_folder: Path, axis: Axis) -> list[Panel]:
     except ValueError as error:
         raise DataError(f"{summary}: cannot be read: {error}") from None
     if not made:
-        raise NothingToDraw(f"{summary}: nothing to draw: no score of {', '.join(STAGES)} with its {axis}")
+        named = [stage for stage in STAGES if stage != FOUND]
+        raise NothingToDraw(f"{summary}: nothing to draw: no score of {', '.join(named)} with its {axis}")
     return made
 
 
@@ -177,8 +183,12 @@ def panels(rows: Sequence[Row], spread: Spread, axis: Axis) -> list[Panel]:
     several = len({row["chunker"] for row in rows if row["chunker"]}) > 1
     made = []
     for stage, published in STAGES.items():
-        held = [row for row in rows if row["stage"] == stage]
+        held = [row for row in rows if row["stage"] == ("retrieval" if stage == FOUND else stage)]
+        if stage == FOUND and not any(row["retriever"] and not row["chunker"] for row in held):
+            continue  # nobody looks at pages
         metrics = [row["metric"] for row in held]
+        if stage == FOUND and len(hits := {metric for metric in metrics if metric.startswith("hit@")}) == 1:
+            published = hits.pop()  # all retrievers have one k
         metric = published if published in metrics or not metrics else metrics[0]
         for group in GROUPS:
             chosen = [row for row in held if row["metric"] == metric and row["evidence_source"] == group]

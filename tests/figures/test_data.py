@@ -39,6 +39,17 @@ def test_formatting_starts_at_the_clean_text(arranged, tables):
     assert [(point.x, point.mean) for point in curve.points] == [(0, 80), (0.2, 60)]
 
 
+def test_pages_found_have_a_row_where_a_retriever_looks_at_them(arranged, tables):
+    text = [tables.row(metric=metric) for metric in ("lcs", "hit@2", "mrr")]
+    assert [panel.metric for panel in arranged(*text)] == ["lcs"]
+    seen = [tables.row(metric=metric, retriever="colqwen", chunker=None) for metric in ("lcs", "hit@2", "mrr")]
+    made = arranged(*text, *seen)
+    assert [(panel.stage, panel.metric) for panel in made] == [("retrieval", "lcs"), ("pages found", "hit@2")]
+    assert [system.retriever for system in made[1].systems] == ["bm25", "colqwen"]
+    deeper = [tables.row(metric=metric, retriever="colqwen", chunker=None) for metric in ("lcs", "hit@5", "mrr")]
+    assert arranged(*text, *deeper)[1].metric == "mrr"
+
+
 def test_semantic_noise_starts_at_its_own_lowest_level(arranged, tables):
     (panel,) = arranged(tables.clean(), tables.row(noise="scan", noise_type="semantic", x=0.2))
     curve = next(curve for curve in panel.curves if curve.noise == "scan")
