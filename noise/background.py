@@ -21,6 +21,7 @@ class Background(Distortion):
     """
 
     kind: Literal["background"] = "background"
+    version: ClassVar[int] = 2
     published: ClassVar[float] = 0.5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

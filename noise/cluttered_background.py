@@ -22,7 +22,7 @@ class ClutteredBackground(Distortion):
     """
 
     kind: Literal["cluttered_background"] = "cluttered_background"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:

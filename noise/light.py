@@ -6,7 +6,7 @@ from ohr.contracts import Image
 
 from .distortion import Field, clouds, grid, opencv, shade, smooth
 
-_HAZE = np.float32(0.2)  # light that a glossy page spreads around a reflection
+_HAZE = np.float32(0.3)  # light that a glossy page spreads around a reflection
 
 
 def gradient(image: Image, rng: np.random.Generator) -> Field:
@@ -23,7 +23,10 @@ def gradient(image: Image, rng: np.random.Generator) -> Field:
 
 
 def cast(image: Image, rng: np.random.Generator) -> Field:
-    """Draw the shadow of a hand, a phone or a head that leans in from one side: 0 in the light, 1 in the shadow."""
+    """Draw the shadow of a hand, a phone or a head that leans in from one side: 0 in the light, 1 in the shadow.
+
+    A room has several lamps: each casts the shadow a little elsewhere, and the softer the wider the lamp is.
+    """
     cv2 = opencv()
     x, _ = grid(image)
     rows, columns = x.shape
@@ -36,15 +39,19 @@ def cast(image: Image, rng: np.random.Generator) -> Field:
         outline = outline[:, ::-1]
     if side > 1:
         outline = 1 - outline
-    shape = np.zeros((rows, columns), dtype=np.float32)
-    cv2.fillPoly(shape, [np.rint(outline * (columns, rows)).astype(np.int32)], 1.0)
-    blur = rng.uniform(0.02, 0.07) * max(rows, columns)
-    return np.asarray(cv2.GaussianBlur(shape, (0, 0), max(0.3, blur)), dtype=np.float32)
+    size = max(rows, columns)
+    dark = np.zeros((rows, columns), dtype=np.float32)
+    for share, wide in ((0.5, 0.02), (0.3, 0.05), (0.2, 0.09)):
+        shape = np.zeros((rows, columns), dtype=np.float32)
+        moved = outline * (columns, rows) + rng.normal(0, 0.7 * wide * size, 2)
+        cv2.fillPoly(shape, [np.rint(moved).astype(np.int32)], share)
+        dark += cv2.GaussianBlur(shape, (0, 0), max(0.3, rng.uniform(0.7, 1.6) * wide * size))
+    return np.asarray(dark, dtype=np.float32)
 
 
-def tinted(gain: Field, rng: np.random.Generator, strength: float) -> Field:
-    """Colour a gain: shade is bluer than light from a lamp, or warmer."""
-    warm = np.float32(strength * rng.uniform(-0.12, 0.12))
+def tinted(gain: Field, rng: np.random.Generator, strength: float, cool: float = 0) -> Field:
+    """Colour a gain: shade is bluer than light from a lamp, or warmer; `cool` makes it mostly bluer."""
+    warm = np.float32(strength * (cool + rng.uniform(-0.12, 0.12)))
     tint = np.asarray((1 + warm, 1, 1 - warm), dtype=np.float32)
     return np.asarray(gain[:, :, None] ** tint, dtype=np.float32)
 
@@ -61,10 +68,10 @@ def glare(image: Image, rng: np.random.Generator, share: float) -> Field:
         along = ((y - middle[1]) * np.float32(np.cos(turn)) - (x - middle[0]) * np.float32(np.sin(turn))) / size
         lamp = np.hypot(across / np.float32(long), along / np.float32(narrow)) + np.float32(bright)
         height = np.maximum(height, -lamp.astype(np.float32))
-    height += np.float32(0.035) * clouds(rng, x.shape, 9)
-    edge = np.quantile(height, 1 - share) + 0.025  # white paper needs less light than grey to burn out
+    height += np.float32(0.025) * clouds(rng, x.shape, 5)
+    edge = np.quantile(height, 1 - share) + 0.055  # white paper needs less light than grey to burn out
     off = np.minimum(height - np.float32(edge), 0)
-    return np.asarray(np.maximum(np.exp(off * np.float32(32)), _HAZE * np.exp(off * np.float32(5))), dtype=np.float32)
+    return np.asarray(np.maximum(np.exp(off * np.float32(16)), _HAZE * np.exp(off * np.float32(4))), dtype=np.float32)
 
 
 def exposed(image: Image, rng: np.random.Generator, strength: float) -> Image:

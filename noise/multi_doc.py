@@ -22,6 +22,7 @@ class MultiDoc(Distortion):
     """
 
     kind: Literal["multi_doc"] = "multi_doc"
+    version: ClassVar[int] = 2
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:

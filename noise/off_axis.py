@@ -21,6 +21,7 @@ class OffAxis(Distortion):
     """
 
     kind: Literal["off_axis"] = "off_axis"
+    version: ClassVar[int] = 2
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

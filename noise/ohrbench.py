@@ -33,7 +33,7 @@ class OhrBenchNoise(ImageNoise):
 
     kind: Literal["ohrbench"] = "ohrbench"
     extra: ClassVar[str | None] = "image"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     published: ClassVar[float] = 1.0
     level: Annotated[
         Literal["mild", "moderate", "severe"],

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ohr.contracts import Image
 
-from .distortion import clouds, opencv
+from .distortion import Field, clouds, opencv
 
 Quad = NDArray[np.float64]
 """Where a sheet's corners lie, in pixels: (4, 2), clockwise from its upper left."""
@@ -40,11 +40,22 @@ def _table(number: int) -> Image:
     (tone, uneven, grain), rng = _TABLES[number], np.random.Generator(np.random.PCG64(100 + number))
     relief = uneven * clouds(rng, (_ROWS, _COLUMNS), 5) + rng.normal(0, 2.5, (_ROWS, _COLUMNS))
     if grain:
-        fibres = opencv().GaussianBlur(rng.standard_normal((_ROWS, _COLUMNS)), (0, 0), sigmaX=0.8, sigmaY=45)
-        relief += grain * fibres / fibres.std() * 0.5
+        relief += grain * _wood(rng)
     made = np.clip(np.asarray(tone) + relief[:, :, None], 0, 255).astype(np.uint8)
     made.setflags(write=False)
     return made
+
+
+def _wood(rng: np.random.Generator) -> Field:
+    """Draw boards: fibres that wander, each board of its own tone, with a seam between two."""
+    cv2 = opencv()
+    fibres = cv2.GaussianBlur(rng.standard_normal((_ROWS, _COLUMNS)).astype(np.float32), (0, 0), sigmaX=0.8, sigmaY=30)
+    y, x = np.mgrid[0:_ROWS, 0:_COLUMNS].astype(np.float32)
+    bent = cv2.remap(fibres, x + 5 * clouds(rng, x.shape, 5), y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
+    wide = float(rng.uniform(55, 90))
+    board = (x[0] / np.float32(wide)).astype(int)
+    tones = rng.normal(0, 0.5, board.max() + 1)[board] - 2.0 * (x[0] % np.float32(wide) < 1.5)
+    return np.asarray(0.35 * bent / bent.std() + tones, dtype=np.float32)
 
 
 def ground(height: int, width: int, rng: np.random.Generator) -> Image:

@@ -19,6 +19,7 @@ class Shadows(Distortion):
     """
 
     kind: Literal["shadows"] = "shadows"
+    version: ClassVar[int] = 2
     published: ClassVar[float] = 0.5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
@@ -26,4 +27,4 @@ class Shadows(Distortion):
         depth = np.float32(0.7 * self.severity)
         fall, dark = gradient(image, rng), cast(image, rng)
         gain = (1 - depth * fall) * (1 - depth * dark)
-        return NoisyImage(shade(image, tinted(gain, rng, self.severity)))
+        return NoisyImage(shade(image, tinted(gain, rng, self.severity, cool=0.07)))

@@ -19,6 +19,7 @@ class SmallRoi(Distortion):
     """
 
     kind: Literal["small_roi"] = "small_roi"
+    version: ClassVar[int] = 2
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

@@ -19,7 +19,7 @@ class Specular(Distortion):
     """
 
     kind: Literal["specular"] = "specular"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

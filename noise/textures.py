@@ -128,7 +128,9 @@ def _creases(rng: np.random.Generator, number: int) -> Field:
         dx, dy = x - np.float32(middle[0]), y - np.float32(middle[1])
         across = dx * np.float32(np.sin(turn)) - dy * np.float32(np.cos(turn))
         along = dx * np.float32(np.cos(turn)) + dy * np.float32(np.sin(turn))
-        lit = np.sign(across) * np.exp(-np.abs(across) / np.float32(width))
+        lit = np.tanh(across / _COARSE) * np.exp(
+            -np.abs(across) / np.float32(width)
+        )  # no steps along a slanting crease
         light += np.float32(height) * lit * smooth(np.float32(1.5) - np.abs(along) / np.float32(reach))
     return light
 
@@ -146,7 +148,7 @@ def _stains(rng: np.random.Generator, number: int) -> Field:
     for place in range(number):
         middle, radius = rng.random(2) * (COLUMNS, ROWS), rng.uniform(60, 130)
         away = np.hypot(x - np.float32(middle[0]), y - np.float32(middle[1])) - np.float32(radius)
-        away += 5 * clouds(rng, x.shape, 22)
+        away += 3 * clouds(rng, x.shape, 30) + 6 * clouds(rng, x.shape, 6)
         rim = np.exp(-((away / np.float32(rng.uniform(3, 7))) ** 2))
         inside = smooth(-away / 12) * rng.uniform(4, 16) * (place % 2)
         dark += np.float32(rng.uniform(14, 34)) * rim * smooth(0.6 + clouds(rng, x.shape, 6)) + inside

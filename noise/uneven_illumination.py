@@ -19,6 +19,7 @@ class UnevenIllumination(Distortion):
     """
 
     kind: Literal["uneven_illumination"] = "uneven_illumination"
+    version: ClassVar[int] = 2
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
@@ -28,7 +29,7 @@ class UnevenIllumination(Distortion):
         dark = np.maximum(dark, 0.55 * bars) if barred else dark
         dark /= max(float(dark.max()), 1e-6)
         gain = 1 - np.float32(1 - level(self.severity, 1, (0.7, 0.5, 0.3))) * dark
-        lit = shade(image, tinted(gain, rng, self.severity))
+        lit = shade(image, tinted(gain, rng, self.severity, cool=0.07))
         return NoisyImage(exposed(lit, rng, 0.6 * self.severity))
 
 

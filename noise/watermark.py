@@ -1,4 +1,4 @@
-"""Words printed over the whole page (FCMBench, Table 2: overlaid watermarks)."""
+"""Words laid over the whole page (FCMBench, Table 2: overlaid watermarks)."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -10,28 +10,31 @@ from ohr.contracts import Image, NoisyImage
 from .distortion import Distortion, opencv
 from .scene import level
 
-_MARKS = (
-    "CONFIDENTIAL",
-    "DRAFT - NOT FOR CIRCULATION",
-    "COPY",
-    "FOR REVIEW ONLY",
-    "SAMPLE",
-    "UNCONTROLLED WHEN PRINTED",
-)
-_INKS = ((120, 120, 120), (190, 40, 40), (50, 80, 170), (60, 60, 60))
+_WHO = ("Marram Bank", "Harbour Credit", "Northgate Leasing", "Town Registry", "Alder Insurance")
+_WHY = ("loan verification only", "account opening only", "for internal review", "copy for audit only")
+_STAMPS = ("DRAFT", "COPY", "SAMPLE", "CONFIDENTIAL", "VOID")
+_GREYS = ((40, 40, 40), (70, 70, 70), (40, 50, 66))
+_INKS = (*_GREYS, (180, 40, 40), (40, 70, 150))
 
 
 class Watermark(Distortion):
-    """Repeats a slanted line of words over the page, in ink of opacity .15, .30 and .45 (severity 1/3, 2/3, 1)."""
+    """Lays words over the page, in ink of opacity .15, .30 and .45 (severity 1/3, 2/3, 1).
+
+    Mostly what an app writes on its pictures: who may use it, what for and when, in slanted rows of thin grey letters;
+    on a quarter of the pages one large word across, as a word processor prints it.
+    """
 
     kind: Literal["watermark"] = "watermark"
+    version: ClassVar[int] = 2
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""
         cv2 = opencv()
-        mask = _tiled(image, rng)
-        ink = _INKS[int(rng.integers(len(_INKS)))]
+        stamped = rng.random() < 0.25
+        mask = _stamp(image, rng) if stamped else _rows(image, rng)
+        inks = _INKS if stamped else _GREYS
+        ink = inks[int(rng.integers(len(inks)))]
         opacity = level(self.severity, 0, (0.15, 0.30, 0.45))
         covers = [np.rint(np.arange(256) * opacity).astype(np.uint8)] * 3
         adds = [np.rint(np.arange(256) / 255 * opacity * tone).astype(np.uint8) for tone in ink]
@@ -40,21 +43,55 @@ class Watermark(Distortion):
         return NoisyImage(np.asarray(cv2.add(cv2.multiply(image, cv2.bitwise_not(cover), scale=1 / 255), light)))
 
 
-def _tiled(image: Image, rng: np.random.Generator) -> Image:
-    """Write the words in slanted rows: (H, W), 255 where there is ink."""
-    cv2 = opencv()
+def _rows(image: Image, rng: np.random.Generator) -> Image:
+    """Write a line again and again in slanted rows: (H, W), 255 where there is ink."""
+    day = f"20{rng.integers(19, 27)}-{rng.integers(1, 13):02d}-{rng.integers(1, 29):02d}"
+    time = ":".join(f"{number:02d}" for number in rng.integers(0, (24, 60, 60)))
+    words = f"{rng.choice(_WHO)} {rng.choice(_WHY)} {day} {time}"
     height, width = image.shape[:2]
-    words = _MARKS[int(rng.integers(len(_MARKS)))]
-    face, slant = cv2.FONT_HERSHEY_DUPLEX, rng.uniform(25, 50) * rng.choice([-1, 1])
-    size = rng.uniform(0.9, 2.0) * max(height, width) / 1400
-    weight = max(1, round(2.2 * size))
-    (long, tall), _ = cv2.getTextSize(words, face, size, weight)
-    across, down = max(2, round(1.35 * long)), max(2, round(rng.uniform(3.0, 5.5) * tall))
-    side = int(np.hypot(height, width)) + 1
+    line = _written(words, max(height, width) * rng.uniform(0.016, 0.026))
+    apart, down = round(rng.uniform(0.04, 0.3) * line.shape[1]), round(rng.uniform(2.2, 4.5) * line.shape[0])
+    step, side = line.shape[1] + apart, int(np.hypot(height, width)) + 1
+    row = np.zeros((line.shape[0], step), dtype=np.uint8)
+    row[:, : line.shape[1]] = line
+    row = np.tile(row, (1, side // step + 2))
     flat = np.zeros((side, side), dtype=np.uint8)
-    for row, y in enumerate(range(down // 2, side + tall, down)):
-        for x in range(-(row % 2) * across // 2, side, across):
-            cv2.putText(flat, words, (x, y), face, size, 255, weight, cv2.LINE_AA)
+    for number, y in enumerate(range(0, side - len(row), len(row) + down)):
+        start = number * step // 3 % step  # rows stand out of step
+        flat[y : y + len(row)] = row[:, start : start + side]
+    return _slanted(flat, image, rng.uniform(15, 40) * rng.choice([-1, 1]))
+
+
+def _stamp(image: Image, rng: np.random.Generator) -> Image:
+    """Write one large word from corner to corner: (H, W), 255 where there is ink."""
+    height, width = image.shape[:2]
+    side = int(np.hypot(height, width)) + 1
+    word = _written(str(rng.choice(_STAMPS)), 0.12 * side)
+    long = rng.uniform(0.55, 0.8) * side
+    size = (max(1, round(long)), max(1, round(min(word.shape[0] * long / word.shape[1], 0.3 * side))))
+    word = np.asarray(opencv().resize(word, size, interpolation=opencv().INTER_LINEAR))
+    flat = np.zeros((side, side), dtype=np.uint8)
+    top, left = (side - size[1]) // 2, (side - size[0]) // 2
+    flat[top : top + size[1], left : left + size[0]] = word
+    return _slanted(flat, image, float(np.degrees(np.arctan2(height, width))))
+
+
+def _written(words: str, size: float) -> Image:
+    """Draw words in a thin sans-serif, `size` pixels tall."""
+    from PIL import Image as Pillow
+    from PIL import ImageDraw, ImageFont
+
+    font = ImageFont.load_default(max(size, 4))
+    left, top, right, bottom = font.getbbox(words)
+    drawn = Pillow.new("L", (max(1, int(right - left)) + 2, max(1, int(bottom - top)) + 2))
+    ImageDraw.Draw(drawn).text((1 - left, 1 - top), words, fill=255, font=font)
+    return np.asarray(drawn)
+
+
+def _slanted(flat: Image, image: Image, slant: float) -> Image:
+    """Turn a square about its middle and cut the page out of it."""
+    cv2, side = opencv(), len(flat)
+    height, width = image.shape[:2]
     turn = cv2.getRotationMatrix2D((side / 2, side / 2), slant, 1.0)
     turn[:, 2] += ((width - side) / 2, (height - side) / 2)
     return np.asarray(cv2.warpAffine(flat, turn, (width, height), flags=cv2.INTER_LINEAR))
