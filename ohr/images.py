@@ -1,5 +1,6 @@
 """Page images from image files, and back."""
 
+import re
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,9 @@ def read_image(path: Path) -> Image:
             refuse_large(*opened.size, str(path))
             opened.load()
             return _as_rgb(opened)
-    except Pillow.DecompressionBombError as error:
-        raise DataError(f"{path}: too many pixels for a page (at most {PIXELS:,}): {error}") from None
+    except Pillow.DecompressionBombError as error:  # Pillow refuses the largest by itself, and names their pixels
+        many = "".join(f"{int(number):,} " for number in re.findall(r"\d+", str(error))[:1])
+        raise DataError(f"{path}: {many}pixels are too many for a page (at most {PIXELS:,})") from None
     except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises on damaged files
         raise DataError(f"{path}: cannot be read as an image: {error}") from None
 

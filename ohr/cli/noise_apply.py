@@ -55,13 +55,17 @@ def apply(
     if as_json:
         say_json(found)
     else:
-        say(f"{done.files} files, {done.pages} pages")
+        say(f"{_several(done.files, 'file')}, {_several(done.pages, 'page')}")
         if done.words:
             say(f"{done.edits} edits, {found['edits_per_100_words']:.1f} per 100 words; ledger: {target / LEDGER}")
         if done.edits < done.aimed:
             say(f"{done.aimed} edits were to be made: there was no room for more")
-        say_first(f"left alone: {len(done.left_alone)} files", done.left_alone)
-        say_first(f"failed: {len(done.failures)} files", list(done.failures.values()))
+        say_first(f"left alone: {_several(len(done.left_alone), 'file')}", done.left_alone)
+        say_first(f"failed: {_several(len(done.failures), 'file')}", list(done.failures.values()))
         say(str(target))
     if done.failures:
         raise typer.Exit(1)
+
+
+def _several(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'s' * (number != 1)}"

@@ -124,5 +124,4 @@ def test_an_image_of_twenty_thousand_pixels_a_side_is_refused_before_it_is_read(
     path = bad("1", (20_000, 20_000), 1, home / "huge.png")
     result = ohr("noise", "preview", path, "--kinds", "rotation", "--workers", 1)
     assert result.exit_code == 2
-    assert "400000000" in result.stderr
-    assert "too many pixels for a page (at most 120,000,000)" in result.stderr
+    assert "400,000,000 pixels are too many for a page (at most 120,000,000)" in result.stderr

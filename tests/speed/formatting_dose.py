@@ -1,6 +1,6 @@
 """What formatting noise does to the evidence of OHRBench, beside the paper's doses: r_noise by rate and notation.
 
-Law, manual and textbook documents, all their questions, one seed; about ten minutes.
+Law, manual and textbook documents, all their questions, one seed; a few minutes.
 
     OHRBENCH_DATA=DIR python tests/speed/formatting_dose.py [share of the questions]
 """
