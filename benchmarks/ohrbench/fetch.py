@@ -54,7 +54,6 @@ def fetch(
             write outside of the folder.
     """
     hub = extras.load("huggingface_hub", "data")
-    errors = extras.load("huggingface_hub.errors", "data")
     record = _record(folder)
     api = hub.HfApi(endpoint=endpoint)
     try:
@@ -62,14 +61,12 @@ def fetch(
         folder.mkdir(parents=True, exist_ok=True)
         hashes = {}
         for file in about.siblings:
-            path = Path(
-                api.hf_hub_download(
-                    repository, file.rfilename, repo_type="dataset", revision=about.sha, local_dir=folder
-                )
+            url = hub.hf_hub_url(
+                repository, file.rfilename, repo_type="dataset", revision=about.sha, endpoint=api.endpoint
             )
-            hashes[file.rfilename] = _checked(path, file)
-    except (errors.HfHubHTTPError, errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
+            hashes[file.rfilename] = _obtained(file, url, folder)
+    except _network_errors() as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise DataError(f"{repository}: cannot be fetched ({reason}); run the same command again to go on") from None
     unpacked = sum(unpack(folder / name, folder) for name in hashes if name.endswith(".zip"))
     found = {"repository": repository, "commit": about.sha, "sha256": hashes}
@@ -99,13 +96,18 @@ def unpack(archive: Path, folder: Path) -> int:
 
 def _target(archive: Path, member: ZipInfo, folder: Path) -> Path:
     """Find where a member goes; every member is looked at before the first is written."""
-    inside = PurePosixPath(member.filename.replace("\\", "/"))
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise DataError(f"{archive}: {member.filename!r} is a link")
+    return _inside(folder, member.filename, str(archive))
+
+
+def _inside(folder: Path, name: str, source: str) -> Path:
+    """Find where a file of this name goes, and refuse one that would leave the folder."""
+    inside = PurePosixPath(name.replace("\\", "/"))
     escapes = inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]
     target = folder.joinpath(*inside.parts)
     if escapes or not target.resolve().is_relative_to(folder.resolve()):
-        raise DataError(f"{archive}: {member.filename!r} would be written outside of {folder}")
-    if stat.S_ISLNK(member.external_attr >> 16):
-        raise DataError(f"{archive}: {member.filename!r} is a link")
+        raise DataError(f"{source}: {name!r} would be written outside of {folder}")
     return target
 
 
@@ -120,18 +122,48 @@ def _write(opened: ZipFile, member: ZipInfo, target: Path) -> None:
     part.replace(target)
 
 
-def _checked(path: Path, file: Any) -> str:
-    """Compare a file with the hash that the hub gives: SHA-256 of large files, git's of others."""
-    size = path.stat().st_size
-    digest, blob = sha256(), sha1(f"blob {size}\0".encode(), usedforsecurity=False)
+def _obtained(file: Any, url: str, folder: Path) -> str:
+    """Download a file unless it is there, from where an earlier download broke off; gives its SHA-256.
+
+    The hub's own client begins a file anew in each process, which with gigabytes may never come to an end.
+    """
+    target, wanted = _inside(folder, file.rfilename, REPOSITORY), file.lfs.sha256 if file.lfs else file.blob_id
+    if target.is_file() and wanted in (found := _hashes(target)):
+        return found[0]
+    # named by the content that is wanted, so that parts of two revisions are not put together
+    part = target.with_name(f".{target.name[:200]}.{wanted[:12]}.part")
+    part.parent.mkdir(parents=True, exist_ok=True)
+    if part.is_file() and part.stat().st_size > file.size:
+        part.unlink()
+    _download(url, part, file.size)
+    found = _hashes(part)
+    if wanted not in found:
+        part.unlink()
+        told = f"(hashes {found[0][:12]} and {found[1][:12]}, not {wanted[:12]})"
+        raise DataError(f"{target}: what was sent is not what the hub has {told}; fetch again")
+    part.replace(target)
+    return found[0]
+
+
+def _download(url: str, part: Path, size: int) -> None:
+    client, utils = (extras.load(f"huggingface_hub.{name}", "data") for name in ("file_download", "utils"))
+    with part.open("ab") as out:
+        client.http_get(url, out, resume_size=out.tell(), headers=utils.build_hf_headers(), expected_size=size)
+
+
+def _network_errors() -> tuple[type[Exception], ...]:
+    """Name what a hub that cannot be reached raises; its client is built on one library or another."""
+    errors = extras.load("huggingface_hub.errors", "data")
+    return (OSError, errors.OfflineModeIsEnabled, errors.HfHubHTTPError, *errors.HfHubHTTPError.__bases__)
+
+
+def _hashes(path: Path) -> tuple[str, str]:
+    """Give a file's SHA-256, by which the hub knows large files, and its hash in git, by which it knows others."""
+    digest, blob = sha256(), sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     for block in _read(path):
         digest.update(block)
         blob.update(block)
-    wanted, found = (file.lfs.sha256, digest.hexdigest()) if file.lfs else (file.blob_id, blob.hexdigest())
-    if wanted and wanted != found:
-        path.unlink()
-        raise DataError(f"{path}: is not what the hub has (hash {found[:12]}, not {wanted[:12]}); fetch again")
-    return digest.hexdigest()
+    return digest.hexdigest(), blob.hexdigest()
 
 
 def _read(path: Path) -> Iterator[bytes]:

@@ -4,15 +4,19 @@ import hashlib
 import http.server
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 import threading
 import zipfile
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
 
-from ohr.benchmarks.ohrbench.fetch import RECORD, fetch, unpack
+from ohr.benchmarks.ohrbench.fetch import RECORD, REPOSITORY, fetch, unpack
 from ohr.errors import DataError
 
 COMMITS = {"main": "a" * 40, "a" * 40: "a" * 40, "v2": "b" * 40, "b" * 40: "b" * 40}
@@ -34,7 +38,55 @@ class Hub:
     files: dict[str, bytes] = field(default_factory=dict)
     lies: dict[str, bytes] = field(default_factory=dict)
     """What is sent in place of a file."""
+    breaks: dict[str, int] = field(default_factory=dict)
+    """After how many bytes of a file the connection is cut; from then on the file is out of reach."""
     asked: list[tuple[str, str, str | None]] = field(default_factory=list)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers as the hub does, for one data set."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def answer(self, status, body, most=None, **headers):
+        self.send_response(status)
+        for name, value in {**headers, "content-length": str(len(body))}.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body[:most])
+
+    def do_GET(self):
+        path = unquote(urlparse(self.path).path)
+        self.server.hub.asked.append((self.command, path, self.headers.get("range")))
+        listed = re.fullmatch(rf"/api/datasets/(?:o/r|{REPOSITORY})(?:/revision/(.+))?", path)
+        if listed and (listed[1] or "main") in COMMITS:
+            about = [listing(name, content) for name, content in self.server.hub.files.items()]
+            told = {"id": "o/r", "sha": COMMITS[listed[1] or "main"], "siblings": about}
+            return self.answer(200, json.dumps(told).encode(), content_type="application/json")
+        found = re.fullmatch(rf"/datasets/(?:o/r|{REPOSITORY})/resolve/([ab]{{40}})/(.+)", path)
+        if not found or found[2] not in self.server.hub.files:
+            return self.answer(404, b"{}")
+        content = self.server.hub.files[found[2]]
+        tag = large(content) if is_large(found[2]) else blob(content)
+        headers = {"etag": f'"{tag}"', "x_repo_commit": found[1], "accept_ranges": "bytes"}
+        content = self.server.hub.lies.get(found[2], content)
+        start = re.match(r"bytes=(\d+)-", self.headers.get("range", ""))
+        if found[2] in self.server.hub.breaks and self.command == "GET":
+            if start:
+                return self.answer(503, b"")
+            self.close_connection = True
+            return self.answer(200, content, self.server.hub.breaks[found[2]], **headers)
+        if start and self.command == "GET":
+            place = f"bytes {start[1]}-{len(content) - 1}/{len(content)}"
+            return self.answer(206, content[int(start[1]) :], **headers, content_range=place)
+        return self.answer(200, content, **headers)
 
 
 @pytest.fixture
@@ -45,45 +97,8 @@ def hub(monkeypatch):
     monkeypatch.setenv("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     state = Hub(files={"qas_v2.json": b"[]", "base.zip": archive({"retrieval_base/gt/law/lease.json": b"[]"})})
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *arguments):
-            pass
-
-        def do_HEAD(self):
-            self.do_GET()
-
-        def answer(self, status, body, **headers):
-            self.send_response(status)
-            for name, value in {**headers, "content-length": str(len(body))}.items():
-                self.send_header(name.replace("_", "-"), value)
-            self.end_headers()
-            if self.command == "GET":
-                self.wfile.write(body)
-
-        def do_GET(self):
-            path = unquote(urlparse(self.path).path)
-            state.asked.append((self.command, path, self.headers.get("range")))
-            listed = re.fullmatch(r"/api/datasets/o/r(?:/revision/(.+))?", path)
-            if listed and (listed[1] or "main") in COMMITS:
-                about = [listing(name, content) for name, content in state.files.items()]
-                told = {"id": "o/r", "sha": COMMITS[listed[1] or "main"], "siblings": about}
-                return self.answer(200, json.dumps(told).encode(), content_type="application/json")
-            found = re.fullmatch(r"/datasets/o/r/resolve/([ab]{40})/(.+)", path)
-            if not found or found[2] not in state.files:
-                return self.answer(404, b"{}")
-            content = state.files[found[2]]
-            tag = large(content) if is_large(found[2]) else blob(content)
-            headers = {"etag": f'"{tag}"', "x_repo_commit": found[1], "accept_ranges": "bytes"}
-            content = state.lies.get(found[2], content)
-            start = re.match(r"bytes=(\d+)-", self.headers.get("range", ""))
-            if start and self.command == "GET":
-                place = f"bytes {start[1]}-{len(content) - 1}/{len(content)}"
-                return self.answer(206, content[int(start[1]) :], **headers, content_range=place)
-            return self.answer(200, content, **headers)
-
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.hub = state
     state.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
@@ -138,19 +153,73 @@ def test_a_folder_inside_the_archive_may_be_the_root(hub, tmp_path):
 @pytest.mark.parametrize("name", ["qas_v2.json", "base.zip"])
 def test_a_file_that_is_not_what_the_hub_has_is_refused_and_deleted(hub, tmp_path, name):
     hub.lies[name] = bytes(len(hub.files[name]))
-    with pytest.raises(DataError, match=r"is not what the hub has|cannot be fetched"):
+    with pytest.raises(DataError, match=rf"{re.escape(name)}: what was sent is not what the hub has"):
         get(hub, tmp_path)
     assert not (tmp_path / name).exists()
     hub.lies.clear()
     assert get(hub, tmp_path).files == 2
 
 
-def test_what_is_changed_on_disk_is_found(hub, tmp_path):
-    get(hub, tmp_path)
-    (tmp_path / "base.zip").write_bytes(b"short")
-    with pytest.raises(DataError, match="is not what the hub has"):
+def test_a_download_that_broke_off_goes_on_where_it_was(hub, tmp_path):
+    kept = 10 << 20  # the client writes pieces of this size
+    hub.files["pages.zip"] = archive({"retrieval_base/MinerU/law/lease.json": b" " * (kept + 4000) + b"[]"})
+    hub.breaks["pages.zip"] = kept + 2000
+    with pytest.raises(DataError, match=r"o/r: cannot be fetched .*; run the same command again to go on"):
         get(hub, tmp_path)
+    assert not (tmp_path / RECORD).exists()
+    hub.breaks.clear()
+    hub.asked.clear()
+    assert get(hub, tmp_path).unpacked == 2
+    sent = [(path.rsplit("/", 1)[1], part) for command, path, part in hub.asked if command == "GET" and part]
+    assert sent == [("pages.zip", f"bytes={kept}-")]
+    assert (tmp_path / "pages.zip").read_bytes() == hub.files["pages.zip"]
+
+
+def test_the_command_fetches_from_the_hub_that_the_environment_names(hub, tmp_path):
+    texts = [{"page_idx": 0, "text": "It began in 1964."}]
+    hub.files["base.zip"] = archive({"retrieval_base/gt/law/lease.json": json.dumps(texts).encode()})
+    environment = {**os.environ, "HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_TELEMETRY": "1"}
+
+    def ohr(*arguments):
+        command = [str(Path(sys.executable).with_name("ohr")), *arguments]
+        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    found = ohr("data", "get", "ohrbench")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.splitlines() == [
+        f"2 files of {REPOSITORY} at commit {'a' * 40}, 1 unpacked",
+        "root: data/ohrbench",
+    ]
+    counted = ohr("data", "verify", "data/ohrbench", "--json")
+    assert counted.returncode == 1  # it is no whole copy
+    assert {"what": "law: documents", "found": 1, "published": 95} in json.loads(counted.stdout)["tallies"]
+    hub.lies["base.zip"] = archive({"retrieval_base/gt/law/lease.json": b"[]" + b" " * len(json.dumps(texts)[2:])})
+    broken = ohr("data", "get", "ohrbench", "--to", "again")
+    assert broken.returncode == 2
+    assert "base.zip: what was sent is not what the hub has" in broken.stderr
+
+
+@pytest.mark.parametrize("changed", [b"short", None])
+def test_what_was_changed_on_disk_is_fetched_again(hub, tmp_path, changed):
     get(hub, tmp_path)
+    whole = hub.files["base.zip"]
+    (tmp_path / "base.zip").write_bytes(changed or bytes(len(whole)))
+    hub.asked.clear()
+    get(hub, tmp_path)
+    assert (tmp_path / "base.zip").read_bytes() == whole
+    assert [path.rsplit("/", 1)[1] for _, path, _ in hub.asked if "/resolve/" in path] == ["base.zip"]
+
+
+def test_a_name_that_would_leave_the_folder_is_refused(hub, tmp_path):
+    hub.files["../out.json"] = b"[]"
+    with pytest.raises(DataError, match=r"'\.\./out\.json' would be written outside of"):
+        get(hub, tmp_path / "data")
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_a_hub_that_is_out_of_reach_is_one_sentence(hub, tmp_path):
+    with pytest.raises(DataError, match=r"^o/r: cannot be fetched \(.*\); run the same command again to go on$"):
+        fetch(tmp_path, repository="o/r", endpoint="http://127.0.0.1:9")
 
 
 def test_a_hub_that_is_not_there_is_one_sentence(hub, tmp_path):
