@@ -1,11 +1,12 @@
 """Channel noise: the errors of one OCR engine, from a fitted model, without running it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from ohr import edits
@@ -13,28 +14,65 @@ from ohr.contracts import NoisyText, Page, Span, TextNoise
 from ohr.errors import DataError
 from ohr.keys import file_digest
 
-from .events import candidates
-from .misreading import confusions
-from .page import read
-from .profile import ALL, Profile, choose, load
-from .severity import describe, score, shifted, target, usual_share, usual_table
-from .taking import take
+from .donors import Donors, described
+from .lines import LOOKS, Values, looks
+from .misreading import Confusions, confusions
+from .page import PageWords, read, within
+from .pattern import Pattern
+from .profile import Profile, load
+from .transplant import Losses, alone, transplant
 from .writing import Writer
 
 _SHIPPED = Path(__file__).parent / "profiles"
 
 
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A profile, and what is made of it once."""
+
+    profile: Profile
+    donors: Donors
+    confusions: Confusions
+    lines: Values
+
+    def pattern(self, page: PageWords, seen: Values) -> Pattern:
+        """Describe a page as donors are."""
+        return Pattern(page.words, np.zeros(len(page.counted), dtype=bool), page.size, page.kind, seen @ self.lines)
+
+
+@lru_cache(maxsize=8)
+def _made_ready(path: Path, stamp: object) -> _Ready:  # noqa: ARG001 # a changed file is read again
+    profile = load(path)
+    weights = np.array([profile.lines.get(look, 0.0) for look in LOOKS])
+    known = confusions(profile.confusions, profile.reading.misread)
+    return _Ready(profile, Donors(profile), known, weights)
+
+
+_REMEMBERED = 50_000
+"""Longest page that is kept: a document's pages are looked at twice."""
+
+
+def _seen(text: str) -> tuple[PageWords, Values]:
+    return _look(text) if len(text) <= _REMEMBERED else _look.__wrapped__(text)
+
+
+@lru_cache(maxsize=256)
+def _look(text: str) -> tuple[PageWords, Values]:
+    page = read(text)
+    return page, looks(page)
+
+
 class Channel(TextNoise):
     """Reads the text as a fitted OCR engine would: words, lines, formulas and cells lost, misread, joined, moved.
 
-    A page's severity is drawn from that of the engine's pages, given its content; part of it is common to the
-    document. Rate 0.5 is the engine as it was fitted; lower and higher rates move each page along the distribution of
-    severities, down to no loss at 0 and up to all words at 1, where only what was moved, repeated or added is left. The
-    errors at a lower rate are among those at a higher.
+    Each document takes over the losses of one of the documents that the profile was fitted on, page by page and line
+    by line. Rate 0.5 is the engine as it was fitted; other rates multiply the odds of every loss by rate / (1 - rate),
+    down to no loss at 0 and up to all words at 1, where only what was moved, repeated or added is left. The errors at
+    a lower rate are among those at a higher.
     """
 
     kind: Literal["channel"] = "channel"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     rate: Annotated[float, Field(ge=0, le=1, description="0.5 is the engine as fitted, 0 no loss, 1 all words.")] = 0.5
     profile: Annotated[str, Field(description="`tesseract`, `rapidocr`, or a JSON file of `ohr noise fit`.")] = (
         "tesseract"
@@ -45,8 +83,8 @@ class Channel(TextNoise):
     ] = "channel"
     group: Annotated[str | None, Field(description="Group of the profile; that of the document's domain.")] = None
     pages: Annotated[int, Field(gt=0, description="Pages of the document, where they are not known.")] = 10
-    document_effect: Annotated[
-        float | None, Field(description="Severity of the document in standard deviations; drawn for each.")
+    donor: Annotated[
+        int | None, Field(ge=0, description="Number of the profile's document whose losses are taken; drawn for each.")
     ] = None
 
     @classmethod
@@ -62,57 +100,55 @@ class Channel(TextNoise):
         return fit([align(*page) for page in pages], engine, note)
 
     def check(self) -> None:
-        """Refuse a profile that cannot be read, and a group that it does not have."""
+        """Refuse a profile that cannot be read, and a group or a donor that it does not have."""
         fitted = self._profile()
+        self._ready()
         if self.group is not None and self.group not in fitted.groups:
             known = ", ".join(name for name in fitted.groups if name) or "none"
             raise DataError(f"profile {self.profile} has no group {self.group!r}; it has: {known}")
+        if self.donor is not None and self.donor >= len(fitted.donors):
+            raise DataError(f"profile {self.profile} has {len(fitted.donors)} donors, from 0 on; {self.donor} is none")
 
     def identity(self) -> Mapping[str, object]:
         """Key the profile by its content."""
         return {**super().identity(), "profile": file_digest(self._path())}
 
     def for_document(self, pages: Sequence[Page], rng: np.random.Generator) -> Self:
-        """Draw the document's part of the severity, and choose its domain's group."""
-        effect, domain = float(rng.standard_normal()), pages[0].document.split("/")[0]
-        known = self.group is None and domain in self._profile().groups
-        return self.model_copy(
-            update={
-                "document_effect": effect if self.document_effect is None else self.document_effect,
-                "pages": max(sum(bool(page.text.strip()) for page in pages), 1),
-                "group": domain if known else self.group,
-            }
-        )
+        """Choose the domain's group, and draw the document whose losses are taken over."""
+        ready, draw = self._ready(), float(rng.random())
+        domain = pages[0].document.split("/")[0]
+        group = domain if self.group is None and domain in ready.profile.groups else self.group
+        found = [ready.pattern(*seen) for page in pages if len((seen := _seen(page.text))[0].counted)]
+        donor = self.donor
+        if donor is None and found and self.model != "independent":
+            where = ready.donors.groups[group or ""]
+            donor = ready.donors.document_like(where, where.place(described(found)), draw)
+        return self.model_copy(update={"donor": donor, "pages": max(len(found), 1), "group": group})
 
     def perturb(self, text: str, eligible: Sequence[Span], rng: np.random.Generator) -> NoisyText:
         """Make the errors of one page within the eligible spans."""
-        fitted, page = self._profile(), read(text, eligible)
-        document, own = rng.standard_normal(2).tolist()
-        style, silence = rng.random(2).tolist()
-        document = document if self.document_effect is None else self.document_effect
-        if not page.counted.any() or self.rate == 0:
+        ready, (page, seen) = self._ready(), _seen(text)
+        if not len(page.counted) or self.rate == 0:
             return NoisyText(text)
-        usual = usual_share(page, usual_table(fitted.usual))
-        natural, wanted = self._shares(fitted, describe(page, usual, self.pages), (document, own))
-        level = choose(fitted.levels, ALL if natural == 1 else natural / usual, style)
-        silent = natural == 1 and silence < fitted.silent
-        events = candidates(page, level, self.model, silent, rng)
-        words = float(page.counted.sum())
-        taken = take(page, events, natural * words, wanted * words)
-        draws = rng.random((len(text), 2))
-        writer = Writer(page, level, confusions(fitted), fitted.spurious, events, taken, draws)
-        return edits.apply(text, writer.edits())
+        losses = self._losses(ready, ready.pattern(page, seen), rng)
+        plain = self.model != "channel" or (losses.all and rng.random() < ready.profile.reading.silent)
+        draws, signs = rng.random((len(page.counted), 4)), rng.random((len(text), 2))
+        inside, joined = within(page, eligible)
+        writer = Writer(page, inside, joined, losses, ready.profile.reading, ready.confusions, plain, draws, signs)
+        return edits.apply(text, writer.edits(self.rate))
 
-    def _shares(
-        self, fitted: Profile, features: NDArray[np.float64], effects: tuple[float, float]
-    ) -> tuple[float, float]:
-        """Give the share of words lost as fitted, and at the rate."""
+    def _losses(self, ready: _Ready, page: Pattern, rng: np.random.Generator) -> Losses:
         if self.model == "independent":
-            mean = fitted.groups[""].mean
-            return mean, shifted(mean, self.rate)
-        group = fitted.groups[self.group or ""]
-        content = score(features, fitted.features, group)
-        return target(group, content, *effects, 0.5), target(group, content, *effects, self.rate)
+            return alone(page, ready.profile.groups[""].lost, rng, lines=False)
+        known = ready.donors
+        group = known.groups[self.group or ""]
+        place = group.place(described([page], self.pages))[0]
+        draw, own = rng.random(2).tolist()
+        donor = known.document_like(group, place[None], draw) if self.donor is None else self.donor
+        choice = known.page_like(group, place, donor, own)
+        if self.model == "channel":
+            return transplant(page, known, choice, rng)
+        return alone(page, float(known.pages[choice.page].lost.mean()), rng, lines=self.model == "block")
 
     def _path(self) -> Path:
         shipped = _SHIPPED / f"{self.profile}.json"
@@ -123,6 +159,9 @@ class Channel(TextNoise):
         return path
 
     def _profile(self) -> Profile:
+        return self._ready().profile
+
+    def _ready(self) -> _Ready:
         path = self._path()
         about = path.stat()
-        return load(path, (about.st_size, about.st_mtime_ns))
+        return _made_ready(path, (about.st_size, about.st_mtime_ns))

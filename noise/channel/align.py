@@ -43,7 +43,7 @@ class Aligned:
     @property
     def share(self) -> float:
         """Share of the counted words that is lost."""
-        return float(self.lost.sum() / max(self.page.counted.sum(), 1))
+        return float(self.lost.sum() / max(len(self.page.counted), 1))
 
 
 @lru_cache(maxsize=200_000)

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .confusions import context
-from .profile import Confusion, Profile
+from .profile import Confusion
 
 _LONGEST = 400
 """Only so many characters of a word are misread."""
@@ -48,13 +47,8 @@ class Confusions:
         return self.seen[word]
 
 
-def confusions(profile: Profile) -> Confusions:
-    """Index the confusions of a profile."""
-    return _confusions(profile.confusions, profile.misread)
-
-
-@lru_cache(maxsize=16)
-def _confusions(found: tuple[Confusion, ...], steps: tuple[float, ...]) -> Confusions:
+def confusions(found: Sequence[Confusion], steps: tuple[float, ...]) -> Confusions:
+    """Index confusions; `steps` are the shares of characters that change in a misread word (`Reading.misread`)."""
     table: dict[tuple[str, str], list[tuple[str, str, float]]] = {}
     for confusion in found:
         if confusion.true:

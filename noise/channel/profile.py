@@ -1,8 +1,7 @@
-"""What is known of one engine's errors: a small JSON file that a person can read."""
+"""What is known of one engine's errors: a JSON file that holds no text of the pages it was fitted on."""
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,17 +9,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ohr.errors import DataError
 
-VERSION = 1
+VERSION = 2
 OPERATIONS = ("delete", "garble", "respace", "rewrite", "move")
 """What happens to a lost run: gone; misread; its letters kept but cut into other words; other text; read elsewhere."""
 
 SIZES = ("single", "few", "many", "lines")
 """Runs of 1 word, 2 to 9, 10 and more, and whole lines."""
 
-ALL = 1e9
-"""Severity of pages of which all words are lost."""
-
-Histogram = tuple[tuple[float, float], ...]
+Histogram = tuple[tuple[int, int], ...]
 """(value, count), ascending by value."""
 
 
@@ -40,60 +36,44 @@ class Fit(_Part):
 
 
 class Group(_Part):
-    """Severity of the pages of a group of documents.
+    """Documents whose names begin alike, or all.
 
     Args:
         pages: how many pages it rests on.
-        mean: mean share of a page's words that is lost.
-        quantiles: of that share over pages, at equal steps of probability from 0 to 1.
-        slopes: effect of each feature of a page (FEATURES) on its normal score.
-        intercept: added to the effects of the features.
-        unexplained: share of the variance of the normal score that the features do not say.
-        document_share: share of the unexplained that belongs to the document, in [0, 1].
+        lost: mean share of a page's words that is lost.
+        weights: by feature of a page (FEATURES): its effect on the logit of the share of words lost.
     """
 
     pages: int
-    mean: float
-    quantiles: tuple[float, ...]
-    slopes: Mapping[str, float]
-    intercept: float
-    unexplained: float
-    document_share: float
+    lost: float
+    weights: Mapping[str, float]
 
 
-class Level(_Part):
-    """How the words of a page are lost, given how many are; one of several ways in which such pages lose them.
+class Donor(_Part):
+    """A document of the fit: its group, and a pattern for each page that has words (see `Pattern.dumps`)."""
+
+    group: str
+    pages: tuple[str, ...]
+
+
+class Reading(_Part):
+    """What is read in place of what is lost.
 
     Args:
-        upto: largest severity that belongs here: the share of a page's words that is lost over what its content lets
-            expect (`Profile.usual`). Pages of which all is lost have levels of their own, ALL.
-        pages: how many pages it rests on.
-        lines: by kind of line, for each of LINE_BINS: chance that a run of wholly lost lines begins.
-        next_lines: the same: chance that the run goes on with the line.
-        units: chance that a whole formula or table cell is lost in a line that is not.
-        words: by class, chance that a run begins at a word that is neither.
-        word_runs: lengths of such runs.
-        lengths: factor of that chance in lines of each of LINE_BINS.
-        spread: how much that chance differs (1 / shape of a gamma distribution with mean 1): between lines, stretches
-            of a line and different words of a page; and between pages, of each class, of lines and of units.
-        operations: by size, share of each of OPERATIONS.
+        operations: by size of the run, share of each of OPERATIONS.
+        silent: of the pages of which all words are lost, the share on which nothing was read.
         insertions: chance that words are added before a word that begins a line, and before another; `inserted` how
-            many, `repeated` the share that repeats.
+            many, `repeated` the share that repeats, `spurious` words that are often read where there is none.
+        misread: share of the characters that change in a misread word, at equal steps of probability.
     """
 
-    upto: float
-    pages: int
-    lines: Mapping[str, tuple[float, ...]]
-    next_lines: Mapping[str, tuple[float, ...]]
-    units: Mapping[str, float]
-    words: Mapping[str, float]
-    lengths: tuple[float, ...]
-    word_runs: Histogram
-    spread: Mapping[str, float]
     operations: Mapping[str, Mapping[str, float]]
+    silent: float
     insertions: tuple[float, float]
     inserted: Histogram
     repeated: float
+    spurious: tuple[str, ...]
+    misread: tuple[float, ...]
 
 
 class Confusion(_Part):
@@ -110,44 +90,27 @@ class Profile(_Part):
     """A fitted channel.
 
     Args:
-        features: mean and standard deviation of each of FEATURES.
+        lines: by look of a line (LOOKS): its effect on the logit of the chance that the line is lost whole.
         groups: by the first part of a document's name; the one named by the empty string is all documents.
-        usual: by class, for each of LINE_BINS: share of words that is lost.
-        silent: of the pages of which all words are lost, the share on which nothing was read.
-        misread: share of the characters that change in a misread word, at equal steps of probability.
-        spurious: words that are often read where there is none.
+        reading: what is read instead.
+        confusions: characters that are read for others.
+        donors: documents whose losses are taken over.
     """
 
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     fit: Fit
-    features: Mapping[str, tuple[float, float]]
+    lines: Mapping[str, float]
     groups: Mapping[str, Group]
-    usual: Mapping[str, tuple[float, ...]]
-    silent: float
-    levels: tuple[Level, ...]
-    misread: tuple[float, ...]
+    reading: Reading
     confusions: tuple[Confusion, ...]
-    spurious: tuple[str, ...]
+    donors: tuple[Donor, ...]
 
     def dumps(self) -> str:
         """Give the JSON: short lists on one line."""
         return _pretty(self.model_dump(mode="json")) + "\n"
 
 
-def choose(levels: Sequence[Level], severity: float, draw: float) -> Level:
-    """Give one of the levels for a severity, each as likely as it has pages."""
-    upto = next((level.upto for level in levels if severity <= level.upto), levels[-1].upto)
-    fitting = [level for level in levels if level.upto == upto]
-    aim = draw * sum(level.pages for level in fitting)
-    for level in fitting:
-        aim -= level.pages
-        if aim < 0:
-            return level
-    return fitting[-1]
-
-
-@lru_cache(maxsize=8)
-def load(path: Path, stamp: object = None) -> Profile:  # noqa: ARG001 # a changed file is read again
+def load(path: Path) -> Profile:
     """Read a profile.
 
     Raises:

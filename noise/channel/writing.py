@@ -1,112 +1,138 @@
-"""Writes what is read in place of the words that events have taken."""
+"""Writes what is read in place of the words that are lost."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ohr.contracts import Edit, Span
+from ohr.contracts import Edit
 
-from .events import DELETE, GARBLE, MOVE, RESPACE, Events, inserted
 from .misreading import Confusions, misread, respace, rewrite
 from .page import PageWords
-from .profile import OPERATIONS, Level
-from .taking import FREE, Taken
+from .profile import OPERATIONS, SIZES, Reading
+from .transplant import Losses
+
+DELETE, GARBLE, RESPACE, REWRITE, MOVE = range(len(OPERATIONS))
+_HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Makes the edits of a page.
+    """Makes the edits of a page; nothing that is drawn depends on the rate.
 
     Args:
-        draws: (characters, 2) uniform draws, so that what is read for a word does not depend on other events.
+        eligible: (words,) of all words, marks included; `joined` whether only white space of the same span parts a
+            word from the one before.
+        plain: whether what is lost is only left out: for baselines, and pages on which nothing is read.
+        draws: (counted, 4) uniform draws; `signs` (characters, 2).
     """
 
     page: PageWords
-    level: Level
+    eligible: NDArray[np.bool_]
+    joined: NDArray[np.bool_]
+    losses: Losses
+    reading: Reading
     confusions: Confusions
-    spurious: tuple[str, ...]
-    events: Events
-    taken: Taken
+    plain: bool
     draws: NDArray[np.float64]
+    signs: NDArray[np.float64]
 
-    def edits(self) -> Iterator[Edit]:
-        """Give the edits of all events that happen."""
-        for number in self.taken.events:
-            first, last = int(self.events.first[number]), int(self.events.last[number])
-            if first == last:
-                yield self._inserted(number, first)
-                continue
-            pieces = list(self._pieces(number, first, last))
-            target = self.taken.target.get(number)
-            operation = int(self.events.operation[number])
-            operation = DELETE if operation == MOVE else operation
-            for low, high in pieces:
-                yield self._edit(operation, low, high, float(self.events.draw[number, 1]))
-            if target is not None:
-                moved = " ".join(self._text(low, high) for low, high in pieces)
-                place = self._before(target)
-                yield Edit("move", place, place, f"{moved}\n" if target < len(self.page.start) else f"\n{moved}")
+    def edits(self, rate: float) -> Iterator[Edit]:
+        """Give the edits at a rate."""
+        operation = self._operations()
+        for first, last in self._pieces(rate):
+            yield from self._replaced(int(operation[first]), first, last)
+        if not self.plain:
+            yield from self._added(rate)
 
-    def _pieces(self, number: int, first: int, last: int) -> Iterator[Span]:
-        """Cut an event's words where it does not have them all, or something is written between them."""
-        begin = first
-        own, gap, joined = self.taken.word, self.taken.gap, self.page.joined
-        for place in range(first, last):
-            mine = own[place] == number
-            if begin < place and (not mine or gap[place] != FREE or not joined[place]):
-                yield begin, place
-                begin = place
-            if not mine:
-                begin = place + 1
-        if begin < last:
-            yield begin, last
+    def _pieces(self, rate: float) -> Iterator[tuple[int, int]]:
+        """Give the first of the counted words of each piece that is lost together, and the one after its last."""
+        losses, where = self.losses, self.page.counted
+        chosen = np.flatnonzero((losses.rate < rate) & self.eligible[where])
+        if not len(chosen):
+            return
+        apart = ~self._linked()[chosen[1:]] | (np.diff(chosen) > 1)
+        cuts = np.flatnonzero(np.concatenate([[True], apart, [True]])).tolist()
+        yield from ((int(chosen[low]), int(chosen[high - 1]) + 1) for low, high in pairwise(cuts))
 
-    def _edit(self, operation: int, first: int, last: int, draw: float) -> Edit:
-        page = self.page
-        start, end = int(page.start[first]), int(page.end[last - 1])
-        if operation == DELETE:
-            if last < len(page.start) and page.joined[last] and page.line[last] == page.line[last - 1]:
-                end = int(page.start[last])
-            return self._made("delete", start, end, "")
-        if operation == RESPACE:
-            read = respace(self._text(first, last).split(), draw)
+    def _linked(self) -> NDArray[np.bool_]:
+        """(counted,) whether a word is lost together with the one before it, and nothing stands between them."""
+        where, event = self.page.counted, self.losses.event
+        broken = np.cumsum(~self.joined)[where]
+        made = np.zeros(len(where), dtype=bool)
+        made[1:] = (event[1:] == event[:-1]) & (broken[1:] == broken[:-1])
+        return made
+
+    def _operations(self) -> NDArray[np.int64]:
+        """Choose an operation for each word, the same for all of an event."""
+        if self.plain:
+            return np.full(len(self.losses.event), DELETE)
+        words = len(self.losses.event)
+        event, first, back, count = np.unique(
+            self.losses.event, return_index=True, return_inverse=True, return_counts=True
+        )
+        size = np.where(event >= words, SIZES.index("lines"), np.searchsorted((2, 10), count, side="right"))
+        upto = np.cumsum([[self.reading.operations[name][one] for one in OPERATIONS] for name in SIZES], axis=1)
+        chosen = (self.draws[first, :1] * upto[size, -1:] >= upto[size]).sum(axis=1)
+        made: NDArray[np.int64] = np.minimum(chosen, len(OPERATIONS) - 1)[back]
+        return made
+
+    def _replaced(self, operation: int, first: int, last: int) -> Iterator[Edit]:
+        page, draw = self.page, float(self.draws[first, 1])
+        low, high = int(page.counted[first]), int(page.counted[last - 1]) + 1
+        start, end = int(page.start[low]), int(page.end[high - 1])
+        text = page.text[start:end]
+        if operation in (DELETE, MOVE):
+            target = self._target(first) if operation == MOVE else None
+            if target is not None and not start <= target <= end:
+                yield Edit("move", target, target, f"{text}\n")
+            if high < len(page.start) and self.joined[high] and page.line[high] == page.line[high - 1]:
+                end = int(page.start[high])
+            yield self._made("delete", start, end, "")
         elif operation == GARBLE:
-            read = self._misread(first, last, self._share(draw))
+            yield self._made("garble", start, end, self._garbled(low, high, draw))
         else:
-            read = rewrite(self._text(first, last), draw)
-        return self._made(OPERATIONS[operation], start, end, read)
+            read = respace(text.split(), draw) if operation == RESPACE else rewrite(text, draw)
+            yield self._made(OPERATIONS[operation], start, end, read)
 
-    def _misread(self, first: int, last: int, share: float) -> str:
-        page, parts, before = self.page, [], int(self.page.start[first])
-        for start, end in zip(page.start[first:last].tolist(), page.end[first:last].tolist(), strict=True):
+    def _target(self, first: int) -> int | None:
+        """Choose the line before which moved words are written; beyond the loss as fitted they are only lost."""
+        line = int(self.draws[first, 2] * len(self.page.first))
+        word = int(self.page.counted[self.page.first[line]])
+        return int(self.page.start[word]) if self.eligible[word] and self.losses.rate[first] < _HALF else None
+
+    def _garbled(self, low: int, high: int, draw: float) -> str:
+        page, parts, before = self.page, [], int(self.page.start[low])
+        steps = self.confusions.steps
+        share = float(np.interp(draw * (len(steps) - 1), np.arange(len(steps)), steps))
+        for start, end in zip(page.start[low:high].tolist(), page.end[low:high].tolist(), strict=True):
             word = page.text[start:end]
-            parts += [page.text[before:start], misread(word, self.confusions, self.draws[start:end], share)]
+            parts += [page.text[before:start], misread(word, self.confusions, self.signs[start:end], share)]
             before = end
         return "".join(parts)
 
-    def _share(self, draw: float) -> float:
-        steps = self.confusions.steps
-        return float(np.interp(draw * (len(steps) - 1), np.arange(len(steps)), steps))
-
-    def _inserted(self, number: int, first: int) -> Edit:
-        count, place = inserted(self.level, float(self.events.draw[number, 0])), self._before(first)
-        draw = float(self.events.draw[number, 1])
-        if draw < self.level.repeated or not self.spurious:
-            read = self._text(max(first - count, 0), first) or self._text(
-                first, min(first + count, len(self.page.start))
-            )
-            return Edit("repeat", place, place, f"{read} ")
-        step = int(draw * 7919)
-        words = (self.spurious[(step + 31 * turn) % len(self.spurious)] for turn in range(count))
-        return Edit("insert", place, place, " ".join(words) + " ")
-
-    def _before(self, word: int) -> int:
-        return int(self.page.start[word]) if word < len(self.page.start) else int(self.page.end[-1])
-
-    def _text(self, first: int, last: int) -> str:
-        return self.page.text[self.page.start[first] : self.page.end[last - 1]] if first < last else ""
+    def _added(self, rate: float) -> Iterator[Edit]:
+        """Add words between others, no oftener than on the engine's pages."""
+        page, reading = self.page, self.reading
+        heads = np.zeros(len(page.counted), dtype=bool)
+        heads[page.first] = True
+        chance = np.where(heads, *reading.insertions)
+        rank = self.draws[:, 3] / np.maximum(chance, 1e-9)
+        free = (rank < 1) & (rank < rate / max(1 - rate, 1e-9)) & ~self._linked() & self.eligible[page.counted]
+        for number in np.flatnonzero(free).tolist():
+            word, share = int(page.counted[number]), float(rank[number])
+            place = int(page.start[word])
+            known = [value for value, count in reading.inserted for _ in range(count)] or [1]
+            count = known[int(self.draws[number, 2] * len(known))]
+            before = page.text[page.start[max(word - count, 0)] : page.end[word - 1]] if word else ""
+            if before and share < reading.repeated:
+                yield Edit("repeat", place, place, f"{before} ")
+            elif reading.spurious:
+                step = int(share * 7919)
+                read = (reading.spurious[(step + 31 * turn) % len(reading.spurious)] for turn in range(count))
+                yield Edit("insert", place, place, " ".join(read) + " ")
 
     def _made(self, rule: str, start: int, end: int, read: str) -> Edit:
         return Edit(rule, start, end, read, self.page.text[start:end])

@@ -44,11 +44,8 @@ def fit(
         say_json(about)
         return
     say(f"{about['pages']} pages of {about['documents']} documents, {about['words']} words, {about['lost']} lost")
-    rows = [
-        (name or "all", str(group.pages), f"{group.mean:.3f}", f"{group.document_share:.2f}")
-        for name, group in profile.groups.items()
-    ]
-    say_table(("group", "pages", "words lost", "document's share"), rows)
+    rows = [(name or "all", str(group.pages), f"{group.lost:.3f}") for name, group in profile.groups.items()]
+    say_table(("group", "pages", "words lost"), rows)
     say(str(out))
 
 

@@ -14,7 +14,8 @@ from ohr.metrics.lcs import lcs
 from ohr.noise.channel import Channel
 from ohr.noise.channel.align import align
 from ohr.noise.channel.misreading import respace, rewrite
-from ohr.noise.channel.page import CLASSES, read
+from ohr.noise.channel.page import NAMES, read
+from ohr.noise.channel.pattern import Pattern
 from ohr.registry import Registry
 from ohr.text import normalise
 
@@ -91,7 +92,7 @@ def test_real_pages_lose_words_up_to_nearly_all_and_never_multiply(profile):
         found = [question_dose(question, truth, kb).damaged for question in questions]
         damaged.append(np.mean([one for one in found if one is not None]))
     assert losses == sorted(losses) and damaged == sorted(damaged)
-    assert losses[-1] > 0.85 and damaged[-1] > 0.95  # evidence of a few words may stand in a repeated line
+    assert losses[-1] > 0.85 and damaged[-1] > 0.93  # evidence of a few words may stand in a moved or repeated line
 
 
 def perturbed_by(noise, text, seed):
@@ -114,27 +115,53 @@ def test_more_is_lost_at_a_higher_rate(model):
     assert losses == sorted(losses) and losses[0] < losses[-1] / 2
 
 
-def test_pages_of_one_document_are_alike_and_the_rate_does_not_move_its_part():
-    noise = Channel(profile="rapidocr")
-    documents = [noise.for_document([Page(f"law/{n}", 0, PAGE)], np.random.default_rng(n)) for n in range(40)]
+def test_pages_of_one_document_are_alike_and_the_rate_does_not_move_its_part(tmp_path):
+    (tmp_path / "toy.json").write_text(Channel.fitted(toy_pages(), "toy").dumps(), encoding="utf-8")
+    noise, text = Channel(profile=str(tmp_path / "toy.json")), toy_pages()[0][1]
+    documents = [noise.for_document([Page(f"law/{n}", 0, text)], np.random.default_rng(n)) for n in range(40)]
 
     def loss(one, seed):
-        return align("d", PAGE, one.perturb(PAGE, [(0, len(PAGE))], np.random.default_rng(seed)).text).share
+        return align("d", text, one.perturb(text, [(0, len(text))], np.random.default_rng(seed)).text).share
 
     first, second = ([loss(one, seed + 2 * n) for n, one in enumerate(documents)] for seed in (1000, 1001))
-    assert np.corrcoef(first, second)[0, 1] > 0.2
-    low = Channel(profile="rapidocr", rate=0.1).for_document([Page("law/3", 0, PAGE)], np.random.default_rng(3))
-    assert low.document_effect == documents[3].document_effect
+    assert np.corrcoef(first, second)[0, 1] > 0.7
+    low = noise.model_copy(update={"rate": 0.1}).for_document([Page("law/3", 0, text)], np.random.default_rng(3))
+    assert low.donor == documents[3].donor
 
 
 def test_words_are_classed_by_what_they_are_and_where():
-    text = "1. The tenant pays 30 dollars, X and it's $\\$ 40.00$ or $x^2$ in the year of our lord, see below\nPage 7"
+    text = "1. The tenant pays 30 dollars, X and it's well-known; $5 or (2) $x^2$ of $40.00$ (see) \\emph 租金\nPage 7"
     page = read(text)
-    found = {text[s:e]: CLASSES[c] for s, e, c in zip(page.start, page.end, page.cls, strict=True)}
+    found = {text[s:e]: NAMES[c] for s, e, c in zip(page.start, page.end, page.cls, strict=True)}
     assert found | {
-        "1.": "lead", "The": "mark", "tenant": "word", "30": "number", "X": "odd", "it's": "marked", "$x^2$": "stray",
-        "Page": "capital", "7": "loose_number", "40.00$": "number",
+        "1.": "item", "The": "mark", "tenant": "word", "30": "number", "X": "letter", "it's": "quoted", "$5": "money",
+        "well-known;": "semicolon", "(2)": "item", "$x^2$": "stray", "$40.00$": "money", "(see)": "bracketed",
+        "\\emph": "notation", "租金": "foreign", "Page": "capital", "7": "item",
     } == found  # fmt: skip
+    assert page.size.tolist() == [18, 2]
+
+
+@given(texts, texts)
+def test_a_pattern_survives_its_string(truth, other):
+    page = align("d", truth, other).page
+    lost = np.random.default_rng(len(truth)).random(len(page.counted)) < 0.5
+    pattern = Pattern(page.words, lost, page.size, page.kind, np.round(np.linspace(-9, 9, len(page.size)), 1))
+    if len(page.counted):
+        again = Pattern.loads(pattern.dumps())
+        for name in ("cls", "lost", "size", "kind", "score"):
+            assert np.array_equal(getattr(again, name), getattr(pattern, name)), name
+
+
+def test_runs_are_those_of_neighbours_in_a_line():
+    pattern = Pattern.loads("t-5:wWWqWcQ t+0:WW t+0:wW f+3:FF")
+    assert pattern.runs.tolist() == [0, 2, 0, 0, 1, 0, 1, 2, 0, 0, 1, 2, 0]
+    assert pattern.whole.tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize("text", ["t-5:", "t+1:w?", "z+1:w", "w", "", "t+x:w"])
+def test_what_is_no_pattern_is_refused(text):
+    with pytest.raises(ValueError):
+        Pattern.loads(text)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +190,8 @@ def engine(text: str, rng: np.random.Generator, share: float) -> str:
     return "\n".join(lines)
 
 
-def test_a_fit_recovers_an_engines_habits(tmp_path):
+def toy_pages():
+    """Pages of 15 documents; the engine misreads every second document often, and the others seldom."""
     rng = np.random.default_rng(0)
     words = ["harbour", "company", "month", "ferry", "berth", "summer", "paid", "tomorrow", "was", "open"]
     pages = []
@@ -171,11 +199,15 @@ def test_a_fit_recovers_an_engines_habits(tmp_path):
         lines = [" ".join(rng.choice(words, 20)) for _ in range(10)] + ["Contents"] * 3
         text = "\n".join(lines)
         pages.append((f"law/{number // 4}", text, engine(text, rng, 0.9 if number // 4 % 2 else 0.1)))
+    return pages
+
+
+def test_a_fit_recovers_an_engines_habits(tmp_path):
+    pages = toy_pages()
     profile = Channel.fitted(pages, "toy")
     assert profile.fit.pages == 60 and profile.fit.documents == 15
     best = profile.confusions[0]
     assert (best.true, best.read) == ("m", "rn")
-    assert profile.groups[""].document_share > 0.5
     (tmp_path / "toy.json").write_text(profile.dumps(), encoding="utf-8")
     made = [perturbed(pages[seed][1], 0.5, seed, profile=str(tmp_path / "toy.json")).text for seed in range(40)]
     assert sum(text.count("Contents") for text in made) < 40 < 3 * 40
@@ -193,7 +225,14 @@ def test_a_profile_survives_its_file_and_counts_in_the_key_by_content(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [("{", "not a channel profile"), ("{}", "fit: Field required"), (None, "no such file")]
+    ("content", "told"),
+    [
+        ("{", "not a channel profile"),
+        ("{}", "fit: Field required"),
+        (None, "no such file"),
+        (Channel()._path().read_text(encoding="utf-8").replace(":W", ":!", 1), "donors: "),
+    ],
+    ids=["broken", "empty", "none", "pattern"],
 )
 def test_a_bad_profile_is_refused_with_its_reason(tmp_path, content, told):
     path = tmp_path / "bad.json"
@@ -203,9 +242,12 @@ def test_a_bad_profile_is_refused_with_its_reason(tmp_path, content, told):
         Channel(profile=str(path)).check()
 
 
-def test_an_unknown_group_is_refused():
-    with pytest.raises(DataError, match="has no group 'poetry'"):
-        Channel(group="poetry").check()
+@pytest.mark.parametrize(
+    ("fields", "told"), [({"group": "poetry"}, "has no group 'poetry'"), ({"donor": 999}, "25 donors.*999 is none")]
+)
+def test_an_unknown_group_or_donor_is_refused(fields, told):
+    with pytest.raises(DataError, match=told):
+        Channel(**fields).check()
 
 
 def test_the_shipped_profiles_say_what_they_were_fitted_on():
