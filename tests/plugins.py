@@ -13,6 +13,7 @@ from pydantic import Field
 from ohr.contracts import (
     Benchmark,
     Chunk,
+    Chunker,
     Completion,
     Document,
     Generator,
@@ -221,6 +222,17 @@ class Smudge(ImageNoise):
         width = image.shape[1]
         painted[:, width - round(self.severity * width) :] = ord("#")
         return NoisyImage(painted)
+
+
+class Dashes(Chunker):
+    """Gives passages without a word, or none."""
+
+    kind: Literal["dashes"] = "dashes"
+    none: Annotated[bool, Field(description="Give no passage at all.")] = False
+
+    def split(self, pages: Sequence[Page]) -> list[Chunk]:
+        kept = () if self.none else pages
+        return [Chunk(f"{p.document}:{p.index}", p.document, (p.index,), 0, 3, "---") for p in kept]
 
 
 class Broken(Retriever):

@@ -89,7 +89,7 @@ def retrieve(bases: Bases, search: Search, progress: Progress, work: Work) -> Re
                     bases.store.put(name, stored)
                 advance(len(scope.questions))
         hits |= {question: [_found(entry) for entry in entries] for question, entries in stored.items()}
-        told = bases.store.get(_notes_key(bases, search, scope)) or ()
+        told = [note for place in _notes_keys(bases, search, scope) for note in bases.store.get(place) or ()]
         work.notes += [f"{retriever.name} on {base.name}, {scope.name}: {note}" for note in told]
     return Retrieved(hits, tuple(keys), failed)
 
@@ -124,8 +124,9 @@ def search_key(bases: Bases, search: Search, scope: Scope) -> str:
     return bases.recipe.hits(index_key(bases, search, scope), texts, top_k, scope.questions)
 
 
-def _notes_key(bases: Bases, search: Search, scope: Scope) -> str:
-    return key("index notes", index_key(bases, search, scope))
+def _notes_keys(bases: Bases, search: Search, scope: Scope) -> tuple[str, str]:
+    """Keys of what is worth telling about an index, and about the search in it."""
+    return key("index notes", index_key(bases, search, scope)), key("search notes", search_key(bases, search, scope))
 
 
 def _by_image_alone(search: Search) -> bool:
@@ -152,6 +153,9 @@ def _search(bases: Bases, search: Search, scope: Scope, work: Work) -> dict[str,
     with work.timed("search"):
         ranked = retriever.search(index, asked)
     work.calls["searches"] += len(asked)
+    if len(chunks) < retriever.top_k:
+        note = f"top_k is {retriever.top_k}, more than the number of passages ({len(chunks)})"
+        bases.store.put(_notes_keys(bases, search, scope)[1], [note])
     return {
         question.id: [
             {"chunk": asdict(chunks[hit.place]), "score": hit.score}
@@ -182,12 +186,22 @@ def _index(bases: Bases, search: Search, scope: Scope, work: Work) -> tuple[Inde
             chunks, lost = pages.seen, pages.failures
             for page, reason in pages.failures.items():
                 work.fail("page image", f"{base.name}: {page[0]} page {page[1]}", reason)
-        if notes := [str(note) for note in getattr(index, "notes", ())]:
-            bases.store.put(_notes_key(bases, search, scope), notes)
+        empty = _emptiness(chunks, scope) if chunker is not None else []
+        if notes := [*empty, *(str(note) for note in getattr(index, "notes", ()))]:
+            bases.store.put(_notes_keys(bases, search, scope)[0], notes)
         if not lost:  # an index with holes must not be taken for the whole one by a later run
             bases.store.put_folder(name, index.save)
     work.calls["indexes"] += 1
     return index, chunks, lost
+
+
+def _emptiness(chunks: Sequence[Chunk], scope: Scope) -> list[str]:
+    """Tell of pages that gave no passage, and of passages without a word: nothing can find what stood there."""
+    pages = sum(document.pages for document in scope.documents)
+    filled = len({(chunk.document, page) for chunk in chunks for page in chunk.pages})
+    blank = sum(not any(map(str.isalnum, chunk.text)) for chunk in chunks)
+    told = [f"{pages - filled} of {pages} pages have no text, and no passage"] if filled < pages else []
+    return told + ([f"{blank} of {len(chunks)} passages have no word in them"] if blank else [])
 
 
 def _found(entry: Mapping[str, Any]) -> Found:

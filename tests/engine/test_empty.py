@@ -1,0 +1,49 @@
+"""Pages without text, passages without words, and corpora that are too small are told, run after run."""
+
+from .conftest import values
+
+BASE = """benchmark: {kind: tiny, size: 1}
+knowledge_bases:
+  - {name: clean}
+chunker: {kind: page}
+retrievers: [{kind: bm25, top_k: 2}]
+evaluate: [retrieval]
+"""
+
+
+def told(finished):
+    return [note for note in finished.work.notes if note.startswith("bm25 on clean, law: ")]
+
+
+def test_a_page_without_text_is_counted_by_every_run(home):
+    text = BASE.replace("size: 1", "size: 1, blank: law/0 page 1")
+    expected = [
+        "bm25 on clean, law: 1 of 2 pages have no text, and no passage",
+        "bm25 on clean, law: top_k is 2, more than the number of passages (1)",
+    ]
+    assert told(home.run(text)) == expected
+    assert told(home.run(text, "name=again")) == expected
+    assert told(home.run(BASE)) == []
+
+
+def test_passages_without_a_word_are_counted(home):
+    text = BASE.replace("kind: page", "kind: dashes")
+    finished = home.run(text)
+    assert told(finished) == ["bm25 on clean, law: 2 of 2 passages have no word in them"]
+    assert set(values(finished, metric="hit@2").values()) == {0.0}
+
+
+def test_a_corpus_without_a_passage_finds_nothing_and_says_so(home):
+    finished = home.run(BASE.replace("kind: page", "kind: dashes, none: true"))
+    assert told(finished) == [
+        "bm25 on clean, law: 2 of 2 pages have no text, and no passage",
+        "bm25 on clean, law: top_k is 2, more than the number of passages (0)",
+    ]
+    assert set(values(finished, metric="hit@2").values()) == {0.0}
+    assert finished.work.failures == []
+
+
+def test_more_than_there_is_gives_all_there_is(home):
+    finished = home.run(BASE, "retrievers.0.top_k=50")
+    assert told(finished) == ["bm25 on clean, law: top_k is 50, more than the number of passages (2)"]
+    assert set(values(finished, metric="hit@50").values()) == {1.0}
