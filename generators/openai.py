@@ -76,6 +76,11 @@ class OpenAI(Generator):
                 break
         return Completion("", seconds=perf_counter() - began, finish="error", error=error)
 
+    def _about_key(self) -> str:
+        if not self.api_key_env:
+            return "it wants a key: name the variable that holds it, with `api_key_env`"
+        return f"the key in {self.api_key_env} was refused"
+
     def _masked(self, message: str) -> str:
         """Take the key out of what a server says about it; messages go into the results."""
         key = os.environ.get(self.api_key_env, "") if self.api_key_env else ""
@@ -98,7 +103,8 @@ class OpenAI(Generator):
         if response.status_code in _PASSING:
             return None, f"server answered {response.status_code}: {_excerpt(response.text)}", _retry_after(response)
         if response.status_code != 200:
-            return None, f"server answered {response.status_code}: {_excerpt(response.text)}", None
+            hint = "; " + self._about_key() if response.status_code in (401, 403) else ""
+            return None, f"server answered {response.status_code}: {_excerpt(response.text)}{hint}", None
         return _completion(response, perf_counter() - began, prompt.opening)
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ohr.cli.bars import bars
-from ohr.cli.show import fits, say, say_first, say_json, say_table, tell
+from ohr.cli.show import as_lines, fits, say, say_first, say_json, say_table, tell
 
 if TYPE_CHECKING:
     from ohr.cli.curve import Point
@@ -57,7 +57,7 @@ def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> Non
     failures = finished.work.failures
     say_first(
         f"failed items: {len(failures)} (each scores 0)",
-        [f"{failure.stage}: {failure.item}: {failure.reason}" for failure in failures],
+        as_lines(failures),
     )
     say(_done(finished.work, seconds))
     say_first("figures:", [str(path) for path in figures])

@@ -10,7 +10,7 @@ import typer
 
 from ohr.cli.bars import bars
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
-from ohr.cli.show import say, say_first, say_json, say_table
+from ohr.cli.show import as_lines, say, say_first, say_json, say_table
 
 if TYPE_CHECKING:
     from ohr.leaderboard.answers import AnswerScore
@@ -166,7 +166,7 @@ def _print_ocr(found: "OcrScore") -> None:
     say_first("notes:", found.notes)
     say_first(
         f"failed items: {len(found.failures)} (each scores 0)",
-        [f"{failure.stage}: {failure.item}: {failure.reason}" for failure in found.failures],
+        as_lines(found.failures),
     )
     say(str(found.run))
 

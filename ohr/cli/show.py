@@ -2,14 +2,17 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from math import isfinite
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from ohr.engine.work import Failure
 
 
 def say(text: str = "") -> None:
@@ -52,6 +55,17 @@ def say_first(title: str, lines: Sequence[str], most: int = 10) -> None:
             say(f"  {line}")
         if len(lines) > most:
             say(f"  and {len(lines) - most} more")
+
+
+def as_lines(failures: "Iterable[Failure]") -> list[str]:
+    """Tell failed items, those with one reason in one line: a server that is gone fails them all alike."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for failure in failures:
+        alike.setdefault((failure.stage, failure.reason), []).append(failure.item)
+    return [
+        f"{stage}: {items[0]}: {reason}" + (f" ({len(items)} items, of which this is the first)" if items[1:] else "")
+        for (stage, reason), items in alike.items()
+    ]
 
 
 def _widths(lines: Sequence[Sequence[str]]) -> list[int]:

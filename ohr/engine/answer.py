@@ -71,7 +71,9 @@ def _generate(
             if completion.error is None:
                 store.put(name, made[name])
             else:
-                work.fail("generator", f"{generator.name} on {label}: {missing[name].question[:60]}", completion.error)
+                question = missing[name].question
+                shown = question if len(question) <= 60 else f"{question[:59]}…"
+                work.fail("generator", f"{generator.name} on {label}: {shown}", completion.error)
     return made
 
 

@@ -9,7 +9,8 @@ from rich.progress import Progress
 
 from ohr.cli.bars import Bars, Lines, bars
 from ohr.cli.curve import Point, as_table, legend
-from ohr.cli.show import fits, say_first, say_json, say_table
+from ohr.cli.show import as_lines, fits, say_first, say_json, say_table
+from ohr.engine.work import Failure
 
 
 def point(stage="retrieval", **changes) -> Point:
@@ -31,6 +32,15 @@ def point(stage="retrieval", **changes) -> Point:
         "note": "",
     }
     return Point(stage=stage, metric=metric, **(values | changes))
+
+
+def test_items_that_failed_alike_are_told_in_one_line():
+    failures = [Failure("generator", f"m: {name}?", "no reply") for name in ("Where", "When")]
+    failures.insert(1, Failure("ocr", "law/a page 0", "paper jam"))
+    assert as_lines(failures) == [
+        "generator: m: Where?: no reply (2 items, of which this is the first)",
+        "ocr: law/a page 0: paper jam",
+    ]
 
 
 def test_a_curve_has_a_line_for_each_level_and_a_column_for_each_pipeline():
