@@ -16,10 +16,22 @@ from ohr.faults import Fault
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one file holds: its pages in ascending order, and what is wrong with it."""
+    """What one file holds: its pages in ascending order, what is wrong with it, and why it could not be read."""
 
     pages: tuple[Page, ...]
     faults: tuple[Fault, ...]
+    error: str | None = None
+
+
+def has_bases(root: Path) -> bool:
+    """Tell whether a folder is a benchmark in this layout: it holds the ground truth among its knowledge bases."""
+    return (root / "retrieval_base" / "gt").is_dir()
+
+
+def benchmark_root(base: Path) -> Path | None:
+    """Find the benchmark's folder that a knowledge base lies in, as `<root>/retrieval_base/<base>`."""
+    above = base.resolve().parent
+    return above.parent if above.name == "retrieval_base" and has_bases(above.parent) else None
 
 
 def document_files(base: Path) -> dict[str, Path]:
@@ -53,9 +65,9 @@ def read_document(path: Path, name: str) -> Reading:
     try:
         entries = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
-        return Reading((), (Fault("files that are not readable as JSON", where),))
+        return _unread("not readable as JSON", where)
     if not isinstance(entries, list):
-        return Reading((), (Fault("files that are not a list of pages", where),))
+        return _unread("not a list of pages", where)
     pages: dict[int, Page] = {}
     faults: list[Fault] = []
     for place, entry in enumerate(entries):
@@ -72,6 +84,10 @@ def read_document(path: Path, name: str) -> Reading:
     if list(pages) != sorted(pages):
         faults.append(Fault("files whose pages are out of order, put in order", where))
     return Reading(tuple(pages[number] for number in sorted(pages)), tuple(faults))
+
+
+def _unread(reason: str, where: str) -> Reading:
+    return Reading((), (Fault(f"files that are {reason}", where),), f"its file is {reason}")
 
 
 def composed(name: str) -> str:

@@ -36,7 +36,12 @@ class AnswerStage(StrEnum):
     OVERALL = "overall"
 
 
-Kind = Annotated[str, typer.Option("--benchmark", metavar="KIND", help="As `ohr data list` names it.")]
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        "--benchmark", metavar="KIND", help="As `ohr data list` names it; OHRBench in its folders, else mini."
+    ),
+]
 Root = Annotated[Path | None, typer.Option(metavar="DIR", help="The benchmark's folder.")]
 Domains = Annotated[
     list[str] | None, typer.Option("--domains", metavar="A,B", help="Only these domains; may be repeated.")
@@ -53,7 +58,7 @@ def ocr(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="OCR results: <domain>/<document>.json.", show_default=False)
     ],
-    benchmark: Kind = "mini",
+    benchmark: Kind = None,
     root: Root = None,
     domains: Domains = None,
     protocol: Rules = None,
@@ -65,8 +70,10 @@ def ocr(
     as_json: AsJson = False,
 ) -> None:
     """Score a folder of OCR results: how far from the ground truth, and what it does to retrieval."""
+    from ohr.layout import benchmark_root
     from ohr.leaderboard.ocr import ocr_spec, score_ocr
 
+    root = root or (benchmark_root(folder) if benchmark is None else None)
     spec = ocr_spec(folder, benchmark_keys(benchmark, root, domains, protocol, fields), name)
     with bars() as progress:
         found = score_ocr(spec, store=store, runs=runs, workers=workers, progress=progress)
@@ -83,7 +90,7 @@ def answers(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Question ids and answers: JSON, JSONL or CSV.", show_default=False)
     ],
-    benchmark: Kind = "mini",
+    benchmark: Kind = None,
     root: Root = None,
     domains: Domains = None,
     protocol: Rules = None,
@@ -107,13 +114,16 @@ def answers(
 
 
 def benchmark_keys(
-    kind: str,
+    kind: str | None,
     root: Path | None,
     domains: Sequence[str] | None,
     protocol: Protocol | None,
     fields: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Gather a benchmark's keys from the command line; whether it has such keys is its own to say.
+
+    Args:
+        kind: the benchmark; where none is named, OHRBench when `root` is in its layout, else mini.
 
     Raises:
         SpecError: a `--set` is not of the form key=value.
@@ -122,8 +132,9 @@ def benchmark_keys(
     from ruamel.yaml.error import YAMLError
 
     from ohr.errors import SpecError
+    from ohr.layout import has_bases
 
-    keys: dict[str, Any] = {"kind": kind}
+    keys: dict[str, Any] = {"kind": kind or ("ohrbench" if root and has_bases(root) else "mini")}
     if root is not None:
         keys["root"] = str(root.resolve())
     if domains:
@@ -145,6 +156,7 @@ def _print_ocr(found: "OcrScore") -> None:
     from ohr.leaderboard.ocr import RATIOS
 
     say(f"{found.name}: {found.setting}")
+    say(f"benchmark {found.benchmark}, {found.retrieval[found.truth]['domain']['all'].n} questions")
     names = [found.name, found.truth]
     say_table(
         ("the text itself", *names),
@@ -188,6 +200,7 @@ _WORDS = {
 def _print_answers(found: "AnswerScore") -> None:
     total = found.given + len(found.missing)
     say(f"{found.name}: {found.given} of {total} questions answered, protocol {found.protocol}")
+    say(f"benchmark {found.benchmark}")
     metrics = list(found.scores)
     for by in ("evidence_source", "domain"):
         say_table((f"{by.replace('_', ' ')}, x 100", *metrics, "n", "missing"), _estimates(found.scores, metrics, by))

@@ -41,6 +41,7 @@ class AnswerScore:
     """
 
     name: str
+    benchmark: str
     stage: Stage
     protocol: str
     scores: Mapping[str, Breakdown]
@@ -90,7 +91,11 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
     scorer = Scorer(recipe.inputs, recipe.metrics, protocol, spec.seed)
     known = {q.id: _answered(answers[q.id]) for q in questions if q.id in answers}
     if not known:
-        raise DataError(f"none of the {len(answers)} answers is to one of the {len(questions)} questions")
+        raise DataError(
+            f"none of the {len(answers)} answers is to one of the {len(questions)} questions of benchmark "
+            f"{benchmark.kind} (an answer is to {next(iter(answers))!r}, a question is {questions[0].id!r}): "
+            "another is named with --benchmark"
+        )
     base = KnowledgeBase(name, name, (), GroundTruth(), ())
     rows = list(scorer.answer_rows(Cell(stage, base), known, set()))
     scores = {metric: breakdown([row for row in rows if row["metric"] == metric]) for metric in protocol.answer}
@@ -100,6 +105,7 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
     groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
     return AnswerScore(
         name=name,
+        benchmark=benchmark.kind,
         stage=stage,
         protocol=protocol.name,
         scores=scores,

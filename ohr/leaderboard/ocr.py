@@ -13,6 +13,7 @@ from ohr.engine.progress import Progress
 from ohr.engine.run import run
 from ohr.engine.work import Failure
 from ohr.errors import DataError
+from ohr.layout import composed
 from ohr.leaderboard.breakdown import ALL, Breakdown, breakdown, macro_over_domains
 from ohr.leaderboard.standings import Leaderboard, Standing, leaderboards
 from ohr.results import read_csv, read_manifest, read_table
@@ -45,6 +46,7 @@ class OcrScore:
     """
 
     name: str
+    benchmark: str
     truth: str
     protocol: str
     setting: str
@@ -99,7 +101,12 @@ def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None
 def score_ocr(
     spec: Spec, *, store: Path, runs: Path, workers: int | None = None, progress: Progress | None = None
 ) -> OcrScore:
-    """Run an `ocr_spec` and read what came of it; what is in the store is not done again."""
+    """Run an `ocr_spec` and read what came of it; what is in the store is not done again.
+
+    Raises:
+        DataError: no file of the folder is a document of the benchmark: it is another benchmark's.
+    """
+    _refuse_another_benchmarks(spec)
     finished = run(spec, store=store, runs=runs, workers=workers, progress=progress)
     truth, own = (base.name for base in spec.knowledge_bases)
     metric = spec.benchmark.scoring.retrieval
@@ -111,6 +118,7 @@ def score_ocr(
     setting = f"{spec.retrievers[0].name}, top {TOP_K}, protocol {spec.benchmark.scoring.name}"
     return OcrScore(
         name=own,
+        benchmark=spec.benchmark.kind,
         truth=truth,
         protocol=spec.benchmark.scoring.name,
         setting=setting,
@@ -152,11 +160,25 @@ def _lost(folder: Path, own: str, metric: str) -> dict[str, float]:
     return {"mean": _number(line["lost"]), "low": _number(line["lost_low"]), "high": _number(line["lost_high"])}
 
 
+def _files(spec: Spec) -> list[str]:
+    """Name what the folder's files would be as documents."""
+    root: Path = getattr(spec.knowledge_bases[1].ocr, "root")  # noqa: B009 # a field of `precomputed`, which a plugin is
+    return sorted(path.relative_to(root).as_posix().removesuffix(".json") for path in root.rglob("*.json"))
+
+
+def _refuse_another_benchmarks(spec: Spec) -> None:
+    spec.benchmark.check()
+    names, known = _files(spec), [composed(document.name) for document in spec.benchmark.documents()]
+    if known and not set(map(composed, names)) & set(known):
+        raise DataError(
+            f"none of the {len(names)} files is a document of benchmark {spec.benchmark.kind} (a file is {names[0]!r}, "
+            f"a document {known[0]!r}): name the benchmark with --benchmark and, where it needs one, --root"
+        )
+
+
 def _strangers(spec: Spec) -> list[str]:
     """Tell the files that are no document of the benchmark: a misspelt name must not pass in silence."""
-    root: Path = getattr(spec.knowledge_bases[1].ocr, "root")  # noqa: B009 # a field of `precomputed`, which a plugin is
-    known = {document.name for document in spec.benchmark.documents()}
-    names = sorted(path.relative_to(root).as_posix().removesuffix(".json") for path in root.rglob("*.json"))
+    known, names = {document.name for document in spec.benchmark.documents()}, _files(spec)
     domains = {name.split("/")[0] for name in known}
     strange = [name for name in names if name not in known and name.split("/")[0] in domains]
     others = sum(name.split("/")[0] not in domains for name in names)

@@ -49,8 +49,8 @@ class Precomputed(OcrBackend):
             return [Page(document.name, index, "", _ABSENT) for index in range(document.pages)]
         reading = read_document(path, document.name)
         found = {page.index: page for page in reading.pages}
-        error = f"its file is one of the {reading.faults[0].what}" if not found and reading.faults else _ABSENT
-        return [found.get(index, Page(document.name, index, "", error)) for index in range(document.pages)]
+        absent = reading.error or _ABSENT
+        return [found.get(index, Page(document.name, index, "", absent)) for index in range(document.pages)]
 
     def notes(self, documents: Sequence[Document]) -> Sequence[str]:
         """Count and name the domains, documents and pages that the folder lacks, and what is wrong with its files."""

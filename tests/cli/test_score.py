@@ -30,6 +30,28 @@ def test_ocr_results_are_scored_in_a_table_and_in_json(ohr, engine):
     assert given["run"] in told.stdout
 
 
+def test_a_knowledge_base_of_ohrbench_is_scored_on_it_without_being_told(ohr, home):
+    page = [{"page_idx": 0, "text": "The lease began in 1964."}]
+    for base in ("gt", "mine"):
+        path = home / "data/retrieval_base" / base / "law/lease.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(page))
+    asked = {"ID": "q", "doc_name": "law/lease", "questions": "When?", "answers": "1964", "evidence_source": "text"}
+    (home / "data/qas.json").write_text(json.dumps([{**asked, "evidence_page_no": 0, "evidence_context": "in 1964"}]))
+    (home / "answers.json").write_text('{"q": "1964"}')
+    told = ohr("score", "ocr", "data/retrieval_base/mine", "--workers", "1")
+    assert told.stdout.splitlines()[:2] == ["mine: bm25, top 2, protocol clean", "benchmark ohrbench, 1 questions"]
+    told = ohr("score", "answers", "answers.json", "--root", "data", "--protocol", "reference")
+    assert told.stdout.splitlines()[1] == "benchmark ohrbench"
+    found = ohr("score", "ocr", "data/retrieval_base/mine", *KEYS)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert (
+        "none of the 1 files is a document of benchmark mini (a file is 'law/lease', a document 'law/" in found.stderr
+    )
+    found = ohr("score", "answers", "answers.json", *KEYS)
+    assert "is to one of the" in found.stderr and "questions of benchmark mini (an answer is to 'q'" in found.stderr
+
+
 def test_missing_pages_end_with_status_1(ohr, engine):
     next((engine / "law").iterdir()).unlink()
     told = ohr("score", "ocr", "engine", *KEYS, "--workers", "1")

@@ -118,7 +118,7 @@ def test_the_row_stands_among_the_published_ones(base, tmp_path, protocol):
     spec = ocr_spec(tmp_path / "retrieval_base/bad", {**ohrbench(base, tmp_path), "protocol": protocol})
     found = score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
     sources, domains = found.leaderboards
-    assert sources.table.startswith("Results of the repository, https://github.com/opendatalab/OHR-Bench/")
+    assert sources.table.startswith("Results of the repository, github.com/opendatalab/OHR-Bench, commit 1f421eb")
     assert (sources.groups[-1], domains.groups) == ("all", ("law", "manual", "mean"))
     assert [row.system for row in sources.rows][:2] == ["gt", "bad"]
     (own,) = [row for row in domains.rows if row.system == "bad"]

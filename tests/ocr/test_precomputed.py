@@ -88,7 +88,7 @@ def test_a_wrong_file_costs_its_wrong_pages_only_and_is_told(recorded, tmp_path,
 
 
 def test_the_pages_of_a_file_that_is_no_json_say_so(recorded):
-    assert recorded("[{")[0].error == "its file is one of the files that are not readable as JSON"
+    assert recorded("[{")[0].error == "its file is not readable as JSON"
 
 
 def test_what_a_folder_lacks_is_counted_and_named(recorded, tmp_path):

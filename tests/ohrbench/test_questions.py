@@ -89,6 +89,12 @@ def test_a_faulty_question_stays_and_is_told(folder, other, note):
     assert notes(folder) == [note]
 
 
+def test_the_reference_protocol_tells_what_it_gives_for_a_question_without_evidence(folder):
+    folder.question("q2", evidence_context="")
+    told = "score 0.5 where their page is found, else 0, as in the published code"
+    assert notes(folder, protocol="reference") == [f"1 questions without evidence, which {told}: q2"]
+
+
 def test_a_repeated_id_keeps_both_questions(folder):
     folder.question("q1")
     assert [question.id for question in OhrBench(root=folder.root).questions()] == ["q1", "q1 (entry 1)"]
