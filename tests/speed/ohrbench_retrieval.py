@@ -2,7 +2,8 @@
 
 Both read, chunk, index, search and score all questions of the same domains and knowledge base, one after the other, in
 processes of their own; CPU seconds and peak memory of each (ours: the median of several processes). The plain side is
-`tests/ohrbench/naive.py`.
+`tests/ohrbench/naive.py`. Then `ohr run` on gt and MinerU, which does far more (doses, floors, intervals, tables,
+figures): CPU seconds, its worker's too, from an empty store, with other hits to find, and again.
 
     OHRBENCH_DATA=DIR python tests/speed/ohrbench_retrieval.py [BASE] [DOMAIN ...]
 """
@@ -140,6 +141,26 @@ def report(found: dict[str, dict]) -> None:
     print(f"peak memory: {found['cold']['peak'] / plain_side['peak']:.2f} of plain's (limit 1)")
 
 
+def runs(domains: list[str], folder: str) -> None:
+    """Time `ohr run` from an empty store, with chunks and indices in the store, and with everything there."""
+    spec = Path(__file__).parents[2] / "pipelines" / "ohrbench-retrieval.yaml"
+    words = ["run", str(spec), "--set", f"benchmark.domains=[{', '.join(domains)}]", "--workers", "1"]
+    environment = {**os.environ, "OHRBENCH_DATA": str(ROOT.resolve())}
+    for told, more in (
+        ("empty store", []),
+        ("top 3, chunks and index kept", ["--set", "retrievers.0.top_k=3"]),
+        ("again", []),
+    ):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [str(Path(sys.executable).with_name("ohr")), *words, *more]
+        ended = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
+        assert ended.returncode < 2, ended.stderr  # 1 tells of MinerU's missing pages
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        done = next(line for line in ended.stdout.splitlines() if line.startswith(("done", "0 stage")))
+        print(f"ohr run, gt and MinerU, {told}: {used:.2f} s CPU ({done})")
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--side"]:
         run_side(sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5:])
@@ -150,3 +171,5 @@ if __name__ == "__main__":
             measure("fill", chosen, names, folder)
             sides = {"plain": 1, "cold": 3, "warm": 5}
             report({side: measure(side, chosen, names, folder, times) for side, times in sides.items()})
+        with TemporaryDirectory() as folder:
+            runs(names, folder)
