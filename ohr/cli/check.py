@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ohr.cli.options import AsJson, Limit, Overrides, SpecFile, Trust
-from ohr.cli.show import say, say_first, say_json
+from ohr.cli.show import counted, say, say_first, say_json
 from ohr.errors import OhrError
 
 if TYPE_CHECKING:
@@ -50,8 +50,9 @@ def check(
         return
     stages = ", ".join(f"{count} {stage}" for stage, count in counts.items())
     say(
-        f"{spec} is valid: {found['knowledge_bases']} knowledge bases, {counts.total()} cells ({stages}), "
-        f"{found['documents']} documents, {found['questions']} questions"
+        f"{spec} is valid: {counted(len(read.knowledge_bases), 'knowledge base')}, "
+        f"{counted(counts.total(), 'cell')} ({stages}), {counted(len(inputs.documents), 'document')}, "
+        f"{counted(len(inputs.questions), 'question')}"
     )
     say_first("notes:", inputs.notes)
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import isnan, nan
 from pathlib import Path
 
+from ohr.cli.show import counted
+
 STAGES = ("retrieval", "generation", "overall")
 
 
@@ -78,7 +80,7 @@ def legend(points: Sequence[Point]) -> str:
     first = points[0]
     interval = "± 95% interval over documents" if not isnan(first.low) else "no intervals: fewer than 5 documents"
     note = f" ({first.note})" if first.note == "few documents" else ""
-    return f"n = {first.n} questions in {first.documents} documents; {interval}{note}"
+    return f"n = {counted(first.n, 'question')} in {counted(first.documents, 'document')}; {interval}{note}"
 
 
 def _pipeline(point: Point) -> tuple[str, str, str, str, str]:

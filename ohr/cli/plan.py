@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ohr.cli.options import STORE, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
-from ohr.cli.show import say, say_first, say_json, say_table
+from ohr.cli.show import counted, say, say_first, say_json, say_table
 
 if TYPE_CHECKING:
     from ohr.engine.plan import Plan
@@ -30,8 +30,8 @@ def plan(
         say_json(made)
         return
     stages = ", ".join(f"{count} {stage}" for stage, count in made.cells.items())
-    say(f"{read.name}: {made.documents} documents, {made.questions} questions")
-    say(f"{sum(made.cells.values())} cells: {stages}")
+    say(f"{read.name}: {counted(made.documents, 'document')}, {counted(made.questions, 'question')}")
+    say(f"{counted(sum(made.cells.values()), 'cell')}: {stages}")
     say_table(
         ("step", "total", "in store", "left"),
         [(name, str(n.total), str(n.total - n.left), str(n.left)) for name, n in made.steps.items()],
