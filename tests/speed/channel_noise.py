@@ -12,6 +12,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from statistics import fmean, median
 from time import process_time
+from typing import Any
 
 import numpy as np
 import quicktok
@@ -28,7 +29,8 @@ ENCODING = quicktok.get_encoding("cl100k_base")
 
 def pages_of_mini() -> list[str]:
     """Cut mini's pages, one after the other, into pages of 1,034 tokens."""
-    mini = Registry().load("benchmark", "mini")(languages=("en",))
+    kind: Any = Registry().load("benchmark", "mini")
+    mini = kind(languages=("en",))
     lines = [line for d in mini.documents() for page in mini.pages(d) for line in page.text.splitlines(keepends=True)]
     made, held, tokens = [], "", 0
     for line in islice(cycle(lines), 100_000):

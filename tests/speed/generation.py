@@ -47,7 +47,7 @@ def bare(given: list[Prompt]) -> list[str]:
     for start in range(0, len(given), STAGE.batch_size):
         batch = given[start : start + STAGE.batch_size]
         chats = [[{"role": "system", "content": p.system}, {"role": "user", "content": p.user}] for p in batch]
-        texts = [TOKENIZER.apply_chat_template(c, tokenize=False, add_generation_prompt=True) for c in chats]
+        texts = [str(TOKENIZER.apply_chat_template(c, tokenize=False, add_generation_prompt=True)) for c in chats]
         texts = [text + prompt.opening for text, prompt in zip(texts, batch, strict=True)]
         inputs = TOKENIZER(texts, return_tensors="pt", padding=True, add_special_tokens=False)
         with torch.inference_mode():

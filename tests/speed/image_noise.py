@@ -11,6 +11,7 @@ os.environ |= {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_T
 import sys
 from statistics import median
 from time import process_time
+from typing import Any
 
 import cv2
 import numpy as np
@@ -21,7 +22,7 @@ from ohr.noise.augraphy import Augraphy
 from ohr.registry import Registry
 
 LIMIT, MEDIAN_LIMIT = 0.3, 0.12
-REPLACED = {
+REPLACED: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "binarization": [("InkBleed", {}), ("Letterpress", {})],
     "rollers": [("DirtyRollers", {"line_width_range": [1, 3]})],
     "warping": [("Folding", {})],
@@ -57,7 +58,7 @@ def main(seeds: int) -> int:
     medians = {}
     print(f"{'kind':22s} median    most   seconds a page, {seeds} seeds x severities .25 .5 1")
     for kind in kinds:
-        plugin = registry.load("image_noise", kind)
+        plugin: Any = registry.load("image_noise", kind)
         times = []
         for severity in (0.25, 0.5, 1.0):
             noise = plugin(severity=severity)

@@ -71,8 +71,9 @@ for name, lengths in {"one length": [700] * PAGES, "many lengths": rng.integers(
 
 with NamedTemporaryFile() as file:
     big = np.memmap(file.name, dtype=np.float16, mode="w+", shape=(20_000 * 300, DIM))
-    before, peaks, done = own_memory(), [], Event()
-    watch = Thread(target=lambda: [peaks.append(own_memory()) for _ in iter(lambda: done.wait(0.02), True)])
+    before, done = own_memory(), Event()
+    peaks: list[float] = []
+    watch = Thread(target=lambda: peaks.extend(own_memory() for _ in iter(lambda: done.wait(0.02), True)))
     watch.start()
     PageVectors(big, np.arange(300, len(big) + 1, 300)).search(queries[:4], 5)
     done.set()

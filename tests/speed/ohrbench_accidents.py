@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -143,7 +144,7 @@ def main(domains: Sequence[str]) -> None:
     rows |= {name.replace("_", " "): replace(Repaired(), **{name: True}) for name in names}
     rows["all of these"] = Repaired(**dict.fromkeys(names, True))
     for name, repaired in rows.items():
-        measured(name, lambda base, domain, repaired=repaired: reference(base, domain, repaired), domains)
+        measured(name, partial(reference, repaired=repaired), domains)
     measured("`clean` with its defaults (`tokens`, `bm25`)", clean, domains)
 
 

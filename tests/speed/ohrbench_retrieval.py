@@ -36,7 +36,7 @@ def timed(step: str):
 def plain(base: str, domains: list[str]) -> list[float]:
     with timed("import"):
         sys.path.insert(0, str(Path(__file__).parents[1] / "ohrbench"))
-        import naive
+        import naive  # type: ignore[import-not-found]
 
         from ohr.retrievers.bm25_reference import STOPWORDS
     with timed("read"):
@@ -122,8 +122,8 @@ def report(found: dict[str, dict]) -> None:
     plain_side = found["plain"]
     for side, result in found.items():
         parts = ", ".join(f"{step} {value:.2f}" for step, value in result["seconds"].items())
-        total = sum(result["seconds"].values())
-        print(f"{side:6}{total:8.2f} s CPU, {result['peak']:5.0f} MB   ({parts})")
+        spent = sum(result["seconds"].values())
+        print(f"{side:6}{spent:8.2f} s CPU, {result['peak']:5.0f} MB   ({parts})")
         same = sum(one == other for one, other in zip(result["scores"], plain_side["scores"], strict=True))
         print(f"{'':6}LCS {100 * fmean(result['scores']):.4f}, equal to plain: {same} of {len(plain_side['scores'])}")
 

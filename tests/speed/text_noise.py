@@ -96,15 +96,15 @@ def main() -> int:
 
     print(f"\n{'odd pages, rate 0.3':28}{'0.5 MB':>8}{'1 MB':>8}{'3 MB':>8}   seconds; linear: doubles, then trebles")
     for label, piece in ODD.items():
-        took = []
+        each = []
         for size in (500_000, 1_000_000, 3_000_000):
             opening, closing = AROUND.get(label, ("", ""))
             text = opening + piece * (size // len(piece)) + closing
             rng = np.random.default_rng(0)
-            took.append(
+            each.append(
                 seconds(lambda text=text, rng=rng: Formatting(rate=0.3).perturb(text, [(0, len(text))], rng), 1)
             )
-        print(f"{label:28}" + "".join(f"{one:8.2f}" for one in took), flush=True)
+        print(f"{label:28}" + "".join(f"{one:8.2f}" for one in each), flush=True)
     return slow
 
 
