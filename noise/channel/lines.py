@@ -1,6 +1,7 @@
 """What a line's look says of its chance to be lost whole: a heading, a list item, a row of a table."""
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,12 @@ from .page import PageWords
 Values = NDArray[np.float64]
 
 LOOKS = (
-    "all", "log_words", "log_words_squared", "one_word", "item", "numbered", "titled", "hash", "dots", "cells",
-    "ends_sentence", "ends_colon", "ends_comma", "ends_digit", "capitalised", "capitals", "digits", "formula", "table",
-    "first", "second", "last", "last_but_one", "blank_before", "blank_after", "words_before", "words_after", "heading",
-    "heading_before_text", "notation", "colon", "starts_small", "foreign", "quoted", "page_has_text", "page_lines",
+    "all", "log_words", "log_words_squared", "one_word",
+    "item", "numbered", "titled", "hash", "dots", "cells", "ends_sentence", "ends_colon", "ends_comma", "ends_digit",
+    "capitalised", "capitals", "digits", "notation", "colon", "starts_small", "foreign", "quoted", "blank_before",
+    "blank_after", "formula", "table",
+    "first", "second", "last", "last_but_one", "words_before", "words_after", "heading", "heading_before_text",
+    "page_has_text", "page_lines",
 )  # fmt: skip
 """What is looked at in a line. Ones and zeros, but for shares, and for the logarithms of numbers of words and lines."""
 
@@ -24,61 +27,59 @@ _WORD = re.compile(r"[^\W\d_][^\W_]*")
 _HEAD = 200
 """Characters of a line that are looked at; its end counts too."""
 
+_DIGIT = re.compile(r"\d")
+_OWN = slice(LOOKS.index("item"), LOOKS.index("blank_after") + 1)
+_BEFORE, _AFTER, _FORMULA, _FIRST = map(LOOKS.index, ("blank_before", "blank_after", "formula", "first"))
+_NO_HEADING = ("item", "dots", "ends_sentence", "capitalised")
 _SHORT, _LONG = 10, 16
 _CAPITALISED = 0.6
 
 
 def looks(page: PageWords) -> Values:
     """Describe each line of a page, (lines, len(LOOKS))."""
-    count, size = len(page.size), page.size.tolist()
-    made = np.zeros((count, len(LOOKS)))
-    logs = np.log1p(page.size)
-    starts, ends = _bounds(page)
-    for number in range(count):
-        made[number, 3:17] = _own(page.text[starts[number] : ends[number]], size[number])
-        made[number, 23:25] = _blanks(page.text, starts[number], ends[number], number == 0, number == count - 1)
-        made[number, 29:34] = _signs(page.text[starts[number] : ends[number]][:_HEAD])
-    made[:, 0], made[:, 1], made[:, 2] = 1, logs, logs**2
-    made[:, 17], made[:, 18] = page.kind == 1, page.kind == 2
-    for column, place in ((19, 0), (20, 1), (21, count - 1), (22, count - 2)):
-        if 0 <= place < count:
+    size, logs = page.size, np.log1p(page.size)
+    made = np.zeros((len(size), len(LOOKS)))
+    if not len(size):
+        return made
+    made[:, 0], made[:, 1], made[:, 2], made[:, 3] = 1, logs, logs**2, size == 1
+    made[:, _OWN] = [_own(page.text, start, end) for start, end in _bounds(page)]
+    made[0, _BEFORE] = made[-1, _AFTER] = 1
+    made[:, _FORMULA], made[:, _FORMULA + 1] = page.kind == 1, page.kind == 2
+    for column, place in ((_FIRST, 0), (_FIRST + 1, 1), (_FIRST + 2, len(size) - 1), (_FIRST + 3, len(size) - 2)):
+        if 0 <= place < len(size):
             made[place, column] = 1
-    made[1:, 25], made[:-1, 26] = logs[:-1], logs[1:]
-    made[:, 27] = (page.size <= _SHORT) & (made[:, 14] >= _CAPITALISED) & (made[:, 4] + made[:, 8] + made[:, 10] == 0)
-    made[:-1, 28] = made[:-1, 27] * (page.size[1:] >= _LONG)
-    made[:, 34], made[:, 35] = float((page.size >= _LONG).any()), np.log(max(count, 1))
+    made[1:, _FIRST + 4], made[:-1, _FIRST + 5] = logs[:-1], logs[1:]
+    item, dots, sentence, capitalised = (made[:, LOOKS.index(look)] for look in _NO_HEADING)
+    heading = (size <= _SHORT) & (capitalised >= _CAPITALISED) & (item + dots + sentence == 0)
+    made[:, _FIRST + 6] = heading
+    made[:-1, _FIRST + 7] = heading[:-1] & (size[1:] >= _LONG)
+    made[:, -2], made[:, -1] = float((size >= _LONG).any()), np.log(len(size))
     return made
 
 
-def _bounds(page: PageWords) -> tuple[list[int], list[int]]:
+def _bounds(page: PageWords) -> Iterator[tuple[int, int]]:
     """Give where the lines' text begins and ends, marks included."""
-    if not len(page.size):
-        return [], []
     first = np.searchsorted(page.line, np.arange(len(page.size)))
     last = np.append(first[1:], len(page.line)) - 1
-    return page.start[first].tolist(), page.end[last].tolist()
+    return zip(page.start[first].tolist(), page.end[last].tolist(), strict=True)
 
 
-def _own(line: str, words: int) -> tuple[float, ...]:
-    head, end = line[:_HEAD], line[-20:].rstrip("*_ $")[-1:]
+def _own(text: str, start: int, end: int) -> tuple[float, ...]:
+    """Give what a line says by itself: LOOKS from `item` to `blank_after`."""
+    head, last = text[start : min(start + _HEAD, end)], text[max(end - 20, start) : end].rstrip("*_ $")[-1:]
     found = _WORD.findall(head)
-    upper = sum(map(str.isupper, [word[0] for word in found]))
+    upper = len([word for word in found if word[0].isupper()])
+    length = len(head)
+    digits = len(_DIGIT.findall(head)) if head.isascii() else sum(map(str.isdigit, head))
     return (
-        words == 1, bool(_ITEM.match(head)), bool(_NUMBERED.match(head)), bool(_TITLED.match(head)), head[:1] == "#",
-        "...." in line or "…" in line, "&" in head, end in ".!?;" and end != "", end == ":", end == ",", end.isdigit(),
+        _ITEM.match(head) is not None, _NUMBERED.match(head) is not None, _TITLED.match(head) is not None,
+        head[:1] == "#", text.find("....", start, end) >= 0 or text.find("…", start, end) >= 0, "&" in head,
+        last != "" and last in ".!?;", last == ":", last == ",", last.isdigit(),
         upper / len(found) if found else 0.0, bool(found) and head.isupper(),
-        sum(map(str.isdigit, head)) / max(len(head), 1),
+        digits / length if length else 0.0, "\\" in head, ":" in head[:40],
+        bool(found) and found[0][0].islower(), not head.isascii(), '"' in head or "'" in head,
+        text.find("\n\n", max(start - 3, 0), start) >= 0, text.count("\n", end, end + 3) >= 2,
     )  # fmt: skip
-
-
-def _blanks(text: str, start: int, end: int, first: bool, last: bool) -> tuple[bool, bool]:
-    return first or "\n\n" in text[max(start - 3, 0) : start], last or text[end : end + 3].count("\n") >= 2
-
-
-def _signs(head: str) -> tuple[bool, ...]:
-    found = _WORD.search(head)
-    small = found is not None and found[0][0].islower()
-    return "\\" in head, ":" in head[:40], small, not head.isascii(), '"' in head or "'" in head
 
 
 _CONSTANT = 1e-6

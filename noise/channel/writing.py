@@ -121,11 +121,12 @@ class Writer:
         chance = np.where(heads, *reading.insertions)
         rank = self.draws[:, 3] / np.maximum(chance, 1e-9)
         free = (rank < 1) & (rank < rate / max(1 - rate, 1e-9)) & ~self._linked() & self.eligible[page.counted]
+        sizes, often = np.array(reading.inserted or ((1, 1),)).T
+        upto = np.cumsum(often)
         for number in np.flatnonzero(free).tolist():
             word, share = int(page.counted[number]), float(rank[number])
             place = int(page.start[word])
-            known = [value for value, count in reading.inserted for _ in range(count)] or [1]
-            count = known[int(self.draws[number, 2] * len(known))]
+            count = int(sizes[np.searchsorted(upto, self.draws[number, 2] * upto[-1], side="right")])
             before = page.text[page.start[max(word - count, 0)] : page.end[word - 1]] if word else ""
             if before and share < reading.repeated:
                 yield Edit("repeat", place, place, f"{before} ")

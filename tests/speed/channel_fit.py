@@ -106,8 +106,8 @@ class Data:
         return scores
 
 
-def question_values(data: Data, texts, base: str) -> dict[str, np.ndarray]:
-    """Measure each question: damaged, retrieval drop, terms and answer that survive."""
+def question_values(data: Data, texts, base: str, *, retrieval: bool = True) -> dict[str, np.ndarray]:
+    """Measure each question: damaged, retrieval drop (0 where it is not asked for), terms and answer that survive."""
     damaged, terms, answers = (np.full(len(data.asked), np.nan) for _ in range(3))
     for place, question in enumerate(data.asked):
         held = normalise(data.own(question, texts)).split()
@@ -117,7 +117,7 @@ def question_values(data: Data, texts, base: str) -> dict[str, np.ndarray]:
             terms[place] = len(data.terms[place].intersection(held)) / len(data.terms[place])
         if data.answers[place]:
             answers[place] = f" {data.answers[place]} " in f" {' '.join(held)} "
-    drop = data.retrieved - data.retrieval(texts, base)
+    drop = data.retrieved - data.retrieval(texts, base) if retrieval else np.zeros(len(data.asked))
     return {"r_noise": damaged, "drop": drop, "terms": terms, "answers": answers}
 
 
@@ -357,21 +357,23 @@ def main() -> None:
         model: (given.splits, given.seeds) if model == "channel" else (given.baseline_splits, given.baseline_seeds)
         for model in given.models
     }
-    for split in range(max(splits for splits, _ in counts.values())):
-        wanted = [
-            (model, seed) for model, (splits, seeds_) in counts.items() if split < splits for seed in range(seeds_)
-        ]
-        wanted = [(model, seed) for model, seed in wanted if (model, split, seed) not in log.runs]
-        with tempfile.TemporaryDirectory() as folder:
-            profiles = fitted(data, split, given.base, Path(folder)) if wanted else {}
-            for model, seed in wanted:
-                texts = predicted(data, profiles, model, seed, not given.without_domains)
-                values = question_values(data, texts, given.base)
-                values |= page_values(data, texts, distance=seed < given.distances)
-                log.add(model, split, seed, summary(data, values, real))
-                print(
-                    f"{model}, split {split}, seed {seed}: {perf_counter() - began:.0f} s", file=sys.stderr, flush=True
-                )
+    wanted = [
+        (seed, split, model)  # all splits once, then again: a test that is broken off has seen many splits
+        for model, (splits, often) in counts.items()
+        for split in range(splits)
+        for seed in range(often)
+        if (model, split, seed) not in log.runs
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        profiles: dict[int, dict[str, Path]] = {}
+        for seed, split, model in sorted(wanted):
+            if split not in profiles:
+                profiles[split] = fitted(data, split, given.base, Path(folder))
+            texts = predicted(data, profiles[split], model, seed, not given.without_domains)
+            values = question_values(data, texts, given.base)
+            values |= page_values(data, texts, distance=seed < given.distances)
+            log.add(model, split, seed, summary(data, values, real))
+            print(f"{model}, split {split}, seed {seed}: {perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
     rows = table(data, real)
     for model in given.models:
         runs, made = log.mean(model)
