@@ -90,8 +90,7 @@ class BM25ReferenceIndex:
             lengths.append(len(found))
         length = np.array(lengths, dtype=np.int64)
         chunk = np.repeat(np.arange(len(texts), dtype=np.int64), length)
-        stem_of = np.fromiter(known.words.values(), dtype=np.int64, count=len(known.words))
-        stem = stem_of[np.array(numbers, dtype=np.int64)]
+        stem = np.array(known.numbers, dtype=np.int64)[np.array(numbers, dtype=np.int64)]
         # each posting once, by stem and then by chunk, with how many words of the chunk share the stem
         posting, frequency = np.unique(stem * len(texts) + chunk, return_counts=True)
         stem, place = (posting // len(texts), posting % len(texts)) if len(texts) else (posting, posting)
@@ -170,38 +169,54 @@ def _weights(holders: NDArray[np.int64], size: int, epsilon: float) -> NDArray[n
 _APART = bytes(sign if sign >= 0x80 or chr(sign).isalnum() or chr(sign) == "_" else 0x20 for sign in range(0x100))
 """Turns each ASCII sign that is in no word into a space; bytes of other letters stay."""
 
+_OTHERS_APART = re.compile(rb"\xe2\x80[\x80-\xbf]")
+"""The spaces, dashes and quotes of U+2000 to U+203F, which are often found and in no word."""
+
+_NO_BREAK = "\u00a0".encode()
+
 
 class _Vocabulary(dict[bytes, tuple[int, ...]]):
-    """The words of pieces of text, as their places in `words`, and each word's stem: each found out once.
+    """The words of pieces of text, by their places in `places`, and each word's stem: each found out once.
 
-    Texts are cut at the ASCII signs that are in no word, which is quicker than `\\w+` by far; what is left beside
-    other signs (`it’s`, `a–b`) is cut by the expression, as a piece.
+    Texts are cut at the common signs that are in no word, which is quicker than `\\w+` by far; what is left beside
+    other signs (`2·x`, `a，b`) is cut by the expression, as a piece.
 
     Args:
-        words: the number of each word's stem; stop words are not there.
+        places: the place of each word; stop words are not there.
+        numbers: the number of each word's stem, by its place.
         stems: the number of each stem.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.places: dict[str, int] = {}
-        self.words: dict[str, int] = {}
+        self.numbers = array("q")
         self.stems: dict[str, int] = {}
 
+    @property
+    def words(self) -> dict[str, int]:
+        """The number of each word's stem."""
+        return dict(zip(self.places, self.numbers, strict=True))
+
     def different(self, text: str) -> set[int]:
-        """Give the places in `words` of a text's different words."""
-        pieces = text.lower().encode("utf-8", "surrogatepass").translate(_APART).split()
+        """Give the places of a text's different words."""
+        signs = text.lower().encode("utf-8", "surrogatepass").translate(_APART)
+        pieces = _OTHERS_APART.sub(b" ", signs.replace(_NO_BREAK, b"  ")).split()
         return set().union(*map(self.__getitem__, set(pieces)))
 
     def __missing__(self, piece: bytes) -> tuple[int, ...]:
         text = piece.decode("utf-8", "surrogatepass")
-        found = [text] if text.isascii() else _WORD.findall(text)
-        self[piece] = places = tuple(self._place(word) for word in found if word not in STOPWORDS)
+        if not piece.isascii():
+            places = tuple([self._place(word) for word in _WORD.findall(text) if word not in STOPWORDS])
+        else:
+            places = () if text in STOPWORDS else (self._place(text),)
+        self[piece] = places
         return places
 
     def _place(self, word: str) -> int:
-        place = self.places.get(word)
-        if place is None:
-            place = self.places[word] = len(self.words)
-            self.words[word] = self.stems.setdefault(porter.stem(word), len(self.stems))
+        places = self.places
+        place = places.setdefault(word, len(places))
+        if place == len(self.numbers):  # it is new
+            stems = self.stems
+            self.numbers.append(stems.setdefault(porter.stem(word), len(stems)))
         return place

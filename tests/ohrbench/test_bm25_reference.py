@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,3 +81,9 @@ def test_a_saved_index_finds_the_same(tmp_path):
 def test_chinese_is_one_word_for_each_unspaced_run():
     assert found(["租金是三百元。", "合同", "oak"], "合同", 1) == [1]
     assert found(["oak", "租金是三百元。", "合同"], "租金", 1) == [0]
+
+
+@given(st.text(st.sampled_from("aBé_1 .’–\u00a0\u2003\u203f²·，中\ud800\n"), max_size=30))
+def test_words_are_those_of_the_expression(text):
+    index = BM25Reference().index(chunks(text))
+    assert set(index.words) == set(re.findall(r"\w+", text.lower())) - STOPWORDS
