@@ -18,7 +18,7 @@ from ohr.spec.aims import TARGET_KEYS, Aim, aims, faults_of_aims
 from ohr.spec.faults import told
 from ohr.spec.model import Named
 from ohr.spec.source import Fault, Source, Where
-from ohr.spec.sweep import Variant, shown, variants
+from ohr.spec.sweep import Variant, suffix, variants
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
@@ -102,7 +102,7 @@ class Builder:
                     self.fault((*here, "name"), f"must be text (got {name!r})")
                 name = ""
             for built in self.spread(family, keys, here):
-                found.append(Named(name + "".join(f"-{shown(value)}" for _, value in built.swept), built.stage))
+                found.append(Named(name + suffix(built.swept), built.stage))
         repeated = sorted({item.name for item in found if [other.name for other in found].count(item.name) > 1})
         for name in repeated:
             self.fault(where, f"several entries are named {name!r}: give each a `name` of its own")

@@ -17,7 +17,7 @@ from ohr.spec.model import KnowledgeBase, KnowledgeBaseEntry, Named, Spec, SpecF
 from ohr.spec.parts import fault_of
 from ohr.spec.protocol import Protocol
 from ohr.spec.source import Source, Where, read_source
-from ohr.spec.sweep import shown
+from ohr.spec.sweep import shown, suffix
 
 
 def read_spec(path: Path, overrides: Sequence[str] = (), *, trust_plugins: bool = False) -> Spec:
@@ -220,7 +220,7 @@ def _levels(builder: Builder, entry: KnowledgeBaseEntry, where: Where, replicate
         for draw in range(draws):
             levels.append(
                 KnowledgeBase(
-                    name=label + "".join(f"-{shown(v)}" for _, v in swept) + (f"#{draw}" if draws > 1 else ""),
+                    name=label + suffix(swept) + (f"#{draw}" if draws > 1 else ""),
                     noise=label + rest,
                     image_noise=tuple(built.stage for built in images),
                     ocr=engine.stage,

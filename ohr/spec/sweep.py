@@ -33,6 +33,13 @@ def shown(value: Any) -> str:
     return "+".join(map(shown, value)) if isinstance(value, list | tuple) else str(value)
 
 
+def suffix(swept: Sequence[tuple[str, Any]]) -> str:
+    """Give what swept fields add to a plugin's name: their values; a switch says which one it is."""
+    return "".join(
+        f"-{field}={str(value).lower()}" if isinstance(value, bool) else f"-{shown(value)}" for field, value in swept
+    )
+
+
 def variants(plugin: type[Stage], keys: Mapping[str, Any]) -> list[Variant]:
     """Spread a plugin's keys over the lists that stand where a scalar is expected, in file order."""
     swept = [

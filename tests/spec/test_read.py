@@ -96,6 +96,11 @@ def test_a_swept_engine_field_names_the_levels(spec):
     ]
 
 
+def test_a_swept_switch_is_named_by_its_field(spec):
+    read = spec(BASE.replace("{kind: bm25}", "{kind: dense, normalise: [true, false]}") + "knowledge_bases: [{}]\n")
+    assert [named.name for named in read.retrievers] == ["dense-normalise=true", "dense-normalise=false"]
+
+
 def test_noise_is_drawn_once_per_replicate_and_the_clean_base_once(spec):
     read = spec(BASE + "replicates: 3\nknowledge_bases: [{}, {name: noisy, text_noise: {kind: formatting}}]\n")
     assert [(base.name, base.replicate) for base in read.knowledge_bases] == [

@@ -12,8 +12,8 @@ from statistics import median
 from time import perf_counter
 
 import numpy as np
-from rank_bm25 import BM25Plus
 
+from ohr import extras
 from ohr.contracts import Chunk
 from ohr.retrievers.bm25 import BM25
 
@@ -21,7 +21,7 @@ from ohr.retrievers.bm25 import BM25
 def compare(name: str, texts: list[str], queries: list[str], limit: int) -> None:
     chunks = [Chunk(str(n), "d/a", (0,), 0, len(text), text) for n, text in enumerate(texts)]
     index = BM25(variant="bm25+", tokenizer="whitespace").index(chunks)
-    peer = BM25Plus([text.split() for text in texts], delta=0.5)
+    peer = extras.load("rank_bm25", "bm25").BM25Plus([text.split() for text in texts], delta=0.5)
     ours, theirs, worst, differ, ties = [], [], 0.0, 0, 0
     index.search(queries[:5], 10)
     for query in queries:

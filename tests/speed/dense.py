@@ -4,6 +4,7 @@ python tests/speed/dense.py
 """
 
 import os
+from collections.abc import Callable
 from statistics import median
 from time import process_time
 
@@ -18,7 +19,8 @@ from ohr.retrievers.dense import Dense
 from ohr.retrievers.vectors import VectorSearch
 
 
-def cpu(run):
+def cpu(run: Callable[[], object]) -> float:
+    """Measure CPU time, in seconds."""
     began = process_time()
     run()
     return process_time() - began
@@ -44,5 +46,5 @@ print(f"encode: {len(texts)} chunks, {median(ratios):.3f} times a bare loop, CPU
 
 vectors, queries = (rng.normal(size=(count, 384)).astype(np.float32) for count in (12_000, 2_900))
 found = VectorSearch.build(vectors, "exact", "speed")
-seconds = median(cpu(lambda: found.search(queries, 10)) for _ in range(3))
-print(f"search: 2,900 queries, 12,000 chunks: {seconds:.2f} s of CPU (limit 1)")
+taken = median(cpu(lambda: found.search(queries, 10)) for _ in range(3))
+print(f"search: 2,900 queries, 12,000 chunks: {taken:.2f} s of CPU (limit 1)")

@@ -9,10 +9,13 @@ answer the same prompts with the packaged SmolLM2, in the same batches; rounds a
 import os
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+from ohr import extras
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Prompt
 from ohr.engine.answer import ask
@@ -47,8 +50,8 @@ def bare(given: list[Prompt]) -> list[str]:
     for start in range(0, len(given), STAGE.batch_size):
         batch = given[start : start + STAGE.batch_size]
         chats = [[{"role": "system", "content": p.system}, {"role": "user", "content": p.user}] for p in batch]
-        texts = [str(TOKENIZER.apply_chat_template(c, tokenize=False, add_generation_prompt=True)) for c in chats]
-        texts = [text + prompt.opening for text, prompt in zip(texts, batch, strict=True)]
+        begun = [TOKENIZER.apply_chat_template(c, tokenize=False, add_generation_prompt=True) for c in chats]
+        texts = [f"{text}{prompt.opening}" for text, prompt in zip(begun, batch, strict=True)]
         inputs = TOKENIZER(texts, return_tensors="pt", padding=True, add_special_tokens=False)
         with torch.inference_mode():
             made = MODEL.generate(**inputs, max_new_tokens=12, do_sample=False, pad_token_id=TOKENIZER.pad_token_id)
@@ -63,32 +66,32 @@ def ours(given: list[Prompt], store: Store) -> list[str]:
     return [one.completion.text for one in done.values()]
 
 
-def timed(work, *arguments) -> tuple[float, list[str]]:
+def timed(work: Callable[[], list[str]]) -> tuple[float, list[str]]:
     began = perf_counter()
-    given = work(*arguments)
+    given = work()
     return perf_counter() - began, given
 
 
 with tempfile.TemporaryDirectory() as folder:
     os.environ.setdefault("OHR_STORE", f"{folder}/models")
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    library = extras.load("transformers", "llm")
 
     (Path(folder) / "spec.yaml").write_text(SPEC + "evaluate: [generation]\ngenerators: [{kind: extractive}]\n")
     spec = read_spec(Path(folder) / "spec.yaml")
     RECIPE = Recipe(spec, read_inputs(spec))
     place = checkpoints.loadable(STAGE.model)
-    TOKENIZER = AutoTokenizer.from_pretrained(place, padding_side="left")
-    MODEL = AutoModelForCausalLM.from_pretrained(place, dtype="float32").eval()
+    TOKENIZER = library.AutoTokenizer.from_pretrained(place, padding_side="left")
+    MODEL = library.AutoModelForCausalLM.from_pretrained(place, dtype="float32").eval()
     asked = prompts(spec.benchmark)
     bare(asked[:4]), list(STAGE.answer(asked[:4]))  # both are warm
     alone, through, again = [], [], []
     for turn in range(ROUNDS):
         store = Store(Path(folder) / f"store{turn}")
-        took, said = timed(bare, asked)
+        took, said = timed(lambda: bare(asked))
         alone.append(took)
-        took, told = timed(ours, asked, store)
+        took, told = timed(partial(ours, asked, store))
         through.append(took)
-        again.append(timed(ours, asked, store)[0])
+        again.append(timed(partial(ours, asked, store))[0])
         assert said == told, "the engine's replies differ from the bare model's"
 ratio = median(through) / median(alone)
 print(

@@ -8,6 +8,7 @@ nothing. Needs colpali-engine with its torchvision.
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from tempfile import NamedTemporaryFile
@@ -18,17 +19,20 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 import numpy as np
 import torch
-from colpali_engine.utils.processing_utils import BaseVisualRetrieverProcessor
+from numpy.typing import NDArray
 
+from ohr import extras
 from ohr.retrievers.maxsim import PageVectors
 
 PAGES, QUERIES = (int(given) for given in (*sys.argv[1:], "600", "40")[:2])
 DIM = 128
+PEER = extras.load("colpali_engine.utils.processing_utils", "colqwen").BaseVisualRetrieverProcessor
+Vectors = NDArray[np.float32]
 
 
-def unit(rng: np.random.Generator, count: int) -> np.ndarray:
+def unit(rng: np.random.Generator, count: int) -> Vectors:
     made = rng.normal(size=(count, DIM)).astype(np.float32)
-    return made / np.linalg.norm(made, axis=1, keepdims=True)
+    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True))
 
 
 def own_memory() -> float:
@@ -37,16 +41,32 @@ def own_memory() -> float:
     return int(status.partition("RssAnon:")[2].split()[0]) / 1024
 
 
-def score(stored, queries):
+def score(stored: PageVectors, queries: list[Vectors]) -> tuple[float, torch.Tensor]:
     began = perf_counter()
     found = torch.cat([block for _, block in stored.blocks(queries)], 1)
     return perf_counter() - began, found
 
 
-def peer(queries, pages):
+def peer(queries: list[torch.Tensor], pages: list[torch.Tensor]) -> tuple[float, torch.Tensor]:
     began = perf_counter()
-    found = BaseVisualRetrieverProcessor.score_multi_vector(queries, pages, device="cpu")
+    found = PEER.score_multi_vector(queries, pages, device="cpu")
     return perf_counter() - began, found
+
+
+def watched(work: Callable[[], object]) -> float:
+    """Measure by how much the memory grows at most, MB."""
+    before, peaks, done = own_memory(), [0.0], Event()
+
+    def watch() -> None:
+        while not done.wait(0.02):
+            peaks.append(own_memory())
+
+    watcher = Thread(target=watch)
+    watcher.start()
+    work()
+    done.set()
+    watcher.join()
+    return max(peaks) - before
 
 
 torch.set_num_threads(1)
@@ -71,11 +91,6 @@ for name, lengths in {"one length": [700] * PAGES, "many lengths": rng.integers(
 
 with NamedTemporaryFile() as file:
     big = np.memmap(file.name, dtype=np.float16, mode="w+", shape=(20_000 * 300, DIM))
-    before, done = own_memory(), Event()
-    peaks: list[float] = []
-    watch = Thread(target=lambda: peaks.extend(own_memory() for _ in iter(lambda: done.wait(0.02), True)))
-    watch.start()
-    PageVectors(big, np.arange(300, len(big) + 1, 300)).search(queries[:4], 5)
-    done.set()
-    watch.join()
-print(f"memory: {big.nbytes / 2**20:.0f} MB of page vectors on disk, searched with {max(peaks) - before:.0f} MB")
+    stored = PageVectors(big, np.arange(300, len(big) + 1, 300))
+    grown = watched(lambda: stored.search(queries[:4], 5))
+print(f"memory: {big.nbytes / 2**20:.0f} MB of page vectors on disk, searched with {grown:.0f} MB")
