@@ -78,6 +78,8 @@ def _print_curve(points: "Sequence[Point]") -> None:
 
 def _done(work: "Work", seconds: float) -> str:
     done = {name: count for name, count in work.calls.items() if count}
+    if not done and work.failures:
+        return f"nothing new was done: what was left failed ({seconds:.1f} s)"
     if not done:
         return f"0 stage calls: everything was in the store ({seconds:.1f} s)"
     done |= {f"tokens {way}": count for way, count in work.tokens.items()}
