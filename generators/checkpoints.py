@@ -32,6 +32,9 @@ HUB = {
 }
 """Short names of the models in OHRBench's tables, and what they are called on the hub."""
 
+CHAT = ", ".join(name for name in (*PACKAGED, *HUB) if "-vl-" not in name)
+"""The short names of models that read text alone."""
+
 
 def location(model: str) -> str:
     """Give what a library loads: a file, a folder, or a hub name."""

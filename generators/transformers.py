@@ -27,7 +27,7 @@ class Transformers(Generator):
     kind: Literal["transformers"] = "transformers"
     version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "llm"
-    model: Annotated[str, Field(description="A short name, a model's folder, a .gguf file, or a hub name.")] = (
+    model: Annotated[str, Field(description=f"{checkpoints.CHAT}, a folder, a .gguf file, or a hub name.")] = (
         "smollm2-135m-instruct"
     )
     revision: Annotated[str | None, Field(description="Of a hub model: branch, tag or commit.")] = None

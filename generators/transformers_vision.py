@@ -23,7 +23,7 @@ class TransformersVision(Generator):
     kind: Literal["transformers_vision"] = "transformers_vision"
     reads_images: ClassVar[bool] = True
     extra: ClassVar[str | None] = "llm"
-    model: Annotated[str, Field(description="A short name, a model's folder, or a hub name.")] = "qwen2-vl-7b"
+    model: Annotated[str, Field(description="qwen2-vl-7b, a model's folder, or a hub name.")] = "qwen2-vl-7b"
     revision: Annotated[str | None, Field(description="Of a hub model: branch, tag or commit.")] = None
     max_new_tokens: Annotated[int, Field(gt=0, description="Longest reply.")] = 1280
     max_pixels: Annotated[int, Field(gt=783, description="Larger pages are made smaller.")] = 1_003_520

@@ -21,7 +21,7 @@ class VLLM(Generator):
 
     kind: Literal["vllm"] = "vllm"
     extra: ClassVar[str | None] = "vllm"
-    model: Annotated[str, Field(description="A short name, a model's folder, or a hub name.")] = "qwen2-7b"
+    model: Annotated[str, Field(description=f"{checkpoints.CHAT}, a folder, or a hub name.")] = "qwen2-7b"
     revision: Annotated[str | None, Field(description="Of a hub model: branch, tag or commit.")] = None
     max_tokens: Annotated[int, Field(gt=0, description="Longest reply.")] = 1280
     temperature: Annotated[float, Field(ge=0, description="0 decodes greedily.")] = 0.0
