@@ -20,7 +20,7 @@ PAPER = [
 
 @pytest.fixture
 def small(page):
-    return page[100:400, 50:450].copy()
+    return page[100:260, 50:270].copy()
 
 
 def distort(effect, parameters, image, seed):

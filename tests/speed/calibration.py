@@ -38,8 +38,8 @@ CASES = {
     "ocr": (
         "mini OCR",
         1,
-        "{kind: mini, languages: [en], domains: [law, manual, finance], max_pages: 1, dpi: 100}",
-        "image_noise: {kind: salt_and_pepper, target_r_noise: [0.8, 0.9]}, ocr: {kind: tesseract}",
+        "{kind: mini, languages: [en], domains: [law, finance], max_pages: 1, dpi: 100}",
+        "image_noise: {kind: salt_and_pepper, target_r_noise: [0.6, 0.75, 0.9]}, ocr: {kind: tesseract}",
     ),
     "real_channel": (
         "real channel",
