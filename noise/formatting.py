@@ -12,7 +12,7 @@ from ohr.contracts import Edit, NoisyText, Span, TextNoise
 
 from . import cells, formulas, prose
 from .comments import commented
-from .markup import Region, regions
+from .markup import Region, doubtful_from, regions
 from .tabular import Tabular, tabulars
 from .units import Floats, Places, Units, thresholds, touched
 
@@ -62,7 +62,7 @@ class Formatting(TextNoise):
     """
 
     kind: Literal["formatting"] = "formatting"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     noise_type: ClassVar[Literal["semantic", "formatting"]] = "formatting"
     rules: Annotated[
         Rules,
@@ -139,7 +139,7 @@ class Formatting(TextNoise):
         converted, spaced, swapped = rng.random(len(maths)), rng.random((12, len(maths))), rng.random((2, len(symbols)))
         ends = np.array([(region.start, region.end) for region in maths], dtype=np.int64)
         signs = np.array([(one.start, one.options[-1][0]) for one in symbols], dtype=np.int64).reshape(-1, 2)
-        converted[commented(text, ends[:, 0], ends[:, 1])] = np.inf
+        converted[commented(text, ends[:, 0], ends[:, 1]) | (ends[:, 0] >= doubtful_from(text, found))] = np.inf
 
         def convert(places: list[int]) -> list[Edit]:
             chosen = (maths[place] for place in places)
@@ -176,7 +176,7 @@ class Formatting(TextNoise):
         places = np.array([place for place, _ in lines], dtype=np.int64)
         draws, content = rng.random(len(lines)), rng.random((len(inside), 19))
         spans = np.array(inside, dtype=np.int64).reshape(-1, 2)
-        fragile = commented(text, spans[:, 0], spans[:, 1])
+        fragile = commented(text, spans[:, 0], spans[:, 1]) | (spans[:, 0] >= doubtful_from(text, found))
 
         def rule_off(chosen: list[int]) -> list[Edit]:
             made = []

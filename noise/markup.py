@@ -56,6 +56,23 @@ def regions(text: str) -> list[Region]:
     return list(_with_charts(_filled(text, parser.found), parser.charts))
 
 
+def doubtful_from(text: str, found: Iterable[Region]) -> int:
+    """Find where it becomes doubtful which dollars belong together; the text's length where all is well.
+
+    That is at a `$$` without a partner, as around a table, and at a formula whose braces do not balance. Behind it,
+    a dollar that becomes two might end what another one began.
+    """
+    if "$" in text:
+        for region in found:
+            if region.kind in ("inline_formula", "block_formula"):
+                inner = text[slice(*region.body)].replace("\\{", "").replace("\\}", "")
+                if inner.count("{") != inner.count("}"):
+                    return region.start
+            elif region.kind in ("text", "chart") and (place := text.find("$$", region.start, region.end)) >= 0:
+                return place
+    return len(text)
+
+
 class _Parser:
     """One pass over the tokens; `found` stays ascending, and a larger region replaces those within it."""
 

@@ -115,6 +115,15 @@ def test_latex_that_parsed_still_parses(text, rate, seed):
     assert parses(noisy)
 
 
+@pytest.mark.parametrize("dollars", ["$", "$$"])
+@pytest.mark.parametrize("seed", range(9))
+def test_formulas_within_dollars_around_a_table_stay_within_them(seed, dollars):
+    table = "\\begin{tabular}{ll} $a$ & $b$ \\\\ \\end{tabular}"
+    text = f"{dollars}\n\\caption{{Of $P$ and $n=5$}}\n{table}\n{dollars}\n"
+    assert parses(text)
+    assert parses(perturb(text, 1.0, seed, markdown=0.0).text)
+
+
 @given(parsable, rates, seeds)
 def test_tables_keep_their_cells(text, rate, seed):
     noisy = perturb(text, rate, seed).text
