@@ -31,11 +31,13 @@ def check_hub(told: str, name: str, revision: str | None, files: tuple[str, ...]
         told: who asks, for the message.
         revision: branch, tag or commit.
     """
-    library = extras.load("huggingface_hub", "llm")
-    faults = []
+    library, errors = extras.load("huggingface_hub", "llm"), extras.load("huggingface_hub.errors", "llm")
+    faults: list[Exception] = []
     for file in files:
+        # a hub that cannot be reached is tried for half a minute, and need not be again
+        gone = any(isinstance(fault, errors.LocalEntryNotFoundError) for fault in faults)
         try:
-            library.hf_hub_download(name, file, revision=revision)
+            library.hf_hub_download(name, file, revision=revision, local_files_only=gone)
         except Exception as error:  # the hub's client raises what its transport raises, too
             faults.append(error)
         else:

@@ -102,6 +102,18 @@ def test_what_cannot_be_loaded_is_told_before_any_work(fields, told):
         Dense(**fields).check()
 
 
+def test_an_adapter_in_the_local_cache_is_found_without_the_hub(tmp_path, monkeypatch):
+    import huggingface_hub.constants
+
+    home = tmp_path / "models--acme--adapter"
+    (home / "refs").mkdir(parents=True)
+    (home / "snapshots" / "0a1").mkdir(parents=True)
+    (home / "refs" / "main").write_text("0a1")
+    (home / "snapshots" / "0a1" / "adapter_config.json").write_text("{}")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    Dense(model="acme/adapter").check()
+
+
 def test_a_revision_is_of_the_hub(tiny_bge_m3):
     with pytest.raises(PluginError, match="a revision belongs to a model on the hub"):
         Dense(model=str(tiny_bge_m3), revision="v2").check()
