@@ -35,7 +35,6 @@ NAMES, LETTERS = tuple(CLASSES), "".join(CLASSES.values())
 KINDS = "tfb"
 """What a line is: text, formula, table (or chart)."""
 
-_SPACE = re.compile(r"(\s+)")
 _ARTICLES = frozenset(("a", "an", "the", "A", "An", "The", "AN", "THE"))
 _HAS_DIGIT = re.compile(r"\d")
 _COUNTS = re.compile(r"[^\W_]|[^\x00-\x7f]")
@@ -120,14 +119,15 @@ def within(page: PageWords, eligible: Sequence[Span]) -> tuple[NDArray[np.bool_]
 
 def _tokens(text: str) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
     """Cut at white space; gives the pieces and where they begin and end."""
-    parts = _SPACE.split(text)  # pieces and, between them, the white space
-    length = np.fromiter(map(len, parts), dtype=np.int64, count=len(parts))
-    end = np.cumsum(length)
-    first, last = int(not parts[0]), len(parts) - int(not parts[-1])
-    if last <= first * 2:
-        return [], np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    kept = slice(2 * first, last, 2)
-    return parts[kept], (end - length)[kept], end[kept]
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    blank = np.ones(len(codes) + 2, dtype=bool)
+    blank[1:-1] = _BLANK[np.minimum(codes, len(_BLANK) - 1)]
+    edges = np.flatnonzero(blank[1:] != blank[:-1])
+    return text.split(), edges[::2], edges[1::2]
+
+
+_BLANK = np.array([chr(code).isspace() for code in range(0x3002)])
+"""White space by code; the last is U+3000."""
 
 
 def _kind(kind: str, text: str) -> int:
