@@ -31,13 +31,11 @@ def check_hub(told: str, name: str, revision: str | None, files: tuple[str, ...]
         told: who asks, for the message.
         revision: branch, tag or commit.
     """
-    library, errors = extras.load("huggingface_hub", "llm"), extras.load("huggingface_hub.errors", "llm")
+    library = extras.load("huggingface_hub", "llm")
     faults: list[Exception] = []
     for file in files:
-        # a hub that cannot be reached is tried for half a minute, and need not be again
-        gone = any(isinstance(fault, errors.LocalEntryNotFoundError) for fault in faults)
         try:
-            library.hf_hub_download(name, file, revision=revision, local_files_only=gone)
+            library.hf_hub_download(name, file, revision=revision, local_files_only=not _hub_answers())
         except Exception as error:  # the hub's client raises what its transport raises, too
             faults.append(error)
         else:
@@ -45,6 +43,17 @@ def check_hub(told: str, name: str, revision: str | None, files: tuple[str, ...]
     at = f"{name} at revision {revision!r}" if revision else name
     line = (str(faults[0]).strip().splitlines() or [""])[0]
     raise PluginError(f"{told}: {at} {_why(faults[0])} ({type(faults[0]).__name__}: {line})") from None
+
+
+@lru_cache(maxsize=1)
+def _hub_answers() -> bool:
+    """Ask once whether the hub is there: its client would try for half a minute, for each file of each model."""
+    constants, utils = (extras.load(f"huggingface_hub.{name}", "llm") for name in ("constants", "utils"))
+    try:
+        utils.get_session().head(constants.ENDPOINT, timeout=10)
+    except Exception:  # no network, no such name, offline mode: each client library has its own
+        return False
+    return True
 
 
 def _why(error: Exception) -> str:
