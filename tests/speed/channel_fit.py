@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import LCSseq, Levenshtein
@@ -181,7 +182,8 @@ def _is_number(word: str) -> bool:
 
 def halves(data: Data, split: int) -> list[set[str]]:
     """Halve the documents within their domains."""
-    rng, made = np.random.default_rng(split), [set(), set()]
+    rng = np.random.default_rng(split)
+    made: list[set[str]] = [set(), set()]
     for domain in DOMAINS:
         names = sorted({name for name, _ in data.truth if name.startswith(f"{domain}/")})
         for place, number in enumerate(rng.permutation(len(names)).tolist()):
@@ -265,7 +267,7 @@ def groups(data: Data) -> dict[str, np.ndarray]:
 
 def summary(data: Data, values: dict, real: dict) -> dict[str, float]:
     """Reduce what was measured of one run to the table's rows."""
-    made = {}
+    made: dict[str, float] = {}
     for measure, told in (("r_noise", "r_noise"), ("drop", "BM25 LCS drop")):
         made |= {f"{told}, {name}": float(values[measure][here].mean()) for name, here in groups(data).items()}
     made["query-term survival"] = float(np.nanmean(values["terms"]))
@@ -326,7 +328,7 @@ class Log:
 
 def fitted(data: Data, split: int, base: str, folder: Path) -> dict[str, Path]:
     """Fit a profile to each half; gives for each document that of the other half."""
-    profiles = {}
+    profiles: dict[str, Path] = {}
     for number, half in enumerate(halves(data, split)):
         path = folder / f"{split}-{number}.json"
         path.write_text(fit([a for a in data.aligned.values() if a.document not in half], base).dumps())
@@ -370,7 +372,7 @@ def main() -> None:
             if split not in profiles:
                 profiles[split] = fitted(data, split, given.base, Path(folder))
             texts = predicted(data, profiles[split], model, seed, not given.without_domains)
-            values = question_values(data, texts, given.base)
+            values: dict[str, Any] = question_values(data, texts, given.base)
             values |= page_values(data, texts, distance=seed < given.distances)
             log.add(model, split, seed, summary(data, values, real))
             print(f"{model}, split {split}, seed {seed}: {perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
