@@ -430,6 +430,11 @@ class TextNoise(Stage):
         """
         return self
 
+    @property
+    def sees_document(self) -> bool:
+        """Whether what it does to a page depends on the document's other pages."""
+        return type(self).for_document is not TextNoise.for_document
+
     def parts(self) -> tuple[str, ...]:
         """Name the parts whose cost can be told apart: those of a field `rules` with a weight."""
         return tuple(name for name, weight in self._rules().items() if weight)

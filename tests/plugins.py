@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from time import sleep
@@ -10,18 +11,21 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ohr import edits
 from ohr.contracts import (
     Benchmark,
     Chunk,
     Chunker,
     Completion,
     Document,
+    Edit,
     Generator,
     Hit,
     Image,
     ImageNoise,
     Index,
     NoisyImage,
+    NoisyText,
     OcrBackend,
     Page,
     PageRetriever,
@@ -29,6 +33,8 @@ from ohr.contracts import (
     Question,
     Recognition,
     Retriever,
+    Span,
+    TextNoise,
     execution,
 )
 from ohr.engine.local import Outcome
@@ -222,6 +228,21 @@ class Smudge(ImageNoise):
         width = image.shape[1]
         painted[:, width - round(self.severity * width) :] = ord("#")
         return NoisyImage(painted)
+
+
+class Shared(TextNoise):
+    """Cuts words off the end of pages; the more pages a document has, the fewer of each."""
+
+    kind: Literal["shared"] = "shared"
+    pages: Annotated[int, Field(description="Pages of the document.")] = 1
+
+    def for_document(self, pages: Sequence[Page], rng: np.random.Generator) -> "Shared":
+        return self.model_copy(update={"pages": len(pages)})
+
+    def perturb(self, text: str, eligible: Sequence[Span], rng: np.random.Generator) -> NoisyText:
+        words = [match.span() for match in re.finditer(r"\S+", text)]
+        cut = words[len(words) - round(self.rate * len(words) / self.pages) :]
+        return edits.apply(text, [Edit("cut", start, end, "", text[start:end]) for start, end in cut])
 
 
 class Dashes(Chunker):

@@ -94,7 +94,8 @@ class Donors:
         self.groups = {}
         for name, group in profile.groups.items():
             weights = np.array([group.weights.get(feature, 0.0) for feature in FEATURES])
-            members = np.flatnonzero(named == name) if name else np.arange(len(self.pages))
+            own = np.flatnonzero(named == name)
+            members = own if len(own) else np.arange(len(self.pages))  # the group of all, or none of it was kept
             self.groups[name] = Group(members, _place(described[members], weights), weights)
         self._wind()
 

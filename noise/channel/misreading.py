@@ -51,7 +51,7 @@ def confusions(found: Sequence[Confusion], steps: tuple[float, ...]) -> Confusio
     """Index confusions; `steps` are the shares of characters that change in a misread word (`Reading.misread`)."""
     table: dict[tuple[str, str], list[tuple[str, str, float]]] = {}
     for confusion in found:
-        if confusion.true:
+        if confusion.true and confusion.share > 0:  # among very many characters a share may be rounded to none
             here = table.setdefault((confusion.after, confusion.true[0]), [])
             before = here[-1][2] if here else 0.0
             here.append((confusion.true, confusion.read, before + confusion.share))

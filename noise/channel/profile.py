@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 
 from ohr.errors import DataError
 
@@ -16,12 +16,24 @@ OPERATIONS = ("delete", "garble", "respace", "rewrite", "move")
 SIZES = ("single", "few", "many", "lines")
 """Runs of 1 word, 2 to 9, 10 and more, and whole lines."""
 
-Histogram = tuple[tuple[int, int], ...]
+Histogram = tuple[tuple[PositiveInt, PositiveInt], ...]
 """(value, count), ascending by value."""
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def _has(*names: str) -> Any:
+    """Check that a mapping has these keys."""
+
+    def check(given: Mapping[str, Any]) -> Mapping[str, Any]:
+        absent = [name for name in names if name not in given]
+        if absent:
+            raise ValueError(f"has no {absent[0]!r}")
+        return given
+
+    return AfterValidator(check)
 
 
 class Fit(_Part):
@@ -53,7 +65,7 @@ class Donor(_Part):
     """A document of the fit: its group, and a pattern for each page that has words (see `Pattern.dumps`)."""
 
     group: str
-    pages: tuple[str, ...]
+    pages: Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class Reading(_Part):
@@ -67,13 +79,13 @@ class Reading(_Part):
         misread: share of the characters that change in a misread word, at equal steps of probability.
     """
 
-    operations: Mapping[str, Mapping[str, float]]
+    operations: Annotated[Mapping[str, Annotated[Mapping[str, float], _has(*OPERATIONS)]], _has(*SIZES)]
     silent: float
     insertions: tuple[float, float]
     inserted: Histogram
     repeated: float
     spurious: tuple[str, ...]
-    misread: tuple[float, ...]
+    misread: Annotated[tuple[float, ...], Field(min_length=1)]
 
 
 class Confusion(_Part):
@@ -100,10 +112,10 @@ class Profile(_Part):
     version: Literal[2] = 2
     fit: Fit
     lines: Mapping[str, float]
-    groups: Mapping[str, Group]
+    groups: Annotated[Mapping[str, Group], _has("")]
     reading: Reading
     confusions: tuple[Confusion, ...]
-    donors: tuple[Donor, ...]
+    donors: Annotated[tuple[Donor, ...], Field(min_length=1)]
 
     def dumps(self) -> str:
         """Give the JSON: short lists on one line."""

@@ -201,10 +201,11 @@ class _Gauge:
 
     def _task(self, recipe: Recipe, trial: KnowledgeBase, document: Document, asked: tuple[Question, ...]) -> ProbeTask:
         placed = recipe.placing(trial, document)
-        pages = range(document.pages) if placed else sorted({index for question in asked for index in question.pages})
+        whole = placed or any(noise.sees_document for noise in trial.text_noise)
+        pages = range(document.pages) if whole else sorted({index for question in asked for index in question.pages})
         keys = tuple((i, recipe.page(trial, document, i)) for i in pages) if trial.ocr.reads_images else ()
         cuts = self.spec.benchmark.scoring.segment_chinese
-        name = recipe.probe(trial, document, asked, cuts)
+        name = recipe.probe(trial, document, tuple(pages), asked, cuts)
         seed = self.seed(trial)
         return ProbeTask(
             recipe.spec.benchmark, trial, document, seed, name, tuple(pages), keys, asked, placed, cuts,

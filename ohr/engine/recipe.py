@@ -84,10 +84,17 @@ class Recipe:
         placed = any(noise.where != "everywhere" for noise in base.text_noise)
         return self.inputs.about.get(document.name, ()) if placed else ()
 
-    def probe(self, base: KnowledgeBase, document: Document, asked: Sequence[Question], segment_chinese: bool) -> str:
-        """Key of what a level leaves of the evidence of some questions."""
+    def probe(
+        self,
+        base: KnowledgeBase,
+        document: Document,
+        pages: Sequence[int],
+        asked: Sequence[Question],
+        segment_chinese: bool,
+    ) -> str:
+        """Key of what a level leaves of the evidence of some questions, of the pages that are looked at."""
         wanted = [[question.id, question.pages, question.evidence] for question in asked]
-        return key("probe", self.document(base, document), wanted, segment_chinese)
+        return key("probe", self.document(base, document), list(pages), wanted, segment_chinese)
 
     def chunks(self, document_key: str, chunker: Chunker) -> str:
         """Key of one document's chunks."""

@@ -102,6 +102,19 @@ def test_placed_noise_can_be_calibrated_too(home):
     assert mean_dose(finished, "r_noise", "0.3") == pytest.approx(calibration["achieved"])
 
 
+def test_noise_that_is_shared_over_a_document_is_measured_on_all_its_pages(home):
+    finished = home.run("""\
+benchmark: {kind: tiny, size: 12}
+knowledge_bases: [{name: s, text_noise: {kind: shared, target_evidence_loss: 0.2}}]
+questions: {evidence_source: table}
+retrievers: [{kind: bm25}]
+evaluate: [retrieval]
+""")
+    (calibration,) = manifest(finished)["calibration"]
+    assert {q.pages for q in finished.results.recipe.inputs.questions} == {(1,)}  # of two pages, one has evidence
+    assert mean_dose(finished, "evidence_loss", "0.2") == pytest.approx(calibration["achieved"])
+
+
 def test_targets_out_of_reach_are_all_told_with_what_can_be_reached(home):
     spec = TEXT.replace("markdown: 0, target_r_noise: [0.2, 0.4]", "markdown: 1, target_r_noise: [0.001, 0.8, 0.9]")
     with pytest.raises(SpecError) as told:

@@ -242,6 +242,51 @@ def test_a_bad_profile_is_refused_with_its_reason(tmp_path, content, told):
         Channel(profile=str(path)).check()
 
 
+def damaged(place, value):
+    """Give the shipped profile with another value at a place, or without it."""
+    profile = json.loads(Channel()._path().read_text(encoding="utf-8"))
+    part = profile
+    for name in place[:-1]:
+        part = part[name]
+    if value is None:
+        del part[place[-1]]
+    else:
+        part[place[-1]] = value
+    return profile
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        (("donors",), [], "donors: Tuple should have at least 1 item"),
+        (("donors", 0, "pages"), [], "donors.0.pages: Tuple should have at least 1 item"),
+        (("groups", ""), None, "groups: Value error, has no ''"),
+        (("reading", "operations", "few"), None, "reading.operations: Value error, has no 'few'"),
+        (("reading", "operations", "few", "move"), None, "operations.few: Value error, has no 'move'"),
+        (("reading", "misread"), [], "reading.misread: Tuple should have at least 1 item"),
+        (("reading", "inserted"), [[1, 0]], "inserted.0.1: Input should be greater than 0"),
+        (("reading", "silent"), float("nan"), "silent: Input should be a finite number"),
+    ],
+    ids=lambda given: ".".join(map(str, given)) if isinstance(given, tuple) else "",
+)
+def test_a_damaged_profile_is_refused_before_any_page(tmp_path, place, value, told):
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps(damaged(place, value)), encoding="utf-8")
+    with pytest.raises(DataError, match=told):
+        Channel(profile=str(path)).check()
+
+
+def test_confusions_too_rare_to_have_a_share_and_groups_without_donors_do_no_harm(tmp_path):
+    profile = damaged(("groups", "poetry"), damaged(("version",), 2)["groups"][""])
+    for confusion in profile["confusions"]:
+        confusion["share"] = 0.0
+    path = tmp_path / "rare.json"
+    path.write_text(json.dumps(profile), encoding="utf-8")
+    noise = Channel(profile=str(path), rate=0.9).for_document([Page("poetry/a", 0, PAGE)], np.random.default_rng(0))
+    made = noise.perturb(PAGE, [(0, len(PAGE))], np.random.default_rng(0))
+    assert noise.group == "poetry" and undo(made.text, made.edits) == PAGE != made.text
+
+
 @pytest.mark.parametrize(
     ("fields", "told"), [({"group": "poetry"}, "has no group 'poetry'"), ({"donor": 999}, "25 donors.*999 is none")]
 )
