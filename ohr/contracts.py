@@ -275,7 +275,9 @@ def execution(description: str, **limits: Any) -> Any:
 class Stage(BaseModel, ABC):
     """One step of a pipeline: its fields are its YAML keys, and it holds no other state."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", protected_namespaces=(), defer_build=True, allow_inf_nan=False
+    )
     family: ClassVar[str]
     """The family's name in the singular; plugins register in the entry-point group of FAMILIES."""
     version: ClassVar[int] = 1

@@ -12,6 +12,10 @@ from unicodedata import normalize
 from ohr.contracts import Page, Question
 from ohr.errors import DataError
 from ohr.faults import Fault
+from ohr.parsing import parse_json, whole_number
+
+_MOST_PAGES = 100_000
+"""No document has more; a larger page number is a mistake that would stand for as many missing pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,8 @@ def read_document(path: Path, name: str) -> Reading:
     """Read a document; what cannot be read is a fault, and a page whose text is no string has an error."""
     where = f"{path.parts[-2 - name.count('/')]}/{name}"
     try:
-        entries = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        entries = parse_json(path.read_bytes())
+    except (OSError, ValueError):
         return _unread("not readable as JSON", where)
     if not isinstance(entries, list):
         return _unread("not a list of pages", where)
@@ -124,7 +128,7 @@ def read_pages(base: Path, document: str) -> list[Page]:
     if not path.is_file():
         return []
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: not readable as JSON: {error}") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -144,7 +148,7 @@ def read_pages(base: Path, document: str) -> list[Page]:
 
 def with_texts(path: Path, texts: Mapping[int, str]) -> str:
     """Give a document's file with other texts by page index; all else stays, also keys that nobody here knows."""
-    entries = json.loads(path.read_text(encoding="utf-8"))
+    entries = parse_json(path.read_bytes())
     for entry in entries:
         number = entry.get("page_idx", entry.get("page_no"))
         if number in texts and isinstance(entry.get("text"), str):
@@ -155,7 +159,7 @@ def with_texts(path: Path, texts: Mapping[int, str]) -> str:
 def read_records(path: Path) -> list[Any]:
     """Read the entries of a question file as they stand; raises DataError when it is no JSON list."""
     try:
-        records = json.loads(path.read_text(encoding="utf-8"))
+        records = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: not readable as JSON: {error}") from None
     if not isinstance(records, list):
@@ -201,10 +205,8 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _number(entry: Any) -> int | None:
-    number = entry.get("page_idx", entry.get("page_no")) if isinstance(entry, dict) else None
-    if isinstance(number, str) and number.strip().isdecimal():
-        return int(number)
-    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else None
+    number = whole_number(entry.get("page_idx", entry.get("page_no"))) if isinstance(entry, dict) else None
+    return number if number is not None and number < _MOST_PAGES else None
 
 
 def _is_whole(entry: Mapping[str, Any]) -> bool:

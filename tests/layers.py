@@ -21,6 +21,7 @@ SHARED = (
     "keys",
     "layout",
     "models",
+    "parsing",
     "pdf",
     "registry",
     "seeds",

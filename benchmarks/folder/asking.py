@@ -5,12 +5,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
+from ohr.parsing import lines, parse_json, whole_number
 
 from .documents import DOMAIN
 
@@ -118,10 +120,11 @@ class Asking:
             if page is None or page == "":
                 continue
             digits = str(page).strip()
-            if not digits.isdecimal() or isinstance(page, bool):
+            number = None if isinstance(page, bool) else whole_number(digits)
+            if number is None:
                 self._fault(where, f"a page must be a whole number (got {page!r})")
                 continue
-            numbers.add(int(digits) - self._first)
+            numbers.add(number - self._first)
         if numbers and not document:
             self._fault(where, "names a page, but not of which document")
             return ()
@@ -150,9 +153,8 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if suffix in (".csv", ".tsv"):
         yield from _csv(text, path)
     elif suffix in (".jsonl", ".ndjson"):
-        for number, line in enumerate(text.splitlines(), start=1):
-            if line.strip():
-                yield f"{path}:{number}", _mapping(_loaded(line, f"{path}:{number}"), f"{path}:{number}")
+        for number, line in lines(text):
+            yield f"{path}:{number}", _mapping(_loaded(line, f"{path}:{number}"), f"{path}:{number}")
     else:
         found = _loaded(text, str(path))
         if not isinstance(found, list):
@@ -163,7 +165,7 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _loaded(text: str, where: str) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text.encode())
     except ValueError as error:
         raise DataError(f"{where}: not readable as JSON: {error}") from None
 
@@ -177,7 +179,7 @@ def _mapping(record: Any, where: str) -> Mapping[str, Any]:
 def _csv(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     header = text.partition("\n")[0]
     delimiter = max(",;\t", key=header.count)  # spreadsheets of many countries write semicolons
-    reader = csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    reader = csv.DictReader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         for row in reader:
             where = f"{path}:{reader.line_num}"
@@ -192,7 +194,7 @@ def _cell(value: str | None) -> Any:
     """Read a cell: a JSON list where it is one, else its text."""
     if value and value.lstrip().startswith("["):
         try:
-            return json.loads(value)
+            return parse_json(value.encode())
         except ValueError:
             return value
     return value

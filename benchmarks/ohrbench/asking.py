@@ -10,6 +10,7 @@ from ohr.contracts import SOURCES, Document, Question
 from ohr.errors import DataError
 from ohr.faults import Fault
 from ohr.layout import read_records
+from ohr.parsing import whole_number
 
 FILES = ("qas_v2.json", "qas.json")
 _SOURCES = {"equation": "formula", "reading order": "reading_order"}
@@ -96,7 +97,7 @@ def _evidence(record: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[str, ..
     given, passage = record.get("evidence_page_no"), record.get("evidence_context")
     if type(given) is int and given >= 0 and isinstance(passage, str):  # as with almost all
         return (given,), (passage,)
-    listed = [_page(page) for page in _listed(given)]
+    listed = [whole_number(page) for page in _listed(given)]
     pages = tuple(page for page in listed if page is not None)
     passages = [_text(one) for one in _listed(passage)]
     ascending = tuple(sorted(set(pages)))
@@ -143,12 +144,6 @@ def _question_faults(question: Question, record: Mapping[str, Any], *, as_publis
 def _name(record: Mapping[str, Any], place: int) -> str:
     given = record.get("ID")
     return f"entry {place}" if given is None else _text(given)
-
-
-def _page(value: object) -> int | None:
-    if isinstance(value, str) and value.strip().isdecimal():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _text(value: object) -> str:

@@ -109,6 +109,8 @@ def _chosen(questions: Sequence[Question], spec: Spec) -> list[Question]:
             if value not in there:
                 raise SpecError(f"questions.{attribute}: no question has {value!r}. {choices(value, there)}")
         kept = [question for question in kept if not values or getattr(question, attribute) in values]
+    if questions and not kept:
+        raise SpecError(f"questions: none of {len(questions)} has all of these attributes together")
     return kept
 
 

@@ -23,7 +23,7 @@ from ohr.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Items of one step: how many there are, and how many are left to do."""
+    """Items of one step: how many there are, and how many are left to do; what several cells share counts once."""
 
     total: int
     left: int
@@ -65,14 +65,19 @@ def plan(spec: Spec, store_folder: Path, workers: int, limit: int | None = None)
     absent = {task.key for task in documents}
     unbuilt = {base for (base, _), name in keys.items() if name in absent}
     answers, tokens = _answers(bases, found, unbuilt)
-    imaged = [base for base in spec.knowledge_bases if base.ocr.reads_images]
+    read = {
+        recipe.page(base, document, index)
+        for base in spec.knowledge_bases
+        for document in (recipe.inputs.documents if base.ocr.reads_images else ())
+        for index in range(document.pages)
+    }
     stages: dict[str, int] = {}
     for cell in cells(spec):
         stages[cell.stage] = stages.get(cell.stage, 0) + 1
     steps = {
-        "pages to recognise": Count(sum(d.pages for d in recipe.inputs.documents) * len(imaged), len(pages)),
-        "documents to build": Count(len(recipe.inputs.documents) * len(spec.knowledge_bases), len(documents)),
-        "searches": Count(len(found) * len(scopes(recipe)), _searches_left(bases)),
+        "pages to recognise": Count(len(read), len(pages)),
+        "documents to build": Count(len(set(keys.values())), len(documents)),
+        "searches": _searches(bases),
         "prompts to answer": answers,
     }
     if uncalibrated:
@@ -91,12 +96,11 @@ def _calibrated(spec: Spec, inputs: Inputs, store: Store) -> tuple[Spec, int]:
         return spec, sum(base.target is not None for base in spec.knowledge_bases)
 
 
-def _searches_left(bases: Bases) -> int:
-    return sum(
-        not bases.store.has(search_key(bases, search, scope))
-        for search in searches(bases.recipe.spec)
-        for scope in scopes(bases.recipe)
-    )
+def _searches(bases: Bases) -> Count:
+    names = {
+        search_key(bases, search, scope) for search in searches(bases.recipe.spec) for scope in scopes(bases.recipe)
+    }
+    return Count(len(names), sum(not bases.store.has(name) for name in names))
 
 
 def _answers(
@@ -116,10 +120,12 @@ def _answers(
         name = bases.recipe.prompt(generator.stage)
         prompts = [prompt for _, asked in prompts_of(bases, known, name, unbuilt) for prompt in asked.values()]
         left -= len(prompts)
+        total -= len(prompts)
         names = {bases.recipe.answer(generator.stage, prompt): prompt for prompt in prompts}
         missing = [prompt for name, prompt in names.items() if not bases.store.has(name)]
         left += len(missing)
-        tokens += 600 * (total // len(spec.generators) - len(prompts))  # not known yet: two chunks and the instructions
+        total += len(names)
+        tokens += 600 * (conditions * questions - len(prompts))  # not known yet: two chunks and the instructions
         tokens += sum(len(prompt.user) for prompt in missing) // 4
     return Count(total, left), tokens
 

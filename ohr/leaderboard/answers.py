@@ -1,9 +1,9 @@
 """Scores a file of answers to a benchmark's questions, and places it among published ones."""
 
 import csv
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from ohr.errors import DataError
 from ohr.leaderboard.breakdown import Breakdown, breakdown, macro_over_domains
 from ohr.leaderboard.standings import Leaderboard, Standing, leaderboards
 from ohr.ocr.ground_truth import GroundTruth
+from ohr.parsing import lines, parse_json
 from ohr.spec.model import KnowledgeBase, Spec
 
 Stage = Literal["generation", "overall"]
@@ -144,8 +145,8 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
 def _json(text: str, path: Path) -> Sequence[Any] | Mapping[str, Any]:
     try:
         if path.suffix.lower() in (".jsonl", ".ndjson"):
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
-        found = json.loads(text)
+            return [parse_json(line.encode()) for _, line in lines(text)]
+        found = parse_json(text.encode())
     except ValueError as error:
         raise DataError(f"{path}: not readable as JSON: {error}") from None
     if isinstance(found, Mapping) and isinstance(found.get("results"), list):
@@ -157,7 +158,7 @@ def _json(text: str, path: Path) -> Sequence[Any] | Mapping[str, Any]:
 
 def _csv(text: str, path: Path) -> list[dict[str, Any]]:
     try:
-        return list(csv.DictReader(text.splitlines(keepends=True), strict=True))
+        return list(csv.DictReader(StringIO(text, newline=""), strict=True))
     except csv.Error as error:
         raise DataError(f"{path}: not readable as CSV: {error}") from None
 

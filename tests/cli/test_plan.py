@@ -10,6 +10,14 @@ def test_a_plan_before_the_first_run_has_everything_left(ohr):
     assert told["tokens"] > 0
 
 
+def test_what_is_shared_is_not_told_to_be_in_an_empty_store(ohr):
+    sets = ("--set", "knowledge_bases=[{name: a}, {name: b}]", "--set", "retrievers=[{kind: bm25}]")
+    told = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)
+    assert told["cells"]["page"] == 2
+    assert told["steps"]["documents to build"] == {"total": 4, "left": 4}
+    assert told["steps"]["searches"] == {"total": 1, "left": 1}
+
+
 def test_a_plan_runs_nothing(ohr, home):
     assert ohr("plan", "small.yaml").exit_code == 0
     assert [path.name for path in home.iterdir()] == ["small.yaml"]

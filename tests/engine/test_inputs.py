@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from ohr.engine.inputs import read_inputs
@@ -53,6 +55,12 @@ def test_questions_are_chosen_by_their_kinds_and_documents_stay(home):
     assert chosen.documents == every.documents
     left, all_of_them = len(chosen.questions), len(every.questions)
     assert f"asked {left} of {all_of_them} questions: those chosen by `questions`" in chosen.notes
+
+
+def test_kinds_that_no_question_has_together_are_told(home):
+    with pytest.raises(SpecError) as caught:
+        read(home, "questions={evidence_source: chart, answer_form: List, task_type: understanding}", text=NUMBERS)
+    assert re.fullmatch(r"questions: none of \d+ has all of these attributes together", str(caught.value))
 
 
 def test_a_kind_that_no_question_has_is_told(home):

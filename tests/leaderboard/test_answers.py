@@ -31,7 +31,7 @@ def write(folder, form, answers):
         case "official":
             path.write_text(json.dumps(official(answers)))
         case "jsonl":
-            path.write_text("\n".join(map(json.dumps, records(answers))) + "\n\n")
+            path.write_text("\n".join(json.dumps(one, ensure_ascii=False) for one in records(answers)) + "\n\n")
         case "csv":
             with path.open("w", newline="") as opened:
                 writer = csv.DictWriter(opened, ["question_id", "answer"])
@@ -42,7 +42,7 @@ def write(folder, form, answers):
 
 @pytest.mark.parametrize("form", ["mapping", "records", "official", "jsonl", "csv"])
 def test_answers_are_read_from_every_form(tmp_path, form):
-    answers = {"q1": 'a "quoted", comma', "q2": "two\nlines", "q3": "中文"}
+    answers = {"q1": 'a "quoted", comma', "q2": "two\nlines", "q3": "中文\u2028中文"}
     assert read_answers(write(tmp_path, form, answers)) == answers
 
 

@@ -32,6 +32,13 @@ def test_answers_of_any_type_are_read(folder, given, read):
     assert only_question(folder).answers == read
 
 
+def test_half_a_character_is_read_as_a_question_mark(folder):
+    folder.question("q\ud83d", questions="Which \ud83d?", answers="\ud83d", evidence_context="a \ud83d\ude00 \ude00")
+    question = only_question(folder)
+    assert (question.id, question.text, question.answers) == ("q?", "Which ??", ("?",))
+    assert question.evidence == ("a \U0001f600 ?",)
+
+
 @pytest.mark.parametrize(
     ("pages", "passages", "read"),
     [

@@ -288,6 +288,7 @@ def test_a_file_that_is_not_text_is_told(tmp_path):
          ["text_noise.rate: must have at least one value to sweep (got [])"]),
         ("{text_noise: {kind: formatting, rate: high}}", ["text_noise.rate: must be a number (got 'high')"]),
         ("{text_noise: {kind: formatting, rate: true}}", ["text_noise.rate: must not be true or false (got True)"]),
+        ("{text_noise: {kind: formatting, rate: .nan}}", ["text_noise.rate: must be a finite number (got nan)"]),
         ("{text_noise: {kind: formatting, rate: [0.1, high]}}", ["text_noise.rate.1: must be a number (got 'high')"]),
         ("{text_noise: {kind: formatting, rules: bold}}", ["text_noise.rules: must be a mapping (got 'bold')"]),
         ("{text_noise: {kind: formatting, rules: {bold: 2}}}",
