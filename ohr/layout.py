@@ -181,6 +181,9 @@ def read_questions(path: Path) -> list[Question]:
     return questions
 
 
+_ASKED = ("ID", "doc_name", "questions", "answers", "evidence_source", "evidence_page_no", "evidence_context")
+
+
 def _question(record: Any, where: str) -> Question:
     try:
         source = str(record["evidence_source"])
@@ -196,8 +199,10 @@ def _question(record: Any, where: str) -> Question:
             answer_form=str(record.get("answer_form", "String")),
             task_type=str(record.get("task_type", "understanding")),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{where}: missing or wrong: {error}") from None
+    except KeyError as error:
+        raise DataError(f"{where}: has no {error}; a question has {', '.join(_ASKED)}") from None
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{where}: wrong: {error}") from None
 
 
 def _listed(value: Any) -> list[Any]:

@@ -23,7 +23,7 @@ def render(path: Path, index: int, dpi: int) -> Image:
 
     with _opened(path) as document:
         if not 0 <= index < len(document):
-            raise DataError(f"{path}: no page {index}: it has {len(document)} pages")
+            raise DataError(f"{path}: no page {index}: it has {len(document)} pages, counted from 0")
         try:
             page = document[index]
             try:

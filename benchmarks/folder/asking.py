@@ -74,8 +74,9 @@ class Asking:
         text = _text(parts["question"]).strip()
         if not text:
             self._fault(where, "has no question")
-        document = self._document(where, _text(parts["document"]).strip())
-        pages = self._page_numbers(where, parts["page"], document)
+        named = _text(parts["document"]).strip()
+        document = self._document(where, named)
+        pages = self._page_numbers(where, parts["page"], document, named)
         evidence = tuple(passage for passage in map(_text, _listed(parts["evidence"])) if passage.strip())
         source = _text(parts["evidence_source"]).strip() or "text"
         if source not in SOURCES:
@@ -113,7 +114,7 @@ class Asking:
         self._fault(where, f"the document {given!r} {told}")
         return ""
 
-    def _page_numbers(self, where: str, given: Any, document: str) -> tuple[int, ...]:
+    def _page_numbers(self, where: str, given: Any, document: str, named: str) -> tuple[int, ...]:
         listed = re.split(r"[,;\s]+", given.strip()) if isinstance(given, str) else _listed(given)
         numbers: set[int] = set()
         for page in listed:
@@ -126,7 +127,8 @@ class Asking:
                 continue
             numbers.add(number - self._first)
         if numbers and not document:
-            self._fault(where, "names a page, but not of which document")
+            if not named:  # that a document is not there is told already
+                self._fault(where, "names a page, but not of which document")
             return ()
         last = self._pages.get(document)
         for number in sorted(numbers):

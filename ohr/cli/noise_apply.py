@@ -60,6 +60,8 @@ def apply(
             say(f"{done.edits} edits, {found['edits_per_100_words']:.1f} per 100 words; ledger: {target / LEDGER}")
         if done.edits < done.aimed:
             say(f"{done.aimed} edits were to be made: there was no room for more")
+        if done.unasked:
+            say(f"{done.unasked:,} of {_several(len(asked), 'question')} are about no file of {source}")
         say_first(f"left alone: {_several(len(done.left_alone), 'file')}", done.left_alone)
         say_first(f"failed: {_several(len(done.failures), 'file')}", list(done.failures.values()))
         say(str(target))

@@ -43,6 +43,8 @@ def plan(
 def _left(made: "Plan", workers: int) -> str:
     if not any(count.left for count in made.steps.values()):
         return "left to do: nothing"
+    if not any(made.steps[name].left for name in ("pages to recognise", "prompts to answer")):
+        return "left to do: no page to recognise and no prompt to answer; the rest is not timed"
     minutes = "time unknown: no page or answer was timed here yet"
     if made.minutes is not None:
         minutes = f"about {made.minutes:.1f} minutes with {workers} workers"

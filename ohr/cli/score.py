@@ -74,7 +74,8 @@ def ocr(
     from ohr.leaderboard.ocr import ocr_spec, score_ocr
 
     root = root or (benchmark_root(folder) if benchmark is None else None)
-    spec = ocr_spec(folder, benchmark_keys(benchmark, root, domains, protocol, fields), name)
+    keys = benchmark_keys(benchmark, root, domains, protocol, fields)
+    spec = ocr_spec(folder, keys, name, _label(benchmark, keys))
     with bars() as progress:
         found = score_ocr(spec, store=store, runs=runs, workers=workers, progress=progress)
     if as_json:
@@ -103,7 +104,8 @@ def answers(
     from ohr.leaderboard.answers import read_answers, score_answers
     from ohr.spec.read import make_benchmark
 
-    made = make_benchmark(benchmark_keys(benchmark, root, domains, protocol, fields), "ohr score")
+    keys = benchmark_keys(benchmark, root, domains, protocol, fields)
+    made = make_benchmark(keys, _label(benchmark, keys))
     found = score_answers(made, read_answers(file), name or file.stem, stage.value)
     if as_json:
         say_json(found)
@@ -150,6 +152,11 @@ def benchmark_keys(
         except YAMLError:
             raise SpecError(f"--set {field}: the value is not valid YAML") from None
     return keys
+
+
+def _label(named: str | None, keys: Mapping[str, Any]) -> str:
+    """Head of messages: who named no benchmark must see which one was taken."""
+    return "ohr score" if named else f"ohr score: no --benchmark is named, so {keys['kind']}"
 
 
 def _print_ocr(found: "OcrScore") -> None:

@@ -55,6 +55,7 @@ class Applied:
     Args:
         left_alone: files that the noise cannot be laid on.
         failures: what went wrong, by file.
+        unasked: questions whose document is none of the files.
     """
 
     files: int = 0
@@ -62,6 +63,7 @@ class Applied:
     edits: int = 0
     aimed: int = 0
     words: int = 0
+    unasked: int = 0
     left_alone: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 
@@ -108,6 +110,8 @@ def apply(
         inside = path.relative_to(root)
         name = inside.with_suffix("").as_posix()
         tasks.append(FileTask(path, target / inside, name, chain.noises, tuple(about[name]), seed, dpi))
+    names = {task.document for task in tasks}
+    done.unasked = sum(question.document not in names for question in questions)
     target.mkdir(parents=True, exist_ok=True)
     with progress.step("noise", len(tasks)) as advance:
         for outcome in executor.map(lay, tasks, 0):

@@ -13,7 +13,7 @@ from ohr.engine.images import OtherPages, distort
 from ohr.engine.local import Executor
 from ohr.engine.perturb import perturb
 from ohr.engine.progress import Progress
-from ohr.errors import DataError
+from ohr.errors import DataError, SpecError
 from ohr.metrics.edit import edit_distance
 from ohr.spec.fragment import Family
 
@@ -154,6 +154,7 @@ def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) ->
 
     Raises:
         DataError: the file cannot be read, or has no such page.
+        SpecError: a noise goes by questions.
     """
     structured = path.suffix.lower() == ".json"
     pages = layout.read_pages(path.parent, path.stem) if structured else [read_text(path)]
@@ -161,6 +162,9 @@ def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) ->
     if not chosen:
         numbers = ", ".join(str(page.index) for page in pages[:10])
         raise DataError(f"{path}: no page {index}; it has {numbers}{', ...' if len(pages) > 10 else ''}")
+    placed = next((noise.where for noise in noises if noise.where != "everywhere"), None)
+    if placed:
+        raise SpecError(f"where: {placed} goes by questions, and a preview has none: use `ohr noise apply --questions`")
     shown = []
     for noise in noises:
         made = perturb([Page(path.stem, index, chosen[0].text)], [noise], (), seed)

@@ -28,7 +28,6 @@ DOSES = (
 """What is told of a knowledge base itself; columns of doses.csv."""
 RATIOS = ("text_errors", "formula_text_errors", "formula_structure_errors", "redundant_commands")
 """What Table S3 has."""
-_LABEL = "ohr score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +60,14 @@ class OcrScore:
     run: Path
 
 
-def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None) -> Spec:
+def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None, label: str = "ohr score") -> Spec:
     """Make the spec that scores a folder: the ground truth and the folder, BM25, top 2, retrieval only.
 
     Args:
         folder: `<domain>/<document>.json` below it, as every knowledge base of OHRBench.
         benchmark: its keys in a spec.
         name: of the OCR system; the folder's name.
+        label: stands first in messages about the keys.
 
     Raises:
         DataError: there is no such folder, or nothing in it that could be a page.
@@ -94,7 +94,7 @@ def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None
             "retrievers": [{"kind": "bm25_reference" if reference else "bm25", "top_k": TOP_K}],
             "evaluate": ["retrieval"],
         },
-        _LABEL,
+        label,
     )
 
 

@@ -41,7 +41,7 @@ def read_noise(given: str, registry: Registry | None = None) -> NoiseChain:
     if builder.faults:
         raise SpecError("\n".join(str(fault) for fault in sorted(set(builder.faults))))
     if any(built.aim for chain in chains for built in chain):
-        raise SpecError(f"{source.file}: a target needs questions: `ohr noise calibrate` finds the strength for a spec")
+        raise SpecError(f"{source.file}: a target is found for a spec, by its questions: see `ohr noise calibrate`")
     if len(chains) != 1 or family is None:
         swept = sorted({name for chain in chains for built in chain for name, _ in built.swept})
         raise SpecError(f"{source.file}: one level at a time: give {', '.join(swept)} one value")

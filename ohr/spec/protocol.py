@@ -46,7 +46,7 @@ class Protocol:
             known = kind in self.builder.registry.names(family) if isinstance(kind, str) else False
             if known:  # a kind that is no plugin at all is told by the builder
                 told = choices("", [plugin.kind for plugin in allowed])
-                self.builder.fault((*where, "kind"), f"is not {self._of}'s. {told} (got {kind!r})")
+                self.builder.fault((*where, "kind"), f"is not of {self._of}. {told} (got {kind!r})")
             return entry
         for name, value in plugin.fields.items():
             given = entry.get(name, value)

@@ -109,6 +109,17 @@ def test_noise_can_be_placed_by_a_question_file(ohr, home, pages):
     told = ohr("noise", "apply", pages, "out", "--noise", noise, "--questions", "qas.json", "--workers", 1, "--json")
     found = json.loads(told.output)
     assert abs(found["edits"] - found["aimed"]) <= len(list(pages.rglob("*.json")))
+    assert found["unasked"] == 0
+
+
+def test_questions_about_no_file_are_counted(ohr, home):
+    (home / "note.md").write_text(TEXT)
+    asked = {"ID": "a", "questions": "?", "answers": "x", "evidence_source": "text", "evidence_page_no": 0}
+    asked = [asked | {"doc_name": name, "evidence_context": "It paid well."} for name in ("note", "nota")]
+    (home / "qas.json").write_text(json.dumps([asked[0], asked[1] | {"ID": "b"}]))
+    noise = "{kind: formatting, rate: 0.05, where: evidence}"
+    told = ohr("noise", "apply", "note.md", "out", "--noise", noise, "--questions", "qas.json", "--workers", 1)
+    assert "1 of 2 questions are about no file of note.md\n" in told.stdout
 
 
 def test_a_pdf_comes_back_with_the_pixels_of_a_run(ohr, home):
@@ -160,7 +171,7 @@ def test_a_broken_file_is_told_and_the_others_are_done(ohr, home):
         ("{kind: formating}", "Did you mean 'formatting'?"),
         ("{kind: formatting, rate: 2}", "rate: must be less than or equal to 1 (got 2)"),
         ("{kind: formatting, rate: [0.1, 0.2]}", "one level at a time: give rate one value"),
-        ("{kind: formatting, target_r_noise: 0.2}", "a target needs questions"),
+        ("{kind: formatting, target_r_noise: 0.2}", "a target is found for a spec"),
         ("formatting", "must be a mapping with a `kind`"),
         ("{kind: [}", "not valid YAML"),
         ("[]", "must be a mapping with a `kind`"),

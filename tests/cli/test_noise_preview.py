@@ -75,6 +75,13 @@ def test_a_text_is_shown_before_and_after_with_its_edits_marked(ohr, home):
     assert sides[3].count("<ins") == told["noises"][1]["edits"]
 
 
+def test_placed_noise_is_refused_rather_than_shown_without_an_edit(ohr, home):
+    (home / "note.md").write_text("The lease began in 1964. It paid well.")
+    result = ohr("noise", "preview", "note.md", "--noise", "{kind: formatting, rate: 0.6, where: evidence}")
+    assert result.exit_code == 2
+    assert "where: evidence goes by questions" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -46,3 +46,15 @@ def test_a_plan_for_one_more_level_knows_how_long_it_takes(ohr_here):
 
 def test_a_limit_is_planned(ohr):
     assert ohr("plan", "small.yaml", "--limit", "2").stdout.startswith("small: 2 documents, ")
+
+
+def test_before_the_first_run_the_store_has_no_answer(ohr):
+    told = json.loads(ohr("plan", "small.yaml", "--limit", "1", "--json").stdout)
+    prompts = told["steps"]["prompts to answer"]
+    assert 0 < prompts["total"] == prompts["left"]  # with one document, shuffled and empty contexts are one prompt
+
+
+def test_where_neither_pages_nor_prompts_are_left_no_time_is_told(ohr):
+    told = ohr("plan", "small.yaml", "--set", "evaluate=[retrieval]", "--set", "generators=[]").stdout
+    (line,) = [line for line in told.splitlines() if line.startswith("left")]
+    assert line == "left to do: no page to recognise and no prompt to answer; the rest is not timed"

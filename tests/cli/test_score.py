@@ -78,6 +78,10 @@ def test_answers_are_scored_in_a_table_and_in_json(ohr, home):
         (("score", "ocr", "engine", "--benchmark", "minni"), "Did you mean 'mini'?"),
         (("score", "ocr", "engine", *KEYS, "--set", "languages"), "write it as key=value"),
         (("score", "ocr", "engine", *KEYS, "--root", "."), "benchmark.root: unknown key"),
+        (
+            ("score", "ocr", "engine", "--protocol", "clean"),
+            "no --benchmark is named, so mini: benchmark.protocol: unknown",
+        ),
         (("score", "answers", "nothing.csv", *KEYS), "nothing.csv: cannot be read: No such file"),
     ],
 )

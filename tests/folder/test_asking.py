@@ -141,3 +141,10 @@ def test_with_one_document_a_question_need_not_name_it(two):
     two.ask({"question": "?", "page": 2})
     (question,) = two.benchmark().questions()
     assert replace(question, text="") == replace(question, text="", document="documents/lease", pages=(1,))
+
+
+def test_one_mistake_is_told_once(two):
+    two.ask({"question": "?", "document": "leese", "page": 1})
+    with pytest.raises(DataError) as caught:
+        two.benchmark().questions()
+    assert len(str(caught.value).splitlines()) == 1

@@ -62,12 +62,12 @@ def test_without_a_protocol_the_defaults_are_as_ever(spec):
     [
         (
             "chunker: {kind: tokens}\nevaluate: [retrieval]",
-            "spec.yaml:3: chunker.kind: is not protocol reference of benchmark ohrbench's. Choose one of: reference. "
+            "spec.yaml:3: chunker.kind: is not of protocol reference of benchmark ohrbench. Choose one of: reference. "
             "(got 'tokens')",
         ),
         (
             "evaluate: [retrieval]\nretrievers:\n  - {kind: bm25_reference}\n  - {kind: bm25}",
-            "spec.yaml:6: retrievers.1.kind: is not protocol reference of benchmark ohrbench's. Choose one of: "
+            "spec.yaml:6: retrievers.1.kind: is not of protocol reference of benchmark ohrbench. Choose one of: "
             "bm25_reference. (got 'bm25')",
         ),
         (
