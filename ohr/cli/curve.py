@@ -80,7 +80,17 @@ def legend(points: Sequence[Point]) -> str:
     first = points[0]
     interval = "± 95% interval over documents" if not isnan(first.low) else "no intervals: fewer than 5 documents"
     note = f" ({first.note})" if first.note == "few documents" else ""
-    return f"n = {counted(first.n, 'question')} in {counted(first.documents, 'document')}; {interval}{note}"
+    counts: dict[int, list[str]] = {}  # questions without evidence count for answers, but not for retrieval
+    for point in points:
+        stages = counts.setdefault(point.n, [])
+        stages += [point.stage] * (point.stage not in stages)
+    documents = counted(first.documents, "document")
+    if len(counts) == 1:
+        return f"n = {counted(first.n, 'question')} in {documents}; {interval}{note}"
+    (n, stages), *others = counts.items()
+    told = [f"{counted(n, 'question')} in {' and '.join(stages)}"]
+    told += [f"{other} in {' and '.join(stages)}" for other, stages in others]
+    return f"n = {', '.join(told)}; {documents}; {interval}{note}"
 
 
 def _pipeline(point: Point) -> tuple[str, str, str, str, str]:

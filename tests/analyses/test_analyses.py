@@ -2,6 +2,7 @@
 
 import json
 from math import isnan
+from pathlib import Path
 from statistics import mean
 
 import pytest
@@ -156,3 +157,18 @@ def test_the_command_shows_one_or_all(folder):
     assert list(json.loads(given.stdout)) == list(ANALYSES)
     wrong = CliRunner().invoke(app, ["show", str(folder), "--analysis", "r_nose"])
     assert (wrong.exit_code, "Did you mean 'r_noise'?" in wrong.stderr) == (2, True)
+
+
+def test_a_benchmark_with_a_relative_folder_is_found_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    base = tmp_path / "data/retrieval_base/gt/law"
+    base.mkdir(parents=True)
+    (base / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "The lease began in 1964."}]))
+    asked = {"ID": "q", "doc_name": "law/lease", "questions": "When did the lease begin?", "answers": "1964"}
+    asked |= {"evidence_source": "text", "evidence_page_no": 0, "evidence_context": "The lease began in 1964."}
+    (tmp_path / "data/qas.json").write_text(json.dumps([asked]))
+    text = "benchmark: {kind: ohrbench, root: data}\nknowledge_bases: [{name: gt}]\nretrievers: [{kind: bm25}]\n"
+    (tmp_path / "spec.yaml").write_text(text + "evaluate: [retrieval]\n")
+    found = run(read_spec(Path("spec.yaml")), store=Path("store"), runs=Path("runs"), workers=1).folder
+    (row,) = ANALYSES["formatting_lcs"](found)
+    assert (row["lcs"], row["n"]) == (1, 1)

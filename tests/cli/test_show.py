@@ -156,3 +156,9 @@ def test_a_step_with_nothing_to_do_has_no_bar():
     with Bars(display).step("ocr", 0) as advance:
         advance(0)
         assert display.tasks == []
+
+
+def test_the_legend_tells_apart_stages_with_other_questions():
+    """Questions without evidence count for answers, but not for retrieval."""
+    told = legend([point(n=3), point("generation", n=5), point("overall", n=5)])
+    assert told.startswith("n = 3 questions in retrieval, 5 in generation and overall; 12 documents; ")
