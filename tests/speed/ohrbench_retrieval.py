@@ -157,7 +157,7 @@ def runs(domains: list[str], folder: str) -> None:
         assert ended.returncode < 2, ended.stderr  # 1 tells of MinerU's missing pages
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        done = next(line for line in ended.stdout.splitlines() if line.startswith(("done", "0 stage")))
+        done = next(line for line in ended.stdout.splitlines() if line.startswith(("done", "0 stage", "nothing new")))
         print(f"ohr run, gt and MinerU, {told}: {used:.2f} s CPU ({done})")
 
 
