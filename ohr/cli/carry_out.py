@@ -56,7 +56,7 @@ def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> Non
     say_first("notes:", read_manifest(finished.folder)["notes"])
     failures = finished.work.failures
     say_first(
-        f"failed items: {len(failures)} (each scores 0)",
+        f"failed items: {len(failures)} (questions that rest on them score 0)",
         as_lines(failures),
     )
     say(_done(finished.work, seconds))

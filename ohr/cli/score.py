@@ -184,7 +184,7 @@ def _print_ocr(found: "OcrScore") -> None:
     _print_leaderboards(found.leaderboards)
     say_first("notes:", found.notes)
     say_first(
-        f"failed items: {len(found.failures)} (each scores 0)",
+        f"failed items: {len(found.failures)} (questions that rest on them score 0)",
         as_lines(found.failures),
     )
     say(str(found.run))

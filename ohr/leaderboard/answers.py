@@ -15,7 +15,7 @@ from ohr.engine.prompting import parse_answer
 from ohr.engine.recipe import Recipe
 from ohr.engine.score import Scorer
 from ohr.errors import DataError
-from ohr.leaderboard.breakdown import Breakdown, breakdown, macro_over_domains
+from ohr.leaderboard.breakdown import Breakdown, asked, breakdown, macro_over_domains
 from ohr.leaderboard.standings import Leaderboard, Standing, leaderboards
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.parsing import lines, parse_json
@@ -102,7 +102,7 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
     scores = {metric: breakdown([row for row in rows if row["metric"] == metric]) for metric in protocol.answer}
     headline = scores[protocol.answer[0]]
     means = {group: est.mean for by in ("evidence_source", "domain") for group, est in headline[by].items()}
-    own = Standing(name, f"protocol {protocol.name}", means)
+    own = Standing(name, f"protocol {protocol.name}; {asked(headline)}", means)
     groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
     return AnswerScore(
         name=name,

@@ -37,6 +37,11 @@ def macro_over_domains(found: Breakdown) -> float:
     return float(np.mean(means)) if means else nan
 
 
+def asked(found: Breakdown) -> str:
+    """Say what the means rest on, as `676 questions of manual`: a published row has other questions."""
+    return f"{found['domain'][ALL].n} questions of {', '.join(name for name in found['domain'] if name != ALL)}"
+
+
 def _grouped(rows: Iterable[Row], group: Callable[[Row], str]) -> dict[str, Estimate]:
     parts: dict[str, list[Row]] = defaultdict(list)
     for row in rows:

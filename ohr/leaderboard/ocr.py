@@ -14,7 +14,7 @@ from ohr.engine.run import run
 from ohr.engine.work import Failure
 from ohr.errors import DataError
 from ohr.layout import composed
-from ohr.leaderboard.breakdown import ALL, Breakdown, breakdown, macro_over_domains
+from ohr.leaderboard.breakdown import ALL, Breakdown, asked, breakdown, macro_over_domains
 from ohr.leaderboard.standings import Leaderboard, Standing, leaderboards
 from ohr.results import read_csv, read_manifest, read_table
 from ohr.spec.model import Spec
@@ -142,6 +142,7 @@ def _placed(
     found: Mapping[str, Breakdown],
     doses: Mapping[str, Mapping[str, float]],
 ) -> list[Leaderboard]:
+    setting = f"{setting}; {asked(found[own])}"
     rows = []
     for base in (own, truth):
         means = {name: est.mean for by in ("evidence_source", "domain") for name, est in found[base][by].items()}

@@ -131,7 +131,7 @@ def test_a_failed_item_is_told_and_ends_with_1(ohr, stumbling):
     result = ohr(*stumbling)
     assert result.exit_code == 1
     (line,) = [line for line in result.stdout.splitlines() if line.startswith("  generator: ")]
-    assert "failed items: 1 (each scores 0)" in result.stdout.splitlines()
+    assert "failed items: 1 (questions that rest on them score 0)" in result.stdout.splitlines()
     assert line.startswith("  generator: stumbling on reference / closed_book: ")
     assert line.endswith(": the model stumbled")
 

@@ -122,6 +122,7 @@ def test_the_row_stands_among_the_published_ones(base, tmp_path, protocol):
     assert (sources.groups[-1], domains.groups) == ("all", ("law", "manual", "mean"))
     assert [row.system for row in sources.rows][:2] == ["gt", "bad"]
     (own,) = [row for row in domains.rows if row.system == "bad"]
+    assert own.setting.endswith("; 12 questions of law, manual")
     retrieval = found.retrieval["bad"]
     assert own.scores["mean"] == pytest.approx(found.macro["bad"])
     assert own.edit_distance == found.doses["bad"]["edit_distance"]
