@@ -78,7 +78,7 @@ def _table(rows: Sequence[Mapping[str, str]], by: str) -> None:
         lines.append(
             [*names, whole["n"], whole["failed"], _number(whole["mean"]), _number(whole["macro_mean"]), *cells]
         )
-    say(f"{rows[0]['stage']}, by {by}")
+    say(f"{rows[0]['stage']}, by {by}" if groups else f"{rows[0]['stage']}; by {by} all questions are alike")
     say_table(["noise", "level", "pipeline", "metric", "n", "failed", "micro", "macro", *groups], lines)
 
 

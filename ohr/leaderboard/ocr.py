@@ -104,9 +104,11 @@ def score_ocr(
     """Run an `ocr_spec` and read what came of it; what is in the store is not done again.
 
     Raises:
-        DataError: no file of the folder is a document of the benchmark: it is another benchmark's.
+        DataError: no file of the folder is a document of the benchmark: it is another benchmark's; or the benchmark
+            has no ground truth.
     """
     _refuse_another_benchmarks(spec)
+    _refuse_without_truth(spec.benchmark)
     finished = run(spec, store=store, runs=runs, workers=workers, progress=progress)
     truth, own = (base.name for base in spec.knowledge_bases)
     metric = spec.benchmark.scoring.retrieval
@@ -174,6 +176,14 @@ def _refuse_another_benchmarks(spec: Spec) -> None:
         raise DataError(
             f"none of the {len(names)} files is a document of benchmark {spec.benchmark.kind} (a file is {names[0]!r}, "
             f"a document {known[0]!r}): name the benchmark with --benchmark and, where it needs one, --root"
+        )
+
+
+def _refuse_without_truth(benchmark: Benchmark) -> None:
+    if not any(any(benchmark.pages(document)) for document in benchmark.documents()):
+        raise DataError(
+            f"benchmark {benchmark.kind} has no ground truth here, which OCR results are scored against: --set one of "
+            f"its keys (`ohr plugins show benchmark {benchmark.kind}`)"
         )
 
 

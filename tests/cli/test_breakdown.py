@@ -58,6 +58,7 @@ def test_a_run_is_shown_by_domain(ohr, ran):
         "textbook",
     ]
     assert told[3].split()[0] == "ground_truth"
+    assert "retrieval; by pages all questions are alike\n" in ohr("show", "study", "--by", "pages").stdout
 
 
 def test_the_json_has_the_rows(ohr, ran):

@@ -3,6 +3,7 @@ import os
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from ohr.errors import DataError, SpecError
 from ohr.leaderboard.ocr import ocr_spec, score_ocr
@@ -82,6 +83,16 @@ def test_a_folder_without_results_is_refused(tmp_path, keys, content):
             (folder / name).write_text("x")
     with pytest.raises(DataError, match=r"no such folder|holds no <domain>/<document>\.json"):
         ocr_spec(folder, keys)
+
+
+def test_a_benchmark_without_ground_truth_is_refused_and_what_to_set_is_told(base, tmp_path):
+    (tmp_path / "docs").mkdir()
+    Image.new("RGB", (9, 9)).save(tmp_path / "docs/lease.png")
+    (tmp_path / "q.json").write_text('[{"question": "When?", "page": 1, "evidence": "in 1964"}]')
+    keys = {"kind": "folder", "root": str(tmp_path / "docs"), "questions": str(tmp_path / "q.json")}
+    spec = ocr_spec(base(tmp_path / "ocr", {"documents/lease": ["in 1964"]}), keys)
+    with pytest.raises(DataError, match=r"no ground truth here.*`ohr plugins show benchmark folder`"):
+        score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs")
 
 
 def test_a_key_that_the_benchmark_does_not_have_is_told(base, keys, tmp_path, texts):
