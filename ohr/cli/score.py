@@ -254,8 +254,11 @@ def _print_leaderboards(boards: "Sequence[Leaderboard]") -> None:
         for own, setting in settings:
             say(f"  {'> measured here' if own else 'published'}: {setting}")
     if boards:
-        say("rows compare only where questions, retrievers and generators are the same; `of gt` is a row's share of")
-        say("the ground truth's score under its own settings, `mean` that of the domains shown, in published rows too")
+        say("rows compare only where questions, retrievers and generators are the same")
+        if any(row.own and row.is_truth for board in boards for row in board.rows):
+            say("`of gt` is a row's share of the ground truth's score under its own settings")
+        if any("mean" in board.groups for board in boards):
+            say("`mean` is that of the domains shown, in published rows too")
 
 
 def _percent(value: float, digits: int = 2) -> str:

@@ -43,6 +43,8 @@ def test_a_knowledge_base_of_ohrbench_is_scored_on_it_without_being_told(ohr, ho
     assert told.stdout.splitlines()[:2] == ["mine: bm25, top 2, protocol clean", "benchmark ohrbench, 1 questions"]
     told = ohr("score", "answers", "answers.json", "--root", "data", "--protocol", "reference")
     assert told.stdout.splitlines()[1] == "benchmark ohrbench"
+    assert "`mean` is that of the domains shown" in told.stdout
+    assert "`of gt`" not in told.stdout  # answers have no row of the ground truth's own
     found = ohr("score", "ocr", "data/retrieval_base/mine", *KEYS)
     assert (found.exit_code, found.stdout) == (2, "")
     assert (
