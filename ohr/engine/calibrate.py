@@ -95,7 +95,9 @@ def _entry(spec: Spec, bases: Sequence[KnowledgeBase], shop: Workshop, faults: l
     effort = _IMAGE if first.family == "image_noise" else _TEXT
     near = max(effort.tolerance, 1 / len(gauge.questions))
     wanted = [target.value for target in levels]
-    doses = search(gauge.measure, wanted, scan=effort.scan, tolerance=near / 2, passes=effort.passes)
+    # r_noise goes in steps of one question; a loss does not, and of few questions any strength would be near enough
+    enough = (near if first.measure == "r_noise" else effort.tolerance) / 2
+    doses = search(gauge.measure, wanted, scan=effort.scan, tolerance=enough, passes=effort.passes)
     calibrations = []
     for target, found in zip(levels, doses, strict=True):
         if isinstance(found, Unreachable):

@@ -115,6 +115,19 @@ evaluate: [retrieval]
     assert mean_dose(finished, "evidence_loss", "0.2") == pytest.approx(calibration["achieved"])
 
 
+def test_a_loss_of_few_questions_is_searched_as_closely_as_that_of_many(home):
+    finished = home.run("""\
+benchmark: {kind: tiny, size: 12}
+knowledge_bases: [{name: s, text_noise: {kind: shared, target_evidence_loss: 0.2}}]
+sample: 1
+retrievers: [{kind: bm25}]
+evaluate: [retrieval]
+""")
+    (calibration,) = manifest(finished)["calibration"]
+    assert calibration["questions"] == 1
+    assert calibration["achieved"] == pytest.approx(2 / 11, abs=0.02)  # of its 10 to 12 words: nothing is nearer
+
+
 def test_targets_out_of_reach_are_all_told_with_what_can_be_reached(home):
     spec = TEXT.replace("markdown: 0, target_r_noise: [0.2, 0.4]", "markdown: 1, target_r_noise: [0.001, 0.8, 0.9]")
     with pytest.raises(SpecError) as told:
