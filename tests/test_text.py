@@ -175,7 +175,7 @@ def test_any_text_can_be_stripped(text):
     "mark", [r"\[ ", r"\( ", "$x ", "$$ x ", r"\begin{equation} ", "<!-- ", "**a ", "_a ", "| - ", "{", "[", "$"]
 )
 def test_a_page_of_repeated_openings_is_stripped_in_time(mark):
-    strip_markup(mark * 4000)
+    assert len(strip_markup(mark * 4000)) <= len(mark) * 4000
 
 
 @given(st.text(st.sampled_from("ab 1.,–中文年The \n"), max_size=40))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ohr.cli.options import AsJson, Workers
-from ohr.cli.show import say, say_first, say_json
+from ohr.cli.show import counted, say, say_first, say_json
 
 
 def apply(
@@ -55,19 +55,15 @@ def apply(
     if as_json:
         say_json(found)
     else:
-        say(f"{_several(done.files, 'file')}, {_several(done.pages, 'page')}")
+        say(f"{counted(done.files, 'file')}, {counted(done.pages, 'page')}")
         if done.words:
             say(f"{done.edits} edits, {found['edits_per_100_words']:.1f} per 100 words; ledger: {target / LEDGER}")
         if done.edits < done.aimed:
             say(f"{done.aimed} edits were to be made: there was no room for more")
         if done.unasked:
-            say(f"{done.unasked:,} of {_several(len(asked), 'question')} are about no file of {source}")
-        say_first(f"left alone: {_several(len(done.left_alone), 'file')}", done.left_alone)
-        say_first(f"failed: {_several(len(done.failures), 'file')}", list(done.failures.values()))
+            say(f"{done.unasked:,} of {counted(len(asked), 'question')} are about no file of {source}")
+        say_first(f"left alone: {counted(len(done.left_alone), 'file')}", done.left_alone)
+        say_first(f"failed: {counted(len(done.failures), 'file')}", list(done.failures.values()))
         say(str(target))
     if done.failures:
         raise typer.Exit(1)
-
-
-def _several(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'s' * (number != 1)}"

@@ -22,7 +22,7 @@ def say(text: str = "") -> None:
 
 def counted(number: int, what: str) -> str:
     """Count in words: `1 page`, `2 pages`."""
-    return f"{number} {what}{'s' * (number != 1)}"
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def tell(text: str) -> None:
