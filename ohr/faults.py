@@ -4,24 +4,26 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-_NAMED = 3
+from ohr.wording import counted, named
 
 
 class Fault(NamedTuple):
-    """One thing that is not as it should be; `what` is in the plural, `where` names the one."""
+    """One thing that is not as it should be.
 
-    what: str
+    Attributes:
+        thing: what it is, in the singular, e.g. `question`.
+        about: what is wrong with it and what is done, in words that fit one as well as many: `of no page, scored 0`.
+        where: which one it is.
+    """
+
+    thing: str
+    about: str
     where: str
 
 
 def sentences(faults: Iterable[Fault]) -> list[str]:
     """Tell faults: one sentence for each kind, with how many and the first ones by name."""
-    places: dict[str, list[str]] = defaultdict(list)
-    for fault in faults:
-        places[fault.what].append(fault.where)
-    return [f"{len(found)} {what}: {_some(found)}" for what, found in places.items()]
-
-
-def _some(places: list[str]) -> str:
-    more = len(places) - _NAMED
-    return ", ".join(places[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    places: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for thing, about, where in faults:
+        places[thing, about].append(where)
+    return [f"{counted(len(found), thing)} {about}: {named(found)}" for (thing, about), found in places.items()]

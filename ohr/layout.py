@@ -79,19 +79,19 @@ def read_document(path: Path, name: str) -> Reading:
         if number is not None and number not in pages and _is_whole(entry):
             pages[number] = Page(name, number, entry["text"])
         elif number is None:
-            faults.append(Fault("pages without a page number, left out", f"{where} entry {place}"))
+            faults.append(Fault("page", "without a page number, left out", f"{where} entry {place}"))
         elif number in pages:
-            faults.append(Fault("pages that stand twice, of which the first counts", f"{where} page {number}"))
+            faults.append(Fault("page", "listed again, of which the first counts", f"{where} page {number}"))
         else:
             pages[number] = _page(name, number, entry)
             faults += _page_faults(pages[number], entry, where)
     if list(pages) != sorted(pages):
-        faults.append(Fault("files whose pages are out of order, put in order", where))
+        faults.append(Fault("file", "with pages out of order, put in order", where))
     return Reading(tuple(pages[number] for number in sorted(pages)), tuple(faults))
 
 
 def _unread(reason: str, where: str) -> Reading:
-    return Reading((), (Fault(f"files that are {reason}", where),), f"its file is {reason}")
+    return Reading((), (Fault("file", reason, where),), f"its file is {reason}")
 
 
 def composed(name: str) -> str:
@@ -234,11 +234,11 @@ def _page(name: str, number: int, entry: Mapping[str, Any]) -> Page:
 
 def _page_faults(page: Page, entry: Mapping[str, Any], where: str) -> Iterator[Fault]:
     if page.error is not None:
-        yield Fault("pages whose text is not a string, which count as failed", f"{where} page {page.index}")
+        yield Fault("page", "with a text that is not a string, counted as failed", f"{where} page {page.index}")
     elif not page.text.strip():
-        yield Fault(f"pages without text in {where.split('/')[0]}", f"{where} page {page.index}")
+        yield Fault("page", f"without text in {where.split('/')[0]}", f"{where} page {page.index}")
     if isinstance(entry.get("page_idx", entry.get("page_no")), str):
-        yield Fault("page numbers written as text, read as numbers", f"{where} page {page.index}")
+        yield Fault("page number", "in quotes, read without them", f"{where} page {page.index}")
 
 
 def _kind(value: object) -> str:

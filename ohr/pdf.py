@@ -9,6 +9,7 @@ import numpy as np
 from ohr import images
 from ohr.contracts import Image
 from ohr.errors import DataError
+from ohr.wording import counted
 
 _TRACE = 0.002  # of a pixel
 
@@ -23,7 +24,7 @@ def render(path: Path, index: int, dpi: int) -> Image:
 
     with _opened(path) as document:
         if not 0 <= index < len(document):
-            raise DataError(f"{path}: no page {index}: it has {len(document)} pages, counted from 0")
+            raise DataError(f"{path}: no page {index}: it has {counted(len(document), 'page')}, counted from 0")
         try:
             page = document[index]
             try:

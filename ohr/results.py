@@ -21,6 +21,7 @@ from ohr.errors import DataError
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
 from ohr.spec.model import Calibration
+from ohr.wording import counted
 
 _PACKAGES = (
     "bm25s", "faiss-cpu", "jieba", "numpy", "onnxruntime", "opencv-python", "pypdfium2", "quicktok-v1", "rapidfuzz",
@@ -151,7 +152,8 @@ def _misses(calibrations: Sequence[Calibration]) -> list[str]:
     """Say where the nearest dose that was found is not near enough."""
     return [
         f"{found.noise}: target_{found.target.measure} {found.target.value:g} was met to {found.achieved:.3f} only, "
-        f"at {found.knob} {found.value:g}: the dose jumps there, or {len(found.passes)} measurements were too few"
+        f"at {found.knob} {found.value:g}: the dose jumps there, or "
+        f"{counted(len(found.passes), 'measurement')} did not find it"
         for found in calibrations
         if not found.met
     ]
@@ -160,7 +162,7 @@ def _misses(calibrations: Sequence[Calibration]) -> list[str]:
 def _shortfalls(doses: Sequence[Row]) -> list[str]:
     """Say where noise that was placed found no room for its dose."""
     return [
-        f"{dose['kb']}: only {dose['edits']} of {dose['edits_aimed']} edits found a place: no equal dose"
+        f"{dose['kb']}: only {dose['edits']:,} of {counted(dose['edits_aimed'], 'edit')} found a place: no equal dose"
         for dose in doses
         if dose["edits"] < _ROOM * dose["edits_aimed"]
     ]

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, Retriever, execution
 from ohr.errors import PluginError
+from ohr.wording import counted
 
 from .batches import parts
 from .embedders import check_device, check_model, folder_of, model_identity
@@ -176,4 +177,5 @@ def _cut(retriever: BgeM3, texts: Sequence[str]) -> tuple[str, ...]:
     long = [text for text in texts if len(text.encode()) + 2 > window]
     read = tokenizer(long, truncation=False, verbose=False)["input_ids"] if long else []
     cut = sum(len(ids) > window for ids in read)
-    return (f"{cut} of {len(texts)} different chunks are longer than the {window} tokens that are read",) if cut else ()
+    share = f"{cut:,} of {counted(len(texts), 'different chunk')}"
+    return (f"{share} longer than the {window} tokens that are read",) if cut else ()

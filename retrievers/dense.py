@@ -12,6 +12,7 @@ from pydantic import Field
 
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, Retriever, execution
+from ohr.wording import counted
 
 from .batches import fitting, told
 from .embedders import Embedder, Pooling, check_device, check_model, embedder, folder_of, model_identity
@@ -157,5 +158,6 @@ def _cut(retriever: Dense, texts: Sequence[str]) -> tuple[str, ...]:
     lost = sum(max(length - window, 0) for length in lengths)
     if not cut:
         return ()
-    told = f"{cut} of {len(texts)} different chunks are longer than the {window} tokens that {retriever.model} reads"
-    return (f"{told}: {lost} tokens were cut off",)
+    share = f"{cut:,} of {counted(len(texts), 'different chunk')}"
+    told = f"longer than the {window} tokens that {retriever.model} reads: {counted(lost, 'token')} cut off"
+    return (f"{share} {told}",)

@@ -14,6 +14,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, PageView, Retriever, execution
 from ohr.errors import PluginError
+from ohr.wording import counted
 
 from .batches import fitting
 from .embedders import check_device, check_model, folder_of, model_identity
@@ -145,5 +146,5 @@ def _cut(retriever: Rerank, texts: Sequence[str]) -> tuple[str, ...]:
         return ()
     read = reader(retriever).tokenizer(long, truncation=False, verbose=False)["input_ids"]
     cut = sum(len(ids) > window for ids in read)
-    told = f"{cut} of {len(set(texts))} different chunks are longer than the {window} tokens of the cross-encoder"
-    return (told,) if cut else ()
+    share = f"{cut:,} of {counted(len(set(texts)), 'different chunk')}"
+    return (f"{share} longer than the {window} tokens of the cross-encoder",) if cut else ()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ohr import extras
 from ohr.contracts import Hit
 from ohr.errors import PluginError
+from ohr.wording import counted
 
 from .ranking import best
 
@@ -50,7 +51,9 @@ class VectorSearch:
         if kind == "exact":
             return cls(vectors)
         if len(vectors) < _TRAINING:
-            return cls(vectors, notes=(f"{len(vectors)} passages are too few for `{kind}`: the search is exact",))
+            return cls(
+                vectors, notes=(f"{counted(len(vectors), 'passage')}, too few for `{kind}`: the search is exact",)
+            )
         index = _approximate(vectors, kind)
         recall = _recall(vectors, index)
         note = f"`{kind}` is approximate: recall@10 {recall:.3f} against exact search"

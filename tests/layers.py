@@ -27,6 +27,7 @@ SHARED = (
     "seeds",
     "sentences",
     "text",
+    "wording",
 )
 """Rooms of ohr that a family may use; they use only each other, and the store."""
 

@@ -80,7 +80,7 @@ def test_a_file_without_pages_is_told(file):
 
 @pytest.mark.parametrize("index", [-1, 1])
 def test_a_page_that_is_not_there_is_told(file, index):
-    assert told(file(ONE_PAGE), index) == f"no page {index}: it has 1 pages, counted from 0"
+    assert told(file(ONE_PAGE), index) == f"no page {index}: it has 1 page, counted from 0"
 
 
 def test_a_page_that_does_not_load_is_told(file):

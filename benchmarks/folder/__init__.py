@@ -11,6 +11,7 @@ from ohr import layout, pdf
 from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
 from ohr.errors import DataError
 from ohr.keys import file_digest, key
+from ohr.wording import counted, named
 
 from .asking import Asking
 from .documents import DOMAIN, Found, Source, find
@@ -94,13 +95,13 @@ class Folder(Benchmark):
     def _unasked(self, questions: Sequence[Question]) -> Iterator[str]:
         """Tell which scores some or all questions cannot have."""
         for lacking, switched_off in (
-            ([q for q in questions if not q.answers], "no answer: their answers are given, not scored"),
-            ([q for q in questions if not q.pages], "no document or page: no retrieval score, no generation stage"),
-            ([q for q in questions if q.pages and not any(q.evidence)], "no evidence: no LCS, no r_noise"),
+            ([q for q in questions if not q.answers], "an answer: what is answered is kept, not scored"),
+            ([q for q in questions if not q.pages], "a document or page: no retrieval score, no generation stage"),
+            ([q for q in questions if q.pages and not any(q.evidence)], "evidence: no LCS, no r_noise"),
         ):
             if lacking:
-                which = "all" if len(lacking) == len(questions) else f"{len(lacking)} of {len(questions)}"
-                yield f"{which} questions have {switched_off} ({_some([q.id for q in lacking])})"
+                share = f"{len(lacking):,} of {counted(len(questions), 'question')}"
+                yield f"{share} without {switched_off} ({named([q.id for q in lacking])})"
 
     def _truth_notes(self) -> Iterator[str]:
         if self.ground_truth is None:
@@ -108,7 +109,7 @@ class Folder(Benchmark):
             return
         lacking = [document.name for document in self.documents() if not self.pages(document)]
         if lacking:
-            yield f"{len(lacking)} documents have no ground truth: {_some(lacking)}"
+            yield f"{counted(len(lacking), 'document')} without ground truth: {named(lacking)}"
 
     def _recorded(self, root: Path, name: str) -> Sequence[Page]:
         """Read the ground truth of a document; one that lies in no folder need not have one there either."""
@@ -131,10 +132,6 @@ class Folder(Benchmark):
 
 def _is_empty(file: Path) -> bool:
     return file.stat().st_size == 0
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
 @lru_cache(maxsize=4)

@@ -13,6 +13,7 @@ from unicodedata import normalize
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
 from ohr.parsing import lines, parse_json, whole_number
+from ohr.wording import counted
 
 from .documents import DOMAIN
 
@@ -64,7 +65,8 @@ class Asking:
             self.faults.append(f"{self._path}: holds no question")
         if self.faults:
             more = len(self.faults) - _TOLD
-            raise DataError("\n".join(self.faults[:_TOLD] + ([f"and {more} more faults"] if more > 0 else [])))
+            rest = [f"and {counted(more, 'more fault')}"] if more > 0 else []
+            raise DataError("\n".join(self.faults[:_TOLD] + rest))
         return list(made.values())
 
     def _question(self, where: str, record: Mapping[str, Any], default: str) -> Question:

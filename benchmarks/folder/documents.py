@@ -10,6 +10,7 @@ import numpy as np
 from ohr import pdf
 from ohr.contracts import Image
 from ohr.errors import DataError
+from ohr.wording import counted
 
 IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 DOMAIN = "documents"
@@ -47,7 +48,7 @@ class Source:
             DataError: there is no such page, or its file is damaged.
         """
         if not 0 <= index < self.pages:
-            raise DataError(f"{self.name}: no page {index}: it has {self.pages} pages")
+            raise DataError(f"{self.name}: no page {index}: it has {counted(self.pages, 'page')}")
         if self.is_pdf:
             return pdf.render(self.files[0], index, dpi)
         for file, count in zip(self.files, self.frames, strict=True):

@@ -11,6 +11,7 @@ from pydantic import Field
 from ohr import layout, pdf
 from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
 from ohr.keys import file_digest, key
+from ohr.wording import counted, named
 
 _DATA = Path(__file__).parent / "data"
 
@@ -78,11 +79,12 @@ class Mini(Benchmark):
         left_out = sorted(name for name in _about() if name not in kept)
         notes = []
         if left_out:
-            named = ", ".join(left_out[:3]) + (f" and {len(left_out) - 3} more" if len(left_out) > 3 else "")
-            notes.append(f"left out {len(left_out)} documents (other languages or domains): {named}")
+            left = counted(len(left_out), "document")
+            notes.append(f"left out {left} (other languages or domains): {named(left_out)}")
         unasked = sum(q.document in kept for q in layout.read_questions(_DATA / "qas.json")) - len(self.questions())
         if unasked:
-            notes.append(f"left out {unasked} questions whose evidence is on later pages (max_pages: {self.max_pages})")
+            left = counted(unasked, "question")
+            notes.append(f"left out {left} whose evidence is on later pages (max_pages: {self.max_pages})")
         return notes
 
     def _pdf(self, document: Document) -> Path:

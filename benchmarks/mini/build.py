@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ohr.wording import counted
+
 HERE = Path(__file__).parent
 SOURCE, DATA = HERE / "source", HERE / "data"
 SOURCES = ("text", "table", "formula", "chart", "reading_order")
@@ -92,7 +94,7 @@ def faults(document: Document, pdf: bytes) -> Iterator[str]:
     """Say everything that is wrong with a document."""
     printed = _printed(pdf)
     if len(printed) != len(document.pages):
-        yield f"PDF has {len(printed)} pages, truth.md {len(document.pages)}"
+        yield f"PDF has {counted(len(printed), 'page')}, truth.md {len(document.pages)}"
     for number, (truth, text) in enumerate(zip(document.pages, printed, strict=False)):
         yield from _disagreements(number, truth, text, document.language)
     for question in document.questions:
@@ -222,8 +224,8 @@ def main(arguments: list[str]) -> int:
 def _report(document: Document, found: list[str]) -> None:
     kinds = Counter(question["evidence_source"] for question in document.questions)
     multi = sum(len(question["pages"]) > 1 for question in document.questions)
-    counts = f"{len(document.pages)} pages, {len(document.questions)} questions {dict(kinds)}, {multi} multi-page"
-    print(f"{document.name}: {counts}")
+    counts = f"{counted(len(document.pages), 'page')}, {counted(len(document.questions), 'question')} {dict(kinds)}"
+    print(f"{document.name}: {counts}, {multi} of several pages")
     print("".join(f"  FAULT {fault}\n" for fault in found), end="")
 
 

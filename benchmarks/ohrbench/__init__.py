@@ -16,6 +16,7 @@ from ohr.faults import Fault, sentences
 from ohr.keys import file_digest, key
 from ohr.layout import by_form, json_files, other_form, read_document
 from ohr.text import HAN
+from ohr.wording import counted
 
 from .asking import document_fault, question_file, read_questions
 from .bases import TRUTH, base_files, base_names, compare
@@ -117,7 +118,7 @@ class OhrBench(Benchmark):
         """Download the data set from the hub, check it and unpack it."""
         found = fetch(folder, revision)
         return [
-            f"{found.files} files of {REPOSITORY} at commit {found.commit}, {found.unpacked} unpacked",
+            f"{counted(found.files, 'file')} of {REPOSITORY} at commit {found.commit}, {found.unpacked} unpacked",
             f"root: {found.root}",
         ]
 
@@ -179,16 +180,16 @@ def _asked(
 ) -> _Asked:
     read, faults = read_questions(path, as_published=as_published)
     names = by_form(documents)
-    told = "which score 0 as in the published code" if as_published else "matched"
+    told = "scored 0 as in the published code" if as_published else "matched"
     asked, misnamed = [], []
     for question in read:
         if domains is not None and question.domain not in domains:
-            faults.append(Fault("questions of other domains, left out", question.id))
+            faults.append(Fault("question", "outside the chosen domains, left out", question.id))
             continue
         other = other_form(question.document, names)
         if other is not None:
             where = f"{question.id} ({question.document})"
-            faults.append(Fault(f"questions whose document is named in another Unicode form, {told}", where))
+            faults.append(Fault("question", f"whose document is named in another Unicode form, {told}", where))
             if as_published:
                 misnamed.append(question.id)
             else:
@@ -228,7 +229,7 @@ def _survey(root: Path, domains: tuple[str, ...] | None, signature: object) -> _
             count = max((page.index + 1 for page in pages), default=0)
             known = documents.get(name) or Document(name, name.split("/")[0], _language(pages), count)
             documents[name] = replace(known, pages=max(known.pages, count))
-    faults += [Fault("documents without a page, left out", d.name) for d in documents.values() if not d.pages]
+    faults += [Fault("document", "without a page, left out", d.name) for d in documents.values() if not d.pages]
     kept = (document for document in documents.values() if document.pages)
     return _Survey(tuple(sorted(kept, key=lambda document: f"{document.name}.json".split("/"))), tuple(faults))
 

@@ -45,31 +45,31 @@ def read_questions(path: Path, *, as_published: bool = False) -> tuple[list[Ques
     faults: list[Fault] = []
     for place, record in enumerate(records):
         if not isinstance(record, dict):
-            faults.append(Fault("entries that are not questions, left out", f"{path.name} entry {place}"))
+            faults.append(Fault("item", "other than a question, left out", f"{path.name} entry {place}"))
             continue
         name = _name(record, place)
         if not _text(record.get("questions")).strip():
-            faults.append(Fault("questions without a text, left out", name))
+            faults.append(Fault("question", "without a text, left out", name))
             continue
         if name in questions:
-            faults.append(Fault("questions whose ID stands more than once, renamed", name))
+            faults.append(Fault("question", "whose ID stands more than once, renamed", name))
             name = f"{name} (entry {place})"
         questions[name] = question = _question(name, record)
         if not _is_usual(question, record):
             faults += _question_faults(question, record, as_published=as_published)
         if as_published and not isinstance(record.get("answers"), str):
             questions[name] = replace(question, answers=())
-            faults.append(Fault("answers that are not a string, which score -1 as in the published code", name))
+            faults.append(Fault("answer", "other than a string, scored -1 as in the published code", name))
     return list(questions.values()), faults
 
 
 def document_fault(question: Question, document: Document | None) -> Fault | None:
     """Tell a question about a document or a page that does not exist; it stays in the count and scores 0."""
     if document is None:
-        return Fault("questions about an absent document, which score 0", f"{question.id} ({question.document})")
+        return Fault("question", "about an absent document, scored 0", f"{question.id} ({question.document})")
     if question.pages and question.pages[-1] >= document.pages:
         where = f"{question.id} (page {question.pages[-1]} of {document.pages})"
-        return Fault("questions with evidence beyond the document, which score 0", where)
+        return Fault("question", "with evidence beyond the document, scored 0", where)
     return None
 
 
@@ -121,24 +121,23 @@ def _is_usual(question: Question, record: Mapping[str, Any]) -> bool:
 def _question_faults(question: Question, record: Mapping[str, Any], *, as_published: bool) -> Iterator[Fault]:
     given = [answer for answer in _listed(record.get("answers")) if answer is not None]
     if not given:
-        yield Fault("questions without an answer", question.id)
+        yield Fault("question", "without an answer", question.id)
     elif not all(isinstance(answer, str) for answer in given):
-        yield Fault("answers that are not text, read as they are written", question.id)
+        yield Fault("answer", "other than text, read as in the file", question.id)
     if not question.pages:
-        yield Fault("questions without an evidence page, which score 0", question.id)
+        yield Fault("question", "without an evidence page, scored 0", question.id)
     elif any(isinstance(page, str) for page in _listed(record.get("evidence_page_no"))):
-        yield Fault("evidence pages written as text, read as numbers", question.id)
+        yield Fault("evidence page", "in quotes, read without them", question.id)
     if not any(passage.strip() for passage in question.evidence):
         # where the published code finds a chunk of their page it gives them half
-        told = "score 0.5 where their page is found, else 0, as in the published code"
-        yield Fault(
-            f"questions without evidence, which {told if as_published else 'have no retrieval score'}", question.id
-        )
+        told = "scored 0.5 where the page is found, else 0, as in the published code"
+        without = "not scored in retrieval"
+        yield Fault("question", f"without evidence, {told if as_published else without}", question.id)
     if question.evidence_source not in SOURCES:
-        yield Fault("questions with an unknown evidence source", f"{question.id} ({question.evidence_source!r})")
+        yield Fault("question", "with an unknown evidence source", f"{question.id} ({question.evidence_source!r})")
     stated = _text(record.get("doc_type"))
     if stated and stated != question.domain:
-        yield Fault("questions whose doc_type is not their folder, which counts", f"{question.id} ({stated})")
+        yield Fault("question", "whose doc_type is not the folder, which counts", f"{question.id} ({stated})")
 
 
 def _name(record: Mapping[str, Any], place: int) -> str:

@@ -44,4 +44,4 @@ def compare(base: str, truth: Mapping[str, tuple[Page, ...]], here: Mapping[str,
     """Tell what a knowledge base has beyond the ground truth; what it lacks is told by whatever reads it."""
     for name in here:
         if name not in truth:
-            yield Fault(f"documents of {base} without ground truth, indexed all the same", name)
+            yield Fault("document", f"of {base} without ground truth, indexed all the same", name)

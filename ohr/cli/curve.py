@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan, nan
 from pathlib import Path
 
-from ohr.cli.show import counted
+from ohr.wording import counted
 
 STAGES = ("retrieval", "generation", "overall")
 

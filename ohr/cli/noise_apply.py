@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from ohr.cli.options import AsJson, Workers
-from ohr.cli.show import counted, say, say_first, say_json
+from ohr.cli.show import say, say_first, say_json
+from ohr.wording import counted
 
 
 def apply(
@@ -57,11 +58,12 @@ def apply(
     else:
         say(f"{counted(done.files, 'file')}, {counted(done.pages, 'page')}")
         if done.words:
-            say(f"{done.edits} edits, {found['edits_per_100_words']:.1f} per 100 words; ledger: {target / LEDGER}")
+            rate = f"{found['edits_per_100_words']:.1f} per 100 words"
+            say(f"{counted(done.edits, 'edit')}, {rate}; ledger: {target / LEDGER}")
         if done.edits < done.aimed:
-            say(f"{done.aimed} edits were to be made: there was no room for more")
+            say(f"{counted(done.aimed, 'edit')} aimed at: there was room for no more")
         if done.unasked:
-            say(f"{done.unasked:,} of {counted(len(asked), 'question')} are about no file of {source}")
+            say(f"about no file of {source}: {done.unasked:,} of {counted(len(asked), 'question')}")
         say_first(f"left alone: {counted(len(done.left_alone), 'file')}", done.left_alone)
         say_first(f"failed: {counted(len(done.failures), 'file')}", list(done.failures.values()))
         say(str(target))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ohr.cli.options import STORE, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
 from ohr.cli.show import say, say_json, say_table
+from ohr.wording import counted
 
 if TYPE_CHECKING:
     from ohr.spec.model import Calibration
@@ -50,6 +51,6 @@ def _print(found: "Calibration") -> None:
     verdict = "met" if found.met else "NOT met"
     say(
         f"{verdict} at {found.knob} {found.value:.5g}: {found.achieved:.4f} over seeds "
-        f"{', '.join(map(str, found.seeds))}, {found.questions} questions, tolerance {found.tolerance:.4f}"
+        f"{', '.join(map(str, found.seeds))}, {counted(found.questions, 'question')}, tolerance {found.tolerance:.4f}"
     )
     say()

@@ -7,6 +7,7 @@ import typer
 
 from ohr.cli.options import AsJson
 from ohr.cli.show import say, say_json, say_table
+from ohr.wording import counted
 
 
 def fit(
@@ -43,7 +44,8 @@ def fit(
     if as_json:
         say_json(about)
         return
-    say(f"{about['pages']} pages of {about['documents']} documents, {about['words']} words, {about['lost']} lost")
+    learned = f"{counted(about['pages'], 'page')} of {counted(about['documents'], 'document')}"
+    say(f"{learned}, {counted(about['words'], 'word')}, {about['lost']:,} lost")
     rows = [(name or "all", str(group.pages), f"{group.lost:.3f}") for name, group in profile.groups.items()]
     say_table(("group", "pages", "words lost"), rows)
     say(str(out))

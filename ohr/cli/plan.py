@@ -4,7 +4,8 @@ import os
 from typing import TYPE_CHECKING
 
 from ohr.cli.options import STORE, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
-from ohr.cli.show import counted, say, say_first, say_json, say_table
+from ohr.cli.show import say, say_first, say_json, say_table
+from ohr.wording import counted
 
 if TYPE_CHECKING:
     from ohr.engine.plan import Plan
@@ -47,5 +48,5 @@ def _left(made: "Plan", workers: int) -> str:
         return "left to do: no page to recognise and no prompt to answer; the rest is not timed"
     minutes = "time unknown: no page or answer was timed here yet"
     if made.minutes is not None:
-        minutes = f"about {made.minutes:.1f} minutes with {workers} workers"
+        minutes = f"about {made.minutes:.1f} minutes with {counted(workers, 'worker')}"
     return f"left to do: about {made.tokens:,} prompt tokens; {minutes}"

@@ -11,6 +11,7 @@ import typer
 from ohr.cli.bars import bars
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
 from ohr.cli.show import as_lines, say, say_first, say_json, say_table
+from ohr.wording import counted
 
 if TYPE_CHECKING:
     from ohr.leaderboard.answers import AnswerScore
@@ -163,7 +164,7 @@ def _print_ocr(found: "OcrScore") -> None:
     from ohr.leaderboard.ocr import RATIOS
 
     say(f"{found.name}: {found.setting}")
-    say(f"benchmark {found.benchmark}, {found.retrieval[found.truth]['domain']['all'].n} questions")
+    say(f"benchmark {found.benchmark}, {counted(found.retrieval[found.truth]['domain']['all'].n, 'question')}")
     names = [found.name, found.truth]
     say_table(
         ("the text itself", *names),
@@ -206,7 +207,7 @@ _WORDS = {
 
 def _print_answers(found: "AnswerScore") -> None:
     total = found.given + len(found.missing)
-    say(f"{found.name}: {found.given} of {total} questions answered, protocol {found.protocol}")
+    say(f"{found.name}: {found.given:,} of {counted(total, 'question')} answered, protocol {found.protocol}")
     say(f"benchmark {found.benchmark}")
     metrics = list(found.scores)
     for by in ("evidence_source", "domain"):
@@ -215,7 +216,7 @@ def _print_answers(found: "AnswerScore") -> None:
     _print_leaderboards(found.leaderboards)
     say_first("notes:", found.notes)
     if found.blank:
-        say(f"{found.blank} answers are blank and score 0; the reference code leaves them out of its mean")
+        say(f"{counted(found.blank, 'blank answer')}, scored 0; the reference code leaves them out of its mean")
     say_first(f"questions without an answer: {len(found.missing)} (each scores 0)", found.missing)
     say_first(f"answers to no question, left out: {len(found.unknown)}", found.unknown)
 

@@ -20,11 +20,6 @@ def say(text: str = "") -> None:
     typer.echo(text)
 
 
-def counted(number: int, what: str) -> str:
-    """Count in words: `1 page`, `2 pages`."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
 def tell(text: str) -> None:
     """Print a line about the work, on stderr."""
     typer.echo(text, err=True)

@@ -11,6 +11,7 @@ from ohr.errors import SpecError
 from ohr.faults import Fault, sentences
 from ohr.registry import choices
 from ohr.spec.model import Spec
+from ohr.wording import counted
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Inputs:
         return {document: tuple(asked) for document, asked in found.items()}
 
 
-_ABSENT = "questions about an absent document, which score 0"
+_ABSENT = "about an absent document, scored 0"
 
 
 def limited(spec: Spec, limit: int | None) -> Spec:
@@ -59,7 +60,7 @@ def read_inputs(spec: Spec) -> Inputs:
     documents = _spread(everything, spec.limit)
     notes = list(spec.benchmark.notes())
     if len(documents) < len(everything):
-        notes.append(f"limited to {len(documents)} of {len(everything)} documents")
+        notes.append(f"limited to {len(documents):,} of {counted(len(everything), 'document')}")
     names, known = ({document.name for document in listed} for listed in (documents, everything))
     # a limit leaves questions out; a document that was never there does not: its questions score 0
     asked = [q for q in spec.benchmark.questions() if q.document in names or q.document not in known]
@@ -68,14 +69,15 @@ def read_inputs(spec: Spec) -> Inputs:
         notes += engine.notes(documents)
     if not any(_ABSENT in note for note in notes):  # a benchmark may tell it by itself
         absent = [q for q in asked if q.document not in names and q.is_located]
-        notes += sentences(Fault(_ABSENT, f"{q.id} ({q.document})") for q in absent)
+        notes += sentences(Fault("question", _ABSENT, f"{q.id} ({q.document})") for q in absent)
     chosen = _chosen(asked, spec)
     if len(chosen) < len(asked):
-        notes.append(f"asked {len(chosen)} of {len(asked)} questions: those chosen by `questions`")
+        notes.append(f"asked {len(chosen):,} of {counted(len(asked), 'question')}: those chosen by `questions`")
     questions = _sampled(chosen, spec.sample, spec.seed)
     if not documents or not questions:
         raise SpecError(
-            f"benchmark {spec.benchmark.kind}: nothing left: {len(documents)} documents, {len(asked)} questions"
+            f"benchmark {spec.benchmark.kind}: nothing left: {counted(len(documents), 'document')}, "
+            f"{counted(len(asked), 'question')}"
         )
     _check_languages(spec, documents)
     truth = {document.name: tuple(spec.benchmark.pages(document)) for document in documents}
@@ -153,9 +155,10 @@ def _check_languages(spec: Spec, documents: Sequence[Document]) -> None:
                 if known
                 else ""
             )
+            told = f"{counted(len(unread), 'document')}, e.g. {unread[0].name}"
             faults.append(
-                f"ocr {engine.kind}: no language pack for {', '.join(languages)} ({len(unread)} documents, e.g. "
-                f"{unread[0].name}). Add one to the engine's `languages`{out}"
+                f"ocr {engine.kind}: no language pack for {', '.join(languages)} ({told}). "
+                f"Add one to the engine's `languages`{out}"
             )
     if faults:
         raise SpecError("\n".join(dict.fromkeys(faults)))

@@ -15,6 +15,7 @@ from ohr.engine.recipe import Recipe
 from ohr.engine.work import Work
 from ohr.keys import key
 from ohr.metrics.ranking import PageId
+from ohr.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +201,12 @@ def _emptiness(chunks: Sequence[Chunk], scope: Scope) -> list[str]:
     pages = sum(document.pages for document in scope.documents)
     filled = len({(chunk.document, page) for chunk in chunks for page in chunk.pages})
     blank = sum(not any(map(str.isalnum, chunk.text)) for chunk in chunks)
-    told = [f"{pages - filled} of {pages} pages have no text, and no passage"] if filled < pages else []
-    return told + ([f"{blank} of {len(chunks)} passages have no word in them"] if blank else [])
+    told = []
+    if filled < pages:
+        told.append(f"{pages - filled:,} of {counted(pages, 'page')} without text, and so without a passage")
+    if blank:
+        told.append(f"{blank:,} of {counted(len(chunks), 'passage')} without a word")
+    return told
 
 
 def _found(entry: Mapping[str, Any]) -> Found:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from ohr.errors import OhrError
+from ohr.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Work:
         self.failures.append(Failure(stage, item, reason))
         if self.max_failures is not None and len(self.failures) > self.max_failures:
             raise TooManyFailures(
-                f"stopped: {len(self.failures)} items failed (max_failures: {self.max_failures}), the last: "
+                f"stopped: {counted(len(self.failures), 'item')} failed (max_failures: {self.max_failures}), the last: "
                 f"{stage} on {item}: {reason}. What was done is kept; run again to go on"
             )
 

@@ -10,6 +10,7 @@ from typing import Literal
 from ohr.errors import DataError
 from ohr.metrics.intervals import FEW
 from ohr.results import read_csv
+from ohr.wording import counted
 
 Axis = Literal["r_noise", "evidence_loss", "condition"]
 """What a figure's x axis shows: a dose; or, where none can be told, the conditions one after the other."""
@@ -287,12 +288,13 @@ def _bounds(panel: Panel, system: System, which: Which, step: float) -> list[Bou
 def counts(panel: Panel) -> str:
     """Say how many questions and documents are behind a panel, and how many questions failed at worst."""
     points = panel.points
-    questions, documents = _span([point.n for point in points]), _span([point.documents for point in points])
+    questions = _span([point.n for point in points], "question")
+    documents = _span([point.documents for point in points], "doc")
     if failed := max(point.failed for point in points):
-        return f"n = {questions} (≤ {failed} failed), {documents} docs"
-    return f"n = {questions} questions, {documents} docs"
+        return f"n = {questions} (≤ {failed} failed), {documents}"
+    return f"n = {questions}, {documents}"
 
 
-def _span(values: Sequence[int]) -> str:
+def _span(values: Sequence[int], thing: str) -> str:
     low, high = min(values), max(values)
-    return str(low) if low == high else f"{low}–{high}"
+    return f"{low:,}–{counted(high, thing)}" if low < high else counted(high, thing)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ohr import extras
 from ohr.contracts import Edit
+from ohr.wording import counted
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{ title }}</title><style>
@@ -59,7 +60,8 @@ def change(title: str, text: str, edits: Sequence[Edit]) -> Change:
     rest = Part(text[place:])
     counts = ", ".join(f"{rule} {count}" for rule, count in Counter(edit.rule for edit in edits).most_common())
     words = max(1, len(text.split()))
-    about = f"{len(edits)} edits, {100 * len(edits) / words:.1f} per 100 words" + (f": {counts}" if counts else "")
+    about = f"{counted(len(edits), 'edit')}, {100 * len(edits) / words:.1f} per 100 words"
+    about += f": {counts}" if counts else ""
     sides = tuple(tuple(part for part in side if part.text) for side in ([*before, rest], [*after, rest]))
     return Change(title, about, (sides[0], sides[1]))
 

@@ -93,9 +93,8 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
     known = {q.id: _answered(answers[q.id]) for q in questions if q.id in answers}
     if not known:
         raise DataError(
-            f"none of the {len(answers)} answers is to one of the {len(questions)} questions of benchmark "
-            f"{benchmark.kind} (an answer is to {next(iter(answers))!r}, a question is {questions[0].id!r}): "
-            "another is named with --benchmark"
+            f"no answer is to a question of benchmark {benchmark.kind} (an answer is to {next(iter(answers))!r}, "
+            f"a question is {questions[0].id!r}): another is named with --benchmark"
         )
     base = KnowledgeBase(name, name, (), GroundTruth(), ())
     rows = list(scorer.answer_rows(Cell(stage, base), known, set()))

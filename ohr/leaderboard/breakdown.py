@@ -10,6 +10,7 @@ import numpy as np
 from ohr.contracts import SOURCES
 from ohr.engine.summary import strata_of
 from ohr.metrics.intervals import Estimate, clustered_mean
+from ohr.wording import counted
 
 Row = Mapping[str, Any]
 Breakdown = Mapping[str, Mapping[str, Estimate]]
@@ -39,7 +40,8 @@ def macro_over_domains(found: Breakdown) -> float:
 
 def asked(found: Breakdown) -> str:
     """Say what the means rest on, as `676 questions of manual`: a published row has other questions."""
-    return f"{found['domain'][ALL].n} questions of {', '.join(name for name in found['domain'] if name != ALL)}"
+    domains = ", ".join(name for name in found["domain"] if name != ALL)
+    return f"{counted(found['domain'][ALL].n, 'question')} of {domains}"
 
 
 def _grouped(rows: Iterable[Row], group: Callable[[Row], str]) -> dict[str, Estimate]:

@@ -19,6 +19,7 @@ from ohr.leaderboard.standings import Leaderboard, Standing, leaderboards
 from ohr.results import read_csv, read_manifest, read_table
 from ohr.spec.model import Spec
 from ohr.spec.read import make_spec
+from ohr.wording import counted, named
 
 TOP_K = 2
 DOSES = (
@@ -174,8 +175,9 @@ def _refuse_another_benchmarks(spec: Spec) -> None:
     names, known = _files(spec), [composed(document.name) for document in spec.benchmark.documents()]
     if known and not set(map(composed, names)) & set(known):
         raise DataError(
-            f"none of the {len(names)} files is a document of benchmark {spec.benchmark.kind} (a file is {names[0]!r}, "
-            f"a document {known[0]!r}): name the benchmark with --benchmark and, where it needs one, --root"
+            f"no file is a document of benchmark {spec.benchmark.kind} "
+            f"(a file is {names[0]!r}, a document {known[0]!r}): "
+            "name the benchmark with --benchmark and, where it needs one, --root"
         )
 
 
@@ -193,10 +195,9 @@ def _strangers(spec: Spec) -> list[str]:
     domains = {name.split("/")[0] for name in known}
     strange = [name for name in names if name not in known and name.split("/")[0] in domains]
     others = sum(name.split("/")[0] not in domains for name in names)
-    notes = [f"{others} files of domains that are not evaluated, left out"] if others else []
+    notes = [f"{counted(others, 'file')} of domains that are not evaluated, left out"] if others else []
     if strange:
-        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
-        notes.append(f"{len(strange)} files that are no document of the benchmark: {', '.join(strange[:3])}{more}")
+        notes.append(f"{counted(len(strange), 'file')} of no document of the benchmark: {named(strange)}")
     return notes
 
 

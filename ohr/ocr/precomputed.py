@@ -60,23 +60,24 @@ class Precomputed(OcrBackend):
         base = self.root.resolve().name
         domains = {document.domain for document in documents}
         absent = {domain for domain in domains if not (self.root / domain).is_dir()}
+        missing = f"missing from {base}, so that all questions on it score 0 there"
         for domain in sorted(absent):
-            yield Fault(f"domains missing from {base}: what is asked of them scores 0 there", domain)
+            yield Fault("domain", missing, domain)
         for document in documents:
             path = None if document.domain in absent else self._file(document)
             if path is None:
                 if document.domain not in absent:
-                    yield Fault(f"documents missing from {base}: what is asked of them scores 0 there", document.name)
+                    yield Fault("document", missing, document.name)
                 continue
             if path != self.root / f"{document.name}.json":
-                yield Fault(f"documents named in another Unicode form in {base}, matched", document.name)
+                yield Fault("document", f"named in another Unicode form in {base}, matched", document.name)
             reading = read_document(path, document.name)
             yield from reading.faults
             if reading.pages:
                 here = {page.index for page in reading.pages}
                 for index in range(document.pages):
                     if index not in here:
-                        yield Fault(f"pages missing from {base}", f"{document.name} page {index}")
+                        yield Fault("page", f"missing from {base}", f"{document.name} page {index}")
 
     def _file(self, document: Document) -> Path | None:
         path = self.root / f"{document.name}.json"

@@ -10,6 +10,7 @@ from ohr.contracts import (
 )  # fmt: skip
 from ohr.errors import DataError
 from ohr.testing.stage import check_stage, owe
+from ohr.wording import counted
 
 
 def check_benchmark(benchmark: Benchmark, *, images: int = 1) -> None:
@@ -42,7 +43,7 @@ def _check_document(benchmark: Benchmark, document: Document) -> None:
     pages = benchmark.pages(document)
     places = [page.index for page in pages]
     fits = places == sorted(set(places)) and all(0 <= place < document.pages for place in places)
-    owe(benchmark, fits, f"{document.name} has {document.pages} pages, its ground truth has {places}")
+    owe(benchmark, fits, f"{document.name} has {counted(document.pages, 'page')}, its ground truth has {places}")
     owe(benchmark, all(page.document == document.name for page in pages), f"{document.name}: a page names another")
     prints = [benchmark.fingerprint(document, images=False) for _ in range(2)]
     owe(benchmark, prints[0] == prints[1], f"{document.name}: a fingerprint must not change by itself")

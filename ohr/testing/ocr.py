@@ -9,6 +9,7 @@ from ohr.contracts import (
 )  # fmt: skip
 from ohr.testing.noise import odd_images
 from ohr.testing.stage import check_stage, owe
+from ohr.wording import counted
 
 
 def check_ocr(ocr: OcrBackend, *, line: Image | None = None, reads: str = "") -> None:
@@ -26,7 +27,7 @@ def check_ocr(ocr: OcrBackend, *, line: Image | None = None, reads: str = "") ->
     images = [odd[0], odd[2], odd[-1], *([line] if line is not None else [])]
     before = [image.copy() for image in images]
     found = ocr.recognise(images)
-    owe(ocr, len(found) == len(images), f"{len(images)} images gave {len(found)} results")
+    owe(ocr, len(found) == len(images), f"{counted(len(images), 'image')} gave {counted(len(found), 'result')}")
     for result in found:
         owe(ocr, isinstance(result, Recognition) and isinstance(result.text, str), f"{result!r} is no Recognition")
         owe(ocr, result.error is None or result.text == "", "a page that failed has an error and no text")

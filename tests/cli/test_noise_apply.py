@@ -119,7 +119,7 @@ def test_questions_about_no_file_are_counted(ohr, home):
     (home / "qas.json").write_text(json.dumps([asked[0], asked[1] | {"ID": "b"}]))
     noise = "{kind: formatting, rate: 0.05, where: evidence}"
     told = ohr("noise", "apply", "note.md", "out", "--noise", noise, "--questions", "qas.json", "--workers", 1)
-    assert "1 of 2 questions are about no file of note.md\n" in told.stdout
+    assert "about no file of note.md: 1 of 2 questions\n" in told.stdout
 
 
 def test_a_pdf_comes_back_with_the_pixels_of_a_run(ohr, home):

@@ -18,7 +18,7 @@ def told(finished):
 def test_a_page_without_text_is_counted_by_every_run(home):
     text = BASE.replace("size: 1", "size: 1, blank: law/0 page 1")
     expected = [
-        "bm25 on clean, law: 1 of 2 pages have no text, and no passage",
+        "bm25 on clean, law: 1 of 2 pages without text, and so without a passage",
         "bm25 on clean, law: top_k is 2, more than the number of passages (1)",
     ]
     assert told(home.run(text)) == expected
@@ -29,14 +29,14 @@ def test_a_page_without_text_is_counted_by_every_run(home):
 def test_passages_without_a_word_are_counted(home):
     text = BASE.replace("kind: page", "kind: dashes")
     finished = home.run(text)
-    assert told(finished) == ["bm25 on clean, law: 2 of 2 passages have no word in them"]
+    assert told(finished) == ["bm25 on clean, law: 2 of 2 passages without a word"]
     assert set(values(finished, metric="hit@2").values()) == {0.0}
 
 
 def test_a_corpus_without_a_passage_finds_nothing_and_says_so(home):
     finished = home.run(BASE.replace("kind: page", "kind: dashes, none: true"))
     assert told(finished) == [
-        "bm25 on clean, law: 2 of 2 pages have no text, and no passage",
+        "bm25 on clean, law: 2 of 2 pages without text, and so without a passage",
         "bm25 on clean, law: top_k is 2, more than the number of passages (0)",
     ]
     assert set(values(finished, metric="hit@2").values()) == {0.0}

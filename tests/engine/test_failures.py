@@ -82,7 +82,7 @@ def test_a_run_stops_when_too_many_items_fail(home):
     with pytest.raises(TooManyFailures) as caught:
         home.run(spec("raise"), "max_failures=0")
     assert str(caught.value) == (
-        "stopped: 1 items failed (max_failures: 0), the last: ocr on read: law/0 page 1: paper jam. What was done is "
+        "stopped: 1 item failed (max_failures: 0), the last: ocr on read: law/0 page 1: paper jam. What was done is "
         "kept; run again to go on"
     )
 
@@ -125,9 +125,7 @@ def test_an_answer_with_broken_unicode_does_not_break_the_run(home):
 
 def test_a_question_whose_document_is_absent_scores_0_and_is_told(home):
     finished = home.run(spec("''"), "benchmark.stranger=true")
-    assert (
-        "1 questions about an absent document, which score 0: lost (law/lost)" in finished.results.recipe.inputs.notes
-    )
+    assert "1 question about an absent document, scored 0: lost (law/lost)" in finished.results.recipe.inputs.notes
     assert values(finished, kb="clean", stage="overall", metric="f1")["lost"] == 0.0
     assert values(finished, kb="clean", stage="retrieval", metric="lcs")["lost"] == 0.0
 

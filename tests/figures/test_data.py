@@ -167,12 +167,17 @@ def test_no_floor_is_no_bound(arranged, tables):
     [
         ({}, "n = 90 questions, 17 docs"),
         ({"n": 80, "documents": 15}, "n = 80–90 questions, 15–17 docs"),
-        ({"failed": 2}, "n = 90 (≤ 2 failed), 17 docs"),
+        ({"failed": 2}, "n = 90 questions (≤ 2 failed), 17 docs"),
     ],
 )
 def test_a_panel_says_what_it_rests_on(arranged, tables, changed, said):
     (panel,) = arranged(tables.row(), tables.row(level=0.6, **changed))
     assert counts(panel) == said
+
+
+def test_a_panel_on_one_question_says_so_in_the_singular(arranged, tables):
+    (panel,) = arranged(tables.row(n=1, documents=1))
+    assert counts(panel) == "n = 1 question, 1 doc"
 
 
 def test_a_missing_table_is_named(tmp_path):

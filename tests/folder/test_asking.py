@@ -130,9 +130,9 @@ def test_what_a_question_lacks_is_left_open_and_told(two):
     assert floating.is_located is False
     assert (located.evidence, located.is_located) == (("",), True)
     notes = "\n".join(benchmark.notes())
-    assert "1 of 3 questions have no answer: their answers are given, not scored (q1)" in notes
-    assert "2 of 3 questions have no document or page: no retrieval score, no generation stage (q1, q2)" in notes
-    assert "1 of 3 questions have no evidence: no LCS, no r_noise (q3)" in notes
+    assert "1 of 3 questions without an answer: what is answered is kept, not scored (q1)" in notes
+    assert "2 of 3 questions without a document or page: no retrieval score, no generation stage (q1, q2)" in notes
+    assert "1 of 3 questions without evidence: no LCS, no r_noise (q3)" in notes
     assert "q.json: not used: colour" in notes
 
 

@@ -124,7 +124,7 @@ def test_a_scan_has_no_text_layer_which_is_told(two):
     benchmark = two.benchmark(ground_truth="text_layer")
     (scan,) = [document for document in benchmark.documents() if document.name == "documents/scan"]
     assert benchmark.pages(scan) == []
-    assert "1 documents have no ground truth: documents/scan" in benchmark.notes()
+    assert "1 document without ground truth: documents/scan" in benchmark.notes()
 
 
 def test_a_ground_truth_folder_that_is_not_there_is_told(two):

@@ -64,23 +64,23 @@ def test_a_document_that_is_absent_has_errors_only(tmp_path):
 @pytest.mark.parametrize(
     ("entries", "texts", "told"),
     [
-        ([entry(0, "a"), entry(0, "b")], ["a", ""], "1 pages that stand twice, of which the first counts: {} page 0"),
-        ([entry("1", "b")], ["", "b"], "1 page numbers written as text, read as numbers: {} page 1"),
-        ([entry(0, "a"), entry(-1, "b")], ["a", ""], "1 pages without a page number, left out: {} entry 1"),
-        ([entry(0, "a"), entry(10**9, "b")], ["a", ""], "1 pages without a page number, left out: {} entry 1"),
-        ([entry("9" * 5000, "a")], ["", ""], "1 pages without a page number, left out: {} entry 0"),
-        ("[" * 100_000, ["", ""], "1 files that are not readable as JSON: {}"),
-        ([entry(True, "a")], ["", ""], "1 pages without a page number, left out: {} entry 0"),
-        (["a", entry(0, "b")], ["b", ""], "1 pages without a page number, left out: {} entry 0"),
-        ([entry(0, None)], ["", ""], "1 pages whose text is not a string, which count as failed: {} page 0"),
+        ([entry(0, "a"), entry(0, "b")], ["a", ""], "1 page listed again, of which the first counts: {} page 0"),
+        ([entry("1", "b")], ["", "b"], "1 page number in quotes, read without them: {} page 1"),
+        ([entry(0, "a"), entry(-1, "b")], ["a", ""], "1 page without a page number, left out: {} entry 1"),
+        ([entry(0, "a"), entry(10**9, "b")], ["a", ""], "1 page without a page number, left out: {} entry 1"),
+        ([entry("9" * 5000, "a")], ["", ""], "1 page without a page number, left out: {} entry 0"),
+        ("[" * 100_000, ["", ""], "1 file not readable as JSON: {}"),
+        ([entry(True, "a")], ["", ""], "1 page without a page number, left out: {} entry 0"),
+        (["a", entry(0, "b")], ["b", ""], "1 page without a page number, left out: {} entry 0"),
+        ([entry(0, None)], ["", ""], "1 page with a text that is not a string, counted as failed: {} page 0"),
         (
             [entry(0, "a"), entry(1, 5)],
             ["a", ""],
-            "1 pages whose text is not a string, which count as failed: {} page 1",
+            "1 page with a text that is not a string, counted as failed: {} page 1",
         ),
-        ({"pages": []}, ["", ""], "1 files that are not a list of pages: {}"),
-        ("[{", ["", ""], "1 files that are not readable as JSON: {}"),
-        ("", ["", ""], "1 files that are not readable as JSON: {}"),
+        ({"pages": []}, ["", ""], "1 file not a list of pages: {}"),
+        ("[{", ["", ""], "1 file not readable as JSON: {}"),
+        ("", ["", ""], "1 file not readable as JSON: {}"),
     ],
 )
 def test_a_wrong_file_costs_its_wrong_pages_only_and_is_told(recorded, tmp_path, entries, texts, told):
@@ -98,9 +98,9 @@ def test_what_a_folder_lacks_is_counted_and_named(recorded, tmp_path):
     recorded([entry(1, "b")])
     asked = [LEASE, Document("law/will", "law", "en", 1), Document("news/a", "news", "en", 1)]
     assert Precomputed(root=tmp_path).notes(asked) == [
-        f"1 domains missing from {tmp_path.name}: what is asked of them scores 0 there: news",
+        f"1 domain missing from {tmp_path.name}, so that all questions on it score 0 there: news",
         f"2 pages missing from {tmp_path.name}: law/lease page 0, law/lease page 2",
-        f"1 documents missing from {tmp_path.name}: what is asked of them scores 0 there: law/will",
+        f"1 document missing from {tmp_path.name}, so that all questions on it score 0 there: law/will",
     ]
 
 
@@ -110,7 +110,7 @@ def test_a_name_in_another_unicode_form_is_matched_and_told(tmp_path):
     (tmp_path / f"{parted}.json").write_text(json.dumps([entry(0, "a")]))
     document, engine = Document(composed, "law", "en", 1), Precomputed(root=tmp_path)
     assert engine.recorded(document) == [Page(composed, 0, "a")]
-    told = f"1 documents named in another Unicode form in {tmp_path.name}, matched: {composed}"
+    told = f"1 document named in another Unicode form in {tmp_path.name}, matched: {composed}"
     assert engine.notes([document]) == [told]
 
 

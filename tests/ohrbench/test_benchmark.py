@@ -45,7 +45,7 @@ def test_the_protocol_is_named_as_in_a_spec(folder):
 def test_page_no_is_read_as_page_idx(folder):
     folder.file("gt", "law/lease", [{"page_no": 1, "text": "second"}, {"page_no": 0, "text": "first"}])
     assert [page.text for page in OhrBench(root=folder.root).pages(LEASE)] == ["first", "second"]
-    assert notes(folder) == ["1 files whose pages are out of order, put in order: gt/law/lease"]
+    assert notes(folder) == ["1 file with pages out of order, put in order: gt/law/lease"]
 
 
 def test_documents_come_in_the_order_of_their_paths(folder):
@@ -67,7 +67,7 @@ def test_documents_and_pages_of_other_bases_count(folder):
     bench = OhrBench(root=folder.root)
     assert bench.documents() == (Document("law/extra", "law", "en", 1), Document("law/lease", "law", "en", 3))
     assert bench.pages(bench.documents()[0]) == ()
-    assert notes(folder) == ["1 documents of MinerU without ground truth, indexed all the same: law/extra"]
+    assert notes(folder) == ["1 document of MinerU without ground truth, indexed all the same: law/extra"]
 
 
 def test_a_base_whose_names_are_in_another_unicode_form_has_the_same_documents(folder):
@@ -82,18 +82,18 @@ def test_a_base_whose_names_are_in_another_unicode_form_has_the_same_documents(f
 @pytest.mark.parametrize(
     ("content", "note"),
     [
-        ("[{", "1 files that are not readable as JSON: gt/law/will"),
-        ({"page_idx": 0}, "1 files that are not a list of pages: gt/law/will"),
+        ("[{", "1 file not readable as JSON: gt/law/will"),
+        ({"page_idx": 0}, "1 file not a list of pages: gt/law/will"),
         (
             [{"page_idx": 0, "text": None}],
-            "1 pages whose text is not a string, which count as failed: gt/law/will page 0",
+            "1 page with a text that is not a string, counted as failed: gt/law/will page 0",
         ),
-        ([{"page_idx": "0", "text": "x"}], "1 page numbers written as text, read as numbers: gt/law/will page 0"),
-        ([{"text": "x"}, {"page_idx": 0, "text": "y"}], "1 pages without a page number, left out: gt/law/will entry 0"),
-        ([{"page_idx": 0, "text": " "}], "1 pages without text in gt: gt/law/will page 0"),
+        ([{"page_idx": "0", "text": "x"}], "1 page number in quotes, read without them: gt/law/will page 0"),
+        ([{"text": "x"}, {"page_idx": 0, "text": "y"}], "1 page without a page number, left out: gt/law/will entry 0"),
+        ([{"page_idx": 0, "text": " "}], "1 page without text in gt: gt/law/will page 0"),
         (
             [{"page_idx": 0, "text": "a"}, {"page_idx": 0, "text": "b"}],
-            "1 pages that stand twice, of which the first counts: gt/law/will page 0",
+            "1 page listed again, of which the first counts: gt/law/will page 0",
         ),
     ],
 )
@@ -106,7 +106,7 @@ def test_what_is_wrong_with_a_file_is_told_and_the_rest_is_read(folder, content,
 def test_a_document_without_a_page_is_left_out_and_told(folder):
     folder.file("gt", "law/will", [])
     assert OhrBench(root=folder.root).documents() == (LEASE,)
-    assert notes(folder) == ["1 documents without a page, left out: law/will"]
+    assert notes(folder) == ["1 document without a page, left out: law/will"]
 
 
 def test_a_page_whose_text_is_null_has_an_error(folder):

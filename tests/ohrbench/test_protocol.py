@@ -93,7 +93,7 @@ def test_an_answer_that_is_no_string_scores_minus_one(folder, scorer, answer):
     scorer = replace(scorer, inputs=Inputs((), (asked,), {}, ()))
     answered = {"q2": Answered(Prompt("", (), "", ""), Completion("1964"), "1964")}
     assert [row["value"] for row in scorer.answer_rows(Cell("overall", _base()), answered, set())] == [-1.0, -1.0]
-    assert "1 answers that are not a string, which score -1 as in the published code: q2" in bench.notes()
+    assert "1 answer other than a string, scored -1 as in the published code: q2" in bench.notes()
 
 
 def test_the_clean_protocol_reads_them_as_they_are_written(folder):

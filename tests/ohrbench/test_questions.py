@@ -68,26 +68,26 @@ def test_an_equation_is_a_formula(folder):
 def test_the_folder_decides_the_domain(folder):
     folder.question("q2", doc_type="contracts")
     assert only_question(folder).domain == "law"
-    assert notes(folder) == ["1 questions whose doc_type is not their folder, which counts: q2 (contracts)"]
+    assert notes(folder) == ["1 question whose doc_type is not the folder, which counts: q2 (contracts)"]
 
 
 def test_an_empty_question_is_left_out_and_told(folder):
     folder.question("q2", questions=" ")
     assert [question.id for question in OhrBench(root=folder.root).questions()] == ["q1"]
-    assert notes(folder) == ["1 questions without a text, left out: q2"]
+    assert notes(folder) == ["1 question without a text, left out: q2"]
 
 
 @pytest.mark.parametrize(
     ("other", "note"),
     [
-        ({"doc_name": "law/none"}, "1 questions about an absent document, which score 0: q2 (law/none)"),
-        ({"evidence_page_no": 7}, "1 questions with evidence beyond the document, which score 0: q2 (page 7 of 2)"),
-        ({"evidence_page_no": None}, "1 questions without an evidence page, which score 0: q2"),
-        ({"evidence_page_no": "0"}, "1 evidence pages written as text, read as numbers: q2"),
-        ({"evidence_context": ""}, "1 questions without evidence, which have no retrieval score: q2"),
-        ({"answers": None}, "1 questions without an answer: q2"),
-        ({"answers": 5}, "1 answers that are not text, read as they are written: q2"),
-        ({"evidence_source": "picture"}, "1 questions with an unknown evidence source: q2 ('picture')"),
+        ({"doc_name": "law/none"}, "1 question about an absent document, scored 0: q2 (law/none)"),
+        ({"evidence_page_no": 7}, "1 question with evidence beyond the document, scored 0: q2 (page 7 of 2)"),
+        ({"evidence_page_no": None}, "1 question without an evidence page, scored 0: q2"),
+        ({"evidence_page_no": "0"}, "1 evidence page in quotes, read without them: q2"),
+        ({"evidence_context": ""}, "1 question without evidence, not scored in retrieval: q2"),
+        ({"answers": None}, "1 question without an answer: q2"),
+        ({"answers": 5}, "1 answer other than text, read as in the file: q2"),
+        ({"evidence_source": "picture"}, "1 question with an unknown evidence source: q2 ('picture')"),
     ],
 )
 def test_a_faulty_question_stays_and_is_told(folder, other, note):
@@ -98,21 +98,21 @@ def test_a_faulty_question_stays_and_is_told(folder, other, note):
 
 def test_the_reference_protocol_tells_what_it_gives_for_a_question_without_evidence(folder):
     folder.question("q2", evidence_context="")
-    told = "score 0.5 where their page is found, else 0, as in the published code"
-    assert notes(folder, protocol="reference") == [f"1 questions without evidence, which {told}: q2"]
+    told = "scored 0.5 where the page is found, else 0, as in the published code"
+    assert notes(folder, protocol="reference") == [f"1 question without evidence, {told}: q2"]
 
 
 def test_a_repeated_id_keeps_both_questions(folder):
     folder.question("q1")
     assert [question.id for question in OhrBench(root=folder.root).questions()] == ["q1", "q1 (entry 1)"]
-    assert notes(folder) == ["1 questions whose ID stands more than once, renamed: q1"]
+    assert notes(folder) == ["1 question whose ID stands more than once, renamed: q1"]
 
 
 def test_questions_of_other_domains_are_left_out_and_told(folder):
     folder.document("gt", "finance/report", "text")
     folder.question("q2", doc_name="finance/report", doc_type="finance")
     assert only_question(folder, domains=("law",)).id == "q1"
-    assert notes(folder, domains=("law",)) == ["1 questions of other domains, left out: q2"]
+    assert notes(folder, domains=("law",)) == ["1 question outside the chosen domains, left out: q2"]
 
 
 def test_a_name_in_another_unicode_form_is_matched_and_told(folder):
@@ -121,9 +121,9 @@ def test_a_name_in_another_unicode_form_is_matched_and_told(folder):
     folder.question("q2", doc_name=parted)
     assert only_question(folder).document == composed
     assert only_question(folder, protocol="reference").document == parted
-    about = "questions whose document is named in another Unicode form"
+    about = "question whose document is named in another Unicode form"
     assert notes(folder) == [f"1 {about}, matched: q2 ({parted})"]
-    assert notes(folder, protocol="reference") == [f"1 {about}, which score 0 as in the published code: q2 ({parted})"]
+    assert notes(folder, protocol="reference") == [f"1 {about}, scored 0 as in the published code: q2 ({parted})"]
 
 
 def test_two_documents_whose_names_differ_in_their_form_are_told_apart(folder):
@@ -144,4 +144,4 @@ def test_questions_that_cannot_be_read_are_refused(folder, content):
 def test_entries_that_are_not_questions_are_told(folder):
     folder.asked.append("noise")
     folder.question("q2")
-    assert notes(folder) == ["1 entries that are not questions, left out: qas.json entry 1"]
+    assert notes(folder) == ["1 item other than a question, left out: qas.json entry 1"]

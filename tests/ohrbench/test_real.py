@@ -60,10 +60,10 @@ def test_what_is_missing_from_the_real_data_is_told(real_data):
     assert [note.split(":")[0] for note in told] == [
         "questions of qas.json, protocol reference",
         "19 pages without text in gt",
-        "1 documents of MinerU without ground truth, indexed all the same",
-        "2191 questions of other domains, left out",
-        "6 questions whose document is named in another Unicode form, which score 0 as in the published code",
-        "57 questions about an absent document, which score 0",
+        "1 document of MinerU without ground truth, indexed all the same",
+        "2,191 questions outside the chosen domains, left out",
+        "6 questions whose document is named in another Unicode form, scored 0 as in the published code",
+        "57 questions about an absent document, scored 0",
     ]
 
 
@@ -72,7 +72,7 @@ def test_what_a_knowledge_base_lacks_is_told(real_data):
     told = Precomputed(root=real_data / "retrieval_base" / "MinerU").notes(bench.documents())
     assert [note.split(":")[0] for note in told] == [
         "200 pages without text in MinerU",
-        "1 documents missing from MinerU",
+        "1 document missing from MinerU, so that all questions on it score 0 there",
     ]
 
 

@@ -60,7 +60,7 @@ def test_an_approximate_index_tells_its_recall_and_is_saved(kind, many, tmp_path
 
 def test_an_approximate_index_of_few_chunks_is_exact():
     index = Dense(index_type="pq").index(chunks("rain", "wall"))
-    assert index.notes == ("2 passages are too few for `pq`: the search is exact",)
+    assert index.notes == ("2 passages, too few for `pq`: the search is exact",)
     assert index.search(["rain"], 9) == Dense().index(chunks("rain", "wall")).search(["rain"], 9)
 
 
@@ -74,7 +74,7 @@ def test_a_saved_index_is_mapped_not_read(many, tmp_path):
 def test_what_the_model_cuts_off_is_counted():
     texts = chunks("rain " * 300, "rain " * 300, "wall " * 400, "short", "x" * 500)
     assert Dense().index(texts).notes == (
-        "2 of 4 different chunks are longer than the 256 tokens that minilm reads: 192 tokens were cut off".replace(
+        "2 of 4 different chunks longer than the 256 tokens that minilm reads: 192 tokens cut off".replace(
             "192", str(302 + 402 - 2 * 256)
         ),
     )

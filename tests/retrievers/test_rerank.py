@@ -32,7 +32,7 @@ def test_more_hits_than_the_depth_can_be_asked_for(index):
 
 
 def test_a_chunk_longer_than_the_model_is_told(index):
-    assert index.notes == ("1 of 5 different chunks are longer than the 512 tokens of the cross-encoder",)
+    assert index.notes == ("1 of 5 different chunks longer than the 512 tokens of the cross-encoder",)
 
 
 def test_the_model_and_the_part_are_in_the_identity(rerank, tiny_reranker):
