@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import isnan, nan
 from pathlib import Path
 
+from ohr.cli.show import with_interval
 from ohr.wording import counted
 
 STAGES = ("retrieval", "generation", "overall")
@@ -104,8 +105,7 @@ def _header(pipeline: tuple[str, str, str, str, str], *, chunker: bool, generato
 
 
 def _mean(point: Point) -> str:
-    mean = _number(point.mean)
-    return mean if isnan(point.low) else f"{mean} ±{point.high - point.mean:.2f}"
+    return with_interval(point.mean, point.low, point.high)
 
 
 def _number(value: float) -> str:

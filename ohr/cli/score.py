@@ -10,7 +10,7 @@ import typer
 
 from ohr.cli.bars import bars
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
-from ohr.cli.show import as_lines, say, say_first, say_json, say_table
+from ohr.cli.show import as_lines, say, say_first, say_json, say_table, with_interval
 from ohr.wording import counted
 
 if TYPE_CHECKING:
@@ -230,8 +230,7 @@ def _estimates(found: "Mapping[str, Breakdown]", names: Sequence[str], by: str) 
 
 
 def _with_interval(estimate: "Estimate") -> str:
-    mean = _percent(estimate.mean)
-    return mean if isnan(estimate.low) else f"{mean} ±{100 * (estimate.high - estimate.mean):.2f}"
+    return with_interval(100 * estimate.mean, 100 * estimate.low, 100 * estimate.high)
 
 
 def _print_leaderboards(boards: "Sequence[Leaderboard]") -> None:

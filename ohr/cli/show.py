@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
-from math import isfinite
+from math import isfinite, isnan
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,17 @@ def fits(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether a table can be drawn on this terminal without breaking lines; a pipe takes any width."""
     drawn = [[max(cell.split("\n"), key=len) for cell in line] for line in (headers, *rows)]
     return not sys.stdout.isatty() or sum(_widths(drawn)) + 2 * len(headers) < get_terminal_size().columns
+
+
+def with_interval(mean: float, low: float, high: float) -> str:
+    """Write a mean with its interval: `0.50 ±0.10`; `0.97 -0.05 +0.03` where it is cut at the best score there is."""
+    if isnan(mean):
+        return ""
+    if isnan(low):
+        return f"{mean:.2f}"
+    down, up = mean - low, high - mean
+    # not by what is printed: the ends of a whole interval may be rounded apart
+    return f"{mean:.2f} ±{up:.2f}" if abs(down - up) < 0.005 else f"{mean:.2f} -{down:.2f} +{up:.2f}"
 
 
 def say_first(title: str, lines: Sequence[str], most: int = 10) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ohr.engine.attribution import Trial, weights
 from ohr.engine.summary import GROUPS, strata_of
-from ohr.metrics.intervals import clustered_mean
+from ohr.metrics.intervals import DIFFERENCES, clustered_mean
 from ohr.spec.model import Spec
 from ohr.spec.parts import Parts, parts
 
@@ -89,7 +89,9 @@ def _of_level(
                     continue
                 documents = [about[place]["document"] for place in chosen]
                 domains = [about[place]["domain"] for place in chosen]
-                made = clustered_mean(costs[chosen], documents, strata=strata_of(documents, domains))
+                made = clustered_mean(
+                    costs[chosen], documents, strata=strata_of(documents, domains), within=DIFFERENCES
+                )
                 yield {
                     "kb": level,
                     "method": method,

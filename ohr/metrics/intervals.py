@@ -14,13 +14,16 @@ NO_INTERVAL = 5
 FEW = 10
 """With fewer documents than this an interval is marked."""
 
+SCORES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)
+"""Where a score, and a difference of two, can lie."""
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A mean over questions with its interval.
 
     Args:
-        low: lower end of the interval; nan, like `high`, `se` and `df`, where there is none.
+        low: lower end of the interval, cut where no mean can lie; nan, like `high`, `se` and `df`, where there is none.
         n: questions in the mean.
         failed: how many of them failed and are in it as 0.
         documents: G, documents that these questions are about.
@@ -48,6 +51,7 @@ def clustered_mean(
     failed: int = 0,
     strata: Sequence[str] | None = None,
     level: float = 0.95,
+    within: tuple[float, float] = SCORES,
 ) -> Estimate:
     """Mean over questions with an interval that knows which questions share a document.
 
@@ -56,7 +60,8 @@ def clustered_mean(
     `strata`, the domains are fixed: each domain's mean gets its own jackknife variance v, the variance of the mean is
     the sum of w^2 v with w the domain's share of the questions, and the degrees of freedom are Satterthwaite's. A
     single document says nothing of its domain's variance: such domains are taken together as one (a lone one joins
-    the domain with the fewest documents).
+    the domain with the fewest documents). The interval is cut to where a mean can lie: no true mean is outside, so the
+    cut one covers it just as often; `se` and `df` give the whole one.
     Source: Efron & Stein, Annals of Statistics 9(3), 1981; Carter, Schnepel & Steigerwald, Review of Economics and
     Statistics 99(4), 2017, for G*; Satterthwaite, Biometrics Bulletin 2(6), 1946.
 
@@ -66,6 +71,7 @@ def clustered_mean(
         failed: how many of the values are failed items, to be shown beside the mean.
         strata: (n,) each question's domain; all questions of a document have the same.
         level: of the interval.
+        within: where values can lie; one that lies beyond (the published code gives -1) moves that end to itself.
 
     Edge cases: no value -> nan; fewer than 5 documents -> no interval, noted; 5 to 9 -> noted.
     """
@@ -82,8 +88,10 @@ def clustered_mean(
         return Estimate(mean, nan, nan, nan, scores.size, failed, size, effective, nan, "points only", undefined)
     se, df = _error(sums, counts, domains)
     reach = _t(0.5 + level / 2, df) * se
+    low = max(mean - reach, min(within[0], float(scores.min())))
+    high = min(mean + reach, max(within[1], float(scores.max())))
     note = "few documents" if size < FEW else ""
-    return Estimate(mean, mean - reach, mean + reach, se, scores.size, failed, size, effective, df, note, undefined)
+    return Estimate(mean, low, high, se, scores.size, failed, size, effective, df, note, undefined)
 
 
 def paired_difference(
@@ -105,7 +113,7 @@ def paired_difference(
         level: of the interval.
     """
     difference = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
-    return clustered_mean(difference, documents, failed, strata, level)
+    return clustered_mean(difference, documents, failed, strata, level, within=DIFFERENCES)
 
 
 def minimum_detectable_effect(se: float, df: float, power: float = 0.8, level: float = 0.95) -> float:

@@ -254,26 +254,23 @@ def _default_name(images: Sequence[Built], engine: Built, texts: Sequence[Built]
 def _knob(noises: Sequence[Built], swept: Sequence[tuple[str, Any]]) -> tuple[str | None, Any, str]:
     """Name the field that sets a level's strength, its value, and what else was swept.
 
-    A swept knob of a noise comes first, then any swept field, then the fixed knob of the first noise. What else was
-    swept makes a noise of its own, so that the levels of one noise differ in one thing only.
+    A swept knob of a noise comes first, then any swept number, then the fixed knob of the first noise. What else was
+    swept makes a noise of its own: the levels of one noise differ in one thing only, and no curve joins values that
+    have no order.
     """
     knobs = [pair for built in noises for pair in built.swept if pair[0] == built.stage.knob]
     aims = [(f"target_{built.aim.measure}", built.aim.value) for built in noises if built.aim]
     if aims:
         rest = [pair for pair in swept if pair not in aims]
         return *aims[0], "".join(f" {field}={shown(value)}" for field, value in rest)
-    if not swept:
-        first = noises[0].stage if noises else None
-        return (first.knob, getattr(first, first.knob), "") if first else (None, None, "")
-    chosen = (knobs or list(swept))[0]
+    numbers = [pair for pair in swept if isinstance(pair[1], int | float) and not isinstance(pair[1], bool)]
+    first = noises[0].stage if noises else None
+    fixed: tuple[str | None, Any] = (first.knob, getattr(first, first.knob)) if first else (None, None)
+    chosen = (*knobs, *numbers, fixed)[0]
     rest = list(swept)
-    rest.remove(chosen)
-    field, value = chosen
-    return (
-        field,
-        shown(value) if isinstance(value, dict) else value,
-        "".join(f" {field}={shown(value)}" for field, value in rest),
-    )
+    if chosen in rest:
+        rest.remove(chosen)
+    return *chosen, "".join(f" {field}={shown(value)}" for field, value in rest)
 
 
 def _refuse_repeats(builder: Builder, key: str, given: Sequence[str]) -> None:

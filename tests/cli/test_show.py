@@ -9,7 +9,7 @@ from rich.progress import Progress
 
 from ohr.cli.bars import Bars, Lines, bars
 from ohr.cli.curve import Point, as_table, legend
-from ohr.cli.show import as_lines, fits, say_first, say_json, say_table
+from ohr.cli.show import as_lines, fits, say_first, say_json, say_table, with_interval
 from ohr.engine.work import Failure
 
 
@@ -61,6 +61,21 @@ def test_a_curve_has_a_line_for_each_level_and_a_column_for_each_pipeline():
             ["blur", "0.5", "0.25", "0.12", "0.50 ±0.10", "0.50 ±0.10", "", ""],
         ],
     )
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "told"),
+    [
+        (0.5, 0.375, 0.625, "0.50 ±0.12"),
+        (0.955, 0.91, 1.0, "0.95 ±0.05"),  # whole, and its ends are rounded apart
+        (0.97, 0.9, 1.0, "0.97 -0.07 +0.03"),
+        (0.0, 0.0, 0.0, "0.00 ±0.00"),
+        (0.9, nan, nan, "0.90"),
+        (nan, nan, nan, ""),
+    ],
+)
+def test_an_interval_that_is_cut_shows_both_sides(mean, low, high, told):
+    assert with_interval(mean, low, high) == told
 
 
 def test_chunkers_and_generators_are_named_where_there_are_several():

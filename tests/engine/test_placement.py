@@ -125,11 +125,12 @@ retrievers: [{kind: bm25}]
 
 def test_a_run_sweeps_the_place_and_says_what_dose_was_reached(home):
     finished = home.run(SPEC)
-    doses = {dose["knob_value"]: dose for dose in finished.results.doses}
+    doses = {dose["noise"].removeprefix("f where="): dose for dose in finished.results.doses}
+    assert {dose["knob_value"] for dose in doses.values()} == {"0.3"}
     assert set(doses) == {"everywhere", "evidence", "distractors"}
     assert len({dose["edits_aimed"] for dose in doses.values()}) == 1
     assert doses["everywhere"]["edits"] == doses["everywhere"]["edits_aimed"] > 0
-    damaged = {v: sum(r["value"] for r in rows(finished, metric="damaged", knob_value=v)) for v in doses}
+    damaged = {v: sum(r["value"] for r in rows(finished, metric="damaged", noise=f"f where={v}")) for v in doses}
     assert damaged["distractors"] == 0 < damaged["evidence"]
 
 

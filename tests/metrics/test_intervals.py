@@ -37,6 +37,25 @@ def test_one_question_a_document_gives_students_interval():
     assert result.note == ""
 
 
+@pytest.mark.parametrize(
+    ("values", "within", "low", "high"),
+    [
+        ([1, 1, 1, 1, 0.7, 1], (0, 1), None, 1),
+        ([0, 0, 0, 0.3, 0, 0], (0, 1), 0, None),
+        ([1, 0, 1, 0, 1, 0], (0, 1), 0, 1),
+        ([1, -1, 0, 0, 0, 0.5], (0, 1), None, None),  # as the published code scores an answer that is no string
+        ([1, 1, -1, 1, 1, 1], (-1, 1), None, 1),
+        ([3, 0, 0, 0, 0, 0], (0, 9), 0, None),
+    ],
+)
+def test_an_interval_ends_where_no_mean_can_lie_and_its_error_stays(values, within, low, high):
+    result = clustered_mean(values, [str(number) for number in range(6)], within=within)
+    whole = stats.t.interval(0.95, 5, np.mean(values), stats.sem(values))
+    assert result.low == (pytest.approx(whole[0]) if low is None else low)
+    assert result.high == (pytest.approx(whole[1]) if high is None else high)
+    assert result.se == pytest.approx(stats.sem(values))
+
+
 def test_effective_documents_fall_with_unequal_sizes():
     groups = [[0.5]] * 4 + [[0.5] * 6]
     result = clustered_mean(*flat(groups))

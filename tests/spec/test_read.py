@@ -456,6 +456,33 @@ def test_odd_yaml_is_told_without_a_traceback(faults, text):
     assert faults(text)
 
 
+@pytest.mark.parametrize(
+    ("noise", "levels"),
+    [
+        ("rate: 0.2, where: [evidence, distractors]", [("evidence", 0.2), ("distractors", 0.2)]),
+        (
+            "rate: [0.1, 0.3], where: [evidence, distractors]",
+            [("evidence", 0.1), ("distractors", 0.1), ("evidence", 0.3), ("distractors", 0.3)],
+        ),
+    ],
+)
+def test_swept_words_are_curves_and_no_levels_of_one(spec, noise, levels):
+    read = spec(f"{BASE}replicates: 1\nknowledge_bases: [{{text_noise: {{kind: formatting, {noise}}}}}]\n")
+    assert [(base.noise, base.knob, base.knob_value) for base in read.knowledge_bases] == [
+        (f"formatting where={where}", "rate", rate) for where, rate in levels
+    ]
+
+
+def test_swept_words_of_an_engine_are_conditions_of_their_own(spec, tmp_path):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+    read = spec(BASE + "knowledge_bases: [{ocr: {kind: precomputed, root: [a, b]}}]\n")
+    assert [(base.name, base.noise, base.knob) for base in read.knowledge_bases] == [
+        ("precomputed-a", "precomputed root=a", None),
+        ("precomputed-b", "precomputed root=b", None),
+    ]
+
+
 def test_two_swept_fields_are_two_curves(tmp_path):
     spec = tmp_path / "spec.yaml"
     spec.write_text(
