@@ -156,14 +156,18 @@ def with_texts(path: Path, texts: Mapping[int, str]) -> str:
     return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"
 
 
+_ASKED = ("ID", "doc_name", "questions", "answers", "evidence_source", "evidence_page_no", "evidence_context")
+_FORM = f"questions are a JSON list as in OHRBench, each with {', '.join(_ASKED)}"
+
+
 def read_records(path: Path) -> list[Any]:
     """Read the entries of a question file as they stand; raises DataError when it is no JSON list."""
     try:
         records = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: not readable as JSON: {error}") from None
+        raise DataError(f"{path}: not readable as JSON: {error}; {_FORM}") from None
     if not isinstance(records, list):
-        raise DataError(f"{path}: must be a list of questions")
+        raise DataError(f"{path}: must be a list of questions; {_FORM}")
     return records
 
 
@@ -179,9 +183,6 @@ def read_questions(path: Path) -> list[Question]:
     if repeated:
         raise DataError(f"{path}: id {repeated[0]!r} stands more than once")
     return questions
-
-
-_ASKED = ("ID", "doc_name", "questions", "answers", "evidence_source", "evidence_page_no", "evidence_context")
 
 
 def _question(record: Any, where: str) -> Question:

@@ -23,7 +23,8 @@ def apply(
         ),
     ],
     questions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Questions (qas.json) that `where` goes by.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Questions that `where` goes by: a JSON list like OHRBench's qas.json."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="As a spec's seed.")] = 0,
     dpi: Annotated[int, typer.Option(min=50, max=600, help="Resolution at which PDFs are rendered.")] = 200,

@@ -1,7 +1,7 @@
 """Noise on files, without a run: the same texts and images that a knowledge base of the same documents would get."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -81,7 +81,8 @@ def apply(
 ) -> Applied:
     """Lay noise on a file or a folder of files; writes the same layout, and a ledger of all edits.
 
-    A document is named by its path below `source`, without suffix: as in a benchmark of OHRBench's layout.
+    A document is named by its path below `source`, without suffix: as in a benchmark of OHRBench's layout. Files that
+    would so share a name (`a.txt`, `a.md`) keep their suffix in it: each is a document, with draws of its own.
 
     Args:
         source: JSON in OHRBench's layout, text or Markdown for text noise; PDFs or images for image noise.
@@ -105,13 +106,13 @@ def apply(
     about: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         about[question.document].append(question)
-    tasks = []
-    for path in fitting:
-        inside = path.relative_to(root)
-        name = inside.with_suffix("").as_posix()
-        tasks.append(FileTask(path, target / inside, name, chain.noises, tuple(about[name]), seed, dpi))
-    names = {task.document for task in tasks}
-    done.unasked = sum(question.document not in names for question in questions)
+    names = _names([path.relative_to(root) for path in fitting])
+    tasks = [
+        FileTask(root / path, target / path, name, chain.noises, tuple(about[name]), seed, dpi)
+        for path, name in names.items()
+    ]
+    named = set(names.values())
+    done.unasked = sum(question.document not in named for question in questions)
     target.mkdir(parents=True, exist_ok=True)
     with progress.step("noise", len(tasks)) as advance:
         for outcome in executor.map(lay, tasks, 0):
@@ -126,6 +127,12 @@ def apply(
     about_it = {"noise": [noise.model_dump(mode="json") for noise in chain.noises], "seed": seed, **asdict(done)}
     (target / "noise.json").write_text(json.dumps(about_it, indent=1, ensure_ascii=False) + "\n")
     return done
+
+
+def _names(files: Sequence[Path]) -> dict[Path, str]:
+    """Name the document of each file, by its path inside the folder."""
+    shared = Counter(path.with_suffix("") for path in files)
+    return {path: (path if shared[path.with_suffix("")] > 1 else path.with_suffix("")).as_posix() for path in files}
 
 
 def _refuse(source: Path, target: Path, chain: NoiseChain, questions: Sequence[Question]) -> None:

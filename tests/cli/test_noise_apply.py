@@ -75,6 +75,33 @@ def test_text_files_keep_their_bytes_where_nothing_was_edited(ohr, home):
     assert (home / "out" / "b.txt").read_bytes() == "ä\r\n".encode()
 
 
+def test_files_that_differ_in_their_suffix_only_are_documents_of_their_own(ohr, home):
+    (home / "in" / "deep").mkdir(parents=True)
+    for name in ("deep/a.md", "deep/a.txt", "b.md"):
+        (home / "in" / name).write_text(TEXT)
+    done = ohr("noise", "apply", "in", "out", "--noise", "{kind: formatting, rate: 0.5}", "--workers", 1)
+    assert done.exit_code == 0, done.output
+    assert {record["document"] for record in ledger(home / "out")} == {"deep/a.md", "deep/a.txt", "b"}
+    assert (home / "out" / "deep" / "a.md").read_bytes() != (home / "out" / "deep" / "a.txt").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("asked.csv", "question,document\nWhen?,note\n"),
+        ("asked.jsonl", "{}\n"),
+        ("asked.json", '[{"question": "When?"}]'),
+    ],
+)
+def test_questions_of_another_form_are_refused_and_the_form_is_told(ohr, home, name, content):
+    (home / "note.md").write_text(TEXT)
+    (home / name).write_text(content)
+    noise = "{kind: formatting, where: evidence}"
+    told = ohr("noise", "apply", "note.md", "out", "--noise", noise, "--questions", name)
+    assert told.exit_code == 2
+    assert name in told.stderr and "ID, doc_name, questions, answers, evidence_source" in told.stderr
+
+
 def test_two_workers_give_the_same_files(ohr, home, pages):
     every = ", ".join(f"{{kind: {kind}, rate: 0.5}}" for kind in Registry().names("text_noise"))
     for workers in (1, 2):
