@@ -254,10 +254,14 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many of something a copy of a benchmark has, and how many were published."""
+    """How many of something a copy of a benchmark has, and how many were published.
+
+    Args:
+        found: None where the copy leaves the part out that they belong to, such as a whole domain.
+    """
 
     what: str
-    found: int
+    found: int | None
     published: int
 
 

@@ -180,7 +180,7 @@ def _asked(
 ) -> _Asked:
     read, faults = read_questions(path, as_published=as_published)
     names = by_form(documents)
-    told = "scored 0 as in the published code" if as_published else "matched"
+    told = "scored 0 in a run as in the published code" if as_published else "matched"
     asked, misnamed = [], []
     for question in read:
         if domains is not None and question.domain not in domains:

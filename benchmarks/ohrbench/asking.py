@@ -66,10 +66,10 @@ def read_questions(path: Path, *, as_published: bool = False) -> tuple[list[Ques
 def document_fault(question: Question, document: Document | None) -> Fault | None:
     """Tell a question about a document or a page that does not exist; it stays in the count and scores 0."""
     if document is None:
-        return Fault("question", "about an absent document, scored 0", f"{question.id} ({question.document})")
+        return Fault("question", "about an absent document, scored 0 in a run", f"{question.id} ({question.document})")
     if question.pages and question.pages[-1] >= document.pages:
         where = f"{question.id} (page {question.pages[-1]} of {document.pages})"
-        return Fault("question", "with evidence beyond the document, scored 0", where)
+        return Fault("question", "with evidence beyond the document, scored 0 in a run", where)
     return None
 
 
@@ -125,7 +125,7 @@ def _question_faults(question: Question, record: Mapping[str, Any], *, as_publis
     elif not all(isinstance(answer, str) for answer in given):
         yield Fault("answer", "other than text, read as in the file", question.id)
     if not question.pages:
-        yield Fault("question", "without an evidence page, scored 0", question.id)
+        yield Fault("question", "without an evidence page, scored 0 in a run", question.id)
     elif any(isinstance(page, str) for page in _listed(record.get("evidence_page_no"))):
         yield Fault("evidence page", "in quotes, read without them", question.id)
     if not any(passage.strip() for passage in question.evidence):

@@ -23,7 +23,7 @@ _NAMES = {"news": "newspaper", "paper": "academic"}
 
 
 def tallies(truth: Mapping[str, int], questions: Sequence[Question]) -> Iterator[Tally]:
-    """Count by domain and, where all domains are there, in all and by kind of question.
+    """Count by domain, and where all domains are there, in all and by kind of question.
 
     Args:
         truth: pages of the ground truth, by document.
@@ -39,9 +39,7 @@ def tallies(truth: Mapping[str, int], questions: Sequence[Question]) -> Iterator
     counted = {"documents": documents, "pages": pages, "questions": asked}
     for domain, published in S1.items():
         for (what, counts), count in zip(counted.items(), published, strict=True):
-            if documents[domain]:
-                yield Tally(f"{domain}: {what}", counts[domain], count)
-    yield Tally("domains of the paper", sum(documents[domain] > 0 for domain in S1), len(S1))
+            yield Tally(f"{domain}: {what}", counts[domain] if documents[domain] else None, count)
     yield Tally("other domains", len(documents.keys() - S1.keys()), 0)
     if documents.keys() >= S1.keys():
         yield from _whole(truth, questions)

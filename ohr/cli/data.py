@@ -7,9 +7,10 @@ import typer
 
 from ohr.cli.options import AsJson
 from ohr.cli.show import say, say_first, say_json, say_table
+from ohr.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.contracts import Benchmark, Stage
+    from ohr.contracts import Benchmark, Stage, Tally
 
 app = typer.Typer(no_args_is_help=True, help="List, fetch or check benchmarks.", rich_markup_mode=None)
 
@@ -81,29 +82,42 @@ def verify(
     kind: Annotated[str, typer.Option("--benchmark", metavar="KIND", help="As `ohr data list` names it.")] = "ohrbench",
     as_json: AsJson = False,
 ) -> None:
-    """Count what a copy holds beside what was published, and list what is off; ends with 1 when something is."""
+    """Count what a copy holds beside what was published, and list what is off; ends with 1 when something is.
+
+    A copy may leave parts out, such as whole domains: they are not here, which is not off.
+    """
     from ohr.spec.read import make_benchmark
 
     _plugin(kind)
     benchmark = make_benchmark({"kind": kind, "root": str(folder)}, "ohr data verify")
     benchmark.check()
     tallies, notes = benchmark.verify(), benchmark.notes()
-    off = [tally for tally in tallies if tally.found != tally.published]
+    here = [tally for tally in tallies if tally.found is not None]
+    off = [tally for tally in here if tally.found != tally.published]
+    absent = [tally.what for tally in tallies if tally.found is None]
     if as_json:
-        say_json({"tallies": tallies, "off": [tally.what for tally in off], "notes": notes})
+        say_json({"tallies": tallies, "off": [tally.what for tally in off], "not_here": absent, "notes": notes})
     else:
         say_table(
             ("what", "found", "published", ""),
-            [(t.what, f"{t.found:,}", f"{t.published:,}", _sign(t.found - t.published)) for t in tallies],
+            [(t.what, "" if t.found is None else f"{t.found:,}", f"{t.published:,}", _verdict(t)) for t in tallies],
         )
         say_first("notes:", notes)
-        say(f"{len(off)} of {len(tallies)} counts are off" if off else f"all {len(tallies)} counts are as published")
+        say(
+            f"of what is here, {len(off)} of {counted(len(here), 'count')} off"
+            if off
+            else "what is here is as published"
+        )
+        if absent:
+            say(f"{counted(len(absent), 'count')} of parts that are not here")
     if off:
         raise typer.Exit(1)
 
 
-def _sign(difference: int) -> str:
-    return f"{difference:+,}" if difference else "ok"
+def _verdict(tally: "Tally") -> str:
+    if tally.found is None:
+        return "not here"
+    return f"{tally.found - tally.published:+,}" if tally.found != tally.published else "ok"
 
 
 def _plugin(kind: str) -> "type[Benchmark]":

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ohr.cli.options import AsJson, Workers
+from ohr.cli.options import AsJson, PluginFiles, Workers
 from ohr.cli.show import say, say_first, say_json
 from ohr.wording import counted
 
@@ -28,7 +28,7 @@ def apply(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="As a spec's seed.")] = 0,
     dpi: Annotated[int, typer.Option(min=50, max=600, help="Resolution at which PDFs are rendered.")] = 200,
-    plugin: Annotated[list[Path] | None, typer.Option(metavar="FILE", help="A plugin file to run.")] = None,
+    plugin: PluginFiles = None,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:

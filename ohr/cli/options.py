@@ -11,6 +11,10 @@ Overrides = Annotated[
     typer.Option("--set", metavar="K=V", help="Replace a value, as in retrievers.0.top_k=5; may be repeated."),
 ]
 Trust = Annotated[bool, typer.Option("--trust-plugins", help="Run the plugin files that the spec names.")]
+PluginFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--plugin", metavar="FILE", help="A plugin file, whose code is run; may be repeated."),
+]
 Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Use only N documents, spread over the domains.")]
 Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Processes for noise and OCR; one per core.")]
 StoreFolder = Annotated[Path, typer.Option("--store", metavar="DIR", help="Where finished steps are kept.")]

@@ -1,17 +1,21 @@
 """`ohr plugins`: what can be named in a spec."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from ohr.cli.fields import Parameter, parameters
-from ohr.cli.options import AsJson
+from ohr.cli.options import AsJson, PluginFiles
 from ohr.cli.show import say, say_json, say_table
 from ohr.errors import PluginError
+
+if TYPE_CHECKING:
+    from ohr.registry import Registry
 
 
 class _Shortcut(TyperGroup):
@@ -47,16 +51,17 @@ def plugins(ctx: typer.Context, as_json: AsJson = False) -> None:
     `ohr plugins` lists all, `ohr plugins retrievers` those of a family, `ohr plugins show retriever bm25` one.
     """
     if ctx.invoked_subcommand is None:
-        list_plugins(None, as_json)
+        list_plugins(as_json=as_json)
 
 
 @app.command("list")
 def list_plugins(
     family: Annotated[str | None, typer.Argument(help="Such as retrievers; all.", show_default=False)] = None,
+    plugin: PluginFiles = None,
     as_json: AsJson = False,
 ) -> None:
     """List the plugins of one family, or all."""
-    found = list(_listed(family))
+    found = list(_listed(family, plugin or ()))
     if as_json:
         say_json(found)
         return
@@ -70,19 +75,18 @@ def list_plugins(
 def show_plugin(
     family: Annotated[str, typer.Argument(help="Such as retriever.", show_default=False)],
     kind: Annotated[str, typer.Argument(help="Such as bm25.", show_default=False)],
+    plugin: PluginFiles = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a plugin's parameters: types, defaults, ranges."""
-    from ohr.registry import Registry
-
-    name = family_of(family)
-    plugin = Registry().load(name, kind)
-    about, fields = _about(name, kind), parameters(plugin)
+    name, registry = family_of(family), _registry(plugin or ())
+    shown = registry.load(name, kind)
+    about, fields = _about(registry, name, kind), parameters(shown)
     if as_json:
-        say_json({"plugin": about, "version": plugin.version, "parameters": fields})
+        say_json({"plugin": about, "version": shown.version, "parameters": fields})
         return
-    say(f"{name} {kind} (version {plugin.version})")
-    say(cleandoc(plugin.__doc__ or ""))
+    say(f"{name} {kind} (version {shown.version})")
+    say(cleandoc(shown.__doc__ or ""))
     if about.extra:
         say(f"needs the extra {_extra(about)}")
     if fields:
@@ -90,13 +94,19 @@ def show_plugin(
         say_table(("parameter", "type", "default", "range", "what it does"), [_row(parameter) for parameter in fields])
 
 
-def _listed(family: str | None) -> Iterator[About]:
-    from ohr.contracts import FAMILIES
+def _registry(files: Sequence[Path]) -> "Registry":
     from ohr.registry import Registry
 
+    return Registry(tuple(path.resolve() for path in files))
+
+
+def _listed(family: str | None, files: Sequence[Path]) -> Iterator[About]:
+    from ohr.contracts import FAMILIES
+
+    registry = _registry(files)
     for name in (family_of(family),) if family else FAMILIES:
-        for kind in Registry().names(name):
-            yield _about(name, kind)
+        for kind in registry.names(name):
+            yield _about(registry, name, kind)
 
 
 def family_of(given: str) -> str:
@@ -111,11 +121,9 @@ def family_of(given: str) -> str:
     raise PluginError(f"no family {given!r}. {choices(wanted, tuple(FAMILIES))}")
 
 
-def _about(family: str, kind: str) -> About:
-    from ohr.registry import Registry
-
+def _about(registry: "Registry", family: str, kind: str) -> About:
     try:
-        plugin = Registry().load(family, kind)
+        plugin = registry.load(family, kind)
     except PluginError as error:
         return About(family, kind, f"cannot be used: {error}", None, ())
     first = (plugin.__doc__ or "").strip().split("\n")[0]

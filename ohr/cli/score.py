@@ -214,11 +214,11 @@ def _print_answers(found: "AnswerScore") -> None:
         say_table((f"{by.replace('_', ' ')}, x 100", *metrics, "n", "missing"), _estimates(found.scores, metrics, by))
     say(f"mean over domains: {', '.join(f'{name} {100 * found.macro[name]:.2f}' for name in metrics)}")
     _print_leaderboards(found.leaderboards)
-    say_first("notes:", found.notes)
+    say_first("notes on the benchmark:", found.notes)
     if found.blank:
         say(f"{counted(found.blank, 'blank answer')}, scored 0; the reference code leaves them out of its mean")
-    say_first(f"questions without an answer: {len(found.missing)} (each scores 0)", found.missing)
-    say_first(f"answers to no question, left out: {len(found.unknown)}", found.unknown)
+    say_first(f"questions without an answer, scored 0: {len(found.missing):,}", found.missing)
+    say_first(f"answers to no question, left out: {len(found.unknown):,}", found.unknown)
 
 
 def _estimates(found: "Mapping[str, Breakdown]", names: Sequence[str], by: str) -> list[list[str]]:

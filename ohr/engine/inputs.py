@@ -42,7 +42,7 @@ class Inputs:
         return {document: tuple(asked) for document, asked in found.items()}
 
 
-_ABSENT = "about an absent document, scored 0"
+_ABSENT = "about an absent document, scored 0 in a run"
 
 
 def limited(spec: Spec, limit: int | None) -> Spec:

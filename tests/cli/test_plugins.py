@@ -99,3 +99,15 @@ def test_parameters_are_told_in_words():
         Parameter("share", "number or null", "null", "> 0, <= 1", "", True),
         Parameter("sure", "true or false", "true", "", "Does it?", False),
     ]
+
+
+def test_a_plugin_file_is_listed_and_shown(ohr, home):
+    assert ohr("new", "retriever", "mine").exit_code == 0
+    file = next(home.rglob("mine.py"))
+    listed = ohr("plugins", "retrievers", "--plugin", file)
+    assert listed.exit_code == 0, listed.stderr
+    assert "mine" in [line.split()[1] for line in listed.stdout.splitlines()]
+    shown = ohr("plugins", "show", "retriever", "mine", "--plugin", file)
+    assert shown.stdout.startswith("retriever mine (version ")
+    assert "top_k" in shown.stdout
+    assert "mine" not in ohr("plugins", "retrievers").stdout

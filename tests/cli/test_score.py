@@ -66,7 +66,7 @@ def test_answers_are_scored_in_a_table_and_in_json(ohr, home):
     told = ohr("score", "answers", "model.json", *KEYS)
     assert told.exit_code == 1
     assert told.stdout.startswith(f"model: {len(answers)} of {len(questions)} questions answered, protocol clean\n")
-    assert f"questions without an answer: 1 (each scores 0)\n  {questions[0].id}" in told.stdout
+    assert f"questions without an answer, scored 0: 1\n  {questions[0].id}" in told.stdout
     given = json.loads(ohr("score", "answers", "model.json", *KEYS, "--json").stdout)
     assert given["scores"]["em"]["domain"]["all"]["mean"] == pytest.approx(len(answers) / len(questions))
 

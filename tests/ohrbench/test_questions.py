@@ -80,9 +80,9 @@ def test_an_empty_question_is_left_out_and_told(folder):
 @pytest.mark.parametrize(
     ("other", "note"),
     [
-        ({"doc_name": "law/none"}, "1 question about an absent document, scored 0: q2 (law/none)"),
-        ({"evidence_page_no": 7}, "1 question with evidence beyond the document, scored 0: q2 (page 7 of 2)"),
-        ({"evidence_page_no": None}, "1 question without an evidence page, scored 0: q2"),
+        ({"doc_name": "law/none"}, "1 question about an absent document, scored 0 in a run: q2 (law/none)"),
+        ({"evidence_page_no": 7}, "1 question with evidence beyond the document, scored 0 in a run: q2 (page 7 of 2)"),
+        ({"evidence_page_no": None}, "1 question without an evidence page, scored 0 in a run: q2"),
         ({"evidence_page_no": "0"}, "1 evidence page in quotes, read without them: q2"),
         ({"evidence_context": ""}, "1 question without evidence, not scored in retrieval: q2"),
         ({"answers": None}, "1 question without an answer: q2"),
@@ -123,7 +123,9 @@ def test_a_name_in_another_unicode_form_is_matched_and_told(folder):
     assert only_question(folder, protocol="reference").document == parted
     about = "question whose document is named in another Unicode form"
     assert notes(folder) == [f"1 {about}, matched: q2 ({parted})"]
-    assert notes(folder, protocol="reference") == [f"1 {about}, scored 0 as in the published code: q2 ({parted})"]
+    assert notes(folder, protocol="reference") == [
+        f"1 {about}, scored 0 in a run as in the published code: q2 ({parted})"
+    ]
 
 
 def test_two_documents_whose_names_differ_in_their_form_are_told_apart(folder):

@@ -62,8 +62,8 @@ def test_what_is_missing_from_the_real_data_is_told(real_data):
         "19 pages without text in gt",
         "1 document of MinerU without ground truth, indexed all the same",
         "2,191 questions outside the chosen domains, left out",
-        "6 questions whose document is named in another Unicode form, scored 0 as in the published code",
-        "57 questions about an absent document, scored 0",
+        "6 questions whose document is named in another Unicode form, scored 0 in a run as in the published code",
+        "57 questions about an absent document, scored 0 in a run",
     ]
 
 
