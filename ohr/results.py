@@ -109,7 +109,7 @@ def write_results(runs: Path, results: Results) -> Path:
             write_csv(new / "attribution_doses.csv", results.attributed.doses)
             write_table(new / "attribution.parquet", results.attributed.rows, _SCORES)
         write_csv(new / "summary.csv", summarise(results.rows))
-        (new / "manifest.json").write_text(json.dumps(_manifest(results, now), indent=1, ensure_ascii=False) + "\n")
+        (new / "manifest.json").write_text(_json(_manifest(results, now), new))
         new.chmod(0o755)
         folder = home / f"{now:%Y%m%dT%H%M%S}-{results.recipe.run()[:8]}"
         count = 1
@@ -146,6 +146,15 @@ def _manifest(results: Results, now: datetime) -> dict[str, Any]:
         "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
         "packages": {name: _version(name) for name in _PACKAGES},
     }
+
+
+def _json(manifest: Mapping[str, Any], folder: Path) -> str:
+    """Write a manifest; relative paths start at its own folder, so that a study can be moved as a whole."""
+
+    def placed(path: Path) -> str:
+        return str(path) if path.is_absolute() else Path(os.path.relpath(path, folder)).as_posix()
+
+    return json.dumps(manifest, indent=1, ensure_ascii=False, default=placed) + "\n"
 
 
 def _misses(calibrations: Sequence[Calibration]) -> list[str]:

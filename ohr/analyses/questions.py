@@ -38,8 +38,7 @@ def formatting_lcs(folder: Path) -> list[dict[str, Any]]:
     """
     manifest = read_manifest(folder)
     protocol = manifest["protocol"]
-    # a manifest's relative paths start where the run was started, not in its folder
-    benchmark = make_benchmark(dict(manifest["spec"]["benchmark"]), "manifest.json")
+    benchmark = make_benchmark(dict(manifest["spec"]["benchmark"]), str(folder / "manifest.json"))
     questions = {question.id: question for question in benchmark.questions()}
     rows = _scores(folder, stage="retrieval", metric=protocol["retrieval"])
     hits = grouped(read_table(folder / "hits.parquet"), "question_id", "kb", "chunker", "retriever")

@@ -1,5 +1,6 @@
 """Keys of a run's steps, all known before anything runs."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -131,10 +132,13 @@ class Recipe:
         leaves = [self.leaf(d, images=images) for d in self.inputs.documents for images in (False, True)]
         asked = [asdict(question) for question in self.inputs.questions]
         scored = [ohr.__version__, *(identity(metric) for metric in self.metrics.values())]
-        made = [self.identity(base.ocr) for base in self.spec.knowledge_bases]  # by content where `resolved` has a path
+        # what lies behind a path counts by its content; the same files may be called by another path tomorrow
+        written = json.loads(json.dumps(self.spec.resolved, default=lambda _: "a path"))
+        bases = self.spec.knowledge_bases
+        made = [self.identity(stage) for b in bases for stage in (*b.image_noise, b.ocr, *b.text_noise)]
         made += [self.identity(named.stage) for named in self.spec.retrievers]
         made += [self.identity(named.stage) for named in self.spec.generators]
-        return key("run", self.spec.resolved, made, leaves, asked, scored, self.prompt_digests, self._files())
+        return key("run", written, made, leaves, asked, scored, self.prompt_digests, self._files())
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from ohr.contracts import Benchmark, Chunker, Generator, ImageNoise, Metric, OcrBackend, Retriever, TextNoise
+from ohr.contracts import Benchmark, Chunker, Generator, ImageNoise, Metric, OcrBackend, Retriever, Stage, TextNoise
 
 S = TypeVar("S")
 
@@ -77,6 +77,13 @@ class Calibration:
     passes: tuple[tuple[float, float], ...]
 
 
+def written(stage: Stage) -> dict[str, Any]:
+    """Write a plugin out as JSON values; a path stays a path: only who writes a file knows from where it is read."""
+    fields = type(stage).model_fields.items()
+    paths = {field.alias or name: path for name, field in fields if isinstance(path := getattr(stage, name), Path)}
+    return stage.model_dump(mode="json", by_alias=True) | paths
+
+
 @dataclass(frozen=True, slots=True)
 class KnowledgeBase:
     """One condition: the documents as one noise and OCR engine leave them.
@@ -124,9 +131,9 @@ class KnowledgeBase:
         """Write it out with all defaults."""
         return {
             "name": self.name,
-            "image_noise": [noise.model_dump(mode="json") for noise in self.image_noise],
-            "ocr": self.ocr.model_dump(mode="json"),
-            "text_noise": [noise.model_dump(mode="json") for noise in self.text_noise],
+            "image_noise": [written(noise) for noise in self.image_noise],
+            "ocr": written(self.ocr),
+            "text_noise": [written(noise) for noise in self.text_noise],
             "replicate": self.replicate,
             "retrievers": self.retrievers,
             "target": self.target and asdict(self.target),

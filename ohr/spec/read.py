@@ -13,7 +13,7 @@ from ohr.errors import SpecError
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder, Built
 from ohr.spec.faults import told
-from ohr.spec.model import KnowledgeBase, KnowledgeBaseEntry, Named, Spec, SpecFile, Target, names
+from ohr.spec.model import KnowledgeBase, KnowledgeBaseEntry, Named, Spec, SpecFile, Target, names, written
 from ohr.spec.parts import fault_of
 from ohr.spec.protocol import Protocol
 from ohr.spec.source import Source, Where, read_source
@@ -63,6 +63,11 @@ def make_benchmark(keys: dict[str, Any], label: str) -> Benchmark:
     return benchmark
 
 
+def _plugin_files(source: Source) -> list[Path]:
+    files = source.data.get("plugins") or []
+    return [source.home(("plugins", i)) / str(file) for i, file in enumerate(files)] if isinstance(files, list) else []
+
+
 def _registry(source: Source, trusted: bool) -> Registry:
     files = source.data.get("plugins") or []
     if not isinstance(files, list) or not files:
@@ -71,7 +76,7 @@ def _registry(source: Source, trusted: bool) -> Registry:
         raise SpecError(
             str(source.fault(("plugins",), "this spec runs code of its own; allow it with --trust-plugins"))
         )
-    found = [(source.home(("plugins", i)) / str(file)).resolve() for i, file in enumerate(files)]
+    found = [file.resolve() for file in _plugin_files(source)]
     missing = [
         source.fault(("plugins", i), f"no such file: {file}") for i, file in enumerate(found) if not file.is_file()
     ]
@@ -122,7 +127,7 @@ def _resolve(source: Source, builder: Builder) -> Spec | None:
         attribution=file.attribution,
         plugin_digests=tuple(sorted(builder.registry.digests().items())),
         plugin_files=builder.registry.files,
-        resolved=_written_out(file, benchmark, bases, chunkers, retrievers, generators, metrics),
+        resolved=_written_out(file, _plugin_files(source), benchmark, bases, chunkers, retrievers, generators, metrics),
     )
 
 
@@ -306,6 +311,7 @@ def _check_attribution(builder: Builder, file: SpecFile, bases: Sequence[Knowled
 
 def _written_out(
     file: SpecFile,
+    plugins: Sequence[Path],
     benchmark: Stage,
     bases: Sequence[KnowledgeBase],
     chunkers: Sequence[Named[Any]],
@@ -313,17 +319,18 @@ def _written_out(
     generators: Sequence[Named[Any]],
     metrics: Sequence[Named[Any]],
 ) -> dict[str, Any]:
-    """Write a spec out with its defaults, for the manifest; secrets stay masked."""
+    """Write a spec out with its defaults, for the manifest; secrets stay masked, and paths stay paths."""
 
     def dumped(named: Sequence[Named[Any]]) -> list[dict[str, Any]]:
-        return [{"name": item.name, **item.stage.model_dump(mode="json", by_alias=True)} for item in named]
+        return [{"name": item.name, **written(item.stage)} for item in named]
 
     plain = file.model_dump(
         mode="json",
-        include={"name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "plugins", "attribution"},
+        include={"name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution"},
     )
     return plain | {
-        "benchmark": benchmark.model_dump(mode="json", by_alias=True),
+        "plugins": plugins,
+        "benchmark": written(benchmark),
         "knowledge_bases": [base.written() for base in bases],
         "chunkers": dumped(chunkers),
         "retrievers": dumped(retrievers),

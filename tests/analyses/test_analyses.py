@@ -159,16 +159,53 @@ def test_the_command_shows_one_or_all(folder):
     assert (wrong.exit_code, "Did you mean 'r_noise'?" in wrong.stderr) == (2, True)
 
 
-def test_a_benchmark_with_a_relative_folder_is_found_again(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    base = tmp_path / "data/retrieval_base/gt/law"
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A study whose spec names its data by relative paths; the working folder is beside it."""
+    base = tmp_path / "study/data/retrieval_base/gt/law"
     base.mkdir(parents=True)
     (base / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "The lease began in 1964."}]))
     asked = {"ID": "q", "doc_name": "law/lease", "questions": "When did the lease begin?", "answers": "1964"}
     asked |= {"evidence_source": "text", "evidence_page_no": 0, "evidence_context": "The lease began in 1964."}
-    (tmp_path / "data/qas.json").write_text(json.dumps([asked]))
-    text = "benchmark: {kind: ohrbench, root: data}\nknowledge_bases: [{name: gt}]\nretrievers: [{kind: bm25}]\n"
-    (tmp_path / "spec.yaml").write_text(text + "evaluate: [retrieval]\n")
-    found = run(read_spec(Path("spec.yaml")), store=Path("store"), runs=Path("runs"), workers=1).folder
-    (row,) = ANALYSES["formatting_lcs"](found)
+    (tmp_path / "study/data/qas.json").write_text(json.dumps([asked]))
+    (tmp_path / "study/spec.yaml").write_text(
+        "benchmark: {kind: ohrbench, root: data}\nretrievers: [{kind: bm25}]\nevaluate: [retrieval]\n"
+        "knowledge_bases: [{name: gt, ocr: {kind: precomputed, root: data/retrieval_base/gt}}]\n"
+    )
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    return tmp_path / "study"
+
+
+def carried_out(study):
+    return run(read_spec(study / "spec.yaml"), store=study / "store", runs=study / "runs", workers=1)
+
+
+def test_a_study_that_was_moved_is_analysed_from_anywhere(study, monkeypatch):
+    found = carried_out(Path("../study")).folder.resolve()
+    moved = study.rename(study.parent / "moved")
+    monkeypatch.chdir("/")
+    folder = moved / found.relative_to(study)
+    spec = json.loads((folder / "manifest.json").read_text())["spec"]
+    assert (spec["benchmark"]["root"], spec["knowledge_bases"][0]["ocr"]["root"]) == (
+        "../../../data",
+        "../../../data/retrieval_base/gt",
+    )
+    (row,) = ANALYSES["formatting_lcs"](folder)
     assert (row["lcs"], row["n"]) == (1, 1)
+
+
+def test_an_absolute_path_stays_in_the_manifest_as_it_was_given(study):
+    text = (study / "spec.yaml").read_text()
+    (study / "spec.yaml").write_text(text.replace("root: data}", f"root: {study / 'data'}}}"))
+    spec = json.loads((carried_out(Path("../study")).folder / "manifest.json").read_text())["spec"]
+    assert spec["benchmark"]["root"] == str(study / "data")
+
+
+def test_a_run_is_the_same_from_wherever_it_is_started(study, monkeypatch):
+    first = carried_out(Path("../study"))
+    monkeypatch.chdir(study)
+    again = carried_out(Path())
+    assert again.folder.resolve() == first.folder.resolve()
+    (study / "data/retrieval_base/gt/law/lease.json").write_text(json.dumps([{"page_idx": 0, "text": "It began."}]))
+    assert carried_out(Path()).folder.name != again.folder.name

@@ -148,7 +148,7 @@ def test_too_many_failures_end_with_1_and_a_sentence(ohr, stumbling):
     assert result.exit_code == 1
     assert result.stdout == ""
     assert result.stderr.startswith(
-        "stopped: 1 items failed (max_failures: 0), the last: generator on stumbling on reference / closed_book: "
+        "stopped: 1 item failed (max_failures: 0), the last: generator on stumbling on reference / closed_book: "
     )
     assert result.stderr.endswith(": the model stumbled. What was done is kept; run again to go on\n")
 
