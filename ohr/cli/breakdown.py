@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ohr.cli.analysis import show_analysis
+from ohr.cli.carry_out import print_costs
 from ohr.cli.options import RUNS, AsJson, RunsFolder
 from ohr.cli.show import say, say_json, say_table
 
@@ -34,7 +35,8 @@ def show(
 ) -> None:
     """Show a run's means, or an analysis of it.
 
-    The means are over all questions (micro), over domains (macro), and by one trait of the questions.
+    The means are over all questions (micro), over domains (macro), and by one trait of the questions. Where the spec
+    asked for attribution, what each part of a noise costs stands below.
     """
     from ohr.cli.runs import locate
     from ohr.errors import DataError
@@ -60,6 +62,7 @@ def show(
     say(f"protocol {protocol['name']}")
     for stage in dict.fromkeys(row["stage"] for row in wanted):
         _table([row for row in wanted if row["stage"] == stage], by.value)
+    print_costs(folder)
 
 
 def _table(rows: Sequence[Mapping[str, str]], by: str) -> None:

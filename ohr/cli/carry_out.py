@@ -53,6 +53,7 @@ def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> Non
     from ohr.results import read_manifest
 
     _print_curve(read_curve(finished.folder))
+    print_costs(finished.folder)
     say_first("notes:", read_manifest(finished.folder)["notes"])
     failures = finished.work.failures
     say_first(
@@ -74,6 +75,16 @@ def _print_curve(points: "Sequence[Point]") -> None:
     for part in filter(None, parts):
         say_table(*as_table(part))
     say(legend(points))
+
+
+def print_costs(folder: Path) -> None:
+    """Print what the parts of a noise cost, where the run has told them apart."""
+    from ohr.cli.costs import LEGEND, as_table, read_costs
+
+    if rows := read_costs(folder):
+        say()
+        say_table(*as_table(rows))
+        say(LEGEND)
 
 
 def _done(work: "Work", seconds: float) -> str:

@@ -157,6 +157,20 @@ def test_a_chain_of_image_and_text_noise_is_told_apart(home):
     assert costs["rotation"] == 0 < costs["salt_and_pepper"]
 
 
+def test_the_costs_are_printed_a_line_for_each_part(home, capsys):
+    from ohr.cli.carry_out import print_costs
+
+    finished = home.run(CHAIN)
+    print_costs(finished.folder)
+    header, *lines = capsys.readouterr().out.strip().splitlines()
+    assert header.split("  ")[-1].strip() == "retrieval lcs bm25"
+    parts = {words[3]: words for words in map(str.split, lines[:3])}
+    assert set(parts) == {"salt_and_pepper", "rotation", "formatting"}
+    damage = cost(finished, metric="damaged")
+    assert {part: words[4] for part, words in parts.items()} == {part: f"{damage[part]:.2f}" for part in parts}
+    assert "left out: what is gained without it" in lines[-1]
+
+
 def test_an_attribution_is_planned_and_not_done_twice(home):
     text = MINI + "attribution: {of: [f]}\n"
     before = plan(read_spec(home.write(text), trust_plugins=True), home.store, 1)
