@@ -7,14 +7,15 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .distortion import Distortion, opencv
+from .camera import Capture
+from .distortion import opencv
 from .light import exposed
 from .scene import companions, ground, laid, level, turned
 
 _SHEETS = 3
 
 
-class ClutteredBackground(Distortion):
+class ClutteredBackground(Capture):
     """Lays the page on other pages of its document and sheets of unrelated words, which look much like it.
 
     They cover 0%, 5% and 10% of the page from one side (severity 1/3, 2/3, 1; `label_effect` is then `occluded`); the
@@ -22,16 +23,15 @@ class ClutteredBackground(Distortion):
     """
 
     kind: Literal["cluttered_background"] = "cluttered_background"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
         """Distort an image at a severity above 0."""
         height, width = image.shape[:2]
         size = np.array([width, height])
-        near = min(1.0, 3 * self.severity)
         far = ground(max(1, height // 2), max(1, width // 2), rng)  # behind the page, where the lens is less sharp
-        heap = companions(others, _SHEETS)
+        heap = [self.printed(sheet) for sheet in companions(others, _SHEETS)]
         corners = np.array([[0.1, 0.12], [0.92, 0.2], [0.15, 0.9], [0.88, 0.85]])[rng.permutation(4)[:_SHEETS]]
         turns = rng.uniform(-0.9, 0.9, _SHEETS)
         for sheet, corner, turn in zip(heap, corners, turns, strict=True):
@@ -39,8 +39,8 @@ class ClutteredBackground(Distortion):
             laid(sheet, spot / 2, far)
         scene = np.asarray(opencv().resize(far, (width, height), interpolation=opencv().INTER_LINEAR))
         side = level(self.severity, 1, (0.8, 0.75, 0.7))
-        page = turned(image, side * side, near * float(rng.uniform(-0.1, 0.1)), (size / 2).tolist())
-        homography = laid(image, page, scene)
+        page = turned(image, side * side, self.near * float(rng.uniform(-0.1, 0.1)), (size / 2).tolist())
+        homography = laid(self.printed(image), page, scene)
         cover = level(self.severity, 0, (0, 0.05, 0.10))
         top, turn = bool(rng.random() < 0.5), float(rng.uniform(-0.08, 0.08))
         if cover:
@@ -48,7 +48,8 @@ class ClutteredBackground(Distortion):
             over = turned(sheet, _area(sheet, image, side * side), turn, (size / 2).tolist())
             laid(sheet, over + np.array([0, (cover - 1) * side * height * (1 if top else -1)]), scene)
         effect = "occluded" if cover else "none"
-        return NoisyImage(exposed(scene, rng, 0.8 * near), homography, effect)
+        seen = exposed(scene, rng, 0.8 * self.near)
+        return NoisyImage(self.photographed(seen, rng), homography, effect)
 
 
 def _area(sheet: Image, image: Image, share: float) -> float:

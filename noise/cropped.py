@@ -7,19 +7,19 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .distortion import Distortion
+from .camera import Capture
 from .light import exposed
 from .scene import level
 
 
-class Cropped(Distortion):
+class Cropped(Capture):
     """Cuts off one side or two, 10%, 20% and 35% of the page in all (severity 1/3, 2/3, 1).
 
     The output is smaller; `label_effect` is `cropped`: the truth of what was cut stays, as in the benchmark.
     """
 
     kind: Literal["cropped"] = "cropped"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
@@ -33,5 +33,5 @@ class Cropped(Distortion):
         top, left = (0 if down else rows), (0 if right else columns)
         kept = image[top : top + height - rows, left : left + width - columns]
         shift = np.array([[1, 0, -left], [0, 1, -top], [0, 0, 1]], dtype=np.float64)
-        seen = exposed(kept, rng, 0.8 * min(1.0, 1.5 * self.severity))
-        return NoisyImage(seen, shift, "cropped" if rows or columns else "none")
+        seen = exposed(self.printed(kept), rng, 0.8 * min(1.0, 1.5 * self.severity))
+        return NoisyImage(self.photographed(seen, rng), shift, "cropped" if rows or columns else "none")

@@ -79,6 +79,6 @@ def exposed(image: Image, rng: np.random.Generator, strength: float) -> Image:
     x, y = grid(image, cell=32)
     height, width = image.shape[:2]
     off = np.hypot((x / np.float32(max(width, 1)) - 0.5), (y / np.float32(max(height, 1)) - 0.5))
-    paper = 1 - np.float32(strength * rng.uniform(0.08, 0.2))
+    paper = 1 - np.float32(strength * rng.uniform(0.06, 0.36))
     gain = paper * (1 - np.float32(strength * rng.uniform(0.1, 0.3)) * smooth(off * np.float32(1.3)))
     return shade(image, tinted(gain, rng, 2 * strength))

@@ -7,14 +7,14 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .distortion import Distortion
+from .camera import Capture
 from .light import exposed
 from .scene import companions, fitted, ground, laid, turned
 
 _GRIDS = {2: (1, 2), 3: (1, 3), 5: (2, 3)}  # sheets: rows, columns of places
 
 
-class MultiDoc(Distortion):
+class MultiDoc(Capture):
     """Lays the page among others of its document: 2, 3 and 5 sheets (severity up to 1/3, up to 2/3, above).
 
     The picture has as many pixels as the input, so each sheet loses resolution. Where the document has too few pages,
@@ -22,7 +22,7 @@ class MultiDoc(Distortion):
     """
 
     kind: Literal["multi_doc"] = "multi_doc"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
@@ -40,6 +40,6 @@ class MultiDoc(Distortion):
         for order, (sheet, place) in enumerate(zip([image, *companions(others, number - 1)], places, strict=True)):
             spot = fitted(turned(sheet, 1e6, turns[order], (0, 0)), round(cell[1]), round(cell[0]), 0.025)
             quad = spot + np.array([place % columns, place // columns]) * cell
-            matrix = laid(sheet, quad, scene)
+            matrix = laid(self.printed(sheet), quad, scene)
             homography = matrix if order == 0 else homography
-        return NoisyImage(exposed(scene, rng, 0.8), homography, "joined")
+        return NoisyImage(self.photographed(exposed(scene, rng, 0.8), rng), homography, "joined")

@@ -7,21 +7,21 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .distortion import Distortion
+from .camera import Capture
 from .light import exposed
 from .scene import Quad, fitted, frame, ground, laid, level
 
 _FOCAL = 1.3  # distance of the camera, in sides of the page
 
 
-class OffAxis(Distortion):
+class OffAxis(Capture):
     """Tilts the camera by up to 20, 32 and 45 degrees and turns it by up to 5, 12 and 20 (severity 1/3, 2/3, 1).
 
     The page stays whole in the frame, which has the size of the input, on a table.
     """
 
     kind: Literal["off_axis"] = "off_axis"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
@@ -30,10 +30,11 @@ class OffAxis(Distortion):
         around, tilt, roll = rng.uniform(0, 2 * np.pi), rng.uniform(0.7, 1.0), rng.uniform(0.6, 1.0)
         tilt *= np.radians(level(self.severity, 0, (20, 32, 45)))
         roll *= np.radians(level(self.severity, 0, (5, 12, 20))) * rng.choice([-1, 1])
-        quad = fitted(_seen(image, around, tilt, roll), height, width, 0.02 * min(1.0, 3 * self.severity))
+        quad = fitted(_seen(image, around, tilt, roll), height, width, 0.02 * self.near)
         scene = ground(height, width, rng)
-        homography = laid(image, quad, scene)
-        return NoisyImage(exposed(scene, rng, min(1.0, 1.5 * self.severity)), homography)
+        homography = laid(self.printed(image), quad, scene)
+        seen = exposed(scene, rng, min(1.0, 1.5 * self.severity))
+        return NoisyImage(self.photographed(seen, rng), homography)
 
 
 def _seen(image: Image, around: float, tilt: float, roll: float) -> Quad:

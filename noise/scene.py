@@ -119,7 +119,10 @@ def laid(sheet: Image, quad: Quad, on: Image, *, shadow: bool = True) -> NDArray
 
 
 def _shrunk(sheet: Image, quad: Quad, matrix: NDArray[np.float64]) -> tuple[Image, NDArray[np.float64]]:
-    """Average pixels before a sheet is drawn much smaller, where sampling alone would skip strokes."""
+    """Average pixels before a sheet is drawn smaller, where sampling alone would skip strokes.
+
+    By a whole number of pixels, which is ten times as fast as by a fraction; a slight blur does for what is left.
+    """
     cv2 = opencv()
     height, width = sheet.shape[:2]
     x, y = quad[:, 0], quad[:, 1]
@@ -127,11 +130,14 @@ def _shrunk(sheet: Image, quad: Quad, matrix: NDArray[np.float64]) -> tuple[Imag
     factor = float(np.sqrt(area / (height * width)))
     if factor > 0.8 or min(height, width) * factor < 2:
         return sheet, matrix
-    size = (max(1, round(width * factor)), max(1, round(height * factor)))
-    small = cv2.resize(sheet, size, interpolation=cv2.INTER_AREA)
-    across, down = width / size[0], height / size[1]
-    back = np.array([[across, 0, across / 2 - 0.5], [0, down, down / 2 - 0.5], [0, 0, 1]])
-    return np.asarray(small), np.asarray(matrix @ back)
+    whole = int(1 / factor)
+    if whole > 1:
+        rows, columns = height // whole * whole, width // whole * whole
+        sheet = cv2.resize(sheet[:rows, :columns], (columns // whole, rows // whole), interpolation=cv2.INTER_AREA)
+        matrix = matrix @ np.array([[whole, 0, whole / 2 - 0.5], [0, whole, whole / 2 - 0.5], [0, 0, 1]])
+    if (left := whole * factor) < 0.8:
+        sheet = cv2.GaussianBlur(sheet, (0, 0), 0.35 / left)
+    return np.asarray(sheet), np.asarray(matrix)
 
 
 def _cast_edge(quad: Quad, on: Image) -> None:

@@ -7,29 +7,30 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .distortion import Distortion
+from .camera import Capture
 from .light import exposed
 from .scene import ground, laid, level, turned
 
 
-class SmallRoi(Distortion):
+class SmallRoi(Capture):
     """Lays the page far away on a table: it fills 20%, 12% and 6% of the frame (severity 1/3, 2/3, 1).
 
     The frame has the size of the input, so the page loses that much of its pixels.
     """
 
     kind: Literal["small_roi"] = "small_roi"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""
         height, width = image.shape[:2]
         area = level(self.severity, 1, (0.20, 0.12, 0.06))
-        turn = min(1.0, 3 * self.severity) * rng.uniform(-0.12, 0.12)
+        turn = self.near * rng.uniform(-0.12, 0.12)
         side = np.sqrt(area) * (1 + abs(turn))
         room = max(0.0, 1 - side) * np.array([width, height])
         middle = np.array([width, height]) / 2 + rng.uniform(-0.5, 0.5, 2) * room
         scene = ground(height, width, rng)
-        homography = laid(image, turned(image, area, turn, middle.tolist()), scene)
-        return NoisyImage(exposed(scene, rng, min(1.0, 1.5 * self.severity)), homography)
+        homography = laid(self.printed(image), turned(image, area, turn, middle.tolist()), scene)
+        seen = exposed(scene, rng, min(1.0, 1.5 * self.severity))
+        return NoisyImage(self.photographed(seen, rng), homography)

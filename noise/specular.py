@@ -7,23 +7,25 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .distortion import Distortion, lighten
+from .camera import Capture
+from .distortion import lighten
 from .light import exposed, glare
 from .scene import level
 
 
-class Specular(Distortion):
+class Specular(Capture):
     """Burns out 3%, 8% and 15% of the page (severity 1/3, 2/3, 1); haze surrounds what is white.
 
     What lies there cannot be read: `label_effect` is `occluded`.
     """
 
     kind: Literal["specular"] = "specular"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""
         light = glare(image, rng, level(self.severity, 0, (0.03, 0.08, 0.15)))
-        seen = exposed(image, rng, min(1.0, 3 * self.severity))
-        return NoisyImage(lighten(seen, light * np.float32(min(1.0, 3 * self.severity))), label_effect="occluded")
+        seen = exposed(self.printed(image), rng, self.near)
+        lit = lighten(seen, light * np.float32(self.near))
+        return NoisyImage(self.photographed(lit, rng), label_effect="occluded")

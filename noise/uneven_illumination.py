@@ -7,19 +7,20 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .distortion import Distortion, Field, grid, shade, smooth
+from .camera import Capture
+from .distortion import Field, grid, shade, smooth
 from .light import cast, exposed, tinted
 from .scene import level
 
 
-class UnevenIllumination(Distortion):
+class UnevenIllumination(Capture):
     """Casts soft shadows: of hand and phone, and of a window's frame on half of the pages.
 
     Where the shadow is deepest, 70%, 50% and 30% of the light are left (severity 1/3, 2/3, 1).
     """
 
     kind: Literal["uneven_illumination"] = "uneven_illumination"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
@@ -29,8 +30,8 @@ class UnevenIllumination(Distortion):
         dark = np.maximum(dark, 0.55 * bars) if barred else dark
         dark /= max(float(dark.max()), 1e-6)
         gain = 1 - np.float32(1 - level(self.severity, 1, (0.7, 0.5, 0.3))) * dark
-        lit = shade(image, tinted(gain, rng, self.severity, cool=0.07))
-        return NoisyImage(exposed(lit, rng, 0.6 * self.severity))
+        lit = shade(self.printed(image), tinted(gain, rng, self.severity, cool=0.07))
+        return NoisyImage(self.photographed(exposed(lit, rng, 0.6 * self.severity), rng))
 
 
 def _bars(image: Image, rng: np.random.Generator) -> Field:

@@ -1,38 +1,41 @@
 """Words laid over the whole page (FCMBench, Table 2: overlaid watermarks)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .distortion import Distortion, opencv
+from .camera import Capture
+from .distortion import opencv
+from .light import exposed
 from .scene import level
 
 _WHO = ("Marram Bank", "Harbour Credit", "Northgate Leasing", "Town Registry", "Alder Insurance")
 _WHY = ("loan verification only", "account opening only", "for internal review", "copy for audit only")
 _STAMPS = ("DRAFT", "COPY", "SAMPLE", "CONFIDENTIAL", "VOID")
 _GREYS = ((40, 40, 40), (70, 70, 70), (40, 50, 66))
+_LONGEST = 6000  # pixels of a page's longer side: beyond, the words are written smaller and scaled up
 _INKS = (*_GREYS, (180, 40, 40), (40, 70, 150))
 
 
-class Watermark(Distortion):
+class Watermark(Capture):
     """Lays words over the page, in ink of opacity .15, .30 and .45 (severity 1/3, 2/3, 1).
 
     Mostly what an app writes on its pictures: who may use it, what for and when, in slanted rows of thin grey letters;
-    on a quarter of the pages one large word across, as a word processor prints it.
+    on a quarter of the pages one large word across, as a word processor prints it. Both lie on a photograph.
     """
 
     kind: Literal["watermark"] = "watermark"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""
         cv2 = opencv()
         stamped = rng.random() < 0.25
-        mask = _stamp(image, rng) if stamped else _rows(image, rng)
+        mask = _whole(_stamp if stamped else _rows, image, rng)
         inks = _INKS if stamped else _GREYS
         ink = inks[int(rng.integers(len(inks)))]
         opacity = level(self.severity, 0, (0.15, 0.30, 0.45))
@@ -40,15 +43,28 @@ class Watermark(Distortion):
         adds = [np.rint(np.arange(256) / 255 * opacity * tone).astype(np.uint8) for tone in ink]
         spread = cv2.merge([mask] * 3)
         cover, light = (cv2.LUT(spread, np.stack(tables, axis=-1)[None]) for tables in (covers, adds))
-        return NoisyImage(np.asarray(cv2.add(cv2.multiply(image, cv2.bitwise_not(cover), scale=1 / 255), light)))
+        # without a camera there is no room either: the words lie on the file itself
+        seen = exposed(self.printed(image), rng, 0.8 * self.near * min(1.0, self.camera))
+        photograph = self.photographed(seen, rng)
+        return NoisyImage(np.asarray(cv2.add(cv2.multiply(photograph, cv2.bitwise_not(cover), scale=1 / 255), light)))
 
 
-def _rows(image: Image, rng: np.random.Generator) -> Image:
+def _whole(
+    written: Callable[[tuple[int, int], np.random.Generator], Image], image: Image, rng: np.random.Generator
+) -> Image:
+    """Write over a page of any size: (H, W), 255 where there is ink."""
+    height, width = image.shape[:2]
+    factor = min(1.0, _LONGEST / max(height, width))
+    mask = written((max(1, round(height * factor)), max(1, round(width * factor))), rng)
+    return mask if factor == 1 else np.asarray(opencv().resize(mask, (width, height)))
+
+
+def _rows(size: tuple[int, int], rng: np.random.Generator) -> Image:
     """Write a line again and again in slanted rows: (H, W), 255 where there is ink."""
     day = f"20{rng.integers(19, 27)}-{rng.integers(1, 13):02d}-{rng.integers(1, 29):02d}"
     time = ":".join(f"{number:02d}" for number in rng.integers(0, (24, 60, 60)))
     words = f"{rng.choice(_WHO)} {rng.choice(_WHY)} {day} {time}"
-    height, width = image.shape[:2]
+    height, width = size
     line = _written(words, max(height, width) * rng.uniform(0.016, 0.026))
     apart, down = round(rng.uniform(0.04, 0.3) * line.shape[1]), round(rng.uniform(2.2, 4.5) * line.shape[0])
     step, side = line.shape[1] + apart, int(np.hypot(height, width)) + 1
@@ -59,21 +75,20 @@ def _rows(image: Image, rng: np.random.Generator) -> Image:
     for number, y in enumerate(range(0, side - len(row), len(row) + down)):
         start = number * step // 3 % step  # rows stand out of step
         flat[y : y + len(row)] = row[:, start : start + side]
-    return _slanted(flat, image, rng.uniform(15, 40) * rng.choice([-1, 1]))
+    return _slanted(flat, size, rng.uniform(15, 40) * rng.choice([-1, 1]))
 
 
-def _stamp(image: Image, rng: np.random.Generator) -> Image:
+def _stamp(size: tuple[int, int], rng: np.random.Generator) -> Image:
     """Write one large word from corner to corner: (H, W), 255 where there is ink."""
-    height, width = image.shape[:2]
+    height, width = size
     side = int(np.hypot(height, width)) + 1
     word = _written(str(rng.choice(_STAMPS)), 0.12 * side)
     long = rng.uniform(0.55, 0.8) * side
-    size = (max(1, round(long)), max(1, round(min(word.shape[0] * long / word.shape[1], 0.3 * side))))
-    word = np.asarray(opencv().resize(word, size, interpolation=opencv().INTER_LINEAR))
+    across, down = max(1, round(long)), max(1, round(min(word.shape[0] * long / word.shape[1], 0.3 * side)))
     flat = np.zeros((side, side), dtype=np.uint8)
-    top, left = (side - size[1]) // 2, (side - size[0]) // 2
-    flat[top : top + size[1], left : left + size[0]] = word
-    return _slanted(flat, image, float(np.degrees(np.arctan2(height, width))))
+    top, left = (side - down) // 2, (side - across) // 2
+    flat[top : top + down, left : left + across] = opencv().resize(word, (across, down))
+    return _slanted(flat, size, float(np.degrees(np.arctan2(height, width))))
 
 
 def _written(words: str, size: float) -> Image:
@@ -88,10 +103,10 @@ def _written(words: str, size: float) -> Image:
     return np.asarray(drawn)
 
 
-def _slanted(flat: Image, image: Image, slant: float) -> Image:
+def _slanted(flat: Image, size: tuple[int, int], slant: float) -> Image:
     """Turn a square about its middle and cut the page out of it."""
     cv2, side = opencv(), len(flat)
-    height, width = image.shape[:2]
+    height, width = size
     turn = cv2.getRotationMatrix2D((side / 2, side / 2), slant, 1.0)
     turn[:, 2] += ((width - side) / 2, (height - side) / 2)
     return np.asarray(cv2.warpAffine(flat, turn, (width, height), flags=cv2.INTER_LINEAR))

@@ -124,21 +124,23 @@ def test_the_deepest_shadow_leaves_its_share_of_the_light(seed):
 def test_defocus_spreads_a_point_over_a_disc():
     point = np.zeros((1000, 700, 3), dtype=np.uint8)
     point[500:503, 350:353] = 255
-    for severity, radius in zip(THIRDS, (2, 4, 7), strict=True):
-        spread = distort(Defocus(severity=severity), point).image[:, :, 0].astype(float)
+    for severity, radius in zip(THIRDS, (1, 2, 4), strict=True):
+        spread = distort(Defocus(severity=severity, camera=0), point).image[:, :, 0].astype(float)
         inside = spread > spread.max() / 2
         assert np.sqrt(inside.sum() / np.pi) == pytest.approx(radius, rel=0.35, abs=1.0)
-        assert 0.5 * 9 * 255 < spread.sum() < 1.05 * 9 * 255  # the camera's exposure takes some
+        assert 0.4 * 9 * 255 < spread.sum() < 1.05 * 9 * 255  # the camera's exposure takes some
 
 
 def test_a_watermark_is_as_opaque_as_it_says():
     for severity, opacity in zip(THIRDS, (0.15, 0.30, 0.45), strict=True):
-        darkest = min(distort(Watermark(severity=severity), WHITE, seed).image.min() for seed in range(8))
+        darkest = min(distort(Watermark(severity=severity, camera=0), WHITE, seed).image.min() for seed in range(8))
         assert (255 - darkest) / (255 - 40) == pytest.approx(opacity, abs=0.02)
 
 
 def test_a_watermark_lies_at_one_place_at_each_severity():
-    low, high = (distort(Watermark(severity=severity), WHITE, 1).image.min(axis=2) < 255 for severity in (0.3, 1.0))
+    low, high = (
+        distort(Watermark(severity=severity, camera=0), WHITE, 1).image.min(axis=2) < 255 for severity in (0.3, 1.0)
+    )
     assert 0.01 < low.mean() < 0.5
     assert (high | ~low).all()
 
