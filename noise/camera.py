@@ -1,6 +1,6 @@
 """What a phone's camera makes of a scene: stray light, a lens, a sensor, its sharpening and JPEG.
 
-Strength 1 is the median of 38 photographs of documents (FCMBench's public examples, scaled to 2,339 pixels as a page
+Strength 1 is the median of 39 photographs of documents (FCMBench's public examples, scaled to 2,339 pixels as a page
 of A4 at 200 dpi has): docs/noise.md has the figures, tests/speed/photographs.py measures them anew.
 """
 

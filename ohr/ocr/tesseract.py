@@ -12,9 +12,12 @@ from ohr import extras
 from ohr.contracts import Image, OcrBackend, Recognition
 from ohr.errors import PluginError
 from ohr.keys import file_digest
+from ohr.ocr import leptonica
 
 _CODES = {"en": "eng", "zh": "chi_sim", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "ja": "jpn", "ko": "kor"}
 """ISO 639-1 to Tesseract's language packs, where the names differ."""
+_SIDE = 32_767
+"""Its coordinates have 16 bits; of a larger image it says only that there is none."""
 
 
 class Tesseract(OcrBackend):
@@ -67,11 +70,15 @@ def _digest(pack: Path) -> str:
 def _engine(languages: str, psm: int, folder: Path) -> Any:
     """Start the engine once per process; loading its model takes longer than reading a short page."""
     tesserocr = extras.load("tesserocr", "ocr")
+    leptonica.keep_messages()
     return tesserocr.PyTessBaseAPI(path=str(folder), lang=languages, psm=psm, oem=tesserocr.OEM.LSTM_ONLY)
 
 
 def _read(engine: Any, image: Image, dpi: int) -> Recognition:
     height, width, channels = image.shape
+    if max(height, width) > _SIDE:
+        return Recognition("", f"{width} x {height} pixels: Tesseract reads at most {_SIDE:,} pixels a side")
+    leptonica.messages()
     try:
         # the plain bytes, instead of a Pillow image that tesserocr would encode and Tesseract decode again
         engine.SetImageBytes(image.tobytes(), width, height, channels, width * channels)
@@ -79,5 +86,5 @@ def _read(engine: Any, image: Image, dpi: int) -> Recognition:
         text = engine.GetUTF8Text()
         engine.Clear()
     except RuntimeError as error:
-        return Recognition("", str(error))
+        return Recognition("", "; ".join(filter(None, (str(error), leptonica.messages()))))
     return Recognition(text.strip())
