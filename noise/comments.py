@@ -1,25 +1,35 @@
 """Bare percent signs: a word's end in Mathpix-Markdown, but what begins a comment to LaTeX."""
 
-import re
-
 import numpy as np
 
 from .units import Flags, Places
 
-_BARE = re.compile(r"(?<!\\)(?:\\\\)*%")
-_LINE = re.compile(r"\n")
+
+def comments(text: str) -> Places:
+    """Find what would be comments: (k, 2), from behind a bare percent sign to the end of its line; ascending."""
+    found = []
+    sign = text.find("%")
+    while sign >= 0:
+        first = sign
+        while first and text[first - 1] == "\\":
+            first -= 1
+        end = sign + 1
+        if (sign - first) % 2 == 0:  # backslashes in pairs are line breaks, and leave the sign bare
+            end = text.find("\n", sign)
+            end = len(text) if end < 0 else end
+            found.append((sign + 1, end))
+        sign = text.find("%", end)
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
-def commented(text: str, starts: Places, ends: Places) -> Flags:
-    """Tell which spans have a bare percent sign in them, or before them on the line where they start.
+def commented(found: Places, starts: Places, ends: Places) -> Flags:
+    """Tell which spans reach into, or to, one of the comments.
 
     No rule may move a line's end, or a formula's delimiter, in such a span: what LaTeX passed over would count, or what
     counted would be passed over.
     """
-    signs = np.array([match.end() for match in _BARE.finditer(text)] if "%" in text else [], dtype=np.int64)
-    if not len(signs):
+    if not len(found):
         return np.zeros(len(starts), dtype=bool)
-    lines = np.array([0, *(match.end() for match in _LINE.finditer(text))], dtype=np.int64)
-    latest = np.append(-1, signs)[np.searchsorted(signs, ends, side="right")]
-    flags: Flags = latest > lines[np.searchsorted(lines, starts, side="right") - 1]
+    latest = found[:, 0].searchsorted(ends, side="right") - 1
+    flags: Flags = (latest >= 0) & (found[latest, 1] >= starts)
     return flags

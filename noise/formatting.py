@@ -1,6 +1,8 @@
 """Formatting noise (OHRBench, III.1): notation around the words changes, the words do not."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Annotated, ClassVar, Literal
 
@@ -11,10 +13,11 @@ from ohr import edits
 from ohr.contracts import Edit, NoisyText, Span, TextNoise
 
 from . import cells, formulas, prose
-from .comments import commented
+from .comments import commented, comments
 from .markup import Region, doubtful_from, regions
 from .tabular import Tabular, tabulars
-from .units import Floats, Places, Units, thresholds, touched
+from .units import Flags, Floats, Places, Units, thresholds, touched
+from .words import words_of
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 
@@ -53,6 +56,25 @@ class Rules(BaseModel):
 ALL = Rules.model_validate(dict.fromkeys(Rules.model_fields, 1))
 
 
+@dataclass(frozen=True)
+class _Page:
+    """A text, its regions, and what would be comments in it."""
+
+    text: str
+    regions: list[Region]
+    comments: Places
+
+    @cached_property
+    def _doubtful(self) -> int:
+        return doubtful_from(self.text, self.regions)
+
+    def fragile(self, spans: Places) -> Flags:
+        """Tell in which (k, 2) spans no formula may change its delimiters, and no edit may be in two lines."""
+        starts, ends = spans.T
+        flags: Flags = commented(self.comments, starts, ends) | (starts >= self._doubtful)
+        return flags
+
+
 class Formatting(TextNoise):
     """Changes notation only: styles, titles, line breaks, formulas' form and symbols, lines and cells of tables.
 
@@ -62,7 +84,7 @@ class Formatting(TextNoise):
     """
 
     kind: Literal["formatting"] = "formatting"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     noise_type: ClassVar[Literal["semantic", "formatting"]] = "formatting"
     rules: Annotated[
         Rules,
@@ -74,17 +96,17 @@ class Formatting(TextNoise):
         """Edit a text within the eligible spans."""
         if not text.strip():
             return NoisyText(text)
-        found = regions(text)
-        units = [*self._prose(text, found, rng), *self._formulas(text, found, rng), *self._tables(text, found, rng)]
+        page = _Page(text, regions(text), comments(text))
+        units = [*self._prose(page, rng), *self._formulas(page, rng), *self._tables(page, rng)]
         return edits.apply(text, touched(units, self.rate, eligible, len(text)))
 
     # --- plain text -----------------------------------------------------------------------------------------
 
-    def _prose(self, text: str, found: Sequence[Region], rng: np.random.Generator) -> list[Units]:
-        words = prose.words_of(text, found)
+    def _prose(self, page: _Page, rng: np.random.Generator) -> list[Units]:
+        text, words = page.text, words_of(page.text, page.regions)
         runs = prose.runs(words, rng.integers(2, 6, len(words.starts) // 2 + 1))
-        short = prose.short_sentences(text, words)
-        gaps = prose.gaps(text, words, short)
+        short = prose.short_sentences(text, words, page.comments)
+        gaps = prose.gaps(words, short, page.comments)
         styles, titles, breaks = rng.random((3, len(runs))), rng.random((3, len(short))), rng.random(len(gaps))
         wrapped = np.concatenate((runs, short))
         marks = np.concatenate(
@@ -130,8 +152,9 @@ class Formatting(TextNoise):
 
     # --- formulas -------------------------------------------------------------------------------------------
 
-    def _formulas(self, text: str, found: Sequence[Region], rng: np.random.Generator) -> list[Units]:
-        maths = [region for region in found if region.kind in ("inline_formula", "block_formula")]
+    def _formulas(self, page: _Page, rng: np.random.Generator) -> list[Units]:
+        text = page.text
+        maths = [region for region in page.regions if region.kind in ("inline_formula", "block_formula")]
         if not maths:
             return []
         scans = [formulas.scan(text, region.body) for region in maths]
@@ -139,7 +162,7 @@ class Formatting(TextNoise):
         converted, spaced, swapped = rng.random(len(maths)), rng.random((12, len(maths))), rng.random((2, len(symbols)))
         ends = np.array([(region.start, region.end) for region in maths], dtype=np.int64)
         signs = np.array([(one.start, one.options[-1][0]) for one in symbols], dtype=np.int64).reshape(-1, 2)
-        converted[commented(text, ends[:, 0], ends[:, 1]) | (ends[:, 0] >= doubtful_from(text, found))] = np.inf
+        converted[page.fragile(ends)] = np.inf
 
         def convert(places: list[int]) -> list[Edit]:
             chosen = (maths[place] for place in places)
@@ -166,8 +189,8 @@ class Formatting(TextNoise):
 
     # --- tables ---------------------------------------------------------------------------------------------
 
-    def _tables(self, text: str, found: Sequence[Region], rng: np.random.Generator) -> list[Units]:
-        tables = [region for region in found if region.kind == "table"]
+    def _tables(self, page: _Page, rng: np.random.Generator) -> list[Units]:
+        text, tables = page.text, [region for region in page.regions if region.kind == "table"]
         if not tables:
             return []
         grids = [list(tabulars(text, region.start, region.end)) for region in tables]
@@ -176,7 +199,7 @@ class Formatting(TextNoise):
         places = np.array([place for place, _ in lines], dtype=np.int64)
         draws, content = rng.random(len(lines)), rng.random((len(inside), 19))
         spans = np.array(inside, dtype=np.int64).reshape(-1, 2)
-        fragile = commented(text, spans[:, 0], spans[:, 1]) | (spans[:, 0] >= doubtful_from(text, found))
+        fragile = page.fragile(spans)
 
         def rule_off(chosen: list[int]) -> list[Edit]:
             made = []

@@ -11,7 +11,7 @@ SPACES = ("\\ ", "\\quad", "\\qquad", "\\;", "\\:")
 """The extraneous elements of III.1.2."""
 
 _TOKEN = re.compile(
-    r"\\(?:begin|end)\s?\{[A-Za-z]+\*?\}|\\[A-Za-z]+\*?|\\.|\d+(?:[.,]\d+)*|\s+|.",
+    r"\\(?:begin|end)\s?\{[A-Za-z]+\*?\}|\\[A-Za-z]+\*?|\\.|\.?\d+(?:[.,]\d+)*|\S",
     re.DOTALL,
 )
 _ARGUMENT = re.compile(r"\s*\{\s*([A-Za-z])\s*\}")
@@ -64,14 +64,15 @@ class _Scanner:
         self.groups: list[_Group] = []
         self._owed = 0  # arguments still to come
         self._sealed = False  # the next group is no formula
+        self._inside = False  # within a group that is no formula
         self._after_atom = False
+        self._table = symbols()
 
     def take(self, token: str, start: int, end: int) -> bool:
         """Read one token; False when a brace has no partner."""
-        if token[0].isspace():
-            return True
         if token == "{" or (token == "[" and (self._owed or self._sealed)):
-            self.groups.append(_Group("}" if token == "{" else "]", self._is_sealed(), self._owed))
+            self._inside = self._sealed or self._inside
+            self.groups.append(_Group("}" if token == "{" else "]", self._inside, self._owed))
             self._owed, self._sealed, self._after_atom = 0, False, False
         elif self.groups and token == self.groups[-1].closes:
             self._close(self.groups.pop())
@@ -87,12 +88,10 @@ class _Scanner:
             self._atom(token, start)
         return True
 
-    def _is_sealed(self) -> bool:
-        return self._sealed or bool(self.groups and self.groups[-1].sealed)
-
     def _close(self, group: _Group) -> None:
         self._owed = group.owed if group.closes == "]" else max(group.owed - 1, 0)
-        self._sealed = group.sealed and not (self.groups and self.groups[-1].sealed)  # an argument may follow another
+        self._inside = bool(self.groups) and self.groups[-1].sealed
+        self._sealed = group.sealed and not self._inside  # an argument may follow another
         self._after_atom = self._owed == 0
 
     def _command(self, token: str, start: int, end: int) -> None:
@@ -100,31 +99,29 @@ class _Scanner:
         if token.startswith(r"\end") or not name.isalpha():
             self._sealed = False
             return
-        is_symbol, wanted = name in symbols().characters, arguments(name)
-        if is_symbol:
+        if name in self._table.characters:
             self._atom(token, start)
             return
-        self._gap(start, wanted is not None and wanted > 0)
-        if name in FAMILY and not self._is_sealed():
+        wanted, sealed = arguments(name), self._sealed or self._inside
+        if wanted and self._after_atom and not sealed:
+            self.found.gaps.append(start)
+        if name in FAMILY and not sealed:
             self._alphabet(name, start, start + len(token), end)
         self._owed = 1 if _DELIMITED.fullmatch(token) else wanted or 0
         self._sealed = name not in _OPEN and name not in FAMILY and not _DELIMITED.fullmatch(token)
         self._after_atom = False
 
     def _atom(self, token: str, start: int) -> None:
-        if not self._is_sealed() or (self._sealed and not (self.groups and self.groups[-1].sealed)):
+        if not self._inside:
             self._sealed = False
-            self._gap(start, True)
+            if self._after_atom:
+                self.found.gaps.append(start)
             self._equivalent(token, start)
         self._owed = max(self._owed - 1, 0)
         self._after_atom = self._owed == 0
 
-    def _gap(self, start: int, possible: bool) -> None:
-        if possible and self._after_atom and not self._is_sealed():
-            self.found.gaps.append(start)
-
     def _equivalent(self, token: str, start: int) -> None:
-        table, end = symbols(), start + len(token)
+        table, end = self._table, start + len(token)
         if token[0] == "\\":
             # a letter beside a command's name would become part of it
             space = " " if self.text[start - 1 : start].isalpha() else ""
@@ -176,7 +173,10 @@ def spaced(rule: str, text: str, formula: Formula, draws: list[float]) -> tuple[
     for place, element in zip(draws[1 : 2 + int(draws[0] * 5)], draws[6:], strict=False):
         at = formula.gaps[int(place * len(formula.gaps))]
         added = SPACES[int(element * len(SPACES))]
-        space = " " if added[-1].isalpha() and text[at : at + 1].isalpha() else ""
+        after = text[at : at + 1]
+        space = (
+            " " if added[-1].isalpha() and (after.isalpha() or after == "\\") else ""
+        )  # a command may become a letter
         found.append(Edit(rule, at, at, added + space))
     return tuple(sorted(found, key=lambda edit: edit.start))
 

@@ -18,7 +18,7 @@ _DISPLAYS = frozenset(
 )
 _TOKEN = re.compile(
     r"\\(?:begin|end)[ ]?\{[A-Za-z]+\*?\}"
-    r"|\\."  # any other command's beginning, and so every escaped `\$` and `\\`
+    r"|\\[^A-Za-z]"  # `\(`, `\[` and their ends; and what is escaped, a dollar or a backslash
     r"|\$\$?"
     r"|\n(?=[ \t]*\n)"
     r"|</?[A-Za-z][^<>\n]*>",

@@ -1,6 +1,6 @@
 """Units that a rule may touch, and which of them a rate takes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +44,14 @@ class Units:
 def thresholds(draws: Floats, weight: float) -> Floats:
     """Give the rates above which units with these draws are touched; none where a rule has no weight."""
     return draws / weight if weight else np.full(len(draws), np.inf)
+
+
+def painted(spans: Iterable[Span], length: int) -> Flags:
+    """Tell for each character of a text whether it lies in one of the spans, which may overlap."""
+    paint = bytearray(length)
+    for start, end in spans:
+        paint[start:end] = b"\1" * (end - start)
+    return np.frombuffer(paint, dtype=bool)
 
 
 def touched(units: Sequence[Units], rate: float, eligible: Sequence[Span], length: int) -> list[Edit]:

@@ -211,12 +211,29 @@ def test_notations_stand_in_the_ratio_that_was_asked_for(markdown):
         ("Costs {5}.", False),
         ("# A heading.", False),
         ("where $x$ is so.", False),
+        ("wide, and 22 (24\nyards) deep.", False),
+        ("the rest of a line.", False),
+        ("Defined in (the Agreement.", False),
+        ("Recycling statements .....", False),
+        ("Appears alert . .", False),
+        ("7.", False),
+        ("- It ends here.", False),
         ("Mr. Smith left.", True),
         ("He saw Mr. Smith leave the house early.", False),
     ],
 )
 def test_short_sentences_become_titles(text, is_title):
     assert bool(perturb(text, 1.0, rules=only("title")).edits) == is_title
+
+
+@pytest.mark.parametrize("mark", ["2. ", "b) ", "(iv) ", "12.3. "])
+def test_a_title_has_its_number(mark):
+    noisy = [perturb(f"It was so\n{mark}It ends.", 1.0, seed, rules=only("title")).text for seed in range(20)]
+    assert all(re.fullmatch(rf"It was so\n(\n#+ |\\\w+{{){re.escape(mark)}It ends\.[\n}}]", text) for text in noisy)
+
+
+def test_a_title_of_five_words_and_its_number_is_too_long():
+    assert perturb("2. One two three four five.", 1.0, rules=only("title")).edits == ()
 
 
 def test_neighbouring_titles_do_not_cross():
@@ -238,6 +255,35 @@ def test_a_lists_mark_is_not_wrapped(text):
 def test_no_break_makes_a_list_or_a_heading(text):
     made = perturb(text, 1.0, rules=only("paragraph")).edits
     assert [edit.start for edit in made if not text[edit.end :].startswith("two")] == []
+
+
+MARKS = ["##", "-", "*", "1.", "10)", "(a)", ">", "•", "> -", "# 5.", "- 1."]
+
+
+@pytest.mark.parametrize("before", ["", "one\n", "$x$\n"])
+@pytest.mark.parametrize("mark", MARKS)
+def test_no_line_is_broken_behind_a_mark(mark, before):
+    text = f"{before}  {mark} one two"
+    assert perturb(text, 1.0, rules=only("paragraph")).text == f"{before}  {mark} one\ntwo"
+
+
+@pytest.mark.parametrize("text", ["| one two | three four |", "one two | three four"])
+def test_no_line_is_broken_within_a_row(text):
+    noisy = perturb(f"{text}\nfive six", 1.0, rules=only("paragraph")).text
+    assert noisy == f"{text}\nfive\nsix"
+
+
+@given(pieces, rates, seeds)
+def test_no_mark_is_left_alone_on_its_line(text, rate, seed):
+    alone = re.compile(r"^[ \t]*(?:#{1,6}|[-+*>]|\d+[.)])[ \t]*$", re.MULTILINE)
+    noisy = perturb(text, rate, seed, rules=only("paragraph", "title")).text
+    assert len(alone.findall(noisy)) <= len(alone.findall(text))
+
+
+@pytest.mark.parametrize("text", ["$x$. One two", "$x$-fold one two", "one two ($x$", "（$x$）。 one two"])
+def test_a_formulas_punctuation_is_not_wrapped(text):
+    edges = {edit.start for seed in range(20) for edit in perturb(text, 1.0, seed, rules=STYLES).edits}
+    assert edges == {text.lower().index("one"), text.lower().index("two") + 3}
 
 
 def test_chinese_is_cut_into_words():
@@ -286,7 +332,7 @@ def test_extraneous_elements_stand_in_the_gaps_of_symbols():
     assert {edit.start for edits in made for edit in edits} == {13, 15, 20}
 
 
-@pytest.mark.parametrize("text", ["$x$", "${ }^{*}$", r"$\text{two words}$", "$10.5$"])
+@pytest.mark.parametrize("text", ["$x$", "${ }^{*}$", r"$\text{two words}$", "$10.5$", "$.01$"])
 def test_a_formula_without_gaps_is_left_alone(text):
     assert perturb(text, 1.0, rules=only("extraneous_elements")).text == text
 
@@ -309,6 +355,14 @@ def test_symbols_are_replaced_by_equivalent_ones(text, options):
     made = {perturb(text, 1.0, seed, rules=only("equivalent_symbols")).text for seed in range(40)}
     assert made <= options
     assert len(made) == len(options) or text == r"$a\leq b$"
+
+
+def test_no_letter_joins_a_command_before_it():
+    text = r"$x\beta\gamma\delta\epsilon$"
+    noisy = (
+        perturb(text, 1.0, seed, rules=only("extraneous_elements", "equivalent_symbols")).text for seed in range(60)
+    )
+    assert not any(re.search(r"\\[a-z]+[^\W\d_a-zA-Z]", text) for text in noisy)
 
 
 # --- tables -----------------------------------------------------------------------------------------------

@@ -21,7 +21,12 @@ PIECES = (
     "$\\sum\\limits_{i=1}^{n} \\left(α_i x\\right)$ ",
     "\\[ \\begin{array}{ll} a & b \\\\ c & d \\end{array} \\]\n",
     "# Heading one\n",
+    "## Second heading\n",
     "- item one\n",
+    "1. item two three\n",
+    "> quoted words here\n",
+    "> - (a) item four\n",
+    "| one row | only |\n",
     "| a | b |\n|---|---|\n| $x + y$ | two words |\n",
     "\\begin{tabular}{|l|r|} a b c & $d \\leq e$ \\\\ \\hline "
     "\\multicolumn{2}{c}{\\multirow{2}{*}{x \\& y}} \\\\ \\end{tabular}\n",
