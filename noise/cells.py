@@ -25,9 +25,12 @@ _HTML_CELL = re.compile(r"<t[dh](?:\s[^<>]*)?>([^<]*)</t[dh]\s*>", re.IGNORECASE
 def cells(text: str, region: Region, found: Sequence[Tabular]) -> Iterator[Span]:
     """Give the content of a table's cells that have any."""
     spans: Iterator[Span]
-    if found:
-        spans = ((cell.start, cell.end) for one in found for row in one.rows for cell in row.cells)
-    elif text.startswith("<", region.start):
+    if found:  # they have no white space around them
+        yield from (
+            (cell.start, cell.end) for one in found for row in one.rows for cell in row.cells if cell.start < cell.end
+        )
+        return
+    if text.startswith("<", region.start):
         spans = (match.span(1) for match in _HTML_CELL.finditer(text, region.start, region.end))
     else:
         spans = _markdown_cells(text, region)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain
+from functools import cached_property, partial
+from itertools import chain, repeat
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -24,16 +24,19 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 STYLES = ("bold", "italic", "underline")
 _MARKDOWN_TITLES = (("\n# ", "\n"), ("\n## ", "\n"), ("\n### ", "\n"))
 _LATEX_TITLES = (("\\section{", "}"), ("\\subsection{", "}"), ("\\subsubsection{", "}"))
-_MARKS = tuple(
-    (rule, *ends)
-    for rules, notations in (
-        (STYLES, (cells.LATEX, cells.MARKDOWN)),
-        (("title",) * 3, (_LATEX_TITLES, _MARKDOWN_TITLES)),
-    )
-    for notation in notations
-    for rule, ends in zip(rules, notation, strict=True)
+_RULES, _BEGINNINGS, _ENDS = zip(
+    *(
+        (rule, *ends)
+        for rules, notations in (
+            (STYLES, (cells.LATEX, cells.MARKDOWN)),
+            (("title",) * 3, (_LATEX_TITLES, _MARKDOWN_TITLES)),
+        )
+        for notation in notations
+        for rule, ends in zip(rules, notation, strict=True)
+    ),
+    strict=True,
 )
-"""Rule, beginning and end: three styles in LaTeX and in Markdown, then three levels of titles in both."""
+"""Of three styles in LaTeX and in Markdown, then three levels of titles in both."""
 
 
 class Rules(BaseModel):
@@ -117,19 +120,17 @@ class Formatting(TextNoise):
         )
 
         def begin(places: list[int]) -> list[Edit]:
-            return [
-                Edit(_MARKS[mark][0], start, start, _MARKS[mark][1])
-                for mark, start in zip(marks[places].tolist(), wrapped[places, 0].tolist(), strict=True)
-            ]
+            chosen, starts = marks[places].tolist(), wrapped[places, 0].tolist()
+            return _made(map(_RULES.__getitem__, chosen), starts, starts, map(_BEGINNINGS.__getitem__, chosen))
 
         def end(places: list[int]) -> list[Edit]:
-            return [
-                Edit(_MARKS[mark][0], end, end, _MARKS[mark][2])
-                for mark, end in zip(marks[places].tolist(), wrapped[places, 1].tolist(), strict=True)
-            ]
+            chosen, ends = marks[places].tolist(), wrapped[places, 1].tolist()
+            return _made(map(_RULES.__getitem__, chosen), ends, ends, map(_ENDS.__getitem__, chosen))
 
         def break_lines(places: list[int]) -> list[Edit]:
-            return [Edit("paragraph", start, end, "\n", text[start:end]) for start, end in gaps[places].tolist()]
+            starts, ends = gaps[places].T.tolist()
+            removed = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+            return _made(repeat("paragraph"), starts, ends, repeat("\n"), removed)
 
         on = self.rules
         at = np.concatenate(
@@ -220,6 +221,15 @@ class Formatting(TextNoise):
             Units(thresholds(draws, on.table_lines), places, places, rule_off),
             Units(thresholds(content[:, 0], on.cell_content), spans[:, 0], spans[:, 1], edit_cells),
         ]
+
+
+_new_edit = partial(tuple.__new__, Edit)  # as `Edit(...)`, but no function of Python's is called for each of thousands
+
+
+def _made(
+    rules: Iterable[str], starts: list[int], ends: list[int], texts: Iterable[str], removed: Iterable[str] = repeat("")
+) -> list[Edit]:
+    return list(map(_new_edit, zip(rules, starts, ends, texts, removed, strict=False)))
 
 
 def _joined(made: Iterable[tuple[Edit, ...]]) -> list[Edit]:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ohr.contracts import Edit, Span
 
@@ -23,8 +24,7 @@ _OPEN = frozenset({*_FRACTIONS, *_ACCENTS})
 _DELIMITED = re.compile(r"\\(?:left|right|middle|[bB]igg?[lmr]?)(?![A-Za-z])")
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """Characters [start, end) and the (end, replacement) pairs that are equivalent to them."""
 
     start: int

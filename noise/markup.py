@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ohr.contracts import Span
 
@@ -21,7 +20,7 @@ _TOKEN = re.compile(
     r"|\\[^A-Za-z]"  # `\(`, `\[` and their ends; and what is escaped, a dollar or a backslash
     r"|\$\$?"
     r"|\n(?=[ \t]*\n)"
-    r"|</?[A-Za-z][^<>\n]*>",
+    r"|</?[A-Za-z][^<>$\n]*>",  # no formula in it
     re.DOTALL,
 )
 _MARKDOWN_TABLE = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z)){2,}", re.MULTILINE)
@@ -32,8 +31,7 @@ _NOWHERE = (1 << 62, 1 << 62)
 _MARKUP = re.compile(r"[\\$<|]")
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(NamedTuple):
     """Characters [start, end) of one kind; `body` is what stands between a formula's delimiters."""
 
     kind: Kind

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ohr.contracts import Span
 
 from .markup import TABULARS
 
-_TOKEN = re.compile(r"\\(?:begin|end)[ ]?\{[A-Za-z]+\*?\}|\\\\(?:\*|(?:\*?\[[^\[\]\n]{0,40}\]))?|\\.|[&{}]", re.DOTALL)
+_TOKEN = re.compile(
+    r"\\(?:begin|end)[ ]?\{[A-Za-z]+\*?\}|\\\\(?:\*|(?:\*?\[[^\[\]\n]{0,40}\]))?|\\[^A-Za-z]|[&{}]", re.DOTALL
+)
 _OPTION = re.compile(r"\s*\[[^\[\]]{0,40}\]")
 _RULES = re.compile(
     r"\s*\\(?:(?:hline|toprule|midrule|bottomrule|endhead|endfirsthead|endfoot|endlastfoot|hhline\{[^{}]{0,200}\})(?![A-Za-z])"
@@ -18,8 +21,7 @@ _SPAN = re.compile(r"\s*\\(multirow|multicolumn)(?![A-Za-z])")
 _WIDTH_FIRST = frozenset({"tabular*", "tabularx", "tabulary"})
 
 
-@dataclass(frozen=True, slots=True)
-class TabularCell:
+class TabularCell(NamedTuple):
     """Characters [start, end) of a cell's content, within `\\multirow` and `\\multicolumn`; what those say."""
 
     start: int
@@ -28,8 +30,7 @@ class TabularCell:
     columns: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class TabularRow:
+class TabularRow(NamedTuple):
     """A row: `start` is where the row begins, before its rules; `ended` tells whether `\\\\` ends it."""
 
     start: int
@@ -141,6 +142,8 @@ def _cell(text: str, start: int, end: int) -> TabularCell:
     """Go into `\\multirow` and `\\multicolumn` that are all of a cell."""
     rows = columns = 1
     start, end = _trimmed(text, start, end)
+    if not text.startswith("\\multi", start):
+        return TabularCell(start, end)
     for _ in range(2):  # a cell may span columns and rows; deeper nesting is no span
         found = _SPAN.match(text, start, end)
         if not found:
@@ -186,7 +189,7 @@ def _groups(text: str, start: int, end: int) -> tuple[list[Span], int]:
     return found, place
 
 
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_BRACE = re.compile(r"\\[^A-Za-z]|[{}]")
 
 
 def closing(text: str, start: int, end: int) -> int:

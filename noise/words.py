@@ -65,7 +65,7 @@ def words_of(text: str, regions: Sequence[Region]) -> Words:
     if chinese:
         starts, ends = _with_chinese(text, starts, ends)
     signs = np.frombuffer(page, dtype=np.uint8)
-    parts = (signs == _NEWLINE).cumsum(dtype=np.int64)[starts]
+    parts = (signs == _NEWLINE).nonzero()[0].searchsorted(starts)
     marks, headings = _marks(text)
     marked = painted(marks, len(page))
     sound = ~(marked | painted(headings, len(page)) if headings else marked)[starts]

@@ -95,6 +95,10 @@ def test_rules_of_plain_text_leave_formulas_tables_and_charts_alone(text, rate, 
         assert not any(max(start, edit.start) < min(end, edit.end) or start < edit.start < end for start, end in kept)
 
 
+def test_a_formula_between_angle_brackets_is_no_tag():
+    assert [region.kind for region in regions("n <a$x_1$> m")] == ["text", "inline_formula", "text"]
+
+
 @given(pieces, rates, seeds)
 def test_rules_of_plain_text_take_only_white_space_away(text, rate, seed):
     assert all(not edit.removed.strip() for edit in perturb(text, rate, seed, rules=only(*TEXT_RULES)).edits)
@@ -358,7 +362,7 @@ def test_symbols_are_replaced_by_equivalent_ones(text, options):
 
 
 def test_no_letter_joins_a_command_before_it():
-    text = r"$x\beta\gamma\delta\epsilon$"
+    text = r"$x + \beta - \gamma = (\delta)$"
     noisy = (
         perturb(text, 1.0, seed, rules=only("extraneous_elements", "equivalent_symbols")).text for seed in range(60)
     )
