@@ -24,6 +24,12 @@ _DOSE = {
     "empty_pages": "empty",
 }
 
+_KEY = (
+    "r_clean: r_noise of evidence that is whole in the ground truth; r_content: of the content, without markup\n"
+    "loss: evidence words lost; terms, answers: words of questions, and answers, that survive\n"
+    "E.D., empty: all pages; by kind of question, the pages that such questions rest on"
+)
+
 
 def stats(
     source: Annotated[
@@ -72,6 +78,7 @@ def _print_doses(found: "list[Stats]") -> None:
         for source, dose in level.doses.items()
     ]
     say_table(("kb", "questions", *_DOSE.values()), rows)
+    say(_KEY)
     say()
 
 
@@ -102,11 +109,12 @@ def _print_commands(found: "list[Stats]") -> None:
         for level in found
     ]
     say_table(("kb", "all", "redundant", *kinds), rows)
-    rules = sorted({rule for level in found for rule in level.edits})
-    if rules:
+    edited = [level for level in found if level.edits]
+    if edited:
+        rules = sorted({rule for level in edited for rule in level.edits})
         say()
         say("edits of text noise per page, by rule")
-        edits = [(level.kb, *(f"{level.edits.get(rule, 0):.1f}" for rule in rules)) for level in found]
+        edits = [(level.kb, *(f"{level.edits.get(rule, 0):.1f}" for rule in rules)) for level in edited]
         say_table(("kb", *rules), edits)
 
 

@@ -104,3 +104,10 @@ def test_what_is_missing_is_told(ohr_here, tmp_path):
     assert "no ground truth" in ohr_here("noise", "stats", tmp_path / "x").stderr
     (tmp_path / "gt").mkdir()
     assert "no knowledge base" in ohr_here("noise", "stats", tmp_path / "x").stderr
+
+
+def test_the_tables_have_a_key_and_no_row_of_nothing(ohr_here):
+    tables = ohr_here("noise", "stats", "small").stdout.split("\n\n")
+    assert "r_clean: r_noise of evidence that is whole" in tables[0]
+    assert tables[-1].startswith("edits of text noise per page")
+    assert [line.split()[0] for line in tables[-1].splitlines()[2:]] == ["formatting-0.1", "formatting-0.6"]
