@@ -1,6 +1,9 @@
 """Page images from image files, and back."""
 
 import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ import numpy as np
 
 from ohr.contracts import Image
 from ohr.errors import DataError
+from ohr.wording import counted
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 PIXELS = 120_000_000
@@ -21,22 +25,65 @@ def refuse_large(width: int, height: int, what: str) -> None:
         raise DataError(f"{what}: {width} x {height} pixels are too many for a page (at most {PIXELS:,})")
 
 
-def read_image(path: Path) -> Image:
-    """Read an image file as (H, W, 3) RGB: grey is spread, transparency laid on white, 16 bits become 8.
-
-    Raises:
-        DataError: the file is no image, is damaged, or has more pixels than any page.
-    """
+def pages(path: Path) -> int:
+    """Count the pages of an image file: only a TIFF may have several. One that cannot be read has one."""
     from PIL import Image as Pillow
 
+    if path.suffix.lower() not in (".tif", ".tiff"):
+        return 1
     try:
         with Pillow.open(path) as opened:
-            refuse_large(*opened.size, str(path))
-            opened.load()
-            return _as_rgb(opened)
+            return int(getattr(opened, "n_frames", 1))
+    except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError):
+        return 1
+
+
+def refuse(path: Path) -> None:
+    """Raise a DataError as `read_image` does, for what the file's first bytes tell: no image, or too large a one."""
+    with _opened(path, 0):
+        pass
+
+
+def read_image(path: Path, index: int = 0) -> Image:
+    """Read a page of an image file as (H, W, 3) RGB, upright as the camera was held.
+
+    Grey is spread, transparency laid on white, 16 bits become 8.
+
+    Raises:
+        DataError: the file is no image, is damaged, has more pixels than any page, or has no such page.
+    """
+    from PIL import ImageOps
+
+    with _opened(path, index) as opened:
+        opened.load()
+        return _as_rgb(ImageOps.exif_transpose(opened))
+
+
+@contextmanager
+def _opened(path: Path, index: int) -> Iterator[Any]:
+    """Open a page of an image file; all that goes wrong with it, then or later, is a DataError."""
+    from PIL import Image as Pillow
+    from PIL import UnidentifiedImageError
+
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path}: the file is empty")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)  # we have a limit of our own
+            with Pillow.open(path) as opened:
+                if index:
+                    opened.seek(index)
+                refuse_large(*opened.size, str(path))
+                yield opened
     except Pillow.DecompressionBombError as error:  # Pillow refuses the largest by itself, and names their pixels
         many = "".join(f"{int(number):,} " for number in re.findall(r"\d+", str(error))[:1])
         raise DataError(f"{path}: {many}pixels are too many for a page (at most {PIXELS:,})") from None
+    except EOFError:
+        raise DataError(f"{path}: no page {index}: it has {counted(pages(path), 'page')}, counted from 0") from None
+    except UnidentifiedImageError:
+        raise DataError(f"{path}: cannot be read as an image: it is none, or damaged") from None
     except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises on damaged files
         raise DataError(f"{path}: cannot be read as an image: {error}") from None
 
@@ -76,8 +123,8 @@ def bounded(image: Image, most: int) -> Any:
     return page if size == page.size else page.resize(size, Pillow.Resampling.LANCZOS)
 
 
-def write_image(path: Path, image: Image) -> None:
-    """Write an image in the format of its suffix, without loss where the format allows."""
+def write_image(path: Path, image: Image, *more: Image) -> None:
+    """Write an image in the format of its suffix, without loss where the format allows; `more` are a TIFF's pages."""
     from PIL import Image as Pillow
 
     suffix, made = path.suffix.lower(), Pillow.fromarray(image)
@@ -85,5 +132,7 @@ def write_image(path: Path, image: Image) -> None:
         made.save(path, quality=95, subsampling=0)
     elif suffix == ".webp":
         made.save(path, lossless=True)
+    elif more:
+        made.save(path, save_all=True, append_images=[Pillow.fromarray(page) for page in more])
     else:
         made.save(path)

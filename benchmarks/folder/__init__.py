@@ -17,6 +17,7 @@ from .asking import Asking
 from .documents import DOMAIN, Found, Source, find
 
 _NAMED = 3
+_READING = 2  # raised when the same image files give other pixels
 
 
 class Folder(Benchmark):
@@ -78,7 +79,7 @@ class Folder(Benchmark):
         """Hash the files of the images and their resolution, or the ground truth."""
         if images:
             source = self._source(document)
-            return key("images", document.name, [file_digest(file) for file in source.files], self.dpi)
+            return key("images", _READING, document.name, [file_digest(file) for file in source.files], self.dpi)
         return key("truth", document.name, [[page.index, page.text, page.error] for page in self.pages(document)])
 
     def notes(self) -> Sequence[str]:
@@ -86,7 +87,7 @@ class Folder(Benchmark):
         found, asking = self._found(), self._asking()
         questions = asking.questions()
         notes = [f"left out: {reason}" for reason in found.broken.values()]
-        notes += [f"0-byte image, which fails: {file}" for s in found.sources for file in s.files if _is_empty(file)]
+        notes += [f"fails: {reason}" for source in found.sources for reason in source.unreadable()]
         notes += self._unasked(questions)
         if asking.unused:
             notes.append(f"{self.questions_file.name}: not used: {', '.join(sorted(asking.unused))}")
@@ -128,10 +129,6 @@ class Folder(Benchmark):
         found = self._found()
         pages = {source.name: source.pages for source in found.sources}
         return Asking(self.questions_file, pages, list(found.broken), self.first_page)
-
-
-def _is_empty(file: Path) -> bool:
-    return file.stat().st_size == 0
 
 
 @lru_cache(maxsize=4)

@@ -5,14 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from ohr import pdf
+from ohr import images, pdf
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.wording import counted
 
-IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 DOMAIN = "documents"
 """Domain of what does not lie in a folder of its own below the root."""
 
@@ -53,9 +50,18 @@ class Source:
             return pdf.render(self.files[0], index, dpi)
         for file, count in zip(self.files, self.frames, strict=True):
             if index < count:
-                return _read_image(file, index)
+                return images.read_image(file, index)
             index -= count
         raise AssertionError("unreachable: the frames sum to the pages")
+
+    def unreadable(self) -> Iterator[str]:
+        """Tell of each image file that is known to fail before it is read."""
+        for file in self.files:
+            try:
+                if not self.is_pdf:
+                    images.refuse(file)
+            except DataError as error:
+                yield str(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,7 @@ def find(root: Path) -> Found:
         if name in sources or name in broken:
             raise DataError(f"{root}: two documents are named {name!r}: rename one of the files")
         try:
-            sources[name] = Source(name, files, tuple(map(_frames, files)))
+            sources[name] = Source(name, files, tuple(map(_pages, files)))
         except DataError as error:
             broken[name] = str(error)
     if not sources:
@@ -99,9 +105,9 @@ def _groups(root: Path) -> Iterator[tuple[str, tuple[Path, ...]]]:
         inside = path.relative_to(root)
         if any(part.startswith(".") for part in inside.parts) or not path.is_file():
             continue
-        if path.suffix.lower() == ".pdf" or (path.suffix.lower() in IMAGES and path.parent == root):
+        if path.suffix.lower() == ".pdf" or (path.suffix.lower() in images.SUFFIXES and path.parent == root):
             yield _name(inside.with_suffix("")), (path,)
-        elif path.suffix.lower() in IMAGES:
+        elif path.suffix.lower() in images.SUFFIXES:
             pictures.setdefault(path.parent, []).append(path)
     for folder, files in pictures.items():
         yield _name(folder.relative_to(root)), tuple(sorted(files, key=lambda file: _natural(file.name)))
@@ -116,30 +122,5 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
-def _frames(path: Path) -> int:
-    if path.suffix.lower() == ".pdf":
-        return pdf.page_count(path)
-    if path.stat().st_size == 0:
-        return 1  # its page fails alone
-    from PIL import Image as Pillow
-
-    try:
-        with Pillow.open(path) as opened:
-            return int(getattr(opened, "n_frames", 1))
-    except (OSError, ValueError, SyntaxError, Pillow.DecompressionBombError):
-        return 1
-
-
-def _read_image(path: Path, frame: int) -> Image:
-    from PIL import Image as Pillow
-    from PIL import ImageOps
-
-    if path.stat().st_size == 0:
-        raise DataError(f"{path}: the file is empty")
-    try:
-        with Pillow.open(path) as opened:
-            opened.seek(frame)
-            upright = ImageOps.exif_transpose(opened)  # as the camera was held
-            return np.asarray(upright.convert("RGB"), dtype=np.uint8).copy()
-    except (OSError, ValueError, SyntaxError, EOFError, Pillow.DecompressionBombError) as error:
-        raise DataError(f"{path}: not a readable image: {error}") from None
+def _pages(path: Path) -> int:
+    return pdf.page_count(path) if path.suffix.lower() == ".pdf" else images.pages(path)

@@ -184,10 +184,10 @@ def read_text(path: Path) -> Page:
 
 def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, int]:
     is_pdf = task.source.suffix.lower() == ".pdf"
-    pages = pdf.page_count(task.source) if is_pdf else 1
+    pages = pdf.page_count(task.source) if is_pdf else images.pages(task.source)
 
     def render(index: int) -> Image:
-        return pdf.render(task.source, index, task.dpi) if is_pdf else images.read_image(task.source)
+        return pdf.render(task.source, index, task.dpi) if is_pdf else images.read_image(task.source, index)
 
     with task.ledger.open("w", encoding="utf-8") as opened:
 
@@ -205,7 +205,7 @@ def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, int]:
         if is_pdf:
             pdf.write(task.target, noisy(), task.dpi)
         else:
-            images.write_image(task.target, next(noisy()))
+            images.write_image(task.target, *noisy())
     return {"pages": pages}
 
 

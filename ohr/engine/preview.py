@@ -16,6 +16,7 @@ from ohr.engine.progress import Progress
 from ohr.errors import DataError, SpecError
 from ohr.metrics.edit import edit_distance
 from ohr.spec.fragment import Family
+from ohr.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +89,21 @@ def refuse(trial: ImageTrial) -> None:
     """Raise a DataError when there is no such page, or none that can be read: before any work starts."""
     if trial.path.suffix.lower() == ".pdf":
         pdf.render(trial.path, trial.index, trial.dpi)
-    elif trial.index:
-        raise DataError(f"{trial.path}: no page {trial.index}: an image is one page")
+    elif trial.index >= images.pages(trial.path):
+        raise DataError(
+            f"{trial.path}: no page {trial.index}: it has {counted(images.pages(trial.path), 'page')}, counted from 0"
+        )
     else:
-        images.read_image(trial.path)
+        images.read_image(trial.path, trial.index)
 
 
 def try_image(trial: ImageTrial) -> ImageShown:
     """Do an ImageTrial."""
     is_pdf = trial.path.suffix.lower() == ".pdf"
-    pages = pdf.page_count(trial.path) if is_pdf else 1
+    pages = pdf.page_count(trial.path) if is_pdf else images.pages(trial.path)
 
     def render(index: int) -> Image:
-        return pdf.render(trial.path, index, trial.dpi) if is_pdf else images.read_image(trial.path)
+        return pdf.render(trial.path, index, trial.dpi) if is_pdf else images.read_image(trial.path, index)
 
     made = NoisyImage(clean := render(trial.index))
     if trial.noise:

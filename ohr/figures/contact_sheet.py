@@ -14,7 +14,7 @@ from PIL import ImageDraw, ImageFont
 from ohr import extras
 from ohr.contracts import Image
 
-_GAP, _TEXT, _LINES = 14, 15, 5
+_GAP, _TEXT, _LINES, _NARROWEST = 14, 15, 5, 200
 _INK, _PALE, _PAPER = "#1c1c1c", "#666666", "#f4f3f0"
 
 
@@ -52,7 +52,7 @@ def write_sheet(path: Path, title: str, rows: Sequence[Row]) -> None:
 def picture(rows: Sequence[Row]) -> Image:
     """Draw a sheet as one picture, a row of tiles for each distortion."""
     widths = [max(tile.whole.shape[1], tile.detail.shape[1]) for row in rows for tile in row.tiles]
-    width = max(widths, default=1)
+    width = max([_NARROWEST, *widths])  # so that the words about a small picture are not cut off
     columns = max((len(row.tiles) for row in rows), default=1)
     bands = [_band(row, width) for row in rows]
     sheet = Pillow.new("RGB", (_GAP + columns * (width + _GAP), sum(band.height for band in bands) + _GAP), _PAPER)
@@ -119,7 +119,7 @@ def page(title: str, rows: Sequence[Row]) -> str:
     jinja2 = extras.load("jinja2", "report")
     scene = jinja2.Environment(autoescape=True)
     scene.filters["embedded"] = _embedded
-    width = max((tile.whole.shape[1] for row in rows for tile in row.tiles), default=300)
+    width = max([_NARROWEST, *(tile.whole.shape[1] for row in rows for tile in row.tiles)])
     return str(scene.from_string(_PAGE).render(title=title, rows=rows, width=width))
 
 

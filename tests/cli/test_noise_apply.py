@@ -225,3 +225,14 @@ def test_noise_can_stand_in_a_file_as_it_does_in_a_spec(ohr, home, pages):
     (home / "noise.yaml").write_text("text_noise:\n  - {kind: formatting, rate: 0.2}\n  - {kind: formating}\n")
     done = ohr("noise", "apply", pages, "out", "--noise", "noise.yaml")
     assert "noise.yaml:3: text_noise.1.kind" in done.stderr
+
+
+def test_all_pages_of_a_tiff_get_noise(ohr, home):
+    sheets = [np.full((40, 30, 3), tone, dtype=np.uint8) for tone in (60, 120, 180)]
+    images.write_image(home / "in.tif", *sheets)
+    assert ohr("noise", "apply", "in.tif", "out", "--noise", "{kind: salt_and_pepper}", "--workers", 1).exit_code == 0
+    assert images.pages(home / "out" / "in.tif") == 3
+    made = [images.read_image(home / "out" / "in.tif", index) for index in range(3)]
+    assert [np.median(page) for page in made] == [60, 120, 180]
+    assert [record["page"] for record in ledger(home / "out")] == [0, 1, 2]
+    assert len({(page != np.median(page)).tobytes() for page in made}) == 3

@@ -68,11 +68,59 @@ def test_a_text_is_shown_before_and_after_with_its_edits_marked(ohr, home):
     words = ("--kinds", "formatting", "--levels", "0,0.3", "--page", 1, "--out", "d.html", "--json")
     told = asked(ohr("noise", "preview", "in.json", *words))
     assert [noise["edits"] > 0 for noise in told["noises"]] == [False, True]
-    sides = re.findall(r"<pre>(.*?)</pre>", (home / "d.html").read_text(), re.DOTALL)
+    sides = texts(home / "d.html")
     plain = [html.unescape(re.sub(r"</?(?:del|ins)[^>]*>", "", side)) for side in sides]
     assert plain[0] == plain[1] == plain[2] == layout.read_pages(home, "in")[0].text
     assert plain[3] != plain[2]
     assert sides[3].count("<ins") == told["noises"][1]["edits"]
+
+
+def texts(path):
+    """The texts of a page of differences, each before and after, with their marks."""
+    pairs = path.read_text().split('<div class="sheet">')[1:]
+    cells = [re.findall(r'<div dir="auto" class="\w+">(.*?)</div>\n', pair, re.DOTALL) for pair in pairs]
+    return ["".join(rows[side::2]) for rows in cells for side in (0, 1)]
+
+
+def test_what_lies_side_by_side_is_the_same_line(ohr, home):
+    lines = [f"Berth {number} was leased by the harbour company in 19{number}." for number in range(40, 60)]
+    (home / "note.md").write_text("\n\n".join(lines))
+    words = ("--kinds", "channel", "--levels", "0.6", "--out", "d.html")
+    assert ohr("noise", "preview", "note.md", *words).exit_code == 0
+    cells = re.findall(r'<div dir="auto" class="\w+">(.*?)</div>\n', (home / "d.html").read_text(), re.DOTALL)
+    assert len(cells) > 20
+    for before, after in zip(cells[::2], cells[1::2], strict=True):
+        assert before.endswith("\n") == after.endswith("\n") or "<del" in before or "<ins" in after
+    assert 'class="touched"' in (home / "d.html").read_text()
+
+
+def test_long_stretches_without_an_edit_are_folded_away(ohr, home):
+    table = r"\begin{tabular}{ll} Oak & 12 \\ Elm & 7 \\ \end{tabular}"
+    (home / "note.md").write_text("\n".join(["A line of text."] * 40 + [table] + ["Another."] * 5))
+    words = ("--noise", "{kind: table_format, to: html}", "--out", "d.html")
+    assert ohr("noise", "preview", "note.md", *words, "--levels", "0,1").exit_code == 0
+    without, with_edit = (home / "d.html").read_text().split('<div class="sheet">')[1:]
+    assert "<details>" not in without
+    assert with_edit.count("<details>") == 1
+    assert "38 lines as they were" in with_edit
+    assert texts(home / "d.html")[2] == (home / "note.md").read_text().replace(
+        table, f'<del title="table_format">{html.escape(table)}</del>'
+    )
+
+
+def test_an_inserted_line_break_is_seen(ohr, home):
+    (home / "note.md").write_text("The lease began in May and paid well for ninety years in a row. " * 9)
+    noise = "{kind: formatting, rate: 0.6, rules: {paragraph: 1}}"
+    assert ohr("noise", "preview", "note.md", "--noise", noise, "--levels", "0.6", "--out", "d.html").exit_code == 0
+    made = (home / "d.html").read_text()
+    assert '<ins title="paragraph" class="gap break">\n</ins>' in made
+
+
+@pytest.mark.parametrize("content", ["", "  \n\n"])
+def test_an_empty_text_is_told_to_be_empty(ohr, home, content):
+    (home / "note.md").write_text(content)
+    assert ohr("noise", "preview", "note.md", "--levels", "0.6", "--out", "d.html").exit_code == 0
+    assert "the page is empty: there is nothing to change" in (home / "d.html").read_text()
 
 
 def test_placed_noise_is_refused_rather_than_shown_without_an_edit(ohr, home):
@@ -125,6 +173,43 @@ def test_an_odd_image_is_taken(ohr, home, name, mode, size, fill):
     words = ("--kinds", "background,warping,off_axis,small_roi,multi_doc,cropped,defocus", "--levels", "0.7")
     told = asked(ohr("noise", "preview", path, *words, "--ocr", "none", "--workers", 1, "--json"))
     assert [noise["error"] for noise in told["noises"] if noise["error"]] == []
+
+
+def test_the_sheet_of_a_tiny_page_has_room_for_its_words(ohr, home):
+    path = bad("RGB", (1, 1), (255, 0, 0), home / "dot.png")
+    words = ("--kinds", "rotation", "--levels", "0.5", "--ocr", "none", "--workers", 1, "--out", "sheet.png")
+    assert ohr("noise", "preview", path, *words).exit_code == 0
+    with Image.open(home / "sheet.png") as sheet:
+        assert sheet.width > 200
+
+
+def test_each_page_of_a_tiff_can_be_shown(ohr, home):
+    images.write_image(home / "scan.tif", *(np.full((40, 30, 3), tone, dtype=np.uint8) for tone in (0, 255)))
+    words = ("--kinds", "salt_and_pepper", "--levels", "0", "--ocr", "none", "--workers", 1, "--out", "sheet.png")
+    tones = []
+    for page in (0, 1):
+        assert ohr("noise", "preview", home / "scan.tif", "--page", page, *words).exit_code == 0
+        tones.append(images.read_image(home / "sheet.png").mean())
+    assert tones[0] < tones[1]
+    told = ohr("noise", "preview", home / "scan.tif", "--page", 2, *words)
+    assert told.exit_code == 2
+    assert "no page 2: it has 2 pages" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("none.png", b"", "none.png: the file is empty"),
+        ("words.png", b"I am no image", "words.png: cannot be read as an image: it is none, or damaged"),
+        ("words.pdf", b"I am no PDF", "words.pdf: it is not a PDF, or damaged"),
+    ],
+)
+def test_a_file_that_is_none_is_told_in_one_line(ohr, home, name, content, told):
+    (home / name).write_bytes(content)
+    result = ohr("noise", "preview", home / name, "--kinds", "rotation", "--workers", 1)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
 
 
 def test_an_image_of_twenty_thousand_pixels_a_side_is_refused_before_it_is_read(ohr, home):
