@@ -70,7 +70,9 @@ class _Scanner:
 
     def take(self, token: str, start: int, end: int) -> bool:
         """Read one token; False when a brace has no partner."""
-        if token == "{" or (token == "[" and (self._owed or self._sealed)):
+        if token.isalnum():  # most are
+            self._atom(token, start)
+        elif token == "{" or (token == "[" and (self._owed or self._sealed)):
             self._inside = self._sealed or self._inside
             self.groups.append(_Group("}" if token == "{" else "]", self._inside, self._owed))
             self._owed, self._sealed, self._after_atom = 0, False, False

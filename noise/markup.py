@@ -51,7 +51,8 @@ def regions(text: str) -> list[Region]:
         return [Region("text", 0, len(text))] if text else []
     parser = _Parser(text)
     parser.read()
-    return list(_with_charts(_filled(text, parser.found), parser.charts))
+    filled = _filled(text, parser.found)
+    return list(_with_charts(filled, parser.charts) if parser.charts else filled)
 
 
 def doubtful_from(text: str, found: Iterable[Region]) -> int:

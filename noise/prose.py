@@ -1,6 +1,7 @@
 """Units of plain text: runs of words, gaps between words, and short sentences."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 import numpy as np
@@ -86,8 +87,10 @@ def _short_sentences(text: str, words: Words) -> Iterator[Span]:
         text[end - 2] not in ". " for end in words.ends[stops[near]].tolist()
     ]  # not leaders to a page's number
     for stop, head in zip(stops[near].tolist(), first[near].tolist(), strict=True):
-        start, end = _sentence(text, words, head, stop)
-        begin = int(words.starts.searchsorted(start))
+        low = max(head, stop - MAX_TITLE_WORDS)  # one word more than a title may have
+        starts = words.starts[low : stop + 1].tolist()
+        start, end = _sentence(text, words, starts[0], stop)
+        begin = low + bisect_left(starts, start)
         while begin <= stop and words.marks[words.starts[begin]]:  # the sentence proper comes behind the line's marks
             begin += 1
         if begin > stop or stop - begin >= MAX_TITLE_WORDS or not words.sound[begin : stop + 1].all():
@@ -104,16 +107,11 @@ def _short_sentences(text: str, words: Words) -> Iterator[Span]:
             yield start, end
 
 
-def _sentence(text: str, words: Words, head: int, stop: int) -> Span:
-    """Give the sentence that ends with a word, or an empty span where none does; looks six words back.
+def _sentence(text: str, words: Words, offset: int, stop: int) -> Span:
+    """Give the sentence that ends with the word `stop`, or an empty span where none does.
 
-    Args:
-        text: the page.
-        words: its words.
-        head: the first word of the stretch that the word stands in.
-        stop: the word.
+    `offset` is the place in the text from which it is looked for, where a word of the same stretch starts.
     """
-    offset = int(words.starts[max(head, stop - MAX_TITLE_WORDS)])
     end = int(words.ends[stop])
     last = stop + 1 == len(words.starts) or words.parts[stop + 1] != words.parts[stop]
     window = text[offset : end if last else int(words.starts[stop + 1]) + 1]

@@ -173,7 +173,7 @@ def _with_chinese(text: str, starts: Places, ends: Places) -> tuple[Places, Plac
             continue
         place, fresh = start, True
         for piece in chinese_words(word):
-            if fresh or not _CLOSING.fullmatch(piece):
+            if fresh or piece[0].isalnum() or not _CLOSING.fullmatch(piece):
                 begun.append(place)
                 ended.append(place + len(piece))
             else:  # punctuation stays with the word before it

@@ -1,7 +1,7 @@
 """Times text noise on real pages, one core: pages a second, and that odd pages take time in line with their length.
 
 Real pages are those of OHRBench as they are, and neighbours joined until pages have its average of 1,034 tokens. The
-peer is what a knowledge base is measured with: normalising the same pages into words. Medians of five passes; peer and
+peer is what a knowledge base is measured with: normalising the same pages into words. Medians of three passes; peer and
 noise take turns, so that a busy machine slows both.
 
     OHRBENCH_DATA=DIR python tests/speed/text_noise.py
@@ -27,7 +27,7 @@ LIMIT = 500
 TOKENS = 1034
 """Pages a second that the formatting noise must reach, on pages of this many tokens (OHRBench's average)."""
 
-PASSES = 5
+PASSES = 3
 
 ODD = {
     "prose": "The tenant shall pay the rent on the first day. ",
@@ -75,10 +75,8 @@ def seconds(work: Callable[[], object]) -> float:
     return process_time() - began
 
 
-def table(real: list[str]) -> dict[str, float]:
+def table(real: list[str], noises: dict[str, TextNoise]) -> dict[str, float]:
     """Print pages a second of each noise on these pages, and give them."""
-    from ohr.noise.formatting import Formatting
-    from ohr.noise.table_format import TableFormat
     from ohr.text import normalise
 
     def normalised() -> None:
@@ -89,12 +87,8 @@ def table(real: list[str]) -> dict[str, float]:
         for place, text in enumerate(real):
             noise.perturb(text, [(0, len(text))], np.random.default_rng(place))
 
-    perturbed(Formatting())  # reads the tables of symbols and the Chinese dictionary
     speeds = {}
-    for label, noise in (
-        *((f"formatting, rate {rate}", Formatting(rate=rate)) for rate in (0.1, 0.3, 0.6)),
-        *((f"table_format, to {to}", TableFormat(to=to)) for to in ("html", "markdown")),
-    ):
+    for label, noise in noises.items():
         turns = [(seconds(normalised), seconds(partial(perturbed, noise))) for _ in range(PASSES)]
         speeds[label] = len(real) / median(took for _, took in turns)
         ratio = median(peer / took for peer, took in turns)
@@ -106,19 +100,20 @@ def main() -> int:
     from quicktok import get_encoding
 
     from ohr.noise.formatting import Formatting
+    from ohr.noise.table_format import TableFormat
 
     real = pages()
     if not real:
         sys.exit("OHRBENCH_DATA names no folder with retrieval_base/gt")
     tokens = [len(get_encoding("cl100k_base").encode(text)) for text in real]
     print(f"{len(real)} pages as they are, {sum(tokens) / len(real):.0f} tokens on average")
-    table(real)
+    formatting: dict[str, TextNoise] = {f"formatting, rate {rate}": Formatting(rate=rate) for rate in (0.1, 0.3, 0.6)}
+    Formatting().perturb("今年 $x$", [(0, 6)], np.random.default_rng(0))  # reads the dictionary and tables
+    table(real, formatting | {f"table_format, to {to}": TableFormat(to=to) for to in ("html", "markdown")})
     long = joined(real, tokens)
-    print(
-        f"\n{len(long)} pages joined from them, {sum(tokens) / len(long):.0f} tokens on average; limit {LIMIT} pages/s"
-    )
-    speeds = table(long)
-    slow = [label for label in speeds if label.startswith("formatting") and speeds[label] < LIMIT]
+    print(f"\n{len(long)} pages joined from them, {sum(tokens) / len(long):.0f} tokens each; limit {LIMIT} pages/s")
+    speeds = table(long, formatting)
+    slow = [label for label, speed in speeds.items() if speed < LIMIT]
     print(f"below the limit: {', '.join(slow) or 'none'}")
 
     print(f"\n{'odd pages, rate 0.3':28}{'0.5 MB':>8}{'1 MB':>8}{'3 MB':>8}   seconds; linear: doubles, then trebles")
