@@ -1,6 +1,5 @@
 import itertools
 import re
-import warnings
 from bisect import bisect
 
 import numpy as np
@@ -15,6 +14,7 @@ from ohr.noise.formatting import ALL, Formatting, Rules
 from ohr.noise.markup import regions
 from ohr.noise.tabular import tabulars
 
+from ..speed.latex_parses import parses
 from .texts import anything, parsable, pieces
 
 NAMES = tuple(Rules.model_fields)
@@ -132,18 +132,6 @@ def test_formulas_within_dollars_around_a_table_stay_within_them(seed, dollars):
 def test_tables_keep_their_cells(text, rate, seed):
     noisy = perturb(text, rate, seed).text
     assert shape(noisy) == shape(text)
-
-
-def parses(text):
-    from pylatexenc.latexwalker import LatexWalker, LatexWalkerParseError
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            LatexWalker(text, tolerant_parsing=False).get_latex_nodes()
-        except LatexWalkerParseError:
-            return False
-    return True
 
 
 def shape(text):

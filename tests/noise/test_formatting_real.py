@@ -12,7 +12,7 @@ from ohr.noise.formatting import Formatting
 from ohr.noise.table_format import TableFormat, convert
 
 from ..speed.formatting_dose import TEXT, Study
-from .test_formatting import parses
+from ..speed.latex_parses import parses
 from .texts import real_pages
 
 pytestmark = [pytest.mark.ohrbench, pytest.mark.slow]
