@@ -78,33 +78,40 @@ def short_sentences(text: str, words: Words, comments: Places) -> Places:
 
 
 def _short_sentences(text: str, words: Words) -> Iterator[Span]:
-    stops = flags(words.signs[words.ends - 1].tobytes(), _STOPS).nonzero()[0]
-    borders = (words.parts[1:] != words.parts[:-1]).nonzero()[0] + 1
-    first = np.append(0, borders)[borders.searchsorted(stops, side="right")]  # word of its stretch
-    begun = np.maximum(np.append(0, stops[:-1] + 1), first)
-    near = words.sound[stops] & (stops - begun < MAX_TITLE_WORDS)
-    near[near] = [
-        text[end - 2] not in ". " for end in words.ends[stops[near]].tolist()
-    ]  # not leaders to a page's number
-    for stop, head in zip(stops[near].tolist(), first[near].tolist(), strict=True):
-        low = max(head, stop - MAX_TITLE_WORDS)  # one word more than a title may have
+    for stop, low in _candidates(text, words):
         starts = words.starts[low : stop + 1].tolist()
         start, end = _sentence(text, words, starts[0], stop)
         begin = low + bisect_left(starts, start)
         while begin <= stop and words.marks[words.starts[begin]]:  # the sentence proper comes behind the line's marks
             begin += 1
-        if begin > stop or stop - begin >= MAX_TITLE_WORDS or not words.sound[begin : stop + 1].all():
+        if begin > stop or not (words.sound[begin : stop + 1].all() and _is_title(text[words.starts[begin] : end])):
             continue
         start = int(words.starts[begin])
-        if not _is_title(text[start:end]):
-            continue
         if start and words.marks[start - 1] and text[words.ends[begin - 1] - 2].isalnum():  # a number goes with it
             begin -= 1
             start = int(words.starts[begin])
-        if (start and words.marks[start - 1]) or stop - begin >= MAX_TITLE_WORDS:
-            continue
-        if text[max(start - 80, 0) : start].rstrip(" \t")[-1:] in ("", "\n", ".", "!", "?", "。"):  # no formula's rest
+        if stop - begin < MAX_TITLE_WORDS and not (start and words.marks[start - 1]) and not _goes_on(text, start):
             yield start, end
+
+
+def _candidates(text: str, words: Words) -> Iterator[tuple[int, int]]:
+    """Give sound words that end in a full stop, with few words since the one before that does, if it is in their line.
+
+    Each comes with the first word from which a sentence has to be looked for: one more than a title may have.
+    """
+    stops = flags(words.signs[words.ends - 1].tobytes(), _STOPS).nonzero()[0]
+    borders = (words.parts[1:] != words.parts[:-1]).nonzero()[0] + 1
+    first = np.append(0, borders)[borders.searchsorted(stops, side="right")]  # word of its stretch
+    begun = np.maximum(np.append(0, stops[:-1] + 1), first)
+    near = words.sound[stops] & (stops - begun < MAX_TITLE_WORDS)
+    for stop, head in zip(stops[near].tolist(), first[near].tolist(), strict=True):
+        if text[words.ends[stop] - 2] not in ". ":  # no dots that lead to a page's number
+            yield stop, max(head, stop - MAX_TITLE_WORDS)
+
+
+def _goes_on(text: str, start: int) -> bool:
+    """Tell whether a sentence has begun before this place, as it has behind a formula."""
+    return text[max(start - 80, 0) : start].rstrip(" \t")[-1:] not in ("", "\n", ".", "!", "?", "。")
 
 
 def _sentence(text: str, words: Words, offset: int, stop: int) -> Span:
