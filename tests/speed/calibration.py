@@ -42,13 +42,13 @@ CASES = {
         "mini OCR",
         1,
         "{kind: mini, languages: [en], domains: [law, finance], max_pages: 1, dpi: 100}",
-        "image_noise: {kind: salt_and_pepper, target_r_noise: [0.6, 0.75, 0.9]}, ocr: {kind: tesseract}",
+        "image_noise: {kind: salt_and_pepper, target_r_noise: [0.75, 0.85, 0.95]}, ocr: {kind: tesseract}",
     ),
     "ocr_blur": (
         "mini OCR blur",
         1,
         "{kind: mini, languages: [en], domains: [law, finance], max_pages: 1, dpi: 100}",
-        "image_noise: {kind: psf_blur, target_r_noise: [0.7, 0.9]}, ocr: {kind: tesseract}",
+        "image_noise: {kind: psf_blur, target_r_noise: [0.8, 0.9]}, ocr: {kind: tesseract}",
     ),
     "unreachable": (
         "mini unreachable",
