@@ -54,7 +54,7 @@ CASES = {
         "mini unreachable",
         1,
         "{kind: mini, languages: [en]}",
-        "text_noise: {kind: formatting, target_r_noise: [0.3, 0.95]}",
+        "text_noise: {kind: formatting, target_r_noise: 0.99}",
     ),
     "real_few": (
         "real 60 questions",
