@@ -23,7 +23,7 @@ class ClutteredBackground(Capture):
     """
 
     kind: Literal["cluttered_background"] = "cluttered_background"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:

@@ -81,4 +81,4 @@ def exposed(image: Image, rng: np.random.Generator, strength: float) -> Image:
     off = np.hypot((x / np.float32(max(width, 1)) - 0.5), (y / np.float32(max(height, 1)) - 0.5))
     paper = 1 - np.float32(strength * rng.uniform(0.06, 0.36))
     gain = paper * (1 - np.float32(strength * rng.uniform(0.1, 0.3)) * smooth(off * np.float32(1.3)))
-    return shade(image, tinted(gain, rng, 2 * strength))
+    return shade(image, tinted(gain, rng, 1.5 * strength, cool=-0.02))  # as warm or cool as the photographs

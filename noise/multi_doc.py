@@ -22,7 +22,7 @@ class MultiDoc(Capture):
     """
 
     kind: Literal["multi_doc"] = "multi_doc"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:

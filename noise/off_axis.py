@@ -21,7 +21,7 @@ class OffAxis(Capture):
     """
 
     kind: Literal["off_axis"] = "off_axis"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

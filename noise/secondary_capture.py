@@ -29,7 +29,7 @@ class SecondaryCapture(Capture):
     """
 
     kind: Literal["secondary_capture"] = "secondary_capture"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

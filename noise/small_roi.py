@@ -19,7 +19,7 @@ class SmallRoi(Capture):
     """
 
     kind: Literal["small_roi"] = "small_roi"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

@@ -20,7 +20,7 @@ class UnevenIllumination(Capture):
     """
 
     kind: Literal["uneven_illumination"] = "uneven_illumination"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

@@ -28,7 +28,7 @@ class Watermark(Capture):
     """
 
     kind: Literal["watermark"] = "watermark"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

@@ -46,6 +46,10 @@ def preview(
 
     family = family_of(file)
     target = out or Path(f"{file.stem}-noise.html")
+    if not target.parent.is_dir():
+        from ohr.errors import SpecError
+
+        raise SpecError(f"--out {target}: there is no folder {target.parent}")
     if target.suffix.lower() not in ((".html", ".png", ".jpg", ".webp") if family == "image_noise" else (".html",)):
         from ohr.errors import SpecError
 
@@ -84,7 +88,10 @@ def _chosen(family: "Family", kinds: str | None, given: Sequence[str]) -> "list[
         )
     made: list[Stage] = [noise for chain in chains for noise in chain.noises]
     names = [name.strip() for name in kinds.split(",")] if kinds else ([] if given else registry.names(family))
+    other: Family = "image_noise" if family == "text_noise" else "text_noise"
     for name in names:
+        if name not in registry.names(family) and name in registry.names(other):
+            raise SpecError(f"{name} is {other.replace('_', ' ')}, which this file cannot take")
         plugin = registry.load(family, name)
         needed = [key for key, field in plugin.model_fields.items() if field.is_required()]
         if needed and kinds:

@@ -77,7 +77,7 @@ def family_of(path: Path) -> Family:
         DataError: there is no such file, or neither noise fits.
     """
     if not path.is_file():
-        raise DataError(f"{path}: no such file")
+        raise DataError(f"{path}: {'is a folder: give one of its files' if path.is_dir() else 'no such file'}")
     for family, suffixes in FORMS.items():
         if path.suffix.lower() in suffixes:
             return family
@@ -164,7 +164,8 @@ def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) ->
     chosen = [page for page in pages if page.index == index]
     if not chosen:
         numbers = ", ".join(str(page.index) for page in pages[:10])
-        raise DataError(f"{path}: no page {index}; it has {numbers}{', ...' if len(pages) > 10 else ''}")
+        there = f"page {numbers}{', ...' if len(pages) > 10 else ''}" if pages else "none"
+        raise DataError(f"{path}: no page {index}: it has {there}")
     placed = next((noise.where for noise in noises if noise.where != "everywhere"), None)
     if placed:
         raise SpecError(f"where: {placed} goes by questions, and a preview has none: use `ohr noise apply --questions`")

@@ -116,6 +116,13 @@ def test_an_inserted_line_break_is_seen(ohr, home):
     assert '<ins title="paragraph" class="gap break">\n</ins>' in made
 
 
+def test_pages_that_a_file_does_not_have_are_told(ohr, home):
+    (home / "none.json").write_text("[]")
+    (home / "two.json").write_text('[{"page_idx": 3, "text": "a"}, {"page_idx": 4, "text": "b"}]')
+    assert "none.json: no page 0: it has none" in ohr("noise", "preview", "none.json").stderr
+    assert "two.json: no page 0: it has page 3, 4" in ohr("noise", "preview", "two.json").stderr
+
+
 @pytest.mark.parametrize("content", ["", "  \n\n"])
 def test_an_empty_text_is_told_to_be_empty(ohr, home, content):
     (home / "note.md").write_text(content)
@@ -141,6 +148,9 @@ def test_placed_noise_is_refused_rather_than_shown_without_an_edit(ohr, home):
         (("page.png", "--noise", "{kind: formatting}"), "formatting is text noise"),
         (("page.png", "--out", "sheet.pdf"), "must end in .html or .png"),
         (("page.png", "--page", "3"), "no page 3"),
+        (("page.png", "--kinds", "formatting"), "formatting is text noise"),
+        (("page.png", "--out", "nowhere/sheet.png"), "there is no folder nowhere"),
+        ((".",), "is a folder: give one of its files"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(ohr, photo, words, told):
