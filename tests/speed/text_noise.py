@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -64,9 +63,15 @@ def pages() -> list[str]:
 
 
 def joined(real: list[str], tokens: list[int]) -> list[str]:
-    """Join neighbouring pages, so that there is one for every `TOKENS` tokens."""
-    bounds = np.searchsorted(np.cumsum(tokens), np.arange(TOKENS, sum(tokens) + TOKENS, TOKENS)) + 1
-    return ["\n\n".join(real[low:high]) for low, high in pairwise([0, *bounds.tolist()]) if low < min(high, len(real))]
+    """Join neighbouring pages, so that they have `TOKENS` tokens on average."""
+    groups: list[list[str]] = []
+    read = 0
+    for text, count in zip(real, tokens, strict=True):
+        if read >= TOKENS * len(groups):
+            groups.append([])
+        groups[-1].append(text)
+        read += count
+    return ["\n\n".join(group) for group in groups]
 
 
 def seconds(work: Callable[[], object]) -> float:
