@@ -15,21 +15,22 @@ from ..markup import regions
 CLASSES = {
     "mark": ".", "word": "w", "capital": "c", "hyphened": "h", "bracketed": "b", "quoted": "q", "semicolon": "p",
     "foreign": "u", "money": "d", "number": "n", "item": "i", "letter": "l", "notation": "x", "stray": "k",
-    "formula": "f", "cell": "t", "cell_number": "m",
+    "formula": "f", "cell": "t", "cell_number": "m", "first": "a",
 }  # fmt: skip
 """What a word is, each with its letter in a pattern.
 
 - mark: a sign (`&`, `-`) or an article: no word of the published scores, never counted as lost
 - word, capital: of letters, the first of them small or not; letter: of one letter, or very long
 - hyphened, bracketed, quoted (an apostrophe too), semicolon, foreign (beyond ASCII), money, notation: by its signs
-- number: with a digit; item: one in brackets, or at an end of its line
+- number: with a digit; item: one at an end of its line
+- first: a word or capital that begins its line: engines join it to a mark before it
 - stray: in a formula on a page that has few; formula, cell, cell_number: in formulas, tables and charts
 """
 
 NAMES, LETTERS = tuple(CLASSES), "".join(CLASSES.values())
 (
     MARK, WORD, CAPITAL, HYPHENED, BRACKETED, QUOTED, SEMICOLON, FOREIGN, MONEY, NUMBER, ITEM, LETTER, NOTATION, STRAY,
-    FORMULA, CELL, CELL_NUMBER,
+    FORMULA, CELL, CELL_NUMBER, FIRST,
 ) = range(len(NAMES))  # fmt: skip
 
 KINDS = "tfb"
@@ -138,11 +139,10 @@ def _kind(kind: str, text: str) -> int:
 
 def _refine(cls: NDArray[np.int8], kind: NDArray[np.int8], row: NDArray[np.int64]) -> None:
     """Class words by where they stand, in place."""
-    ends = np.zeros(len(cls), dtype=bool)
-    ends[1:] |= row[1:] != row[:-1]
-    ends[:-1] |= row[1:] != row[:-1]
-    ends[[0, -1] if len(cls) else []] = True
+    begins = np.diff(row, prepend=-1) > 0
+    ends = begins | np.append(begins[1:], True)[: len(cls)]
     cls[(cls == NUMBER) & ends] = ITEM
+    cls[np.isin(cls, (WORD, CAPITAL)) & begins] = FIRST
     if kind.any():
         worded = cls != MARK
         formulas = (kind == 1) & worded
@@ -174,7 +174,6 @@ _SIGNS = (
     (re.compile(";"), SEMICOLON),
     (re.compile(r"\$"), MONEY),
     (re.compile(r"[\\<*]"), NOTATION),
-    (re.compile(r"^\(\d+\)[.,;:]?$"), ITEM),
     (re.compile(r"\d"), NUMBER),
     (re.compile(r"[^-]-+[^-]"), HYPHENED),
     (re.compile(r"[()]"), BRACKETED),

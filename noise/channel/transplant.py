@@ -8,7 +8,7 @@ from .donors import CLASSES, Choice, Donors, Ints
 from .lines import Values, expit
 from .pattern import Pattern
 
-_BY_SCORE, _BY_SIZE, _BY_KIND, _BY_PLACE, _BY_CHANCE = 1.0, 0.2, 3.0, 1.0, 0.3
+_BY_SCORE, _BY_SIZE, _BY_KIND, _BY_PLACE, _BY_CHANCE = 1.0, 0.7, 3.0, 1.0, 0.3
 """Weights in the distance of two lines: of their scores, log sizes, kinds and places on their pages; and of chance, so
 that lines that look alike do not all follow one."""
 
@@ -47,7 +47,7 @@ def transplant(page: Pattern, donors: Donors, choice: Choice, rng: np.random.Gen
     followed, gone = _lines(page, donors, choice, draws, rng)
     first = np.cumsum(page.size) - page.size
     begins, length = _words(page, donors, followed, first, draws[:, 2], rng)
-    rate, event = _together(begins, length, (first + page.size)[page.of_line])
+    rate, event = _together(begins, length, first[page.of_line], (first + page.size)[page.of_line])
     by_line = gone[page.of_line]
     sooner = by_line < rate
     return Losses(np.where(sooner, by_line, rate), np.where(sooner, page.of_line + words, event))
@@ -135,12 +135,16 @@ def _turn(key: Ints) -> Ints:
     return made
 
 
-def _together(begins: Values, length: Ints, end: Ints) -> tuple[Values, Ints]:
-    """Let each word be lost by the earliest of the runs that reach it; `end` is where its line ends."""
+def _together(begins: Values, length: Ints, first: Ints, end: Ints) -> tuple[Values, Ints]:
+    """Let each word be lost by the earliest of the runs that reach it; its line's words are [first, end).
+
+    A run for which too little of the line is left begins as much earlier.
+    """
     rate, event = begins.copy(), np.arange(len(begins))
     long = np.flatnonzero(length > 1)
     for place in long[np.argsort(begins[long], kind="stable")].tolist():
-        reached = slice(place, min(place + int(length[place]), int(end[place])))
+        last = min(place + int(length[place]), int(end[place]))
+        reached = slice(max(last - int(length[place]), int(first[place])), last)
         sooner = rate[reached] > begins[place]
         rate[reached][sooner] = begins[place]
         event[reached][sooner] = place
