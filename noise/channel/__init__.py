@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import exp
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -72,7 +73,7 @@ class Channel(TextNoise):
     """
 
     kind: Literal["channel"] = "channel"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     rate: Annotated[float, Field(ge=0, le=1, description="0.5 is the engine as fitted, 0 no loss, 1 all words.")] = 0.5
     profile: Annotated[str, Field(description="`tesseract`, `rapidocr`, or a JSON file of `ohr noise fit`.")] = (
         "tesseract"
@@ -135,7 +136,12 @@ class Channel(TextNoise):
         draws, signs = rng.random((len(page.counted), 4)), rng.random((len(text), 2))
         inside, joined = within(page, eligible)
         writer = Writer(page, inside, joined, losses, ready.profile.reading, ready.confusions, plain, draws, signs)
-        return edits.apply(text, writer.edits(self.rate))
+        return edits.apply(text, writer.edits(self._strength(ready)))
+
+    def _strength(self, ready: _Ready) -> float:
+        """Give the rate with what the group adds to its logit."""
+        added = ready.profile.groups[self.group or ""].strength if self.model == "channel" else 0.0
+        return self.rate if self.rate == 1 else 1 / (1 + (1 / self.rate - 1) * exp(-added))
 
     def _losses(self, ready: _Ready, page: Pattern, rng: np.random.Generator) -> Losses:
         if self.model == "independent":

@@ -28,6 +28,9 @@ _LENGTH, _CONTENT, _SCORE = 0.3, 0.9, 1.0
 _FAR = 6.0
 """Expected losses are not told apart beyond this logit."""
 
+_SPREAD, _STEPS = 2.0, 20
+"""Standard deviation of what a page adds to the logits of its lines, and Newton's steps to find it."""
+
 _LIKE, _NEAREST, _STRANGER, _LEAST_LINES = 15, 3, 0.2, 2
 """Pages that vote for their document; of which one is drawn; distance that pages of other documents are set back;
 lines of a kind that a page must have to stand for it."""
@@ -73,6 +76,7 @@ class Donors:
     """All pages of a profile.
 
     Args:
+        effect: (pages,) what each adds to the logits that its lines are lost whole.
         first_line: (pages + 1,) where a page's lines begin among all.
         tape: runs of all words in lines that are not wholly lost, by class, then page by page; a class begins at
             `starts`. `line_at` (classes, lines) where a line's words of the class begin, `line_has` how many it has,
@@ -88,6 +92,7 @@ class Donors:
         self.document: Ints = np.repeat(np.arange(len(size)), size)
         self.whole = [page.whole for page in self.pages]
         self.all_lost = np.array([whole.all() for whole in self.whole])
+        self.effect = _effects(self.pages, self.whole)
         self.has = np.array([np.bincount(page.kind, minlength=3) >= _LEAST_LINES for page in self.pages])
         described = np.array([features(page, size[n]) for page, n in zip(self.pages, self.document, strict=True)])
         named = np.array([donor.group for donor in profile.donors])[self.document]
@@ -147,6 +152,18 @@ class Donors:
             return choice.page
         fitting = choice.order[self.has[choice.order, kind] & ~self.all_lost[choice.order]]
         return int(fitting[0]) if len(fitting) else choice.page
+
+
+def _effects(pages: Sequence[Pattern], whole: Sequence[NDArray[np.bool_]]) -> Values:
+    """Give what each page adds to the logits of its lines, (pages,): the likeliest, where such effects are normal."""
+    owner = np.repeat(np.arange(len(pages)), [len(page.size) for page in pages])
+    score = np.clip(np.concatenate([page.score for page in pages]), -_FAR, _FAR)
+    lost, made, prior = np.bincount(owner, np.concatenate(whole)), np.zeros(len(pages)), 1 / _SPREAD**2
+    for _ in range(_STEPS):
+        chance = expit(score + made[owner])
+        slope = lost - np.bincount(owner, chance) - made * prior
+        made += np.clip(slope / (np.bincount(owner, chance * (1 - chance)) + prior), -1, 1)
+    return made
 
 
 def _place(described: Values, weights: Values) -> Values:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, 
 
 from ohr.errors import DataError
 
-VERSION = 2
+VERSION = 3
 OPERATIONS = ("delete", "garble", "respace", "rewrite", "move")
 """What happens to a lost run: gone; misread; its letters kept but cut into other words; other text; read elsewhere."""
 
@@ -54,11 +54,13 @@ class Group(_Part):
         pages: how many pages it rests on.
         lost: mean share of a page's words that is lost.
         weights: by feature of a page (FEATURES): its effect on the logit of the share of words lost.
+        strength: added to the logit of the rate, so that as much of what is asked for is lost as by the engine.
     """
 
     pages: int
     lost: float
     weights: Mapping[str, float]
+    strength: float = 0.0
 
 
 class Donor(_Part):
@@ -109,13 +111,22 @@ class Profile(_Part):
         donors: documents whose losses are taken over.
     """
 
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     fit: Fit
     lines: Mapping[str, float]
     groups: Annotated[Mapping[str, Group], _has("")]
     reading: Reading
     confusions: tuple[Confusion, ...]
     donors: Annotated[tuple[Donor, ...], Field(min_length=1)]
+
+    def strengthened(self, strengths: Mapping[str, float]) -> "Profile":
+        """Give the profile with these strengths of groups; a group that is not named has that of all."""
+        all_ = strengths.get("", 0.0)
+        groups = {
+            name: group.model_copy(update={"strength": strengths.get(name, all_)})
+            for name, group in self.groups.items()
+        }
+        return self.model_copy(update={"groups": groups})
 
     def dumps(self) -> str:
         """Give the JSON: short lists on one line."""

@@ -73,7 +73,8 @@ def _lines(
         other, whole = donors.pages[number], donors.whole[number]
         apart = _apart(page, mine, other) + _BY_CHANCE * rng.random((len(mine), len(other.size)))
         like = apart.argmin(1)
-        chance, own = expit(other.score[like]), expit(page.score[mine])
+        effect = donors.effect[number]
+        chance, own = expit(other.score[like] + effect), expit(page.score[mine] + effect)
         lost = whole[like]
         block = np.cumsum(np.diff(whole, prepend=False))  # lines that are lost together stay together
         rank = np.where(lost, chance * rng.random(len(whole) + 1)[block[like]], chance + (1 - chance) * draws[mine, 0])

@@ -1,13 +1,19 @@
 """`ohr noise fit`: a channel profile from pages of truth and what an engine read on them."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ohr.cli.options import AsJson
 from ohr.cli.show import say, say_json, say_table
 from ohr.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ohr.contracts import Question
+    from ohr.engine.readings import Reading
 
 
 def fit(
@@ -22,22 +28,33 @@ def fit(
     ],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The profile to write.", show_default=False)],
     engine: Annotated[str | None, typer.Option(help="The engine's name in the profile.")] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="For r_noise: a JSON list like OHRBench's qas.json. mini has its own."),
+    ] = None,
     note: Annotated[str, typer.Option(help="A note kept in the profile.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Fit channel noise to an engine's errors; use it as `{kind: channel, profile: FILE}`.
 
     Both folders have OHRBench's layout. Documents of one domain share a severity of their own when there are enough.
+    What is asked for may be read better than the rest. With questions the profile's strength is set between what fits
+    all words and what fits r_noise.
     """
+    from ohr.engine.strengths import strengths
     from ohr.errors import DataError
+    from ohr.layout import read_questions
     from ohr.registry import Registry
 
     registry = Registry()
     if out.exists() and out.is_dir():
         raise DataError(f"{out}: is a folder")
+    asked = read_questions(questions) if questions else _own_questions(registry, gt)
     pages = _pages(registry, gt, ocr)
     channel: Any = registry.load("text_noise", "channel")
-    profile = channel.fitted(pages, engine or Path(ocr).name, note)
+    profile = channel.fitted([(p.document, p.truth, p.read) for p in pages], engine or Path(ocr).name, note)
+    found = strengths(channel, pages, asked)
+    profile = profile.strengthened(found)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(profile.dumps(), encoding="utf-8")
     about = profile.fit.model_dump()
@@ -46,12 +63,21 @@ def fit(
         return
     learned = f"{counted(about['pages'], 'page')} of {counted(about['documents'], 'document')}"
     say(f"{learned}, {counted(about['words'], 'word')}, {about['lost']:,} lost")
-    rows = [(name or "all", str(group.pages), f"{group.lost:.3f}") for name, group in profile.groups.items()]
-    say_table(("group", "pages", "words lost"), rows)
+    rows = [
+        (name or "all", str(group.pages), f"{group.lost:.3f}", f"{group.strength:+.2f}")
+        for name, group in profile.groups.items()
+    ]
+    say_table(("group", "pages", "words lost", "strength"), rows)
+    if asked and not found:
+        say(f"r_noise left aside: too few of {counted(len(asked), 'question')} are about these pages")
     say(str(out))
 
 
-def _pages(registry: Any, gt: str, ocr: str) -> list[tuple[str, str, str]]:
+def _own_questions(registry: Any, gt: str) -> "Sequence[Question]":
+    return list(registry.load("benchmark", gt)().questions()) if gt == "mini" else ()
+
+
+def _pages(registry: Any, gt: str, ocr: str) -> "list[Reading]":
     from ohr.cli.bars import bars
     from ohr.engine.readings import recognised, recorded
     from ohr.errors import DataError

@@ -1,6 +1,7 @@
 """Pairs of truth and reading: what a channel is fitted to."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from ohr import layout
@@ -8,8 +9,15 @@ from ohr.contracts import Benchmark, OcrBackend
 from ohr.engine.progress import Progress
 from ohr.errors import DataError
 
-Reading = tuple[str, str, str]
-"""Document, text of the truth, text that was read."""
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A page of the truth by document and index, and what an engine read on it."""
+
+    document: str
+    page: int
+    truth: str
+    read: str
 
 
 def recorded(truth: Path, read: Path) -> list[Reading]:
@@ -28,7 +36,7 @@ def recorded(truth: Path, read: Path) -> list[Reading]:
         for page in layout.read_pages(truth, name):
             there = other.get(page.index)
             if there is not None and page.error is None and there.error is None:
-                found.append((name, page.text, there.text))
+                found.append(Reading(name, page.index, page.text, there.text))
     if not found:
         raise DataError(f"no page of {truth} is in {read}: both must have <domain>/<document>.json")
     return found
@@ -43,4 +51,4 @@ def recognised(benchmark: Benchmark, engine: OcrBackend, progress: Progress) -> 
                 (read,) = engine.recognise([benchmark.page_image(document, page.index)])
                 advance(1)
                 if read.error is None:
-                    yield document.name, page.text, read.text
+                    yield Reading(document.name, page.index, page.text, read.text)

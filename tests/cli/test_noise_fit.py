@@ -59,10 +59,30 @@ def test_a_profile_is_fitted_and_used(ohr, home, read):
     assert "O" in (home / "out" / "page.txt").read_text()
 
 
-def test_the_same_files_give_the_same_profile_by_the_name_mini(ohr, home, read):
+def test_the_same_files_give_the_same_profile_by_the_name_mini_which_has_questions_too(ohr, home, read):
+    profiles = []
     for gt, out in ((MINI.truth, "a.json"), ("mini", "b.json")):
         assert ohr("noise", "fit", "--gt", gt, "--ocr", "read", "--out", out).exit_code == 0
-    assert (home / "a.json").read_bytes() == (home / "b.json").read_bytes()
+        profiles.append(json.loads((home / out).read_text()))
+    without, asked = (profile["groups"][""].pop("strength") for profile in profiles)
+    assert profiles[0] == profiles[1] and without == 0 != asked
+
+
+def test_questions_are_read_from_a_file_and_too_few_of_them_are_told(ohr, home, read):
+    asked = [q for q in MINI.questions() if q.document in {d.name for d in MINI.documents()}]
+    rows = [
+        {"ID": q.id, "questions": q.text, "answers": q.answers[0], "doc_name": q.document, "doc_type": q.domain,
+         "evidence_page_no": list(q.pages), "evidence_context": list(q.evidence), "evidence_source": q.evidence_source,
+         "answer_form": q.answer_form}
+        for q in asked
+    ]  # fmt: skip
+    for count, told in ((len(rows), "strength"), (3, "r_noise left aside: too few of 3 questions")):
+        (home / "qas.json").write_text(json.dumps(rows[:count]), encoding="utf-8")
+        fit = ("noise", "fit", "--gt", MINI.truth, "--ocr", "read", "--out", f"{count}.json", "--questions", "qas.json")
+        done = ohr(*fit)
+        assert done.exit_code == 0 and told in done.output, done.output
+    assert ohr("noise", "fit", "--gt", "mini", "--ocr", "read", "--out", "mini.json").exit_code == 0
+    assert (home / "mini.json").read_bytes() == (home / f"{len(rows)}.json").read_bytes()
 
 
 @pytest.mark.parametrize(

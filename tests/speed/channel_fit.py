@@ -27,6 +27,8 @@ from ohr import layout, seeds
 from ohr.benchmarks.ohrbench import OhrBench
 from ohr.chunkers.reference import Reference
 from ohr.contracts import Page
+from ohr.engine.readings import Reading
+from ohr.engine.strengths import strengths
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.metrics.dose import DAMAGED, evidence_text
 from ohr.noise.channel import Channel
@@ -331,7 +333,10 @@ def fitted(data: Data, split: int, base: str, folder: Path) -> dict[str, Path]:
     profiles: dict[str, Path] = {}
     for number, half in enumerate(halves(data, split)):
         path = folder / f"{split}-{number}.json"
-        path.write_text(fit([a for a in data.aligned.values() if a.document not in half], base).dumps())
+        made = fit([page for page in data.aligned.values() if page.document not in half], base)
+        readings = [Reading(*key, text, data.read[key]) for key, text in data.truth.items() if key[0] not in half]
+        asked = [question for question in data.asked if question.document not in half]
+        path.write_text(made.strengthened(strengths(Channel, readings, asked)).dumps())
         profiles |= dict.fromkeys(half, path)
     return profiles
 
