@@ -135,8 +135,8 @@ def test_words_are_classed_by_what_they_are_and_where():
     found = {text[s:e]: NAMES[c] for s, e, c in zip(page.start, page.end, page.cls, strict=True)}
     assert found | {
         "1.": "item", "The": "mark", "tenant": "word", "30": "number", "X": "letter", "it's": "quoted", "$5": "money",
-        "well-known;": "semicolon", "(2)": "item", "$x^2$": "stray", "$40.00$": "money", "(see)": "bracketed",
-        "\\emph": "notation", "租金": "foreign", "Page": "capital", "7": "item",
+        "well-known;": "semicolon", "(2)": "number", "$x^2$": "stray", "$40.00$": "money", "(see)": "bracketed",
+        "\\emph": "notation", "租金": "foreign", "Page": "first", "7": "item",
     } == found  # fmt: skip
     assert page.size.tolist() == [18, 2]
 
