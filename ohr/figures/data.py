@@ -288,13 +288,13 @@ def _bounds(panel: Panel, system: System, which: Which, step: float) -> list[Bou
 def counts(panel: Panel) -> str:
     """Say how many questions and documents are behind a panel, and how many questions failed at worst."""
     points = panel.points
-    questions = _span([point.n for point in points], "question")
     documents = _span([point.documents for point in points], "doc")
-    if failed := max(point.failed for point in points):
-        return f"n = {questions} (≤ {failed} failed), {documents}"
-    return f"n = {questions}, {documents}"
+    if failed := max(point.failed for point in points):  # no room is left for a noun
+        return f"n = {_span([point.n for point in points])} (≤ {failed:,} failed), {documents}"
+    return f"n = {_span([point.n for point in points], 'question')}, {documents}"
 
 
-def _span(values: Sequence[int], thing: str) -> str:
+def _span(values: Sequence[int], thing: str = "") -> str:
     low, high = min(values), max(values)
-    return f"{low:,}–{counted(high, thing)}" if low < high else counted(high, thing)
+    most = counted(high, thing) if thing else f"{high:,}"
+    return f"{low:,}–{most}" if low < high else most

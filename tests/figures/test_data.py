@@ -167,7 +167,7 @@ def test_no_floor_is_no_bound(arranged, tables):
     [
         ({}, "n = 90 questions, 17 docs"),
         ({"n": 80, "documents": 15}, "n = 80–90 questions, 15–17 docs"),
-        ({"failed": 2}, "n = 90 questions (≤ 2 failed), 17 docs"),
+        ({"failed": 2}, "n = 90 (≤ 2 failed), 17 docs"),
     ],
 )
 def test_a_panel_says_what_it_rests_on(arranged, tables, changed, said):
