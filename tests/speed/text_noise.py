@@ -97,7 +97,8 @@ def table(real: list[str], noises: dict[str, TextNoise]) -> dict[str, float]:
         turns = [(seconds(normalised), seconds(partial(perturbed, noise))) for _ in range(PASSES)]
         speeds[label] = len(real) / median(took for _, took in turns)
         ratio = median(peer / took for peer, took in turns)
-        print(f"{label:28}{speeds[label]:8.0f} pages/s{ratio:8.2f} of the peer's speed", flush=True)
+        peer = len(real) / median(peer for peer, _ in turns)
+        print(f"{label:28}{speeds[label]:8.0f} pages/s{ratio:8.2f} of the peer's {peer:.0f}", flush=True)
     return speeds
 
 
