@@ -162,6 +162,8 @@ _FORM = f"questions are a JSON list as in OHRBench, each with {', '.join(_ASKED)
 
 def read_records(path: Path) -> list[Any]:
     """Read the entries of a question file as they stand; raises DataError when it is no JSON list."""
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
     try:
         records = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:

@@ -68,7 +68,7 @@ def fit(
         for name, group in profile.groups.items()
     ]
     say_table(("group", "pages", "words lost", "strength"), rows)
-    if asked and not found:
+    if (asked or questions) and not found:
         say(f"r_noise left aside: too few of {counted(len(asked), 'question')} are about these pages")
     say(str(out))
 

@@ -97,3 +97,10 @@ def test_questions_are_read_from_a_file_and_too_few_of_them_are_told(ohr, home, 
 def test_mistakes_are_told(ohr, home, gt, ocr, told):
     done = ohr("noise", "fit", "--gt", gt, "--ocr", ocr, "--out", "x.json")
     assert done.exit_code == 2 and told in done.output
+
+
+def test_a_question_file_is_looked_at_before_any_page_is_read(ohr, home):
+    (home / "bad.json").write_text('{"a": 1}')
+    for name, told in (("nowhere.json", "nowhere.json: no such file"), ("bad.json", "must be a list of questions")):
+        done = ohr("noise", "fit", "--gt", "mini", "--ocr", "tesseract", "--out", "x.json", "--questions", name)
+        assert done.exit_code == 2 and told in done.output
