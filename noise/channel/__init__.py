@@ -136,10 +136,10 @@ class Channel(TextNoise):
         draws, signs = rng.random((len(page.counted), 4)), rng.random((len(text), 2))
         inside, joined = within(page, eligible)
         writer = Writer(page, inside, joined, losses, ready.profile.reading, ready.confusions, plain, draws, signs)
-        return edits.apply(text, writer.edits(self._strength(ready)))
+        return edits.apply(text, writer.edits(self._applied_rate(ready)))
 
-    def _strength(self, ready: _Ready) -> float:
-        """Give the rate with what the group adds to its logit."""
+    def _applied_rate(self, ready: _Ready) -> float:
+        """Give the rate after the group's strength is added to its logit."""
         added = ready.profile.groups[self.group or ""].strength if self.model == "channel" else 0.0
         return self.rate if self.rate == 1 else 1 / (1 + (1 / self.rate - 1) * exp(-added))
 

@@ -54,7 +54,7 @@ class Group(_Part):
         pages: how many pages it rests on.
         lost: mean share of a page's words that is lost.
         weights: by feature of a page (FEATURES): its effect on the logit of the share of words lost.
-        strength: added to the logit of the rate, so that as much of what is asked for is lost as by the engine.
+        strength: added to the logit of the rate; 0 loses as many words as the engine (see `ohr.engine.strengths`).
     """
 
     pages: int

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ohr.cli.analysis import show_analysis
-from ohr.cli.carry_out import print_costs
+from ohr.cli.costs import print_costs
 from ohr.cli.options import RUNS, AsJson, RunsFolder
 from ohr.cli.show import say, say_json, say_table
 

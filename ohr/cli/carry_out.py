@@ -49,6 +49,7 @@ def figures_of(finished: "Finished") -> list[Path]:
 
 
 def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> None:
+    from ohr.cli.costs import print_costs
     from ohr.cli.curve import read_curve
     from ohr.results import read_manifest
 
@@ -75,16 +76,6 @@ def _print_curve(points: "Sequence[Point]") -> None:
     for part in filter(None, parts):
         say_table(*as_table(part))
     say(legend(points))
-
-
-def print_costs(folder: Path) -> None:
-    """Print what the parts of a noise cost, where the run has told them apart."""
-    from ohr.cli.costs import LEGEND, as_table, read_costs
-
-    if rows := read_costs(folder):
-        say()
-        say_table(*as_table(rows))
-        say(LEGEND)
 
 
 def _done(work: "Work", seconds: float) -> str:

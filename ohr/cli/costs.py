@@ -5,7 +5,7 @@ from math import nan
 from pathlib import Path
 
 from ohr.cli.curve import STAGES
-from ohr.cli.show import with_interval
+from ohr.cli.show import say, say_table, with_interval
 
 Row = Mapping[str, str]
 
@@ -16,6 +16,14 @@ LEGEND = (
     "cost: what a part adds to r_noise, and takes from a score; ± 95% interval over documents\n"
     "left out: what is gained without it; share of: its Shapley share, where every set of parts makes as many edits"
 )
+
+
+def print_costs(folder: Path) -> None:
+    """Print what the parts of a noise cost, where the run has told them apart."""
+    if rows := read_costs(folder):
+        say()
+        say_table(*as_table(rows))
+        say(LEGEND)
 
 
 def read_costs(folder: Path) -> list[Row]:

@@ -158,7 +158,7 @@ def test_a_chain_of_image_and_text_noise_is_told_apart(home):
 
 
 def test_the_costs_are_printed_a_line_for_each_part(home, capsys):
-    from ohr.cli.carry_out import print_costs
+    from ohr.cli.costs import print_costs
 
     finished = home.run(CHAIN)
     print_costs(finished.folder)
