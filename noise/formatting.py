@@ -87,7 +87,7 @@ class Formatting(TextNoise):
     """
 
     kind: Literal["formatting"] = "formatting"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     noise_type: ClassVar[Literal["semantic", "formatting"]] = "formatting"
     rules: Annotated[
         Rules,

@@ -11,15 +11,11 @@ from ohr.sentences import sentence_spans
 
 from .comments import commented
 from .units import Places, painted
-from .words import CHINESE_STOP, Words, among, flags
+from .words import CHINESE_STOP, Words, flags
 
 MAX_TITLE_WORDS = 5
 
 _STOPS = bytes(chr(code) == "." or code == CHINESE_STOP for code in range(256))
-_DIGITS, _AFTER_NUMBERS = among("0123456789"), among(".)")
-_OF_LINES = among("-+>#|=*~:`")
-"""Signs that would mean more at a line's beginning."""
-
 _LETTER = re.compile(r"[^\W\d_]")
 _NAME = re.compile(r"[^\W\d_]{2}")
 
@@ -45,8 +41,8 @@ def runs(words: Words, lengths: Places) -> Places:
 def gaps(words: Words, whole: Places, comments: Places) -> Places:
     """Find the gaps between the words of a stretch; gives (n, 2) starts and ends.
 
-    No line is broken behind a mark that begins it, within a table's row or a comment, or before a word that would mean
-    more at a line's beginning.
+    No line is broken behind a mark that begins it, within a table's row or a comment, or before a word that is bound to
+    the one before it.
 
     Args:
         words: the words of a page.
@@ -54,11 +50,8 @@ def gaps(words: Words, whole: Places, comments: Places) -> Places:
         comments: (k, 2) spans, as `comments.comments` gives them.
     """
     same = (words.parts[1:] == words.parts[:-1]).nonzero()[0]
-    starts, ends, lasts = words.ends[same], words.starts[same + 1], words.ends[same + 1]
-    firsts = words.signs[ends].tobytes()
-    bad = flags(firsts, _OF_LINES) | words.marks[starts] | words.rows[starts] | commented(comments, starts, ends)
-    numbers = (flags(firsts, _DIGITS) & (lasts - ends <= 10)).nonzero()[0]  # with a mark behind it, a list's
-    bad[numbers] |= flags(words.signs[lasts[numbers] - 1].tobytes(), _AFTER_NUMBERS)
+    starts, ends = words.ends[same], words.starts[same + 1]
+    bad = words.bound[same + 1] | words.marks[starts] | words.rows[starts] | commented(comments, starts, ends)
     if len(whole):
         bad |= painted(whole.tolist(), len(words.signs))[starts]
     good = ~bad
@@ -71,7 +64,7 @@ def gaps(words: Words, whole: Places, comments: Places) -> Places:
 def short_sentences(text: str, words: Words, comments: Places) -> Places:
     """Find sentences of at most five sound words that end in a full stop; gives (n, 2) starts and ends, ascending.
 
-    A sentence behind a list's number has that number as its first word.
+    A sentence behind a list's number has that number as its first word; one before a word that is bound to it is left out.
     """
     found = np.array(list(_short_sentences(text, words)), dtype=np.int64).reshape(-1, 2)
     return found[~commented(comments, found[:, 0], found[:, 1])]
@@ -103,7 +96,8 @@ def _candidates(text: str, words: Words) -> Iterator[tuple[int, int]]:
     borders = (words.parts[1:] != words.parts[:-1]).nonzero()[0] + 1
     first = np.append(0, borders)[borders.searchsorted(stops, side="right")]  # word of its stretch
     begun = np.maximum(np.append(0, stops[:-1] + 1), first)
-    near = words.sound[stops] & (stops - begun < MAX_TITLE_WORDS)
+    held = np.append((words.parts[1:] == words.parts[:-1]) & words.bound[1:], [False])  # a title would end the line
+    near = words.sound[stops] & (stops - begun < MAX_TITLE_WORDS) & ~held[stops]
     for stop, head in zip(stops[near].tolist(), first[near].tolist(), strict=True):
         if text[words.ends[stop] - 2] not in ". ":  # no dots that lead to a page's number
             yield stop, max(head, stop - MAX_TITLE_WORDS)

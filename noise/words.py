@@ -20,7 +20,9 @@ _FRAGILE = "\\{}$&%<>#*_|^~`"
 _ESCAPED = "&%$#_"
 """Signs that a backslash makes harmless."""
 
-_MARKS = re.compile(r"\n[ \t]*(?:(?:#{1,6}|[-+*>•·●○■□▪◦‣–—]|\(?(?:\d{1,9}(?:\.\d+)*|[A-Za-z]|[ivx]{2,5})[.)])[ \t]+)+")
+_MARKS = re.compile(
+    r"\n[^\S\n]*(?:(?:#{1,6}|[-+*>•·●○■□▪◦‣–—]|\(?(?:\d{1,9}(?:\.\d+)*|[A-Za-z]|[ivx]{2,5})[.)])[^\S\n]+)+"
+)
 """What a line begins with to be a heading, a quotation or a list's item: one mark or several."""
 
 _CLOSING = re.compile(r"[^\w\s]+")
@@ -39,6 +41,7 @@ class Words:
         parts: (n,) number of the stretch of a line that it stands in; what stands between two stretches is a line
             break or no plain text.
         sound: (n,) whether it may be wrapped: no heading, no list's mark, no markup of its own, no end of a formula.
+        bound: (n,) whether it would mean more at a line's beginning, as a list's mark does: no line ends before it.
         marks: (m,) characters of the marks that lines begin with, and of the space behind them.
         rows: (m,) characters of lines with a bar, which may be a table's row.
     """
@@ -48,6 +51,7 @@ class Words:
     ends: Places
     parts: Places
     sound: Flags
+    bound: Flags
     marks: Flags
     rows: Flags
 
@@ -71,7 +75,9 @@ def words_of(text: str, regions: Sequence[Region]) -> Words:
     sound = ~(marked | painted(headings, len(page)) if headings else marked)[starts]
     for fragile in (_fragile(page, signs), list(_beside_formulas(text, regions))):
         sound[starts.searchsorted(fragile, side="right") - 1] = False
-    return Words(signs, starts, ends, parts, sound, marked, painted(_rows(page), len(page)))
+    return Words(
+        signs, starts, ends, parts, sound, _bound(signs, starts, ends), marked, painted(_rows(page), len(page))
+    )
 
 
 # --- signs ------------------------------------------------------------------------------------------------
@@ -106,6 +112,10 @@ def among(signs: str) -> bytes:
     """Give the table for `flags` of ASCII signs."""
     return bytes(chr(code) in signs for code in range(256))
 
+
+_OF_LINES, _DIGITS, _AFTER_NUMBERS = among("-+>#|=*~:`"), among("0123456789"), among(".)")
+_LONGEST_NUMBER = 10
+"""Characters of a list's number with the mark behind it (CommonMark, 5.2)."""
 
 _SPACES = bytes(code < 128 and chr(code).isspace() for code in range(256))
 _ARE_FRAGILE, _ARE_ESCAPED = among(_FRAGILE), among(_ESCAPED)
@@ -151,6 +161,15 @@ def _marks(text: str) -> tuple[list[Span], list[Span]]:
             stop = text.find("\n", end)
             headings.append((start, len(text) if stop < 0 else stop))
     return marks, headings
+
+
+def _bound(signs: Signs, starts: Places, ends: Places) -> Flags:
+    """Tell which words begin with a sign that means more at a line's beginning, or are a list's number."""
+    firsts = signs[starts].tobytes()
+    bound = flags(firsts, _OF_LINES).copy()
+    numbers = (flags(firsts, _DIGITS) & (ends - starts <= _LONGEST_NUMBER)).nonzero()[0]
+    bound[numbers] = flags(signs[ends[numbers] - 1].tobytes(), _AFTER_NUMBERS)
+    return bound
 
 
 def _rows(page: bytearray) -> Iterator[Span]:

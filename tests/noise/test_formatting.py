@@ -4,7 +4,7 @@ from bisect import bisect
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -249,6 +249,12 @@ def test_no_break_makes_a_list_or_a_heading(text):
     assert [edit.start for edit in made if not text[edit.end :].startswith("two")] == []
 
 
+@pytest.mark.parametrize("mark", ["-", "+ x", ">", "#", "1.", "10)", "|"])
+def test_no_title_brings_a_mark_to_the_beginning_of_a_line(mark):
+    assert perturb(f"It ends. {mark} one two", 1.0, rules=only("title")).edits == ()
+    assert perturb(f"It ends. One {mark} two", 1.0, rules=only("title")).edits != ()
+
+
 MARKS = ["##", "-", "*", "1.", "10)", "(a)", ">", "•", "> -", "# 5.", "- 1."]
 
 
@@ -265,11 +271,47 @@ def test_no_line_is_broken_within_a_row(text):
     assert noisy == f"{text}\nfive\nsix"
 
 
-@given(pieces, rates, seeds)
+around_marks = st.lists(
+    st.sampled_from(
+        (
+            "The lease began in 1964. ",
+            "It ends. ",
+            "word ",
+            "好。",
+            "$x$ ",
+            "<b>",
+            "\n",
+            "\N{NO-BREAK SPACE}",
+            "\v",
+            "\r\n",
+        )
+        + tuple(f"{mark} " for mark in ("-", "+", "*", ">", "##", "12.", "3)", "|"))
+    ),
+    max_size=12,
+).map("".join)
+
+
+@given(pieces | around_marks, rates, seeds)
+@example("The lease began in 1964. The lease began in 1964. The lease began in 1964. - item one\n", 0.3, 1)
+@example("It ends. - item one\n", 1.0, 2)
+@example("It ends. 12. item one\n", 1.0, 2)
+@example("It ends. 1) It ends.\n", 1.0, 2)
+@example("It ends. > quoted words\n", 1.0, 2)
+@example("It ends. ## words here\n", 1.0, 2)
+@example("好。12. item one", 1.0, 2)
+@example("-\N{NO-BREAK SPACE}item", 1.0, 0)
+@example("- \vIt ends.", 1.0, 2)
 def test_no_mark_is_left_alone_on_its_line(text, rate, seed):
-    alone = re.compile(r"^[ \t]*(?:#{1,6}|[-+*>]|\d+[.)])[ \t]*$", re.MULTILINE)
+    alone = re.compile(r"^[^\S\n]*(?:#{1,6}|[-+*>]|\d+[.)])[^\S\n]*$", re.MULTILINE)
     noisy = perturb(text, rate, seed, rules=only("paragraph", "title")).text
     assert len(alone.findall(noisy)) <= len(alone.findall(text))
+
+
+@given(pieces | around_marks, rates, seeds)
+def test_no_word_becomes_a_mark(text, rate, seed):
+    mark = re.compile(r"^[^\S\n]*(?:[-+*>|]|\d{1,9}[.)](?:\s|$))", re.MULTILINE)
+    noisy = perturb(text, rate, seed, rules=only("paragraph", "title")).text
+    assert len(mark.findall(noisy)) <= len(mark.findall(text))
 
 
 @pytest.mark.parametrize("text", ["$x$. One two", "$x$-fold one two", "one two ($x$", "（$x$）。 one two"])
