@@ -64,7 +64,7 @@ def gaps(words: Words, whole: Places, comments: Places) -> Places:
 def short_sentences(text: str, words: Words, comments: Places) -> Places:
     """Find sentences of at most five sound words that end in a full stop; gives (n, 2) starts and ends, ascending.
 
-    A sentence behind a list's number has that number as its first word; one before a word that is bound to it is left out.
+    A sentence behind a list's number has that number as its first word. One before a word that is bound to it is none.
     """
     found = np.array(list(_short_sentences(text, words)), dtype=np.int64).reshape(-1, 2)
     return found[~commented(comments, found[:, 0], found[:, 1])]

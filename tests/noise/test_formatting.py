@@ -271,24 +271,21 @@ def test_no_line_is_broken_within_a_row(text):
     assert noisy == f"{text}\nfive\nsix"
 
 
-around_marks = st.lists(
-    st.sampled_from(
-        (
-            "The lease began in 1964. ",
-            "It ends. ",
-            "word ",
-            "好。",
-            "$x$ ",
-            "<b>",
-            "\n",
-            "\N{NO-BREAK SPACE}",
-            "\v",
-            "\r\n",
-        )
-        + tuple(f"{mark} " for mark in ("-", "+", "*", ">", "##", "12.", "3)", "|"))
-    ),
-    max_size=12,
-).map("".join)
+WORDS = (
+    "The lease began in 1964. ",
+    "It ends. ",
+    "word ",
+    "好。",
+    "$x$ ",
+    "<b>",
+    "\n",
+    "\N{NO-BREAK SPACE}",
+    "\v",
+    "\r\n",
+)
+around_marks = st.lists(st.sampled_from((*WORDS, "- ", "+ ", "* ", "> ", "## ", "12. ", "3) ", "| ")), max_size=12).map(
+    "".join
+)
 
 
 @given(pieces | around_marks, rates, seeds)
