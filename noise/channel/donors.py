@@ -77,7 +77,7 @@ class Donors:
 
     Args:
         effect: (pages,) what each adds to the logits that its lines are lost whole.
-        first_line: (pages + 1,) where a page's lines begin among all.
+        first_line: (pages + 1,) where a page's lines begin among all; `page_of_line` (lines,) whose they are.
         tape: runs of all words in lines that are not wholly lost, by class, then page by page; a class begins at
             `starts`. `line_at` (classes, lines) where a line's words of the class begin, `line_has` how many it has,
             `page_at` (classes, pages + 1) where a page's begin.
@@ -107,6 +107,9 @@ class Donors:
     def _wind(self) -> None:
         count = [len(page.size) for page in self.pages]
         self.first_line: Ints = np.concatenate([[0], np.cumsum(count)])
+        self.page_of_line: Ints = np.repeat(np.arange(len(count)), count)
+        self.score: Values = np.concatenate([page.score for page in self.pages])
+        self.lost = np.concatenate(self.whole)
         cls, run, line = [], [], []
         for number, page in enumerate(self.pages):
             kept = ~self.whole[number][page.of_line]
@@ -117,6 +120,7 @@ class Donors:
         order = np.argsort(every, kind="stable")
         self.tape: Ints = np.append(runs[order], 0)
         self.starts: Ints = np.searchsorted(every[order], np.arange(CLASSES + 1))
+        self.count: Ints = np.diff(self.starts)
         at = every[order].astype(np.int64) * self.first_line[-1] + lines[order]
         wanted = np.arange(CLASSES)[:, None] * self.first_line[-1] + np.arange(self.first_line[-1])
         self.line_at: Ints = np.searchsorted(at, wanted)
@@ -125,7 +129,7 @@ class Donors:
         self.page_at: Ints = np.searchsorted(at, ends)
         tape = self.tape[:-1]
         begins = np.bincount(every[order], tape > 0, CLASSES)
-        self.begins: Values = (begins + 1) / (np.diff(self.starts) + 20)
+        self.begins: Values = (begins + 1) / (self.count + 20)
 
     def document_like(self, group: Group, places: Values, draw: float) -> int:
         """Draw a document: each of the given pages has a vote for each of the pages that are most like it.
@@ -136,8 +140,7 @@ class Donors:
         apart = ((places[:, None] - group.places) ** 2).sum(2)
         like = min(_LIKE, len(group.members))
         votes = self.document[group.members[np.argpartition(apart, like - 1, axis=1)[:, :like]]]
-        found, count = np.unique(votes, return_counts=True)
-        return int(found[np.searchsorted(np.cumsum(count), draw * count.sum(), side="right")])
+        return int(np.sort(votes, axis=None)[int(draw * votes.size)])
 
     def page_like(self, group: Group, place: Values, document: int, draw: float) -> Choice:
         """Draw one of the pages that are most like a page; those of other documents than `document` are set back."""

@@ -1,13 +1,16 @@
 """What a line's look says of its chance to be lost whole: a heading, a list item, a row of a table."""
 
 import re
-from collections.abc import Iterator
+import sys
+from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .page import PageWords
+from .page import PageWords, changes, codes
 
+Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 LOOKS = (
@@ -23,12 +26,23 @@ LOOKS = (
 _ITEM = re.compile(r"\s*(?:[-*•·▪]|\([a-z0-9ivx]+\)|[a-z]\))\s")
 _NUMBERED = re.compile(r"\s*(?:§\s*)?\(?\d+(?:\.\d+)*[.)]?\s")
 _TITLED = re.compile(r"\s*(?:article|section|chapter|exhibit|schedule|appendix|part|figure|table)\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_][^\W_]*")
+_LETTER = re.compile(r"[^\W\d_]")
 _HEAD = 200
 """Characters of a line that are looked at; its end counts too."""
 
-_DIGIT = re.compile(r"\d")
-_OWN = slice(LOOKS.index("item"), LOOKS.index("blank_after") + 1)
+_TAIL, _SAYS_NOTHING = 20, "*_ $"
+"""A line ends with the last of so many characters that is not one of these."""
+
+_WORD, _DECIMAL, _UPPER, _LOWER, _DIGIT = (1 << bit for bit in range(5))
+"""What a sign is: of a word; a digit 0 to 9 of some script; a capital or a small letter; a digit, raised ones too."""
+
+_ROW = [
+    LOOKS.index(look) for look in (
+        "item", "numbered", "titled", "hash", "dots", "cells", "ends_sentence", "ends_colon", "ends_comma",
+        "ends_digit", "notation", "colon", "foreign", "quoted", "blank_before", "blank_after", "capitals",
+    )
+]  # fmt: skip
+_COUNTED = [LOOKS.index(look) for look in ("capitalised", "starts_small", "digits")]
 _BEFORE, _AFTER, _FORMULA, _FIRST = map(LOOKS.index, ("blank_before", "blank_after", "formula", "first"))
 _NO_HEADING = ("item", "dots", "ends_sentence", "capitalised")
 _SHORT, _LONG = 10, 16
@@ -42,7 +56,12 @@ def looks(page: PageWords) -> Values:
     if not len(size):
         return made
     made[:, 0], made[:, 1], made[:, 2], made[:, 3] = 1, logs, logs**2, size == 1
-    made[:, _OWN] = [_own(page.text, start, end) for start, end in _bounds(page)]
+    start, end = _bounds(page)
+    head = np.minimum(start + _HEAD, end)
+    bounds = zip(start.tolist(), head.tolist(), end.tolist(), strict=True)
+    rows = bytes(chain.from_iterable(_row(page.text, *line) for line in bounds))
+    made[:, _ROW] = np.frombuffer(rows, dtype=np.uint8).reshape(len(size), -1)
+    made[:, _COUNTED] = _counted(codes(page.text), start, head)
     made[0, _BEFORE] = made[-1, _AFTER] = 1
     made[:, _FORMULA], made[:, _FORMULA + 1] = page.kind == 1, page.kind == 2
     for column, place in ((_FIRST, 0), (_FIRST + 1, 1), (_FIRST + 2, len(size) - 1), (_FIRST + 3, len(size) - 2)):
@@ -57,29 +76,56 @@ def looks(page: PageWords) -> Values:
     return made
 
 
-def _bounds(page: PageWords) -> Iterator[tuple[int, int]]:
+def _bounds(page: PageWords) -> tuple[Ints, Ints]:
     """Give where the lines' text begins and ends, marks included."""
-    first = np.searchsorted(page.line, np.arange(len(page.size)))
-    last = np.append(first[1:], len(page.line)) - 1
-    return zip(page.start[first].tolist(), page.end[last].tolist(), strict=True)
+    first = np.flatnonzero(changes(page.line))
+    return page.start[first], page.end[np.append(first[1:], len(page.line)) - 1]
 
 
-def _own(text: str, start: int, end: int) -> tuple[float, ...]:
-    """Give what a line says by itself: LOOKS from `item` to `blank_after`."""
-    head, last = text[start : min(start + _HEAD, end)], text[max(end - 20, start) : end].rstrip("*_ $")[-1:]
-    found = _WORD.findall(head)
-    upper = len([word for word in found if word[0].isupper()])
-    length = len(head)
-    digits = len(_DIGIT.findall(head)) if head.isascii() else sum(map(str.isdigit, head))
+def _row(text: str, start: int, head: int, end: int) -> tuple[bool, ...]:
+    """Give what a line, of which [start, head) is looked at, says by itself: the looks of _ROW."""
+    sign, last = text[start:head], text[max(end - _TAIL, start) : end].rstrip(_SAYS_NOTHING)[-1:]
     return (
-        _ITEM.match(head) is not None, _NUMBERED.match(head) is not None, _TITLED.match(head) is not None,
-        head[:1] == "#", text.find("....", start, end) >= 0 or text.find("…", start, end) >= 0, "&" in head,
+        _ITEM.match(sign) is not None, _NUMBERED.match(sign) is not None, _TITLED.match(sign) is not None,
+        sign[0] == "#", text.find("....", start, end) >= 0 or text.find("…", start, end) >= 0, "&" in sign,
         last != "" and last in ".!?;", last == ":", last == ",", last.isdigit(),
-        upper / len(found) if found else 0.0, bool(found) and head.isupper(),
-        digits / length if length else 0.0, "\\" in head, ":" in head[:40],
-        bool(found) and found[0][0].islower(), not head.isascii(), '"' in head or "'" in head,
+        "\\" in sign, ":" in sign[:40], not sign.isascii(), '"' in sign or "'" in sign,
         text.find("\n\n", max(start - 3, 0), start) >= 0, text.count("\n", end, end + 3) >= 2,
+        sign.isupper() and _LETTER.search(sign) is not None,
     )  # fmt: skip
+
+
+def _counted(sign: NDArray[np.uint32], start: Ints, end: Ints) -> Values:
+    """Give the looks of _COUNTED of the signs in [start, end) of lines: those of their words and digits."""
+    form = _forms(int(sign.max()).bit_length()).take(sign)
+    initial = _initials(form)
+    upper, small = (np.append(form[initial] & case > 0, False) for case in (_UPPER, _LOWER))
+    first, digits = initial.searchsorted(start), np.flatnonzero(form & _DIGIT)
+    words = initial.searchsorted(end) - first
+    capitals = np.append(0, np.cumsum(upper))
+    share = (capitals[first + words] - capitals[first]) / np.maximum(words, 1)
+    return np.column_stack(
+        [share, small[first] & (words > 0), (digits.searchsorted(end) - digits.searchsorted(start)) / (end - start)]
+    )
+
+
+@lru_cache(maxsize=21)
+def _forms(bits: int) -> NDArray[np.uint8]:
+    """Tell what signs are, for all codes of so many bits."""
+    sign = np.arange(min(1 << bits, sys.maxunicode + 1), dtype=np.uint32).view("<U1")
+    is_ = np.strings.isalnum, np.strings.isdecimal, np.strings.isupper, np.strings.islower, np.strings.isdigit
+    made: NDArray[np.uint8] = np.packbits([of(sign) for of in is_], axis=0, bitorder="little")[0]
+    return made
+
+
+def _initials(form: NDArray[np.uint8]) -> Ints:
+    """Find the first letters of words: `d` and `e` in `3d_e4`."""
+    inside = np.zeros(len(form) + 2, dtype=bool)
+    inside[1:-1] = form & _WORD
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    letters = np.append(np.flatnonzero(form & (_WORD | _DECIMAL) == _WORD), len(form))
+    first = letters[letters.searchsorted(edges[::2])]
+    return first[first < edges[1::2]]
 
 
 _CONSTANT = 1e-6
@@ -104,5 +150,5 @@ def fit_logistic(features: Values, share: Values, ridge: float = 3.0, steps: int
 
 def expit(score: Values) -> Values:
     """Give the chance of a score."""
-    made: Values = 1 / (1 + np.exp(-np.clip(score, -30, 30)))
+    made: Values = 1 / (1 + np.exp(-np.minimum(np.maximum(score, -30), 30)))
     return made

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,18 +88,18 @@ class PageWords:
 
 def read(text: str) -> PageWords:
     """Find the words of a page."""
-    tokens, start, end = _tokens(text)
+    signs = codes(text)
+    start, end = _words(signs)
+    row = np.flatnonzero(signs == _NEW_LINE).searchsorted(start)
     found = regions(text)
-    owner = np.searchsorted([region.start for region in found], start, side="right") - 1 if len(start) else start
     kinds = np.array([_kind(region.kind, text[region.start : region.end]) for region in found], dtype=np.int8)
-    kind = kinds[owner] if len(start) else np.zeros(0, dtype=np.int8)
-    breaks = np.array([match.start() for match in re.finditer("\n", text)], dtype=np.int64)
-    row = np.searchsorted(breaks, start)
-    cls = np.fromiter(map(_class, tokens), dtype=np.int8, count=len(tokens))
+    kind = kinds[np.array([region.start for region in found], dtype=np.int64).searchsorted(start, side="right") - 1]
+    cls = np.array(bytearray(map(_CLASSES.__getitem__, text.split())), dtype=np.int8)
     _refine(cls, kind, row)
     counted = np.flatnonzero(cls != MARK)
-    rows, first, size = np.unique(row[counted], return_index=True, return_counts=True)
-    line = np.maximum(np.searchsorted(rows, row, side="right") - 1, 0)
+    first = np.flatnonzero(changes(row[counted]))
+    rows, size = row[counted[first]], np.diff(first, append=len(counted))
+    line = np.maximum(rows.searchsorted(row, side="right") - 1, 0)
     tally = np.bincount(line * 3 + kind, minlength=max(len(rows), 1) * 3).reshape(-1, 3)[: len(rows)]
     joined = np.ones(len(start), dtype=bool)
     joined[:1] = False
@@ -118,15 +118,27 @@ def within(page: PageWords, eligible: Sequence[Span]) -> tuple[NDArray[np.bool_]
     return span >= 0, same
 
 
-def _tokens(text: str) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """Cut at white space; gives the pieces and where they begin and end."""
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    blank = np.ones(len(codes) + 2, dtype=bool)
-    blank[1:-1] = _BLANK[np.minimum(codes, len(_BLANK) - 1)]
+def changes(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which values differ from the one before them, as the first does."""
+    made = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=made[1:])
+    return made
+
+
+def codes(text: str) -> NDArray[np.uint32]:
+    """Give the code of each character."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def _words(signs: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give where what stands between white space begins and ends."""
+    blank = np.ones(len(signs) + 2, dtype=bool)
+    blank[1:-1] = _BLANK[np.minimum(signs, len(_BLANK) - 1)]
     edges = np.flatnonzero(blank[1:] != blank[:-1])
-    return text.split(), edges[::2], edges[1::2]
+    return edges[::2], edges[1::2]
 
 
+_NEW_LINE = ord("\n")
 _BLANK = np.array([chr(code).isspace() for code in range(0x3002)])
 """White space by code; the last is U+3000."""
 
@@ -139,20 +151,35 @@ def _kind(kind: str, text: str) -> int:
 
 def _refine(cls: NDArray[np.int8], kind: NDArray[np.int8], row: NDArray[np.int64]) -> None:
     """Class words by where they stand, in place."""
-    begins = np.diff(row, prepend=-1) > 0
-    ends = begins | np.append(begins[1:], True)[: len(cls)]
+    begins = changes(row)
+    ends = begins.copy()
+    ends[:-1] |= begins[1:]
+    ends[-1:] = True
     cls[(cls == NUMBER) & ends] = ITEM
-    cls[np.isin(cls, (WORD, CAPITAL)) & begins] = FIRST
+    cls[((cls == WORD) | (cls == CAPITAL)) & begins] = FIRST
     if kind.any():
         worded = cls != MARK
         formulas = (kind == 1) & worded
         cells = (kind == 2) & worded
-        numbers = np.isin(cls, (NUMBER, ITEM, MONEY))
+        numbers = (cls == NUMBER) | (cls == ITEM) | (cls == MONEY)
         cls[formulas] = FORMULA if formulas.sum() >= _MANY_FORMULAS * worded.sum() else STRAY
         cls[cells] = np.where(numbers, CELL_NUMBER, CELL)[cells]
 
 
-@lru_cache(maxsize=100_000)
+class _Classes(dict[str, int]):
+    """Classes of the words seen so far: pages repeat their words."""
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _MOST_SEEN:
+            self.clear()
+        self[word] = _class(word)
+        return self[word]
+
+
+_MOST_SEEN = 100_000
+_CLASSES = _Classes()
+
+
 def _class(token: str) -> int:
     if token in _ARTICLES or not _COUNTS.search(token):
         return MARK

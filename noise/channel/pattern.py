@@ -1,6 +1,7 @@
 """Which words of a page were lost, without the words: a string that a profile keeps, and the same as arrays."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ ALONE = np.isin(np.arange(len(LETTERS)), (QUOTED, SEMICOLON, FOREIGN))
 """Classes whose words are lost one by one, by how the engine sets a sign, and not in runs with their neighbours."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pattern:
     """A page of a fit.
 
@@ -32,11 +33,31 @@ class Pattern:
         """(words,) line of each word."""
         return np.repeat(np.arange(len(self.size)), self.size)
 
-    @property
+    @cached_property
+    def log_size(self) -> NDArray[np.float64]:
+        """(lines,) logarithm of a line's words."""
+        return np.log(self.size)
+
+    @cached_property
+    def middle(self) -> NDArray[np.float64]:
+        """(lines,) share of the page's words before the middle of a line."""
+        return np.asarray((np.cumsum(self.size) - self.size / 2) / self.size.sum())
+
+    @cached_property
     def whole(self) -> NDArray[np.bool_]:
         """(lines,) whether all words of a line are lost."""
         made: NDArray[np.bool_] = np.bincount(self.of_line, self.lost, len(self.size)) == self.size
         return made
+
+    @cached_property
+    def kept(self) -> NDArray[np.int64]:
+        """(kept,) the lines of which a word is left."""
+        return np.flatnonzero(~self.whole)
+
+    @cached_property
+    def block(self) -> NDArray[np.int64]:
+        """(lines,) number of the block of lines that are wholly lost, or not."""
+        return np.cumsum(np.diff(self.whole, prepend=False))
 
     @property
     def runs(self) -> NDArray[np.int64]:

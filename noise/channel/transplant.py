@@ -6,6 +6,7 @@ import numpy as np
 
 from .donors import CLASSES, Choice, Donors, Ints
 from .lines import Values, expit
+from .page import changes
 from .pattern import Pattern
 
 _BY_SCORE, _BY_SIZE, _BY_KIND, _BY_PLACE, _BY_CHANCE = 1.0, 0.7, 3.0, 1.0, 0.3
@@ -45,18 +46,19 @@ def transplant(page: Pattern, donors: Donors, choice: Choice, rng: np.random.Gen
         rank = np.sqrt(rng.random() * draws[:, 0])  # the page's lines come together
         return Losses((rank / (1 + rank))[page.of_line], page.of_line + words, True)
     followed, gone = _lines(page, donors, choice, draws, rng)
-    first = np.cumsum(page.size) - page.size
-    begins, length = _words(page, donors, followed, first, draws[:, 2], rng)
-    rate, event = _together(begins, length, first[page.of_line], (first + page.size)[page.of_line])
-    by_line = gone[page.of_line]
+    end = np.cumsum(page.size)
+    begins, length = _words(page, donors, followed, draws[:, 2], rng)
+    line = page.of_line
+    rate, event = _together(begins, length, (end - page.size)[line], end[line])
+    by_line = gone[line]
     sooner = by_line < rate
-    return Losses(np.where(sooner, by_line, rate), np.where(sooner, page.of_line + words, event))
+    return Losses(np.where(sooner, by_line, rate), np.where(sooner, line + words, event))
 
 
 def alone(page: Pattern, share: float, rng: np.random.Generator, *, lines: bool) -> Losses:
     """Lose words, or whole lines, each by itself with the same chance."""
     count = len(page.size) if lines else len(page.cls)
-    rate = _rate(rng.random(count), np.full(count, share))
+    rate = expit(_logit(rng.random(count)) - _logit(np.full(count, share)))
     if lines:
         return Losses(rate[page.of_line], page.of_line + len(page.cls), share == 1)
     return Losses(rate, np.arange(len(page.cls)), share == 1)
@@ -66,73 +68,64 @@ def _lines(
     page: Pattern, donors: Donors, choice: Choice, draws: Values, rng: np.random.Generator
 ) -> tuple[Ints, Values]:
     """Give for each line the donor's line (of all) whose words it follows, and the rate above which it is lost."""
-    followed, gone = np.zeros(len(page.size), dtype=np.int64), np.zeros(len(page.size))
-    for kind in np.unique(page.kind).tolist():
+    like, followed = np.zeros(len(page.size), dtype=np.int64), np.zeros(len(page.size), dtype=np.int64)
+    together = np.zeros(len(page.size))
+    for kind in sorted(set(page.kind.tolist())):
         mine = np.flatnonzero(page.kind == kind)
         number = donors.for_kind(choice, kind)
-        other, whole = donors.pages[number], donors.whole[number]
+        other, begin = donors.pages[number], donors.first_line[number]
         apart = _apart(page, mine, other) + _BY_CHANCE * rng.random((len(mine), len(other.size)))
-        like = apart.argmin(1)
-        effect = donors.effect[number]
-        chance, own = expit(other.score[like] + effect), expit(page.score[mine] + effect)
-        lost = whole[like]
-        block = np.cumsum(np.diff(whole, prepend=False))  # lines that are lost together stay together
-        rank = np.where(lost, chance * rng.random(len(whole) + 1)[block[like]], chance + (1 - chance) * draws[mine, 0])
-        gone[mine] = _rate(rank, own)
-        kept = np.flatnonzero(~whole)
-        like[lost] = kept[apart[lost][:, kept].argmin(1)]
-        followed[mine] = donors.first_line[number] + like
-    return followed, gone
+        nearest = apart.argmin(1)
+        like[mine] = begin + nearest
+        together[mine] = rng.random(len(other.size) + 1)[other.block[nearest]]
+        followed[mine] = begin + other.kept[apart[:, other.kept].argmin(1)]
+    effect = donors.effect[donors.page_of_line[like]]
+    chance, own = expit(donors.score[like] + effect), expit(page.score + effect)
+    rank = np.where(donors.lost[like], chance * together, chance + (1 - chance) * draws[:, 0])
+    return followed, expit(_logit(rank) - _logit(own))
 
 
 def _apart(page: Pattern, mine: Ints, other: Pattern) -> Values:
-    """Give how unlike lines are, (mine, lines of the other page)."""
-    place, there = _middle(page.size)[mine], _middle(other.size)
-    made: Values = (
-        _BY_SCORE * np.abs(page.score[mine, None] - other.score)
-        + _BY_SIZE * np.abs(np.log(page.size[mine, None]) - np.log(other.size))
-        + _BY_KIND * (page.kind[mine, None] != other.kind)
-        + _BY_PLACE * np.abs(place[:, None] - there)
-    )
+    """Give how unlike lines of one kind are, (mine, lines of the other page)."""
+    made: Values = _BY_SCORE * np.abs(page.score[mine, None] - other.score)
+    made += _BY_SIZE * np.abs(page.log_size[mine, None] - other.log_size)
+    made += _BY_KIND * (page.kind[mine[0]] != other.kind)
+    made += _BY_PLACE * np.abs(page.middle[mine, None] - other.middle)
     return made
 
 
-def _middle(size: Ints) -> Values:
-    return np.asarray((np.cumsum(size) - size / 2) / size.sum())
-
-
 def _words(
-    page: Pattern, donors: Donors, followed: Ints, first: Ints, shift: Values, rng: np.random.Generator
+    page: Pattern, donors: Donors, followed: Ints, shift: Values, rng: np.random.Generator
 ) -> tuple[Values, Ints]:
     """Give for each word the rate above which a run begins there, and how long the run is.
 
     Args:
-        followed: (lines,) donor's line; `first` word of each line; `shift` draws that choose a part of a longer line.
+        followed: (lines,) donor's line; `shift` draws that choose a part of a longer line.
     """
     cls, line = page.cls.astype(np.int64), page.of_line
     key = line * CLASSES + cls
-    has = np.bincount(key, minlength=len(first) * CLASSES)
-    at = donors.line_at[cls, followed[line]]
-    room = np.maximum(donors.line_has[cls, followed[line]] - has[key] + 1, 1)
-    number = np.searchsorted(donors.first_line, followed, side="right")[line] - 1
-    low = donors.page_at[cls, number]
-    count = np.maximum(donors.page_at[cls, number + 1] - low, _FEWEST)
+    has = np.bincount(key)
+    same = cls * donors.line_at.shape[1] + followed[line]  # the words of the class in the donor's line
+    at = donors.line_at.take(same)
+    room = np.maximum(donors.line_has.take(same) - has[key] + 1, 1)
+    beside = cls * donors.page_at.shape[1] + donors.page_of_line[followed][line]  # those on the donor's page
+    low = donors.page_at.take(beside)
+    count = np.maximum(donors.page_at.take(beside + 1) - low, _FEWEST)
     place = low + (at - low + (shift[line] * room).astype(np.int64) + _turn(key)) % count
-    start = donors.starts[cls]
-    place = start + (place - start) % np.maximum(donors.starts[cls + 1] - start, 1)
-    length = np.where(donors.starts[cls + 1] > start, donors.tape[np.minimum(place, len(donors.tape) - 1)], 0)
+    start, every = donors.starts[cls], donors.count[cls]
+    place = start + (place - start) % np.maximum(every, 1)
+    length = np.where(every > 0, donors.tape.take(place, mode="clip"), 0)
     chance, draw = donors.begins[cls], rng.random(len(cls))
     rank = np.where(length > 0, chance * draw, chance + (1 - chance) * draw)
-    return _rate(rank, chance), np.maximum(length, 1)
+    return expit(_logit(rank) - _logit(donors.begins)[cls]), np.maximum(length, 1)
 
 
 def _turn(key: Ints) -> Ints:
     """Count how many of a key came before, (words,)."""
     order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    place = np.arange(len(key))
     made = np.empty(len(key), dtype=np.int64)
-    made[order] = np.arange(len(key)) - np.repeat(begins, np.diff(np.append(begins, len(key))))
+    made[order] = place - np.maximum.accumulate(np.where(changes(key[order]), place, 0))
     return made
 
 
@@ -141,19 +134,20 @@ def _together(begins: Values, length: Ints, first: Ints, end: Ints) -> tuple[Val
 
     A run for which too little of the line is left begins as much earlier.
     """
-    rate, event = begins.copy(), np.arange(len(begins))
+    own = np.arange(len(begins))
     long = np.flatnonzero(length > 1)
-    for place in long[np.argsort(begins[long], kind="stable")].tolist():
-        last = min(place + int(length[place]), int(end[place]))
-        reached = slice(max(last - int(length[place]), int(first[place])), last)
-        sooner = rate[reached] > begins[place]
-        rate[reached][sooner] = begins[place]
-        event[reached][sooner] = place
-    return rate, event
+    run = long[np.argsort(begins[long], kind="stable")[::-1]]  # the earliest is the last
+    last = np.minimum(run + length[run], end[run])
+    low = np.maximum(last - length[run], first[run])
+    upto = np.cumsum(last - low)
+    reached = np.arange(upto[-1:].sum()) - np.repeat(upto - last, last - low)
+    event = own.copy()
+    event[reached] = np.repeat(run, last - low)  # where several runs reach a word, the last that is written stays
+    event = np.where(begins[event] < begins, event, own)
+    return begins[event], event
 
 
-def _rate(rank: Values, chance: Values) -> Values:
-    """Give the rate at which a rank in [0, 1] is reached: 0.5 where it is the chance; the rate multiplies the odds."""
-    inside = np.clip([rank, chance], 1e-9, 1 - 1e-9)
-    odds = np.log(inside / (1 - inside))
-    return expit(odds[0] - odds[1])
+def _logit(chance: Values) -> Values:
+    """Give the logarithm of the odds; a rank less a chance gives the logit of the rate at which the rank is reached."""
+    inside = np.minimum(np.maximum(chance, 1e-9), 1 - 1e-9)
+    return np.asarray(np.log(inside / (1 - inside)))
