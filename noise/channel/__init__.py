@@ -22,7 +22,7 @@ from .page import PageWords, read, within
 from .pattern import Pattern
 from .profile import Profile, load
 from .transplant import Losses, alone, transplant
-from .writing import Writer
+from .writing import Habits, Writer
 
 _SHIPPED = Path(__file__).parent / "profiles"
 
@@ -34,6 +34,7 @@ class _Ready:
     profile: Profile
     donors: Donors
     confusions: Confusions
+    habits: Habits
     lines: Values
 
     def pattern(self, page: PageWords, seen: Values) -> Pattern:
@@ -46,7 +47,7 @@ def _made_ready(path: Path, stamp: object) -> _Ready:  # noqa: ARG001 # a change
     profile = load(path)
     weights = np.array([profile.lines.get(look, 0.0) for look in LOOKS])
     known = confusions(profile.confusions, profile.reading.misread)
-    return _Ready(profile, Donors(profile), known, weights)
+    return _Ready(profile, Donors(profile), known, Habits(profile.reading), weights)
 
 
 _REMEMBERED = 50_000
@@ -135,7 +136,7 @@ class Channel(TextNoise):
         plain = self.model != "channel" or (losses.all and rng.random() < ready.profile.reading.silent)
         draws, signs = rng.random((len(page.counted), 4)), rng.random((len(text), 2))
         inside, joined = within(page, eligible)
-        writer = Writer(page, inside, joined, losses, ready.profile.reading, ready.confusions, plain, draws, signs)
+        writer = Writer(page, inside, joined, losses, ready.habits, ready.confusions, plain, draws, signs)
         return edits.apply(text, writer.edits(self._applied_rate(ready)))
 
     def _applied_rate(self, ready: _Ready) -> float:

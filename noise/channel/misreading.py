@@ -31,9 +31,9 @@ class Confusions:
 
     table: Mapping[tuple[str, str], _Options]
     steps: tuple[float, ...]
-    seen: dict[str, tuple[tuple[_Options, ...], NDArray[np.float64]]] = field(default_factory=dict)
+    seen: dict[str, tuple[tuple[_Options, ...], tuple[float, ...]]] = field(default_factory=dict)
 
-    def of(self, word: str) -> tuple[tuple[_Options, ...], NDArray[np.float64]]:
+    def of(self, word: str) -> tuple[tuple[_Options, ...], tuple[float, ...]]:
         """Give what each character of a word may be read as, and how long it waits: the likelier, the shorter.
 
         Characters that were never seen to change wait longest, signs longer than letters and digits.
@@ -43,7 +43,7 @@ class Confusions:
                 self.seen.clear()
             options = tuple(self.table.get((context(word, place), sign), ()) for place, sign in enumerate(word))
             waits = [1 / o[-1][2] if o else 1e3 if s.isalnum() else 1e6 for o, s in zip(options, word, strict=True)]
-            self.seen[word] = options, np.array(waits)
+            self.seen[word] = options, tuple(waits)
         return self.seen[word]
 
 
@@ -67,12 +67,13 @@ def misread(word: str, known: Confusions, draws: NDArray[np.float64], share: flo
     """
     head, tail = word[:_LONGEST], word[_LONGEST:]
     options, patience = known.of(head)
-    where = (draws[: len(head), 0] * patience).tolist()
+    drawn = draws[: len(head)].tolist()
+    where = [draw * wait for (draw, _), wait in zip(drawn, patience, strict=True)]
     chosen = sorted(range(len(head)), key=where.__getitem__)[: max(1, round(share * len(head)))]
     made, before = [], 0
     for place in sorted(chosen):
         if place >= before:
-            true, read = _choose(head, place, options[place], float(draws[place, 1]))
+            true, read = _choose(head, place, options[place], drawn[place][1])
             made += [head[before:place], read]
             before = place + len(true)
     return "".join(made) + head[before:] + tail
@@ -87,12 +88,10 @@ def rewrite(word: str, draw: float) -> str:
 
 
 def _choose(word: str, place: int, options: Sequence[tuple[str, str, float]], draw: float) -> tuple[str, str]:
-    fitting = [o for o in options if word.startswith(o[0], place)]
-    if fitting:
-        aim = draw * options[-1][2]
-        for true, read, upto in fitting:
-            if aim < upto:
-                return true, read
+    aim = draw * options[-1][2] if options else 0.0
+    for true, read, upto in options:
+        if aim < upto and word.startswith(true, place):
+            return true, read
     sign = word[place]
     kind = "digit" if sign.isdigit() else "upper" if sign.isupper() else "lower"
     others = _LIKE[kind].replace(sign, "")

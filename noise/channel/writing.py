@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ohr.contracts import Edit
 
+from .lines import Ints, Values
 from .misreading import Confusions, misread, respace, rewrite
 from .page import PageWords
 from .profile import OPERATIONS, SIZES, Reading
@@ -16,6 +16,25 @@ from .transplant import Losses
 
 DELETE, GARBLE, RESPACE, REWRITE, MOVE = range(len(OPERATIONS))
 _HALF = 0.5
+_FEW_MANY = np.array((2, 10))
+"""Words from which on a run is one of a few words, and of many."""
+
+
+class Habits:
+    """A profile's reading, summed up to draw from.
+
+    Args:
+        operations: (SIZES, OPERATIONS) running sums of shares.
+        inserted: (sizes,) how many words are added, `often` running sums of how often.
+        insertions, repeated, spurious: as in `Reading`.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        shares = [[reading.operations[size][one] for one in OPERATIONS] for size in SIZES]
+        self.operations: Values = np.cumsum(shares, axis=1)
+        self.inserted, often = np.array(reading.inserted or ((1, 1),)).T
+        self.often: Ints = np.cumsum(often)
+        self.insertions, self.repeated, self.spurious = reading.insertions, reading.repeated, reading.spurious
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,29 +52,18 @@ class Writer:
     eligible: NDArray[np.bool_]
     joined: NDArray[np.bool_]
     losses: Losses
-    reading: Reading
+    habits: Habits
     confusions: Confusions
     plain: bool
-    draws: NDArray[np.float64]
-    signs: NDArray[np.float64]
+    draws: Values
+    signs: Values
 
     def edits(self, rate: float) -> Iterator[Edit]:
         """Give the edits at a rate."""
-        operation = self._operations()
-        for first, last in self._pieces(rate):
-            yield from self._replaced(int(operation[first]), first, last)
+        linked = self._linked()
+        yield from self._replaced(*self._pieces(rate, linked))
         if not self.plain:
-            yield from self._added(rate)
-
-    def _pieces(self, rate: float) -> Iterator[tuple[int, int]]:
-        """Give the first of the counted words of each piece that is lost together, and the one after its last."""
-        losses, where = self.losses, self.page.counted
-        chosen = np.flatnonzero((losses.rate < rate) & self.eligible[where])
-        if not len(chosen):
-            return
-        apart = ~self._linked()[chosen[1:]] | (np.diff(chosen) > 1)
-        cuts = np.flatnonzero(np.concatenate([[True], apart, [True]])).tolist()
-        yield from ((int(chosen[low]), int(chosen[high - 1]) + 1) for low, high in pairwise(cuts))
+            yield from self._added(rate, linked)
 
     def _linked(self) -> NDArray[np.bool_]:
         """(counted,) whether a word is lost together with the one before it, and nothing stands between them."""
@@ -65,37 +73,53 @@ class Writer:
         made[1:] = (event[1:] == event[:-1]) & (broken[1:] == broken[:-1])
         return made
 
-    def _operations(self) -> NDArray[np.int64]:
-        """Choose an operation for each word, the same for all of an event."""
-        if self.plain:
-            return np.full(len(self.losses.event), DELETE)
-        words = len(self.losses.event)
-        event, first, back, count = np.unique(
-            self.losses.event, return_index=True, return_inverse=True, return_counts=True
-        )
-        size = np.where(event >= words, SIZES.index("lines"), np.searchsorted((2, 10), count, side="right"))
-        upto = np.cumsum([[self.reading.operations[name][one] for one in OPERATIONS] for name in SIZES], axis=1)
-        chosen = (self.draws[first, :1] * upto[size, -1:] >= upto[size]).sum(axis=1)
-        made: NDArray[np.int64] = np.minimum(chosen, len(OPERATIONS) - 1)[back]
-        return made
+    def _pieces(self, rate: float, linked: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+        """Give the first and the last of the counted words of each piece that is lost together."""
+        lost = (self.losses.rate < rate) & self.eligible[self.page.counted]
+        follows = np.zeros(len(lost) + 1, dtype=bool)
+        follows[1:-1] = lost[1:] & lost[:-1] & linked[1:]
+        return np.flatnonzero(lost & ~follows[:-1]), np.flatnonzero(lost & ~follows[1:])
 
-    def _replaced(self, operation: int, first: int, last: int) -> Iterator[Edit]:
-        page, draw = self.page, float(self.draws[first, 1])
-        low, high = int(page.counted[first]), int(page.counted[last - 1]) + 1
-        start, end = int(page.start[low]), int(page.end[high - 1])
-        text = page.text[start:end]
-        if operation in (DELETE, MOVE):
-            target = self._target(first) if operation == MOVE else None
-            if target is not None and not start <= target <= end:
-                yield Edit("move", target, target, f"{text}\n")
-            if high < len(page.start) and self.joined[high] and page.line[high] == page.line[high - 1]:
-                end = int(page.start[high])
-            yield self._made("delete", start, end, "")
-        elif operation == GARBLE:
-            yield self._made("garble", start, end, self._garbled(low, high, draw))
-        else:
-            read = respace(text.split(), draw) if operation == RESPACE else rewrite(text, draw)
-            yield self._made(OPERATIONS[operation], start, end, read)
+    def _operations(self, first: Ints) -> Ints:
+        """Choose an operation for each piece, the same for all of an event; it is drawn where the event begins."""
+        if self.plain:
+            return np.full(len(first), DELETE)
+        event, words = self.losses.event, len(self.losses.event)
+        count, begin = np.bincount(event), np.zeros(event.max() + 1, dtype=np.int64)
+        begin[event[::-1]] = np.arange(words)[::-1]  # the last that is written stays: the first word
+        own = event[first]
+        size = np.where(own >= words, SIZES.index("lines"), _FEW_MANY.searchsorted(count[own], side="right"))
+        upto = self.habits.operations[size]
+        chosen: Ints = (self.draws[begin[own], :1] * upto[:, -1:] >= upto).sum(axis=1)
+        return np.minimum(chosen, len(OPERATIONS) - 1)
+
+    def _replaced(self, first: Ints, last: Ints) -> Iterator[Edit]:
+        page, draw = self.page, self.draws[first, 1]
+        low, high = page.counted[first], page.counted[last]
+        steps = self.confusions.steps
+        share = np.interp(draw * (len(steps) - 1), np.arange(len(steps)), steps)
+        found = self._operations(first), first, low, high, page.start[low], page.end[high], self._gap(high), draw, share
+        for operation, word, at, upto, start, end, gap, aim, part in zip(*(v.tolist() for v in found), strict=True):
+            text = page.text[start:end]
+            if operation == DELETE:
+                yield Edit("delete", start, gap, "", page.text[start:gap])
+            elif operation == MOVE:
+                target = self._target(word)
+                if target is not None and not start <= target <= end:
+                    yield Edit("move", target, target, f"{text}\n")
+                yield Edit("delete", start, gap, "", page.text[start:gap])
+            elif operation == GARBLE:
+                yield Edit("garble", start, end, self._garbled(at, upto + 1, part), text)
+            elif operation == RESPACE:
+                yield Edit("respace", start, end, respace(text.split(), aim), text)
+            else:
+                yield Edit("rewrite", start, end, rewrite(text, aim), text)
+
+    def _gap(self, last: Ints) -> Ints:
+        """Give where the white space behind a piece ends that goes with it: that before a word of the same line."""
+        page, after = self.page, np.minimum(last + 1, len(self.page.start) - 1)
+        goes = self.joined[after] & (page.line[after] == page.line[last]) & (after > last)
+        return np.where(goes, page.start[after], page.end[last])
 
     def _target(self, first: int) -> int | None:
         """Choose the line before which moved words are written; beyond the loss as fitted they are only lost."""
@@ -103,37 +127,32 @@ class Writer:
         word = int(self.page.counted[self.page.first[line]])
         return int(self.page.start[word]) if self.eligible[word] and self.losses.rate[first] < _HALF else None
 
-    def _garbled(self, low: int, high: int, draw: float) -> str:
-        page, parts, before = self.page, [], int(self.page.start[low])
-        steps = self.confusions.steps
-        share = float(np.interp(draw * (len(steps) - 1), np.arange(len(steps)), steps))
+    def _garbled(self, low: int, high: int, share: float) -> str:
+        page, parts = self.page, []
+        before = int(page.start[low])
         for start, end in zip(page.start[low:high].tolist(), page.end[low:high].tolist(), strict=True):
             word = page.text[start:end]
             parts += [page.text[before:start], misread(word, self.confusions, self.signs[start:end], share)]
             before = end
         return "".join(parts)
 
-    def _added(self, rate: float) -> Iterator[Edit]:
+    def _added(self, rate: float, linked: NDArray[np.bool_]) -> Iterator[Edit]:
         """Add words between others, no oftener than on the engine's pages."""
-        page, reading = self.page, self.reading
-        heads = np.zeros(len(page.counted), dtype=bool)
-        heads[page.first] = True
-        chance = np.where(heads, *reading.insertions)
-        rank = self.draws[:, 3] / np.maximum(chance, 1e-9)
-        free = (rank < 1) & (rank < rate / max(1 - rate, 1e-9)) & ~self._linked() & self.eligible[page.counted]
-        sizes, often = np.array(reading.inserted or ((1, 1),)).T
-        upto = np.cumsum(often)
-        for number in np.flatnonzero(free).tolist():
+        page, habits = self.page, self.habits
+        at_head, within = (max(chance, 1e-9) for chance in habits.insertions)
+        rank = self.draws[:, 3] / within
+        rank[page.first] = self.draws[page.first, 3] / at_head
+        free = np.flatnonzero(rank < min(1, rate / max(1 - rate, 1e-9)))
+        free = free[~linked[free] & self.eligible[page.counted[free]]]
+        for number in free.tolist():
             word, share = int(page.counted[number]), float(rank[number])
             place = int(page.start[word])
-            count = int(sizes[np.searchsorted(upto, self.draws[number, 2] * upto[-1], side="right")])
+            draw = self.draws[number, 2] * habits.often[-1]
+            count = int(habits.inserted[habits.often.searchsorted(draw, side="right")])
             before = page.text[page.start[max(word - count, 0)] : page.end[word - 1]] if word else ""
-            if before and share < reading.repeated:
+            if before and share < habits.repeated:
                 yield Edit("repeat", place, place, f"{before} ")
-            elif reading.spurious:
+            elif habits.spurious:
                 step = int(share * 7919)
-                read = (reading.spurious[(step + 31 * turn) % len(reading.spurious)] for turn in range(count))
+                read = (habits.spurious[(step + 31 * turn) % len(habits.spurious)] for turn in range(count))
                 yield Edit("insert", place, place, " ".join(read) + " ")
-
-    def _made(self, rule: str, start: int, end: int, read: str) -> Edit:
-        return Edit(rule, start, end, read, self.page.text[start:end])
