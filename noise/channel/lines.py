@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from .page import PageWords, changes, codes
+from .page import PageWords, changes, codes, places
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -34,7 +34,7 @@ _TAIL, _SAYS_NOTHING = 20, "*_ $"
 """A line ends with the last of so many characters that is not one of these."""
 
 _WORD, _DECIMAL, _UPPER, _LOWER, _DIGIT = (1 << bit for bit in range(5))
-"""What a sign is: of a word; a digit 0 to 9 of some script; a capital or a small letter; a digit, raised ones too."""
+"""What a sign is: of a word; 0 to 9 in some script; a capital or a small letter; a digit, raised ones too."""
 
 _ROW = [
     LOOKS.index(look) for look in (
@@ -61,7 +61,8 @@ def looks(page: PageWords) -> Values:
     bounds = zip(start.tolist(), head.tolist(), end.tolist(), strict=True)
     rows = bytes(chain.from_iterable(_row(page.text, *line) for line in bounds))
     made[:, _ROW] = np.frombuffer(rows, dtype=np.uint8).reshape(len(size), -1)
-    made[:, _COUNTED] = _counted(codes(page.text), start, head)
+    for column, values in zip(_COUNTED, _counted(codes(page.text), start, head), strict=True):
+        made[:, column] = values
     made[0, _BEFORE] = made[-1, _AFTER] = 1
     made[:, _FORMULA], made[:, _FORMULA + 1] = page.kind == 1, page.kind == 2
     for column, place in ((_FIRST, 0), (_FIRST + 1, 1), (_FIRST + 2, len(size) - 1), (_FIRST + 3, len(size) - 2)):
@@ -78,7 +79,7 @@ def looks(page: PageWords) -> Values:
 
 def _bounds(page: PageWords) -> tuple[Ints, Ints]:
     """Give where the lines' text begins and ends, marks included."""
-    first = np.flatnonzero(changes(page.line))
+    first = places(changes(page.line))
     return page.start[first], page.end[np.append(first[1:], len(page.line)) - 1]
 
 
@@ -95,18 +96,17 @@ def _row(text: str, start: int, head: int, end: int) -> tuple[bool, ...]:
     )  # fmt: skip
 
 
-def _counted(sign: NDArray[np.uint32], start: Ints, end: Ints) -> Values:
+def _counted(sign: NDArray[np.uint32], start: Ints, end: Ints) -> tuple[Values, NDArray[np.bool_], Values]:
     """Give the looks of _COUNTED of the signs in [start, end) of lines: those of their words and digits."""
     form = _forms(int(sign.max()).bit_length()).take(sign)
-    initial = _initials(form)
-    upper, small = (np.append(form[initial] & case > 0, False) for case in (_UPPER, _LOWER))
-    first, digits = initial.searchsorted(start), np.flatnonzero(form & _DIGIT)
-    words = initial.searchsorted(end) - first
-    capitals = np.append(0, np.cumsum(upper))
-    share = (capitals[first + words] - capitals[first]) / np.maximum(words, 1)
-    return np.column_stack(
-        [share, small[first] & (words > 0), (digits.searchsorted(end) - digits.searchsorted(start)) / (end - start)]
+    begins = _begins(form)
+    every = places(begins)
+    initial = form[np.append(every, 0)[every.searchsorted(start)]]
+    words, capitals, digits = (
+        found.searchsorted(end) - found.searchsorted(start)
+        for found in (every, places(begins & (form & _UPPER > 0)), places(form & _DIGIT > 0))
     )
+    return capitals / np.maximum(words, 1), (initial & _LOWER > 0) & (words > 0), digits / (end - start)
 
 
 @lru_cache(maxsize=21)
@@ -118,14 +118,13 @@ def _forms(bits: int) -> NDArray[np.uint8]:
     return made
 
 
-def _initials(form: NDArray[np.uint8]) -> Ints:
-    """Find the first letters of words: `d` and `e` in `3d_e4`."""
-    inside = np.zeros(len(form) + 2, dtype=bool)
-    inside[1:-1] = form & _WORD
-    edges = np.flatnonzero(inside[1:] != inside[:-1])
-    letters = np.append(np.flatnonzero(form & (_WORD | _DECIMAL) == _WORD), len(form))
-    first = letters[letters.searchsorted(edges[::2])]
-    return first[first < edges[1::2]]
+def _begins(form: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Tell which signs begin words, behind numbers too: `d` and `e` in `3d_e4`."""
+    made: NDArray[np.bool_] = form & (_WORD | _DECIMAL) == _WORD
+    inside = np.append(form & _WORD > 0, False)
+    last = np.maximum.accumulate(np.where(form & _DECIMAL, -1, np.arange(len(form))))  # that is no digit; none is -1
+    made[1:] &= ~inside[last[:-1]]
+    return made
 
 
 _CONSTANT = 1e-6

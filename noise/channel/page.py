@@ -90,14 +90,14 @@ def read(text: str) -> PageWords:
     """Find the words of a page."""
     signs = codes(text)
     start, end = _words(signs)
-    row = np.flatnonzero(signs == _NEW_LINE).searchsorted(start)
+    row = places(signs == _NEW_LINE).searchsorted(start)
     found = regions(text)
     kinds = np.array([_kind(region.kind, text[region.start : region.end]) for region in found], dtype=np.int8)
     kind = kinds[np.array([region.start for region in found], dtype=np.int64).searchsorted(start, side="right") - 1]
     cls = np.array(bytearray(map(_CLASSES.__getitem__, text.split())), dtype=np.int8)
     _refine(cls, kind, row)
-    counted = np.flatnonzero(cls != MARK)
-    first = np.flatnonzero(changes(row[counted]))
+    counted = places(cls != MARK)
+    first = places(changes(row[counted]))
     rows, size = row[counted[first]], np.diff(first, append=len(counted))
     line = np.maximum(rows.searchsorted(row, side="right") - 1, 0)
     tally = np.bincount(line * 3 + kind, minlength=max(len(rows), 1) * 3).reshape(-1, 3)[: len(rows)]
@@ -120,9 +120,15 @@ def within(page: PageWords, eligible: Sequence[Span]) -> tuple[NDArray[np.bool_]
 
 def changes(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell which values differ from the one before them, as the first does."""
-    made = np.ones(len(values), dtype=bool)
+    made = np.empty(len(values), dtype=bool)
+    made[:1] = True
     np.not_equal(values[1:], values[:-1], out=made[1:])
     return made
+
+
+def places(found: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Give where values are true; `np.flatnonzero` takes three times as long for a page."""
+    return found.nonzero()[0]
 
 
 def codes(text: str) -> NDArray[np.uint32]:
@@ -134,7 +140,7 @@ def _words(signs: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int
     """Give where what stands between white space begins and ends."""
     blank = np.ones(len(signs) + 2, dtype=bool)
     blank[1:-1] = _BLANK[np.minimum(signs, len(_BLANK) - 1)]
-    edges = np.flatnonzero(blank[1:] != blank[:-1])
+    edges = places(blank[1:] != blank[:-1])
     return edges[::2], edges[1::2]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .donors import CLASSES, Choice, Donors, Ints
 from .lines import Values, expit
-from .page import changes
+from .page import changes, places
 from .pattern import Pattern
 
 _BY_SCORE, _BY_SIZE, _BY_KIND, _BY_PLACE, _BY_CHANCE = 1.0, 0.7, 3.0, 1.0, 0.3
@@ -71,7 +71,7 @@ def _lines(
     like, followed = np.zeros(len(page.size), dtype=np.int64), np.zeros(len(page.size), dtype=np.int64)
     together = np.zeros(len(page.size))
     for kind in sorted(set(page.kind.tolist())):
-        mine = np.flatnonzero(page.kind == kind)
+        mine = places(page.kind == kind)
         number = donors.for_kind(choice, kind)
         other, begin = donors.pages[number], donors.first_line[number]
         apart = _apart(page, mine, other) + _BY_CHANCE * rng.random((len(mine), len(other.size)))
@@ -135,7 +135,7 @@ def _together(begins: Values, length: Ints, first: Ints, end: Ints) -> tuple[Val
     A run for which too little of the line is left begins as much earlier.
     """
     own = np.arange(len(begins))
-    long = np.flatnonzero(length > 1)
+    long = places(length > 1)
     run = long[np.argsort(begins[long], kind="stable")[::-1]]  # the earliest is the last
     last = np.minimum(run + length[run], end[run])
     low = np.maximum(last - length[run], first[run])

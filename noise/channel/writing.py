@@ -10,7 +10,7 @@ from ohr.contracts import Edit
 
 from .lines import Ints, Values
 from .misreading import Confusions, misread, respace, rewrite
-from .page import PageWords
+from .page import PageWords, places
 from .profile import OPERATIONS, SIZES, Reading
 from .transplant import Losses
 
@@ -78,7 +78,7 @@ class Writer:
         lost = (self.losses.rate < rate) & self.eligible[self.page.counted]
         follows = np.zeros(len(lost) + 1, dtype=bool)
         follows[1:-1] = lost[1:] & lost[:-1] & linked[1:]
-        return np.flatnonzero(lost & ~follows[:-1]), np.flatnonzero(lost & ~follows[1:])
+        return places(lost & ~follows[:-1]), places(lost & ~follows[1:])
 
     def _operations(self, first: Ints) -> Ints:
         """Choose an operation for each piece, the same for all of an event; it is drawn where the event begins."""
@@ -142,7 +142,7 @@ class Writer:
         at_head, within = (max(chance, 1e-9) for chance in habits.insertions)
         rank = self.draws[:, 3] / within
         rank[page.first] = self.draws[page.first, 3] / at_head
-        free = np.flatnonzero(rank < min(1, rate / max(1 - rate, 1e-9)))
+        free = places(rank < min(1, rate / max(1 - rate, 1e-9)))
         free = free[~linked[free] & self.eligible[page.counted[free]]]
         for number in free.tolist():
             word, share = int(page.counted[number]), float(rank[number])
