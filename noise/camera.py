@@ -15,6 +15,7 @@ from pydantic import Field
 from ohr.contracts import Image
 
 from .distortion import Distortion, opencv, unit
+from .picture import Picture, joined, split
 
 _FLARE = 0.13  # ink sends back this share of white paper's light: it is not black, and the lens strays light on it
 _BLUR, _HALO, _SHARPENING = 0.75, 1.5, 0.45  # radius of the lens's blur; radius and strength of the unsharp mask
@@ -42,24 +43,30 @@ class Capture(Distortion):
         """How much is there of what every photograph has: all of it from severity 1/3 on."""
         return min(1.0, 3 * self.severity)
 
-    def printed(self, sheet: Image) -> Image:
-        """Turn a sheet's ink grey, as a camera sees it."""
+    def printed(self, sheet: Image) -> Picture:
+        """See a sheet as a camera does, its ink turned grey."""
         least = min(0.5, _FLARE * self.camera * self.near)
-        return np.asarray(opencv().convertScaleAbs(sheet, alpha=1 - least, beta=255 * least))
+        picture = split(sheet, whole=self.camera == 0)
+        return picture.each(
+            lambda plane: np.asarray(opencv().convertScaleAbs(plane, alpha=1 - least, beta=255 * least))
+        )
 
-    def photographed(self, scene: Image, rng: np.random.Generator) -> Image:
+    def photographed(self, scene: Picture, rng: np.random.Generator) -> Image:
         """Take the picture of a scene, a little less or more sharp and noisy than the median."""
         blur, noise, corner = rng.uniform(0.75, 1.3), rng.uniform(0.6, 1.4), rng.integers(_TILE, size=2)
         strength = self.camera * self.near
-        if strength == 0:
-            return scene
-        cv2, taps = opencv(), _lens(blur * strength * unit(scene), min(1.0, strength))
-        # a phone smooths colour away where it is fine, and JPEG keeps a quarter of it: only the luma is worked on
-        split = cv2.cvtColor(scene, cv2.COLOR_RGB2YCrCb)
-        luma = cv2.sepFilter2D(cv2.extractChannel(split, 0), -1, taps, taps, borderType=cv2.BORDER_REPLICATE)
+        if self.camera == 0:
+            return scene.frame
+        cv2, (light, colour) = opencv(), scene.planes
+        taps = _lens(blur * strength * unit(light), min(1.0, strength))
+        # a phone smooths colour away where it is fine, and JPEG keeps a quarter of it: only the light is worked on
+        sharp = cv2.sepFilter2D(light, -1, taps, taps, borderType=cv2.BORDER_REPLICATE)
         share = noise * strength * _NOISE / _SPREAD
-        cv2.insertChannel(cv2.addWeighted(luma, 1, _grain(luma, corner), share, -128 * share), split, 0)
-        return _as_jpeg(cv2.cvtColor(split, cv2.COLOR_YCrCb2BGR), round(100 - _JPEG * strength))
+        grainy = cv2.addWeighted(sharp, 1, _grain(light, corner), share, -128 * share)
+        differences = cv2.cvtColor(colour, cv2.COLOR_RGB2YCrCb)
+        quality = round(100 - _JPEG * strength)
+        red, blue = (_as_jpeg(cv2.extractChannel(differences, place), quality) for place in (1, 2))
+        return joined(_as_jpeg(grainy, quality), (red, blue))
 
 
 def _lens(blur: float, sharpening: float) -> NDArray[np.float32]:
@@ -94,10 +101,10 @@ def _tile() -> Image:
     return np.asarray(np.clip(np.rint(128 + _SPREAD * grain / grain.std()), 0, 255), dtype=np.uint8)
 
 
-def _as_jpeg(blue_first: Image, quality: int) -> Image:
-    """Write an image of blue, green, red as a JPEG file, and read that as red, green, blue."""
+def _as_jpeg(plane: Image, quality: int) -> Image:
+    """Write a plane as JPEG does, and read it: (H, W)."""
     cv2: Any = opencv()
-    if max(blue_first.shape) <= _JPEG_SIDE:
-        _, written = cv2.imencode(".jpg", blue_first, [cv2.IMWRITE_JPEG_QUALITY, quality])
-        blue_first = cv2.imdecode(written, cv2.IMREAD_COLOR)
-    return np.asarray(cv2.cvtColor(blue_first, cv2.COLOR_BGR2RGB))
+    if max(plane.shape) > _JPEG_SIDE:
+        return plane
+    _, written = cv2.imencode(".jpg", plane, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return np.asarray(cv2.imdecode(written, cv2.IMREAD_GRAYSCALE))

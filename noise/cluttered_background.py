@@ -8,8 +8,8 @@ import numpy as np
 from ohr.contracts import Image, NoisyImage
 
 from .camera import Capture
-from .distortion import opencv
 from .light import exposed
+from .picture import split
 from .scene import companions, ground, laid, level, turned
 
 _SHEETS = 3
@@ -23,30 +23,31 @@ class ClutteredBackground(Capture):
     """
 
     kind: Literal["cluttered_background"] = "cluttered_background"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
         """Distort an image at a severity above 0."""
         height, width = image.shape[:2]
         size = np.array([width, height])
-        far = ground(max(1, height // 2), max(1, width // 2), rng)  # behind the page, where the lens is less sharp
-        heap = [self.printed(sheet) for sheet in companions(others, _SHEETS)]
+        high, wide = max(1, height // 2), max(1, width // 2)  # behind the page, where the lens is less sharp
+        far = split(ground(rng), whole=self.camera == 0).enlarged(high, wide)
+        heap = companions(others, _SHEETS)
         corners = np.array([[0.1, 0.12], [0.92, 0.2], [0.15, 0.9], [0.88, 0.85]])[rng.permutation(4)[:_SHEETS]]
         turns = rng.uniform(-0.9, 0.9, _SHEETS)
         for sheet, corner, turn in zip(heap, corners, turns, strict=True):
             spot = turned(sheet, _area(sheet, image, 0.45), float(turn), (corner * size).tolist())
-            laid(sheet, spot / 2, far)
-        scene = np.asarray(opencv().resize(far, (width, height), interpolation=opencv().INTER_LINEAR))
+            laid(sheet, spot / 2, far, self.printed)
+        scene = far.enlarged(height, width)
         side = level(self.severity, 1, (0.8, 0.75, 0.7))
         page = turned(image, side * side, self.near * float(rng.uniform(-0.1, 0.1)), (size / 2).tolist())
-        homography = laid(self.printed(image), page, scene)
+        homography = laid(image, page, scene, self.printed)
         cover = level(self.severity, 0, (0, 0.05, 0.10))
         top, turn = bool(rng.random() < 0.5), float(rng.uniform(-0.08, 0.08))
         if cover:
             sheet = heap[0]
             over = turned(sheet, _area(sheet, image, side * side), turn, (size / 2).tolist())
-            laid(sheet, over + np.array([0, (cover - 1) * side * height * (1 if top else -1)]), scene)
+            laid(sheet, over + np.array([0, (cover - 1) * side * height * (1 if top else -1)]), scene, self.printed)
         effect = "occluded" if cover else "none"
         seen = exposed(scene, rng, 0.8 * self.near)
         return NoisyImage(self.photographed(seen, rng), homography, effect)

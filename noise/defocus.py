@@ -11,6 +11,7 @@ from ohr.contracts import Image, NoisyImage
 from .camera import Capture
 from .distortion import opencv
 from .light import exposed
+from .picture import CELLS, Picture
 from .scene import level
 
 
@@ -21,20 +22,29 @@ class Defocus(Capture):
     """
 
     kind: Literal["defocus"] = "defocus"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""
-        cv2 = opencv()
-        height, width = image.shape[:2]
-        radius = level(self.severity, 0, (1, 2, 4)) * rng.uniform(0.85, 1.15) * max(height, width) / 1000
-        coarser = max(1, min(int(radius / 2.5), height, width))  # what a disc leaves of detail needs no more pixels
-        small = cv2.resize(self.printed(image), (width // coarser, height // coarser), interpolation=cv2.INTER_AREA)
-        blurred = cv2.filter2D(small, -1, _disc(radius / coarser), borderType=cv2.BORDER_REPLICATE)
-        whole = np.asarray(cv2.resize(blurred, (width, height), interpolation=cv2.INTER_CUBIC))
-        seen = exposed(whole, rng, 0.8 * min(1.0, 1.5 * self.severity))
+        radius = level(self.severity, 0, (1, 2, 4)) * rng.uniform(0.85, 1.15) * max(image.shape[:2]) / 1000
+        planes = zip(CELLS, self.printed(image).planes, strict=False)
+        blurred = Picture(tuple(_blurred(plane, radius / cell) for cell, plane in planes))
+        seen = exposed(blurred, rng, 0.8 * min(1.0, 1.5 * self.severity))
         return NoisyImage(self.photographed(seen, rng))
+
+
+def _blurred(plane: Image, radius: float) -> Image:
+    """Spread each point over a disc."""
+    cv2 = opencv()
+    height, width = plane.shape[:2]
+    coarser = max(1, min(int(radius / 2), height, width))  # what a disc leaves of detail needs no more pixels
+    if coarser == 1:
+        return np.asarray(cv2.filter2D(plane, -1, _disc(radius), borderType=cv2.BORDER_REPLICATE))
+    even = cv2.blur(plane, (coarser, coarser), borderType=cv2.BORDER_REPLICATE)
+    small = cv2.resize(even, (width // coarser, height // coarser), interpolation=cv2.INTER_LINEAR)
+    spread = cv2.filter2D(small, -1, _disc(radius / coarser), borderType=cv2.BORDER_REPLICATE)
+    return np.asarray(cv2.resize(spread, (width, height), interpolation=cv2.INTER_CUBIC))
 
 
 def _disc(radius: float) -> NDArray[np.floating[Any]]:

@@ -17,6 +17,7 @@ Field = NDArray[np.floating[Any]]
 """A small grid of values over the page: (rows, columns), or (rows, columns, 3) by colour."""
 
 _CELL = 8  # pixels of the page to a cell of a field
+_LUMA = np.array((0.299, 0.587, 0.114), dtype=np.float32)  # what red, green and blue add to a pixel's light
 
 
 class Distortion(ImageNoise):
@@ -79,12 +80,14 @@ def smooth(edge: Field) -> Field:
 
 
 def spread(field: Field, image: Image) -> Image:
-    """Scale a field of [0, 1] up to a page: (H, W, 3) bytes."""
+    """Scale a field of [0, 1] up to a page, or to its light: bytes in the page's shape."""
     cv2 = opencv()
     height, width = image.shape[:2]
+    if field.ndim > image.ndim:
+        field = field @ _LUMA
     small = np.rint(np.clip(field, 0, 1) * 255).astype(np.uint8)
     whole = cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR)
-    return np.asarray(whole if whole.ndim == 3 else cv2.merge([whole] * 3))
+    return np.asarray(cv2.merge([whole] * 3) if whole.ndim < image.ndim else whole)
 
 
 def shade(image: Image, gain: Field) -> Image:

@@ -5,13 +5,14 @@ import numpy as np
 from ohr.contracts import Image
 
 from .distortion import Field, clouds, grid, opencv, shade, smooth
+from .picture import Picture
 
 _HAZE = np.float32(0.3)  # light that a glossy page spreads around a reflection
 
 
-def gradient(image: Image, rng: np.random.Generator) -> Field:
+def gradient(image: Image, rng: np.random.Generator, cell: int = 8) -> Field:
     """Draw how light falls off: 0 where it is brightest, 1 where it is darkest."""
-    x, y = grid(image)
+    x, y = grid(image, cell)
     height, width = image.shape[:2]
     across, down = x / np.float32(max(width, 1)), y / np.float32(max(height, 1))
     turn, lamp = rng.uniform(0, 2 * np.pi), rng.uniform(-0.2, 1.2, 2)
@@ -22,13 +23,13 @@ def gradient(image: Image, rng: np.random.Generator) -> Field:
     return np.asarray((fall - low) / max(high - low, 1e-6), dtype=np.float32)
 
 
-def cast(image: Image, rng: np.random.Generator) -> Field:
+def cast(image: Image, rng: np.random.Generator, cell: int = 8) -> Field:
     """Draw the shadow of a hand, a phone or a head that leans in from one side: 0 in the light, 1 in the shadow.
 
     A room has several lamps: each casts the shadow a little elsewhere, and the softer the wider the lamp is.
     """
     cv2 = opencv()
-    x, _ = grid(image)
+    x, _ = grid(image, cell)
     rows, columns = x.shape
     side, middle, reach = int(rng.integers(4)), rng.uniform(0.2, 0.8), rng.uniform(0.35, 0.75)
     turns = np.linspace(0, np.pi, 40)
@@ -58,7 +59,7 @@ def tinted(gain: Field, rng: np.random.Generator, strength: float, cool: float =
 
 def glare(image: Image, rng: np.random.Generator, share: float) -> Field:
     """Draw reflections of lamps that make `share` of the page white: 1 there, less around."""
-    x, y = grid(image)
+    x, y = grid(image, cell=16)
     size = np.float32(max(image.shape[:2]))
     height = np.full(x.shape, -np.inf, dtype=np.float32)
     for _ in range(3):
@@ -74,11 +75,12 @@ def glare(image: Image, rng: np.random.Generator, share: float) -> Field:
     return np.asarray(np.maximum(np.exp(off * np.float32(16)), _HAZE * np.exp(off * np.float32(4))), dtype=np.float32)
 
 
-def exposed(image: Image, rng: np.random.Generator, strength: float) -> Image:
-    """Render a page as a phone does indoors: paper turns light grey, corners darker, with a slight cast of colour."""
-    x, y = grid(image, cell=32)
-    height, width = image.shape[:2]
+def exposed(picture: Picture, rng: np.random.Generator, strength: float) -> Picture:
+    """Render a scene as a phone does indoors: paper turns light grey, corners darker, with a slight cast of colour."""
+    x, y = grid(picture.frame, cell=32)
+    height, width = picture.frame.shape[:2]
     off = np.hypot((x / np.float32(max(width, 1)) - 0.5), (y / np.float32(max(height, 1)) - 0.5))
     paper = 1 - np.float32(strength * rng.uniform(0.06, 0.36))
     gain = paper * (1 - np.float32(strength * rng.uniform(0.1, 0.3)) * smooth(off * np.float32(1.3)))
-    return shade(image, tinted(gain, rng, 1.5 * strength, cool=-0.02))  # as warm or cool as the photographs
+    coloured = tinted(gain, rng, 1.5 * strength, cool=-0.02)  # as warm or cool as the photographs
+    return picture.each(lambda plane: shade(plane, coloured))

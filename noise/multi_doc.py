@@ -9,6 +9,7 @@ from ohr.contracts import Image, NoisyImage
 
 from .camera import Capture
 from .light import exposed
+from .picture import split
 from .scene import companions, fitted, ground, laid, turned
 
 _GRIDS = {2: (1, 2), 3: (1, 3), 5: (2, 3)}  # sheets: rows, columns of places
@@ -22,7 +23,7 @@ class MultiDoc(Capture):
     """
 
     kind: Literal["multi_doc"] = "multi_doc"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
@@ -35,11 +36,12 @@ class MultiDoc(Capture):
         # the page keeps its rank among the places at each severity, so that levels are coupled
         ranks, turns = rng.random(6), rng.uniform(-0.03, 0.03, 6)
         places = np.argsort(ranks[: rows * columns])[:number]
-        scene = ground(max(1, round(rows * cell[1])), max(1, round(columns * cell[0])), rng)
+        high, wide = max(1, round(rows * cell[1])), max(1, round(columns * cell[0]))
+        scene = split(ground(rng), whole=self.camera == 0).enlarged(high, wide)
         homography = np.eye(3)
         for order, (sheet, place) in enumerate(zip([image, *companions(others, number - 1)], places, strict=True)):
             spot = fitted(turned(sheet, 1e6, turns[order], (0, 0)), round(cell[1]), round(cell[0]), 0.025)
             quad = spot + np.array([place % columns, place // columns]) * cell
-            matrix = laid(self.printed(sheet), quad, scene)
+            matrix = laid(sheet, quad, scene, self.printed)
             homography = matrix if order == 0 else homography
         return NoisyImage(self.photographed(exposed(scene, rng, 0.8), rng), homography, "joined")

@@ -9,6 +9,7 @@ from ohr.contracts import Image, NoisyImage
 
 from .camera import Capture
 from .light import exposed
+from .picture import split
 from .scene import Quad, fitted, frame, ground, laid, level
 
 _FOCAL = 1.3  # distance of the camera, in sides of the page
@@ -21,7 +22,7 @@ class OffAxis(Capture):
     """
 
     kind: Literal["off_axis"] = "off_axis"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
@@ -31,8 +32,8 @@ class OffAxis(Capture):
         tilt *= np.radians(level(self.severity, 0, (20, 32, 45)))
         roll *= np.radians(level(self.severity, 0, (5, 12, 20))) * rng.choice([-1, 1])
         quad = fitted(_seen(image, around, tilt, roll), height, width, 0.02 * self.near)
-        scene = ground(height, width, rng)
-        homography = laid(self.printed(image), quad, scene)
+        scene = split(ground(rng), whole=self.camera == 0).enlarged(height, width)
+        homography = laid(image, quad, scene, self.printed)
         seen = exposed(scene, rng, min(1.0, 1.5 * self.severity))
         return NoisyImage(self.photographed(seen, rng), homography)
 

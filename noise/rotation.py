@@ -33,12 +33,15 @@ class Rotation(ImageNoise):
         cv2 = extras.load("cv2", "image")
         height, width = image.shape[:2]
         matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), angle, 1.0)  # (2, 3)
+        planes = cv2.split(image)
+        grey = all(np.array_equal(planes[0], plane) for plane in planes[1:])  # as most scans are: a third of the time
         turned = cv2.warpAffine(
-            image,
+            planes[0] if grey else image,
             matrix,
             (width, height),
             flags=cv2.INTER_CUBIC,
             borderMode=cv2.BORDER_CONSTANT,
             borderValue=(255,) * 3,
         )
+        turned = cv2.merge([turned] * 3) if grey else turned
         return NoisyImage(turned, np.vstack([matrix, [0.0, 0.0, 1.0]]))

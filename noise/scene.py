@@ -1,6 +1,6 @@
 """What a camera sees around a page: a table, other sheets, and the page lying there as the camera's pose has it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ohr.contracts import Image
 
 from .distortion import Field, clouds, opencv
+from .picture import CELLS, Picture
 
 Quad = NDArray[np.float64]
 """Where a sheet's corners lie, in pixels: (4, 2), clockwise from its upper left."""
@@ -58,18 +59,19 @@ def _wood(rng: np.random.Generator) -> Field:
     return np.asarray(0.35 * bent / bent.std() + tones, dtype=np.float32)
 
 
-def ground(height: int, width: int, rng: np.random.Generator) -> Image:
-    """Draw what lies under the page: a table, perhaps its edge and the floor beyond."""
+def ground(rng: np.random.Generator) -> Image:
+    """Draw what lies under the page: a table, perhaps its edge and the floor beyond; small, to be scaled up."""
     cv2 = opencv()
     first, second = rng.permutation(len(_TABLES))[:2]
     edge, turn, edged = rng.uniform(0.62, 0.95), rng.uniform(0, 2 * np.pi), rng.random() < 0.5
-    small = _table(int(first))[:: rng.choice([-1, 1])].copy()
-    if edged:
-        y, x = np.mgrid[0:_ROWS, 0:_COLUMNS]
-        off = (x / _COLUMNS - 0.5) * np.cos(turn) + (y / _ROWS - 0.5) * np.sin(turn)
-        beyond = np.clip((off - (edge - 0.5)) * 220, 0, 1)[:, :, None]
-        small = np.rint(small * (1 - beyond) + 0.6 * _table(int(second)) * beyond).astype(np.uint8)
-    return np.asarray(cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR))
+    small = np.ascontiguousarray(_table(int(first))[:: rng.choice([-1, 1])])
+    if not edged:
+        return small
+    x, y = np.arange(_COLUMNS) / _COLUMNS - 0.5, np.arange(_ROWS) / _ROWS - 0.5
+    off = np.add.outer(y * np.sin(turn), x * np.cos(turn)).astype(np.float32)
+    beyond = cv2.convertScaleAbs(np.maximum(off - np.float32(edge - 0.5), 0), alpha=220 * 255)
+    kept = cv2.multiply(small, cv2.merge([cv2.bitwise_not(beyond)] * 3), scale=1 / 255)
+    return np.asarray(cv2.add(kept, cv2.multiply(_table(int(second)), cv2.merge([beyond] * 3), scale=0.6 / 255)))
 
 
 def frame(image: Image) -> Quad:
@@ -93,51 +95,97 @@ def fitted(quad: Quad, height: int, width: int, margin: float) -> Quad:
     return np.asarray((quad - (low + high) / 2) * factor + np.array([width, height]) / 2)
 
 
-def laid(sheet: Image, quad: Quad, on: Image, *, shadow: bool = True) -> NDArray[np.float64]:
-    """Draw a sheet into the image `on`, with the soft shadow of its edge; gives the homography."""
+def laid(sheet: Image, quad: Quad, on: Picture, printed: Callable[[Image], Picture]) -> NDArray[np.float64]:
+    """Draw a sheet into the picture `on`, with the soft shadow of its edge; gives the homography.
+
+    Args:
+        printed: how the camera sees a sheet.
+    """
+    lies = flat(sheet, quad)
+    part, origin = _in_view(sheet, lies, on.frame)
+    small, whole, blur = _shrunk(part, _scale(sheet, quad))
+    seen = printed(small) if small.size else Picture(())
+    for cell, plane, under in zip(CELLS, seen.planes, on.planes, strict=False):
+        spot = quad / cell
+        _cast_edge(spot, under)
+        soft = opencv().GaussianBlur(plane, (3, 3), blur) if blur else plane
+        drawn(soft, scaled(1 / cell) @ lies @ origin @ scaled(whole * cell), spot, under)
+    return centred(lies)
+
+
+def _in_view(sheet: Image, lies: NDArray[np.float64], on: Image) -> tuple[Image, NDArray[np.float64]]:
+    """Cut off what of a sheet lies far out of a picture; gives the map of coordinates from the rest to the sheet."""
+    back = np.linalg.pinv(lies)
+    corners = np.column_stack([frame(on), np.ones(4)]) @ back.T
+    if not (corners[:, 2] > 0).all():
+        return sheet, np.eye(3)
+    places, size = corners[:, :2] / corners[:, 2:], np.asarray(sheet.shape[1::-1])
+    reach = 0.02 * size + 16
+    left, top = np.clip(np.floor(places.min(axis=0) - reach), 0, size).astype(int)
+    right, bottom = np.clip(np.ceil(places.max(axis=0) + reach), 0, size).astype(int)
+    origin = np.array([[1, 0, left], [0, 1, top], [0, 0, 1]], dtype=np.float64)
+    return sheet[top:bottom, left:right], origin
+
+
+def flat(sheet: Image, quad: Quad) -> NDArray[np.float64]:
+    """Give the homography that lays a sheet down, (3, 3), between places where a pixel's corner has whole numbers."""
+    corners, spot = (points.astype(np.float32) for points in (frame(sheet), quad))
+    return np.asarray(opencv().getPerspectiveTransform(corners, spot), dtype=np.float64)
+
+
+def scaled(factor: float) -> NDArray[np.float64]:
+    """Give the map that scales."""
+    return np.diag((factor, factor, 1.0))
+
+
+def centred(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn a map between places where a pixel's corner has whole numbers into one where its centre has them."""
+    to, back = np.eye(3), np.eye(3)
+    to[:2, 2], back[:2, 2] = 0.5, -0.5
+    return np.asarray(back @ matrix @ to)
+
+
+def drawn(part: Image, matrix: NDArray[np.float64], quad: Quad, on: Image) -> None:
+    """Draw a sheet's plane into one of a picture, where `quad` says."""
     cv2 = opencv()
-    if shadow:
-        _cast_edge(quad, on)
-    # corners of pixels are at -.5, so that a sheet that lies where it was is mapped by the identity
-    whole = cv2.getPerspectiveTransform(
-        (frame(sheet) - 0.5).astype(np.float32), (quad - 0.5).astype(np.float32)
-    )  # (3, 3)
-    small, matrix = _shrunk(sheet, quad, np.asarray(whole, dtype=np.float64))
     (left, top), (right, bottom) = _box(quad, on, margin=1)
     if right > left and bottom > top:
         shift = np.array([[1, 0, -left], [0, 1, -top], [0, 0, 1]], dtype=np.float64)
-        part = np.ascontiguousarray(on[top:bottom, left:right])
-        on[top:bottom, left:right] = cv2.warpPerspective(
-            small,
-            shift @ matrix,
+        cv2.warpPerspective(
+            part,
+            shift @ centred(matrix),
             (right - left, bottom - top),
-            dst=part,
+            dst=on[top:bottom, left:right],
             flags=cv2.INTER_LINEAR,
             borderMode=cv2.BORDER_TRANSPARENT,
         )
-    return np.asarray(whole, dtype=np.float64)
 
 
-def _shrunk(sheet: Image, quad: Quad, matrix: NDArray[np.float64]) -> tuple[Image, NDArray[np.float64]]:
+def _scale(sheet: Image, quad: Quad) -> float:
+    """Tell how large a sheet is drawn: 1 where its pixels are the picture's."""
+    x, y = quad[:, 0], quad[:, 1]
+    area = abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
+    return float(np.sqrt(area / np.prod(sheet.shape[:2])))
+
+
+def _shrunk(sheet: Image, factor: float) -> tuple[Image, int, float]:
     """Average pixels before a sheet is drawn smaller, where sampling alone would skip strokes.
 
     By a whole number of pixels, which is ten times as fast as by a fraction; a slight blur does for what is left.
+
+    Returns:
+        The sheet, by how much it is smaller now, and the blur's radius.
     """
     cv2 = opencv()
     height, width = sheet.shape[:2]
-    x, y = quad[:, 0], quad[:, 1]
-    area = abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
-    factor = float(np.sqrt(area / (height * width)))
     if factor > 0.8 or min(height, width) * factor < 2:
-        return sheet, matrix
+        return sheet, 1, 0.0
     whole = int(1 / factor)
     if whole > 1:
         rows, columns = height // whole * whole, width // whole * whole
         sheet = cv2.resize(sheet[:rows, :columns], (columns // whole, rows // whole), interpolation=cv2.INTER_AREA)
-        matrix = matrix @ np.array([[whole, 0, whole / 2 - 0.5], [0, whole, whole / 2 - 0.5], [0, 0, 1]])
-    if (left := whole * factor) < 0.8:
-        sheet = cv2.GaussianBlur(sheet, (0, 0), 0.35 / left)
-    return np.asarray(sheet), np.asarray(matrix)
+    left = whole * factor
+    return np.asarray(sheet), whole, 0.35 / left if left < 0.8 else 0.0
 
 
 def _cast_edge(quad: Quad, on: Image) -> None:
@@ -151,9 +199,9 @@ def _cast_edge(quad: Quad, on: Image) -> None:
     points = np.rint(((quad - (left, top)) + 0.004 * size) / cell * 8).astype(np.int32)
     cv2.fillPoly(small, [points], 120, cv2.LINE_AA, 3)
     small = cv2.GaussianBlur(small, (0, 0), 0.008 * size / cell)
-    whole = cv2.resize(small, (right - left, bottom - top), interpolation=cv2.INTER_LINEAR)
     part = on[top:bottom, left:right]
-    on[top:bottom, left:right] = cv2.multiply(part, cv2.merge([whole] * 3), scale=1 / 255)
+    whole = cv2.resize(small, (right - left, bottom - top), interpolation=cv2.INTER_LINEAR)
+    cv2.multiply(part, whole if on.ndim == 2 else cv2.merge([whole] * 3), scale=1 / 255, dst=part)
 
 
 def _box(quad: Quad, on: Image, margin: int) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from ohr.contracts import Image, NoisyImage
 
 from .camera import Capture
-from .distortion import Field, grid, lighten, opencv
+from .distortion import Field, grid, lighten, opencv, shade
 from .light import exposed, gradient
-from .scene import fitted, frame, laid, level
+from .picture import CELLS, Picture, split
+from .scene import centred, drawn, fitted, flat, frame, level, scaled
 
-_SENSORS = ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 2))  # row, column, colour: red, green, green, blue (Bayer)
+_SENSORS = np.array(((0, 85), (85, 171)), dtype=np.int32)  # red, green; green, blue (Bayer), in 256ths of a pixel
+_BAND = 128  # rows, an even number: what fits into a processor's cache
 _GAP = 0.6  # how dark the gaps between a screen's rows are, beside its columns of one colour
 _PIXELS = (2000, 1500, 1100)
 _CELL = 16
@@ -29,7 +31,7 @@ class SecondaryCapture(Capture):
     """
 
     kind: Literal["secondary_capture"] = "secondary_capture"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
@@ -37,46 +39,55 @@ class SecondaryCapture(Capture):
         height, width = image.shape[:2]
         lean = rng.uniform(-0.025, 0.025, (4, 2)) * self.severity * max(height, width)
         quad = fitted(frame(image) + lean, height, width, 0.02 * self.near)
-        scene = np.full_like(image, int(rng.integers(18, 70)))  # the rest of the screen
-        shown, scaling = _shown(image, self.severity)
-        homography = laid(self.printed(shown), quad, scene, shadow=False) @ scaling
+        dark = int(rng.integers(18, 70))  # the rest of the screen
+        printed = self.printed(image)
+        scene = printed.each(lambda plane: np.full_like(plane, dark))
+        lies, long = flat(image, quad), max(height, width)
+        pixels = level(self.severity, long, [min(long, number) for number in _PIXELS])
+        for cell, plane, on in zip(CELLS, printed.planes, scene.planes, strict=False):
+            shown, (down, across) = _shown(plane, pixels / long)
+            drawn(shown, scaled(1 / cell) @ lies @ np.diag((cell / across, cell / down, 1)), quad / cell, on)
+        homography = centred(lies)
         cool, haze = rng.uniform(0.03, 0.1), rng.uniform(0.05, 0.18)
-        gain = _moire(image, homography, rng, level(self.severity, 0, (0.05, 0.10, 0.18)))
-        scene = np.asarray(opencv().multiply(scene, gain, scale=1 / 255))
-        window = np.float32(haze * self.near) * (1 - gradient(image, rng)) ** 2
-        seen = lighten(_tinted(scene, cool * self.near), window)
-        return NoisyImage(self.photographed(exposed(seen, rng, 0.4 * self.near), rng), homography)
+        blue = 1 - cool * self.near * np.array([[(1, 0.4, 0)]], dtype=np.float32)
+        _veil(scene, _places(image, homography, rng), level(self.severity, 0, (0.05, 0.10, 0.18)), blue)
+        window = np.float32(haze * self.near) * (1 - gradient(image, rng, _CELL)) ** 2
+        seen = exposed(scene.each(lambda plane: lighten(plane, window)), rng, 0.4 * self.near)
+        return NoisyImage(self.photographed(seen, rng), homography)
 
 
-def _shown(image: Image, severity: float) -> tuple[Image, NDArray[np.float64]]:
-    """Show a page with a screen's number of pixels; gives the map of coordinates, too."""
+def _shown(plane: Image, factor: float) -> tuple[Image, tuple[float, float]]:
+    """Show a plane with a screen's number of pixels; tells how much smaller it is, down and across."""
     cv2 = opencv()
-    height, width = image.shape[:2]
-    long = max(height, width)
-    factor = level(severity, long, [min(long, pixels) for pixels in _PIXELS]) / long
+    height, width = plane.shape[:2]
     size = (max(1, round(width * factor)), max(1, round(height * factor)))
-    across, down = size[0] / width, size[1] / height
-    scaling = np.array([[across, 0, across / 2 - 0.5], [0, down, down / 2 - 0.5], [0, 0, 1]])
-    if factor < 0.5:
-        return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA)), scaling
-    soft = cv2.GaussianBlur(image, (0, 0), 0.35 / factor) if factor < 0.95 else image
-    return np.asarray(cv2.resize(soft, size, interpolation=cv2.INTER_LINEAR)), scaling
+    soft = cv2.GaussianBlur(plane, (0, 0), 0.35 / factor) if factor < 0.95 else plane
+    shown = np.asarray(cv2.resize(soft, size, interpolation=cv2.INTER_LINEAR))
+    return shown, (size[1] / height, size[0] / width)
 
 
-def _tinted(image: Image, cool: float) -> Image:
-    """Take red and some green away."""
-    tones = [np.rint(np.arange(256) * (1 - share * cool)) for share in (1, 0.4, 0)]
-    return np.asarray(opencv().LUT(image, np.stack(tones, axis=-1).astype(np.uint8)[None]))
+def _veil(scene: Picture, places: tuple[Field, Field], amplitude: float, tint: Field) -> None:
+    """Take from a picture what light the screen's grid keeps back: moire. In bands, and in place.
 
-
-def _moire(image: Image, homography: NDArray[np.float64], rng: np.random.Generator, amplitude: float) -> Image:
-    """Give the light that gets from a screen's grid to each place of the picture: (H, W, 3) bytes."""
+    Args:
+        places: column and row of the screen that each place shows, in pixels of the screen, on a grid.
+        tint: what passes of red, green and blue in any case, (1, 1, 3).
+    """
     cv2 = opencv()
-    columns, rows = (_phase(place, image) for place in _places(image, homography, rng))
-    for row, column, colour in _SENSORS:
-        columns[row::2, column::2] += np.uint8(round(256 * colour / 3))
-    stripes, gaps = cv2.LUT(columns, _wave(amplitude)), cv2.LUT(rows, _wave(_GAP * amplitude))
-    return np.asarray(cv2.cvtColor(cv2.multiply(stripes, gaps, scale=1 / 255), cv2.COLOR_BayerRGGB2RGB))
+    height, width = scene.frame.shape[:2]
+    columns, rows = (cv2.resize(place * np.float32(256), (place.shape[1], height)) for place in places)
+    colours = np.tile(_SENSORS, (_BAND // 2 + 2, width // 2 + 1))[:, :width]
+    for top in range(0, height, _BAND):
+        above = min(top, 2)  # rows more on each side: a sensor's other colours are seen beside it
+        band = slice(top - above, top + _BAND + 2)
+        stripes = cv2.LUT(_phase(columns[band], colours), _wave(amplitude))
+        gaps = cv2.LUT(_phase(rows[band], np.zeros_like(colours)), _wave(_GAP * amplitude))
+        mosaic = cv2.multiply(stripes, gaps, scale=1 / 255)
+        gain = cv2.cvtColor(mosaic, cv2.COLOR_BayerRGGB2RGB)[above : above + _BAND]
+        tinted = split(gain, whole=len(scene.planes) == 1).each(lambda part: shade(part, tint))
+        for cell, plane, part in zip(CELLS, scene.planes, tinted.planes, strict=False):
+            seen = plane[top // cell : top // cell + len(part)]
+            cv2.multiply(seen, part, scale=1 / 255, dst=seen)
 
 
 def _wave(depth: float) -> Image:
@@ -85,10 +96,10 @@ def _wave(depth: float) -> Image:
     return np.rint(255 * (1 - depth * (0.5 - 0.5 * np.cos(turn)))).astype(np.uint8)
 
 
-def _phase(place: Field, image: Image) -> Image:
-    """Tell for each pixel of the picture where in a pixel of the screen it looks: (H, W), 256 steps."""
-    whole = opencv().resize(place * np.float32(256), image.shape[1::-1])
-    return np.asarray(whole.astype(np.int32).astype(np.uint8))
+def _phase(place: Field, shift: NDArray[np.int32]) -> Image:
+    """Tell for each pixel of a band where in a pixel of the screen it looks, in 256 steps: (rows, width)."""
+    wide = opencv().resize(place, (shift.shape[1], len(place)))
+    return np.asarray((wide.astype(np.int32) + shift[: len(place)]).astype(np.uint8))
 
 
 def _places(image: Image, homography: NDArray[np.float64], rng: np.random.Generator) -> tuple[Field, Field]:

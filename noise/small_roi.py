@@ -9,6 +9,7 @@ from ohr.contracts import Image, NoisyImage
 
 from .camera import Capture
 from .light import exposed
+from .picture import split
 from .scene import ground, laid, level, turned
 
 
@@ -19,7 +20,7 @@ class SmallRoi(Capture):
     """
 
     kind: Literal["small_roi"] = "small_roi"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
@@ -30,7 +31,7 @@ class SmallRoi(Capture):
         side = np.sqrt(area) * (1 + abs(turn))
         room = max(0.0, 1 - side) * np.array([width, height])
         middle = np.array([width, height]) / 2 + rng.uniform(-0.5, 0.5, 2) * room
-        scene = ground(height, width, rng)
-        homography = laid(self.printed(image), turned(image, area, turn, middle.tolist()), scene)
+        scene = split(ground(rng), whole=self.camera == 0).enlarged(height, width)
+        homography = laid(image, turned(image, area, turn, middle.tolist()), scene, self.printed)
         seen = exposed(scene, rng, min(1.0, 1.5 * self.severity))
         return NoisyImage(self.photographed(seen, rng), homography)

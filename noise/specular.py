@@ -20,12 +20,12 @@ class Specular(Capture):
     """
 
     kind: Literal["specular"] = "specular"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""
         light = glare(image, rng, level(self.severity, 0, (0.03, 0.08, 0.15)))
         seen = exposed(self.printed(image), rng, self.near)
-        lit = lighten(seen, light * np.float32(self.near))
+        lit = seen.each(lambda plane: lighten(plane, light * np.float32(self.near)))
         return NoisyImage(self.photographed(lit, rng), label_effect="occluded")

@@ -9,6 +9,7 @@ from ohr.contracts import Image
 from ohr.noise.camera import Capture
 from ohr.noise.cropped import Cropped
 from ohr.noise.off_axis import OffAxis
+from ohr.noise.picture import joined, split
 from ohr.noise.watermark import Watermark
 from ohr.registry import Registry
 
@@ -87,6 +88,30 @@ def test_without_a_camera_only_the_condition_is_left():
     white = np.full((600, 400, 3), 255, dtype=np.uint8)
     assert (Watermark(severity=1.0, camera=0).perturb(white, (), np.random.default_rng(0)).image == 255).mean() > 0.5
     assert len(np.unique(Cropped(severity=0.01, camera=0).perturb(white, (), np.random.default_rng(0)).image)) < 9
+
+
+def test_without_a_camera_colour_keeps_its_resolution():
+    stripes = np.full((600, 400, 3), 255, dtype=np.uint8)
+    stripes[:, ::2] = (255, 0, 0)
+    with_and_without = [
+        Cropped(severity=0.5, camera=camera).perturb(stripes, (), np.random.default_rng(0)).image[50:-50, 50:-50]
+        for camera in (0, 0.1)
+    ]
+    kept, lost = (np.abs(np.diff(image[:, :, 0].astype(int) - image[:, :, 1])).mean() for image in with_and_without)
+    assert kept > 150
+    assert lost < 20
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (3, 2), (129, 40), (256, 257), (700, 501)])
+def test_light_and_colour_are_put_together_as_they_were_parted(shape):
+    import cv2
+
+    down, across = np.indices(shape) / 700
+    image = np.stack([255 * down, 255 * across, 200 - 100 * down], axis=-1).astype(np.uint8)
+    picture = split(image, whole=False)
+    differences = cv2.cvtColor(picture.planes[1], cv2.COLOR_RGB2YCrCb)
+    again = joined(picture.frame, (differences[:, :, 1].copy(), differences[:, :, 2].copy()))
+    assert np.abs(again.astype(int) - image).max() <= 3
 
 
 def test_the_camera_changes_no_draw_of_the_condition():
