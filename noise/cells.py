@@ -56,6 +56,8 @@ def edited(
     """
     start, end = cell
     inner = regions(text[start:end])
+    if len(inner) == 1 and inner[0].kind == "text":  # most cells
+        return _styled(rule, text, _lines(text, [cell]) if of_line else [cell], draws, markdown)
     maths = [region for region in inner if region.kind in ("inline_formula", "block_formula")]
     words = [region for region in inner if region.kind == "text" and text[start:end][region.start : region.end].strip()]
     options = ["style"] * bool(words) + (["conversion"] * (not of_line) + ["spaces", "symbols"]) * bool(maths)
@@ -63,9 +65,7 @@ def edited(
     for option in options[first:] + options[:first]:  # the next one where there is nothing to do for the drawn one
         if option == "style":
             spans = [(start + region.start, start + region.end) for region in words]
-            if of_line:
-                spans = [line.span() for span in spans for line in _LINES.finditer(text, *span)]
-            made = _styled(rule, text, spans, draws, markdown)
+            made = _styled(rule, text, _lines(text, spans) if of_line else spans, draws, markdown)
         else:
             region = maths[int(draws[1] * len(maths))]
             made = _reformed(rule, option, text, region, start, draws)
@@ -74,16 +74,20 @@ def edited(
     return ()
 
 
+def _lines(text: str, spans: list[Span]) -> list[Span]:
+    return [line.span() for span in spans for line in _LINES.finditer(text, *span)]
+
+
 def _reformed(rule: str, option: str, text: str, region: Region, offset: int, draws: list[float]) -> tuple[Edit, ...]:
     body = (offset + region.body[0], offset + region.body[1])
     if option == "conversion":
         return formulas.converted(rule, text, offset + region.start, offset + region.end, body)
-    found = formulas.scan(text, body)
     if option == "spaces":
-        return formulas.spaced(rule, text, found, draws[7:])
-    if not found.symbols:
+        return formulas.spaced(rule, text, body, draws[7:])
+    symbols = formulas.scan(text[slice(*body)]).symbols
+    if not symbols:
         return ()
-    return formulas.swapped(rule, text, found.symbols[int(draws[2] * len(found.symbols))], draws[3])
+    return formulas.swapped(rule, text, body[0], symbols[int(draws[2] * len(symbols))], draws[3])
 
 
 def _styled(rule: str, text: str, spans: list[Span], draws: list[float], markdown: float) -> tuple[Edit, ...]:
@@ -92,13 +96,14 @@ def _styled(rule: str, text: str, spans: list[Span], draws: list[float], markdow
     for span in spans:
         fresh = True
         for match in _WORD.finditer(text, *span):
-            if not _SOUND.fullmatch(match[0]):
+            word = match.span()
+            if not _SOUND.fullmatch(text, *word):
                 fresh = True
-                continue
-            if fresh:
-                stretches.append([])
-            stretches[-1].append(match.span())
-            fresh = False
+            elif fresh:
+                stretches.append([word])
+                fresh = False
+            else:
+                stretches[-1].append(word)
     if not stretches:
         return ()
     words = stretches[int(draws[2] * len(stretches))]

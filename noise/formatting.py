@@ -158,11 +158,12 @@ class Formatting(TextNoise):
         maths = [region for region in page.regions if region.kind in ("inline_formula", "block_formula")]
         if not maths:
             return []
-        scans = [formulas.scan(text, region.body) for region in maths]
-        symbols = list(chain.from_iterable(scan.symbols for scan in scans))
+        symbols = [(one.body[0], symbol) for one in maths for symbol in formulas.scan(text[slice(*one.body)]).symbols]
         converted, spaced, swapped = rng.random(len(maths)), rng.random((12, len(maths))), rng.random((2, len(symbols)))
         ends = np.array([(region.start, region.end) for region in maths], dtype=np.int64)
-        signs = np.array([(one.start, one.options[-1][0]) for one in symbols], dtype=np.int64).reshape(-1, 2)
+        signs = np.array([(at + one.start, at + one.options[-1][0]) for at, one in symbols], dtype=np.int64).reshape(
+            -1, 2
+        )
         converted[page.fragile(ends)] = np.inf
 
         def convert(places: list[int]) -> list[Edit]:
@@ -173,12 +174,14 @@ class Formatting(TextNoise):
 
         def space(places: list[int]) -> list[Edit]:
             draws = zip(places, spaced[1:, places].T.tolist(), strict=True)
-            return _joined(formulas.spaced("extraneous_elements", text, scans[place], drawn) for place, drawn in draws)
+            return _joined(
+                formulas.spaced("extraneous_elements", text, maths[place].body, drawn) for place, drawn in draws
+            )
 
         def swap(places: list[int]) -> list[Edit]:
             draws = zip(places, swapped[1, places].tolist(), strict=True)
             return _joined(
-                formulas.swapped("equivalent_symbols", text, symbols[place], drawn) for place, drawn in draws
+                formulas.swapped("equivalent_symbols", text, *symbols[place], drawn) for place, drawn in draws
             )
 
         on = self.rules

@@ -1,7 +1,8 @@
 """Inside a LaTeX formula: the gaps where space may be added, and the symbols that have equivalents."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from ohr.contracts import Edit, Span
@@ -25,27 +26,31 @@ _DELIMITED = re.compile(r"\\(?:left|right|middle|[bB]igg?[lmr]?)(?![A-Za-z])")
 
 
 class Symbol(NamedTuple):
-    """Characters [start, end) and the (end, replacement) pairs that are equivalent to them."""
+    """Where it starts in the formula's body, and the (end, replacement) pairs that are equivalent to it."""
 
     start: int
     options: tuple[tuple[int, str], ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Formula:
-    """What may be changed between a formula's delimiters; nothing where its braces do not balance."""
+    """What may be changed between a formula's delimiters, by place in it; nothing where its braces do not balance."""
 
-    gaps: list[int] = field(default_factory=list)
-    symbols: list[Symbol] = field(default_factory=list)
+    gaps: tuple[int, ...] = ()
+    symbols: tuple[Symbol, ...] = ()
 
 
-def scan(text: str, body: Span) -> Formula:
-    """Find gaps and symbols between `body`'s ends, in one pass."""
-    scanner = _Scanner(text)
-    for token in _TOKEN.finditer(text, *body):
-        if not scanner.take(token[0], token.start(), body[1]):
+@lru_cache(maxsize=1 << 13)
+def scan(body: str) -> Formula:
+    """Find gaps and symbols of what stands between a formula's delimiters, in one pass.
+
+    It is kept, for every rate and seed meets the same formulas again.
+    """
+    scanner = _Scanner(body)
+    for token in _TOKEN.finditer(body):
+        if not scanner.take(token[0], token.start()):
             return Formula()
-    return Formula() if scanner.groups else scanner.found
+    return Formula() if scanner.groups else Formula(tuple(scanner.gaps), tuple(scanner.symbols))
 
 
 @dataclass(slots=True)
@@ -60,7 +65,8 @@ class _Scanner:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.found = Formula()
+        self.gaps: list[int] = []
+        self.symbols: list[Symbol] = []
         self.groups: list[_Group] = []
         self._owed = 0  # arguments still to come
         self._sealed = False  # the next group is no formula
@@ -68,7 +74,7 @@ class _Scanner:
         self._after_atom = False
         self._table = symbols()
 
-    def take(self, token: str, start: int, end: int) -> bool:
+    def take(self, token: str, start: int) -> bool:
         """Read one token; False when a brace has no partner."""
         if token.isalnum():  # most are
             self._atom(token, start)
@@ -85,7 +91,7 @@ class _Scanner:
         elif token == "&" or token.startswith((r"\\", r"\begin")):
             self._owed, self._sealed, self._after_atom = 0, token.startswith(r"\begin"), False
         elif token[0] == "\\":
-            self._command(token, start, end)
+            self._command(token, start)
         elif token not in "'[]~":
             self._atom(token, start)
         return True
@@ -96,7 +102,7 @@ class _Scanner:
         self._sealed = group.sealed and not self._inside  # an argument may follow another
         self._after_atom = self._owed == 0
 
-    def _command(self, token: str, start: int, end: int) -> None:
+    def _command(self, token: str, start: int) -> None:
         name = token[1:].rstrip("*")
         if token.startswith(r"\end") or not name.isalpha():
             self._sealed = False
@@ -106,9 +112,9 @@ class _Scanner:
             return
         wanted, sealed = arguments(name), self._sealed or self._inside
         if wanted and self._after_atom and not sealed:
-            self.found.gaps.append(start)
+            self.gaps.append(start)
         if name in FAMILY and not sealed:
-            self._alphabet(name, start, start + len(token), end)
+            self._alphabet(name, start, start + len(token))
         self._owed = 1 if _DELIMITED.fullmatch(token) else wanted or 0
         self._sealed = name not in _OPEN and name not in FAMILY and not _DELIMITED.fullmatch(token)
         self._after_atom = False
@@ -117,9 +123,11 @@ class _Scanner:
         if not self._inside:
             self._sealed = False
             if self._after_atom:
-                self.found.gaps.append(start)
-            self._equivalent(token, start)
-        self._owed = max(self._owed - 1, 0)
+                self.gaps.append(start)
+            if token[0] == "\\" or token in self._table.commands:
+                self._equivalent(token, start)
+        if self._owed:
+            self._owed -= 1
         self._after_atom = self._owed == 0
 
     def _equivalent(self, token: str, start: int) -> None:
@@ -127,19 +135,19 @@ class _Scanner:
         if token[0] == "\\":
             # a letter beside a command's name would become part of it
             space = " " if self.text[start - 1 : start].isalpha() else ""
-            self.found.symbols.append(Symbol(start, ((end, space + table.characters[token[1:].rstrip("*")]),)))
-        elif token in table.commands:
+            self.symbols.append(Symbol(start, ((end, space + table.characters[token[1:].rstrip("*")]),)))
+        else:
             given = table.commands[token]
             space = " " if given[-1].isalpha() and self.text[end : end + 1].isalpha() else ""
-            self.found.symbols.append(Symbol(start, ((end, given + space),)))
+            self.symbols.append(Symbol(start, ((end, given + space),)))
 
-    def _alphabet(self, name: str, start: int, end: int, stop: int) -> None:
+    def _alphabet(self, name: str, start: int, end: int) -> None:
         options = [(end, f"\\{other}") for other in FAMILY[name] if other != name]
-        letter = _ARGUMENT.match(self.text, end, stop)
+        letter = _ARGUMENT.match(self.text, end)
         if letter and (name, letter[1]) in symbols().letters:
             space = " " if self.text[start - 1 : start].isalpha() else ""
             options.append((letter.end(), space + symbols().letters[name, letter[1]]))
-        self.found.symbols.append(Symbol(start, tuple(options)))
+        self.symbols.append(Symbol(start, tuple(options)))
 
 
 # --- edits --------------------------------------------------------------------------------------------------
@@ -167,13 +175,14 @@ def converted(rule: str, text: str, start: int, end: int, body: Span) -> tuple[E
     )
 
 
-def spaced(rule: str, text: str, formula: Formula, draws: list[float]) -> tuple[Edit, ...]:
+def spaced(rule: str, text: str, body: Span, draws: list[float]) -> tuple[Edit, ...]:
     """Insert 1 to 5 extraneous elements; `draws` are how many, and a place and an element for each of five."""
-    if not formula.gaps:
+    gaps = scan(text[slice(*body)]).gaps
+    if not gaps:
         return ()
     found = []
     for place, element in zip(draws[1 : 2 + int(draws[0] * 5)], draws[6:], strict=False):
-        at = formula.gaps[int(place * len(formula.gaps))]
+        at = body[0] + gaps[int(place * len(gaps))]
         added = SPACES[int(element * len(SPACES))]
         after = text[at : at + 1]
         space = (
@@ -183,7 +192,8 @@ def spaced(rule: str, text: str, formula: Formula, draws: list[float]) -> tuple[
     return tuple(sorted(found, key=lambda edit: edit.start))
 
 
-def swapped(rule: str, text: str, symbol: Symbol, draw: float) -> tuple[Edit, ...]:
-    """Replace a symbol by one of its equivalents."""
+def swapped(rule: str, text: str, offset: int, symbol: Symbol, draw: float) -> tuple[Edit, ...]:
+    """Replace a symbol by one of its equivalents; `offset` is where its formula's body starts."""
     end, replacement = symbol.options[int(draw * len(symbol.options))]
-    return (Edit(rule, symbol.start, end, replacement, text[symbol.start : end]),)
+    start, end = offset + symbol.start, offset + end
+    return (Edit(rule, start, end, replacement, text[start:end]),)

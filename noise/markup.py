@@ -24,6 +24,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _MARKDOWN_TABLE = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z)){2,}", re.MULTILINE)
+_TWO_ROWS = re.compile(r"\|[ \t]*\n[ \t]*\|")  # of a Markdown table: much faster to look for than the table itself
 _PROSE = re.compile(r"[A-Za-z]{2,}[,;]?\s+[A-Za-z]{2,}")
 _NOTATION = re.compile(r"[\\^_{}=+*/<>|-]")
 _WORD = re.compile(r"[A-Za-z]{2}")
@@ -86,36 +87,39 @@ class _Parser:
         self._barrier = -1  # no formula reaches over this place: a blank line, a table
 
     def read(self) -> None:
-        tables = _MARKDOWN_TABLE.finditer(self.text) if "|" in self.text else iter(())
+        tables = _MARKDOWN_TABLE.finditer(self.text) if _TWO_ROWS.search(self.text) else iter(())
         table, past = next(tables, None), 0
         for token in _TOKEN.finditer(self.text):
-            while table and table.start() <= token.start():
+            sign, (start, end) = token[0], token.span()
+            while table and table.start() <= start:
                 past = table.end()
                 self._accept("table", *table.span())
                 table = next(tables, None)
-            if token.start() >= past:
-                self._take(token[0], *token.span())
+            if start < past:
+                continue
+            if sign[0] == "\n":
+                self._barrier = start
+            elif sign[0] == "$":
+                self._dollar(sign, start, end)
+            elif sign[0] == "<":
+                self._tag(sign, start, end)
+            elif sign[1] in "()[]be":  # else it is an escape
+                self._command(sign, start, end)
         while table:
             self._accept("table", *table.span())
             table = next(tables, None)
 
-    def _take(self, sign: str, start: int, end: int) -> None:
-        if sign[0] == "\n":
-            self._barrier = start
-        elif sign[0] == "$":
-            self._dollar(sign, start, end)
-        elif sign[0] == "<":
-            self._tag(sign, start, end)
-        elif sign in (r"\(", r"\["):
+    def _command(self, sign: str, start: int, end: int) -> None:
+        if sign in (r"\(", r"\["):
             self._pending[sign] = start
         elif sign in (r"\)", r"\]"):
             opening = self._pending.pop(r"\(" if sign == r"\)" else r"\[", -1)
             if opening > self._barrier:
                 kind: Kind = "inline_formula" if sign == r"\)" else "block_formula"
                 self._accept(kind, opening, end, (opening + 2, start))
-        elif sign.startswith(r"\begin") and len(sign) > 7:
+        elif sign.startswith(r"\begin"):
             self._begin(_name(sign), start, end)
-        elif sign.startswith(r"\end") and len(sign) > 5:
+        else:
             self._end(_name(sign), start, end)
 
     def _dollar(self, sign: str, start: int, end: int) -> None:
@@ -163,7 +167,8 @@ class _Parser:
         self.found.append(Region(kind, start, end, body))
         if kind == "table" and name != "array":  # an array may stand within a formula
             self._barrier = start
-        self._pending = {sign: place for sign, place in self._pending.items() if place < start}
+        if self._pending:
+            self._pending = {sign: place for sign, place in self._pending.items() if place < start}
 
 
 def _name(sign: str) -> str:

@@ -71,36 +71,45 @@ def short_sentences(text: str, words: Words, comments: Places) -> Places:
 
 
 def _short_sentences(text: str, words: Words) -> Iterator[Span]:
-    for stop, low in _candidates(text, words):
+    marks, sound = words.marks.tobytes(), words.sound.tobytes()
+    for low, stop, end, past in _candidates(text, words):
         starts = words.starts[low : stop + 1].tolist()
-        start, end = _sentence(text, words, starts[0], stop)
-        begin = low + bisect_left(starts, start)
-        while begin <= stop and words.marks[words.starts[begin]]:  # the sentence proper comes behind the line's marks
-            begin += 1
-        if begin > stop or not (words.sound[begin : stop + 1].all() and _is_title(text[words.starts[begin] : end])):
+        first = bisect_left(starts, starts[0] + _sentence(text[starts[0] : past], end - starts[0]))
+        while first < len(starts) and marks[starts[first]]:  # the sentence proper comes behind the line's marks
+            first += 1
+        if 0 in sound[low + first : stop + 1] or not _is_title(
+            text[starts[first] : end] if first < len(starts) else ""
+        ):
             continue
-        start = int(words.starts[begin])
-        if start and words.marks[start - 1] and text[words.ends[begin - 1] - 2].isalnum():  # a number goes with it
-            begin -= 1
-            start = int(words.starts[begin])
-        if stop - begin < MAX_TITLE_WORDS and not (start and words.marks[start - 1]) and not _goes_on(text, start):
+        start = starts[first]
+        if start and marks[start - 1] and text[words.ends[low + first - 1] - 2].isalnum():  # a number goes with it
+            first -= 1
+            start = int(words.starts[low + first])
+        if len(starts) - first <= MAX_TITLE_WORDS and not (start and marks[start - 1]) and not _goes_on(text, start):
             yield start, end
 
 
-def _candidates(text: str, words: Words) -> Iterator[tuple[int, int]]:
-    """Give sound words that end in a full stop, with few words since the one before that does, if it is in their line.
+def _candidates(text: str, words: Words) -> Iterator[tuple[int, int, int, int]]:
+    """Find sound words that end in a full stop, with few words since the one before that does, if it is in their line.
 
-    Each comes with the first word from which a sentence has to be looked for: one more than a title may have.
+    Each comes behind the first word from which its sentence has to be looked for, one more than a title may have, and
+    before its end and the place to which it is looked for: what follows a full stop tells whether it ends a sentence.
     """
     stops = flags(words.signs[words.ends - 1].tobytes(), _STOPS).nonzero()[0]
-    borders = (words.parts[1:] != words.parts[:-1]).nonzero()[0] + 1
-    first = np.append(0, borders)[borders.searchsorted(stops, side="right")]  # word of its stretch
+    parts = words.parts[stops]
+    first = words.parts.searchsorted(parts)  # word of its stretch
     begun = np.maximum(np.append(0, stops[:-1] + 1), first)
-    held = np.append((words.parts[1:] == words.parts[:-1]) & words.bound[1:], [False])  # a title would end the line
-    near = words.sound[stops] & (stops - begun < MAX_TITLE_WORDS) & ~held[stops]
-    for stop, head in zip(stops[near].tolist(), first[near].tolist(), strict=True):
-        if text[words.ends[stop] - 2] not in ". ":  # no dots that lead to a page's number
-            yield stop, max(head, stop - MAX_TITLE_WORDS)
+    following = np.minimum(stops + 1, len(words.parts) - 1)
+    last = (words.parts[following] != parts) | (following == stops)
+    held = words.bound[following] & ~last  # a title would end the line
+    near = (words.sound[stops] & (stops - begun < MAX_TITLE_WORDS) & ~held).nonzero()[0]
+    stops = stops[near]
+    lows = np.maximum(first[near], stops - MAX_TITLE_WORDS)
+    ends = words.ends[stops]
+    pasts = np.where(last[near], ends, words.starts[following[near]] + 1)
+    for low, stop, end, past in zip(lows.tolist(), stops.tolist(), ends.tolist(), pasts.tolist(), strict=True):
+        if text[end - 2] not in ". ":  # no dots that lead to a page's number
+            yield low, stop, end, past
 
 
 def _goes_on(text: str, start: int) -> bool:
@@ -108,21 +117,13 @@ def _goes_on(text: str, start: int) -> bool:
     return text[max(start - 80, 0) : start].rstrip(" \t")[-1:] not in ("", "\n", ".", "!", "?", "。")
 
 
-def _sentence(text: str, words: Words, offset: int, stop: int) -> Span:
-    """Give the sentence that ends with the word `stop`, or an empty span where none does.
-
-    `offset` is the place in the text from which it is looked for, where a word of the same stretch starts.
-    """
-    end = int(words.ends[stop])
-    last = stop + 1 == len(words.starts) or words.parts[stop + 1] != words.parts[stop]
-    window = text[offset : end if last else int(words.starts[stop + 1]) + 1]
+def _sentence(window: str, end: int) -> int:
+    """Tell where in a window the sentence begins that ends at `end`; there where none does."""
     for begin, past in sentence_spans(window):
-        if offset + past >= end:
+        if past >= end:
             sentence = window[begin:past]
-            if offset + begin + len(sentence.rstrip()) == end:
-                return offset + past - len(sentence.lstrip()), end
-            break
-    return end, end
+            return past - len(sentence.lstrip()) if begin + len(sentence.rstrip()) == end else end
+    return end
 
 
 def _is_title(sentence: str) -> bool:

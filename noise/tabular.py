@@ -162,9 +162,8 @@ def _cell(text: str, start: int, end: int) -> TabularCell:
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:
-    inner = text[start:end]
-    start += len(inner) - len(inner.lstrip())
-    return start, max(start, start + len(inner.strip()))
+    inner = text[start:end].lstrip()
+    return end - len(inner), end - len(inner) + len(inner.rstrip())
 
 
 def _number(given: str) -> int:

@@ -94,8 +94,14 @@ def chinese_words(piece: str) -> list[str]:
     """Cut a text without white space into parts that together are all of it, each run of Chinese into its words."""
     found: list[str] = []
     for run in _HAN_RUN.split(piece):
-        found += chinese_cutter()(run) if _HAN_RUN.match(run) else [run] * bool(run)
+        found += _chinese_run(run) if _HAN_RUN.match(run) else [run] * bool(run)
     return found
+
+
+@lru_cache(maxsize=1 << 15)
+def _chinese_run(run: str) -> tuple[str, ...]:
+    """Keep what was cut: every rate, seed and comparison meets the same pages again."""
+    return tuple(chinese_cutter()(run))
 
 
 @cache

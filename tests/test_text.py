@@ -69,6 +69,7 @@ def test_kana_and_hangul_are_not_cut():
 def test_cutting_chinese_logs_nothing_and_leaves_no_cache_file(capfd, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     text_module.chinese_cutter.cache_clear()
+    text_module._chinese_run.cache_clear()
     text_module.words.cache_clear()
     with caplog.at_level(logging.DEBUG):
         assert words("北京上海") == ("北京", "上海")
