@@ -24,8 +24,6 @@ from .profile import Profile, load
 from .transplant import Losses, alone, transplant
 from .writing import Habits, Writer
 
-_SHIPPED = Path(__file__).parent / "profiles"
-
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
@@ -48,6 +46,11 @@ def _made_ready(path: Path, stamp: object) -> _Ready:  # noqa: ARG001 # a change
     weights = np.array([profile.lines.get(look, 0.0) for look in LOOKS])
     known = confusions(profile.confusions, profile.reading.misread)
     return _Ready(profile, Donors(profile), known, Habits(profile.reading), weights)
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Mapping[str, Path]:
+    return {file.stem: file for file in (Path(__file__).parent / "profiles").glob("*.json")}
 
 
 _REMEMBERED = 50_000
@@ -158,10 +161,12 @@ class Channel(TextNoise):
         return alone(page, float(known.pages[choice.page].lost.mean()), rng, lines=self.model == "block")
 
     def _path(self) -> Path:
-        shipped = _SHIPPED / f"{self.profile}.json"
-        path = shipped if shipped.is_file() else Path(self.profile)
+        shipped = _shipped()
+        if self.profile in shipped:
+            return shipped[self.profile]
+        path = Path(self.profile)
         if not path.is_file():
-            known = ", ".join(sorted(file.stem for file in _SHIPPED.glob("*.json")))
+            known = ", ".join(sorted(shipped))
             raise DataError(f"profile {self.profile}: no such file, and not one of {known}")
         return path
 

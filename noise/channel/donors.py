@@ -22,6 +22,9 @@ FEATURES = (
 """What is looked at in a page: logarithms of its words, of those of a line, of the document's pages, of lines; square
 roots of the shares of words by class; shares of words and of lines that its lines' looks let expect lost."""
 
+_SIZES = [FEATURES.index(name) for name in ("log_words", "log_line_words", "log_pages")]
+_KINDS = [FEATURES.index(NAMES[cls]) for cls in (FORMULA, CELL)]
+
 _LENGTH, _CONTENT, _SCORE = 0.3, 0.9, 1.0
 """Weights in the distance of pages of their sizes, of the kinds of content, and of the expected loss."""
 
@@ -171,11 +174,11 @@ def _effects(pages: Sequence[Pattern], whole: Sequence[NDArray[np.bool_]]) -> Va
 
 def _place(described: Values, weights: Values) -> Values:
     """Say where pages lie: by expected loss, sizes, and kinds of content; (pages, 6)."""
-    formula, cell = (described[:, FEATURES.index(NAMES[cls])] for cls in (FORMULA, CELL))
-    sizes = described[:, [FEATURES.index(name) for name in ("log_words", "log_line_words", "log_pages")]]
-    return np.column_stack(
-        [_SCORE * np.clip(described @ weights, -_FAR, _FAR), _LENGTH * sizes, _CONTENT * formula, _CONTENT * cell]
-    )
+    made = np.empty((len(described), 6))
+    made[:, 0] = _SCORE * np.minimum(np.maximum(described @ weights, -_FAR), _FAR)
+    made[:, 1:4] = _LENGTH * described[:, _SIZES]
+    made[:, 4:] = _CONTENT * described[:, _KINDS]
+    return made
 
 
 def described(pages: Sequence[Pattern], count: int | None = None) -> Values:

@@ -4,9 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .confusions import context
 from .profile import Confusion
 
@@ -38,13 +35,14 @@ class Confusions:
 
         Characters that were never seen to change wait longest, signs longer than letters and digits.
         """
-        if word not in self.seen:
+        known = self.seen.get(word)
+        if known is None:
             if len(self.seen) >= _MOST_SEEN:
                 self.seen.clear()
             options = tuple(self.table.get((context(word, place), sign), ()) for place, sign in enumerate(word))
             waits = [1 / o[-1][2] if o else 1e3 if s.isalnum() else 1e6 for o, s in zip(options, word, strict=True)]
-            self.seen[word] = options, tuple(waits)
-        return self.seen[word]
+            known = self.seen[word] = options, tuple(waits)
+        return known
 
 
 def confusions(found: Sequence[Confusion], steps: tuple[float, ...]) -> Confusions:
@@ -58,22 +56,21 @@ def confusions(found: Sequence[Confusion], steps: tuple[float, ...]) -> Confusio
     return Confusions({key: tuple(value) for key, value in table.items()}, steps)
 
 
-def misread(word: str, known: Confusions, draws: NDArray[np.float64], share: float) -> str:
+def misread(word: str, known: Confusions, draws: Sequence[Sequence[float]], share: float) -> str:
     """Change so many characters of a word, by likely confusions, at least one letter or digit.
 
     Args:
-        draws: (characters, 2) uniform draws: which characters change, and into what.
+        draws: for each character two uniform draws: whether it changes, and into what.
         share: share of the characters to change.
     """
     head, tail = word[:_LONGEST], word[_LONGEST:]
     options, patience = known.of(head)
-    drawn = draws[: len(head)].tolist()
-    where = [draw * wait for (draw, _), wait in zip(drawn, patience, strict=True)]
+    where = [draw * wait for (draw, _), wait in zip(draws, patience, strict=False)]
     chosen = sorted(range(len(head)), key=where.__getitem__)[: max(1, round(share * len(head)))]
     made, before = [], 0
     for place in sorted(chosen):
         if place >= before:
-            true, read = _choose(head, place, options[place], drawn[place][1])
+            true, read = _choose(head, place, options[place], draws[place][1])
             made += [head[before:place], read]
             before = place + len(true)
     return "".join(made) + head[before:] + tail

@@ -98,7 +98,7 @@ def read(text: str) -> PageWords:
     _refine(cls, kind, row)
     counted = places(cls != MARK)
     first = places(changes(row[counted]))
-    rows, size = row[counted[first]], np.diff(first, append=len(counted))
+    rows, size = row[counted[first]], np.diff(np.append(first, len(counted)))
     line = np.maximum(rows.searchsorted(row, side="right") - 1, 0)
     tally = np.bincount(line * 3 + kind, minlength=max(len(rows), 1) * 3).reshape(-1, 3)[: len(rows)]
     joined = np.ones(len(start), dtype=bool)
@@ -139,14 +139,14 @@ def codes(text: str) -> NDArray[np.uint32]:
 def _words(signs: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Give where what stands between white space begins and ends."""
     blank = np.ones(len(signs) + 2, dtype=bool)
-    blank[1:-1] = _BLANK[np.minimum(signs, len(_BLANK) - 1)]
+    blank[1:-1] = _BLANK.take(signs, mode="clip")
     edges = places(blank[1:] != blank[:-1])
     return edges[::2], edges[1::2]
 
 
 _NEW_LINE = ord("\n")
 _BLANK = np.array([chr(code).isspace() for code in range(0x3002)])
-"""White space by code; the last is U+3000."""
+"""White space by code; the last is U+3000, and U+3001 stands for all behind it."""
 
 
 def _kind(kind: str, text: str) -> int:
@@ -165,11 +165,10 @@ def _refine(cls: NDArray[np.int8], kind: NDArray[np.int8], row: NDArray[np.int64
     cls[((cls == WORD) | (cls == CAPITAL)) & begins] = FIRST
     if kind.any():
         worded = cls != MARK
-        formulas = (kind == 1) & worded
-        cells = (kind == 2) & worded
-        numbers = (cls == NUMBER) | (cls == ITEM) | (cls == MONEY)
-        cls[formulas] = FORMULA if formulas.sum() >= _MANY_FORMULAS * worded.sum() else STRAY
-        cls[cells] = np.where(numbers, CELL_NUMBER, CELL)[cells]
+        formulas, cells = places((kind == 1) & worded), places((kind == 2) & worded)
+        cls[formulas] = FORMULA if len(formulas) >= _MANY_FORMULAS * np.count_nonzero(worded) else STRAY
+        was = cls[cells]
+        cls[cells] = np.where((was == NUMBER) | (was == ITEM) | (was == MONEY), CELL_NUMBER, CELL)
 
 
 class _Classes(dict[str, int]):

@@ -69,28 +69,30 @@ def _lines(
 ) -> tuple[Ints, Values]:
     """Give for each line the donor's line (of all) whose words it follows, and the rate above which it is lost."""
     like, followed = np.zeros(len(page.size), dtype=np.int64), np.zeros(len(page.size), dtype=np.int64)
-    together = np.zeros(len(page.size))
+    together, apart = np.zeros(len(page.size)), {}
     for kind in sorted(set(page.kind.tolist())):
         mine = places(page.kind == kind)
         number = donors.for_kind(choice, kind)
         other, begin = donors.pages[number], donors.first_line[number]
-        apart = _apart(page, mine, other) + _BY_CHANCE * rng.random((len(mine), len(other.size)))
-        nearest = apart.argmin(1)
+        if number not in apart:
+            apart[number] = _apart(page, other)
+        distance = apart[number][mine] + _BY_CHANCE * rng.random((len(mine), len(other.size)))
+        nearest = distance.argmin(1)
         like[mine] = begin + nearest
         together[mine] = rng.random(len(other.size) + 1)[other.block[nearest]]
-        followed[mine] = begin + other.kept[apart[:, other.kept].argmin(1)]
+        followed[mine] = begin + other.kept[distance[:, other.kept].argmin(1)]
     effect = donors.effect[donors.page_of_line[like]]
     chance, own = expit(donors.score[like] + effect), expit(page.score + effect)
     rank = np.where(donors.lost[like], chance * together, chance + (1 - chance) * draws[:, 0])
     return followed, expit(_logit(rank) - _logit(own))
 
 
-def _apart(page: Pattern, mine: Ints, other: Pattern) -> Values:
-    """Give how unlike lines of one kind are, (mine, lines of the other page)."""
-    made: Values = _BY_SCORE * np.abs(page.score[mine, None] - other.score)
-    made += _BY_SIZE * np.abs(page.log_size[mine, None] - other.log_size)
-    made += _BY_KIND * (page.kind[mine[0]] != other.kind)
-    made += _BY_PLACE * np.abs(page.middle[mine, None] - other.middle)
+def _apart(page: Pattern, other: Pattern) -> Values:
+    """Give how unlike lines are, (lines, lines of the other page)."""
+    made: Values = _BY_SCORE * np.abs(page.score[:, None] - other.score)
+    made += _BY_SIZE * np.abs(page.log_size[:, None] - other.log_size)
+    made += _BY_KIND * (page.kind[:, None] != other.kind)
+    made += _BY_PLACE * np.abs(page.middle[:, None] - other.middle)
     return made
 
 

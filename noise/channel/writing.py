@@ -128,11 +128,12 @@ class Writer:
         return int(self.page.start[word]) if self.eligible[word] and self.losses.rate[first] < _HALF else None
 
     def _garbled(self, low: int, high: int, share: float) -> str:
-        page, parts = self.page, []
-        before = int(page.start[low])
-        for start, end in zip(page.start[low:high].tolist(), page.end[low:high].tolist(), strict=True):
-            word = page.text[start:end]
-            parts += [page.text[before:start], misread(word, self.confusions, self.signs[start:end], share)]
+        text, starts, ends = self.page.text, self.page.start[low:high].tolist(), self.page.end[low:high].tolist()
+        parts, first, before = [], starts[0], starts[0]
+        signs = self.signs[first : ends[-1]].tolist()
+        for start, end in zip(starts, ends, strict=True):
+            draws = signs[start - first : end - first]
+            parts += [text[before:start], misread(text[start:end], self.confusions, draws, share)]
             before = end
         return "".join(parts)
 
