@@ -43,7 +43,7 @@ def features(page: Pattern, pages: int) -> Values:
     """Describe a page of a document of so many pages, (len(FEATURES),); what is lost does not count."""
     words, chance = max(len(page.cls), 1), expit(page.score)
     logs = np.log([1 + words, 1 + words / max(len(page.size), 1), max(pages, 1), max(len(page.size), 1)])
-    owed = np.array([(chance * page.size).sum() / words, chance.mean() if len(chance) else 0.0])
+    owed = np.array([(chance * page.size).sum() / words, chance.sum() / max(len(chance), 1)])
     shares = np.bincount(page.cls, minlength=CLASSES)[1:] / words
     plain = np.array([1, logs[0], logs[0] ** 2, logs[1], logs[1] ** 2, logs[2], logs[2] ** 2, logs[3]])
     return np.concatenate([plain, np.sqrt(shares), [owed[0], np.sqrt(owed[0]), owed[1], np.sqrt(owed[1])]])

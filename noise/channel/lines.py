@@ -61,7 +61,7 @@ def looks(page: PageWords) -> Values:
     bounds = zip(start.tolist(), head.tolist(), end.tolist(), strict=True)
     rows = bytes(chain.from_iterable(_row(page.text, *line) for line in bounds))
     made[:, _ROW] = np.frombuffer(rows, dtype=np.uint8).reshape(len(size), -1)
-    for column, values in zip(_COUNTED, _counted(codes(page.text), start, head), strict=True):
+    for column, values in zip(_COUNTED, _counted(page.text, start, head), strict=True):
         made[:, column] = values
     made[0, _BEFORE] = made[-1, _AFTER] = 1
     made[:, _FORMULA], made[:, _FORMULA + 1] = page.kind == 1, page.kind == 2
@@ -96,10 +96,11 @@ def _row(text: str, start: int, head: int, end: int) -> tuple[bool, ...]:
     )  # fmt: skip
 
 
-def _counted(sign: NDArray[np.uint32], start: Ints, end: Ints) -> tuple[Values, NDArray[np.bool_], Values]:
+def _counted(text: str, start: Ints, end: Ints) -> tuple[Values, NDArray[np.bool_], Values]:
     """Give the looks of _COUNTED of the signs in [start, end) of lines: those of their words and digits."""
+    sign = codes("\n" + text)
     form = _forms(int(sign.max()).bit_length()).take(sign)
-    begins = _begins(form)
+    begins, form = _begins(form), form[1:]
     every = places(begins)
     initial = form[np.append(every, 0)[every.searchsorted(start)]]
     words, capitals, digits = (
@@ -119,11 +120,12 @@ def _forms(bits: int) -> NDArray[np.uint8]:
 
 
 def _begins(form: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Tell which signs begin words, behind numbers too: `d` and `e` in `3d_e4`."""
-    made: NDArray[np.bool_] = form & (_WORD | _DECIMAL) == _WORD
-    inside = np.append(form & _WORD > 0, False)
-    last = np.maximum.accumulate(np.where(form & _DECIMAL, -1, np.arange(len(form))))  # that is no digit; none is -1
-    made[1:] &= ~inside[last[:-1]]
+    """Tell which signs but the first begin words, behind numbers too: `d` and `e` in `3d_e4`; the first is neither."""
+    word, number = form & _WORD > 0, form & _DECIMAL > 0
+    letter = word[1:] & ~number[1:]
+    made: NDArray[np.bool_] = letter & ~word[:-1]
+    behind, other = places(letter & number[:-1]), places(~number)
+    made[behind] = ~word[other[other.searchsorted(behind) - 1]]  # the sign before the number
     return made
 
 

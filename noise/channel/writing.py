@@ -68,7 +68,7 @@ class Writer:
     def _linked(self) -> NDArray[np.bool_]:
         """(counted,) whether a word is lost together with the one before it, and nothing stands between them."""
         where, event = self.page.counted, self.losses.event
-        broken = np.cumsum(~self.joined)[where]
+        broken = places(~self.joined).searchsorted(where, side="right")
         made = np.zeros(len(where), dtype=bool)
         made[1:] = (event[1:] == event[:-1]) & (broken[1:] == broken[:-1])
         return made
