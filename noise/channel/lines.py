@@ -3,7 +3,7 @@
 import re
 import sys
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +58,7 @@ def looks(page: PageWords) -> Values:
     made[:, 0], made[:, 1], made[:, 2], made[:, 3] = 1, logs, logs**2, size == 1
     start, end = _bounds(page)
     head = np.minimum(start + _HEAD, end)
-    bounds = zip(start.tolist(), head.tolist(), end.tolist(), strict=True)
-    rows = bytes(chain.from_iterable(_row(page.text, *line) for line in bounds))
+    rows = bytes(chain.from_iterable(map(_row, repeat(page.text), start.tolist(), head.tolist(), end.tolist())))
     made[:, _ROW] = np.frombuffer(rows, dtype=np.uint8).reshape(len(size), -1)
     for column, values in zip(_COUNTED, _counted(page.text, start, head), strict=True):
         made[:, column] = values

@@ -1,4 +1,6 @@
 import json
+import re
+from hashlib import sha256
 from itertools import pairwise
 
 import numpy as np
@@ -13,12 +15,15 @@ from ohr.metrics.dose import by_page, question_dose
 from ohr.metrics.lcs import lcs
 from ohr.noise.channel import Channel
 from ohr.noise.channel.align import align
+from ohr.noise.channel.lines import LOOKS, looks
 from ohr.noise.channel.misreading import respace, rewrite
 from ohr.noise.channel.page import NAMES, read
 from ohr.noise.channel.pattern import Pattern
 from ohr.registry import Registry
 from ohr.text import normalise
 
+COUNTED = ("capitalised", "capitals", "digits", "starts_small")
+BYTES = {"tesseract": "0b1a1504066b845e", "rapidocr": "393b9449c29c642e"}
 MODELS = ("channel", "independent", "scatter", "block")
 SENTENCE = "The harbour company leased the ferry berth for 90 years, and it paid 1,250 dollars a month for “light”. "
 PAGE = "Lease of a berth\n" + "\n".join(SENTENCE * n for n in (1, 4, 2, 8)) + "\n$a^2 + b$ | 3 |\n\n17"
@@ -139,6 +144,30 @@ def test_words_are_classed_by_what_they_are_and_where():
         "\\emph": "notation", "租金": "foreign", "Page": "first", "7": "item",
     } == found  # fmt: skip
     assert page.size.tolist() == [18, 2]
+
+
+@given(texts)
+def test_the_looks_of_a_line_are_those_of_its_words(text):
+    page = read(text)
+    rows = looks(page)[:, [LOOKS.index(look) for look in COUNTED]]
+    for line, row in enumerate(rows):
+        start, end = page.start[page.line == line][0], page.end[page.line == line][-1]
+        head = text[start : min(start + 200, end)]
+        found = re.findall(r"[^\W\d_][^\W_]*", head)  # `d` and `e4` in `3d_e4`
+        upper = sum(word[0].isupper() for word in found)
+        digits = sum(map(str.isdigit, head))
+        assert row.tolist() == [
+            upper / len(found) if found else 0, bool(found) and head.isupper(), digits / len(head),
+            bool(found) and found[0][0].islower(),
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("profile", ["tesseract", "rapidocr"])
+def test_the_bytes_are_those_that_were_compared_with_real_pages(profile):
+    levels = [perturbed(PAGE * 3, rate, 7, profile=profile) for rate in (0.3, 0.5, 0.8, 1.0)]
+    told = "".join(f"{made.text}{[tuple(edit) for edit in made.edits]}" for made in levels)
+    assert Channel.version == 5, "other bytes are another version, and need another acceptance"
+    assert sha256(told.encode()).hexdigest()[:16] == BYTES[profile]
 
 
 @given(texts, texts)
