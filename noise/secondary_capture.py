@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from ohr.contracts import Image, NoisyImage
 
 from .camera import Capture
-from .distortion import Field, grid, lighten, opencv, shade
+from .distortion import Field, grid, lighten, opencv
 from .light import exposed, gradient
 from .picture import CELLS, Picture, split
 from .scene import centred, drawn, fitted, flat, frame, level, scaled
 
-_SENSORS = np.array(((0, 85), (85, 171)), dtype=np.int32)  # red, green; green, blue (Bayer), in 256ths of a pixel
+_SENSORS = np.array(((0, 1), (1, 2)))  # red, green; green, blue: as Bayer laid them
+_COLOURS = np.array((0, 85, 171), dtype=np.int32)  # where a screen's red, green and blue are, in 256ths of its pixel
 _BAND = 128  # rows, an even number: what fits into a processor's cache
 _GAP = 0.6  # how dark the gaps between a screen's rows are, beside its columns of one colour
 _PIXELS = (2000, 1500, 1100)
@@ -49,7 +50,7 @@ class SecondaryCapture(Capture):
             drawn(shown, scaled(1 / cell) @ lies @ np.diag((cell / across, cell / down, 1)), quad / cell, on)
         homography = centred(lies)
         cool, haze = rng.uniform(0.03, 0.1), rng.uniform(0.05, 0.18)
-        blue = 1 - cool * self.near * np.array([[(1, 0.4, 0)]], dtype=np.float32)
+        blue = 1 - cool * self.near * np.array((1, 0.4, 0))
         _veil(scene, _places(image, homography, rng), level(self.severity, 0, (0.05, 0.10, 0.18)), blue)
         window = np.float32(haze * self.near) * (1 - gradient(image, rng, _CELL)) ** 2
         seen = exposed(scene.each(lambda plane: lighten(plane, window)), rng, 0.4 * self.near)
@@ -66,26 +67,28 @@ def _shown(plane: Image, factor: float) -> tuple[Image, tuple[float, float]]:
     return shown, (size[1] / height, size[0] / width)
 
 
-def _veil(scene: Picture, places: tuple[Field, Field], amplitude: float, tint: Field) -> None:
+def _veil(scene: Picture, places: tuple[Field, Field], amplitude: float, light: Field) -> None:
     """Take from a picture what light the screen's grid keeps back: moire. In bands, and in place.
 
     Args:
         places: column and row of the screen that each place shows, in pixels of the screen, on a grid.
-        tint: what passes of red, green and blue in any case, (1, 1, 3).
+        light: red, green and blue of the screen's light, (3,), each up to 1.
     """
     cv2 = opencv()
     height, width = scene.frame.shape[:2]
     columns, rows = (cv2.resize(place * np.float32(256), (place.shape[1], height)) for place in places)
-    colours = np.tile(_SENSORS, (_BAND // 2 + 2, width // 2 + 1))[:, :width]
+    tiles = (_BAND // 2 + 2, width // 2 + 1)
+    sensors = np.tile(_SENSORS, tiles)[:, :width]
+    phases, filters = (_COLOURS[sensors], np.rint(255 * light).astype(np.uint8)[sensors])
     for top in range(0, height, _BAND):
         above = min(top, 2)  # rows more on each side: a sensor's other colours are seen beside it
         band = slice(top - above, top + _BAND + 2)
-        stripes = cv2.LUT(_phase(columns[band], colours), _wave(amplitude))
-        gaps = cv2.LUT(_phase(rows[band], np.zeros_like(colours)), _wave(_GAP * amplitude))
-        mosaic = cv2.multiply(stripes, gaps, scale=1 / 255)
+        stripes = cv2.LUT(_phase(columns[band], phases), _wave(amplitude))
+        gaps = cv2.LUT(_phase(rows[band], np.zeros_like(phases)), _wave(_GAP * amplitude))
+        mosaic = cv2.multiply(cv2.multiply(stripes, gaps, scale=1 / 255), filters[: len(gaps)], scale=1 / 255)
         gain = cv2.cvtColor(mosaic, cv2.COLOR_BayerRGGB2RGB)[above : above + _BAND]
-        tinted = split(gain, whole=len(scene.planes) == 1).each(lambda part: shade(part, tint))
-        for cell, plane, part in zip(CELLS, scene.planes, tinted.planes, strict=False):
+        gains = split(gain, whole=len(scene.planes) == 1)
+        for cell, plane, part in zip(CELLS, scene.planes, gains.planes, strict=False):
             seen = plane[top // cell : top // cell + len(part)]
             cv2.multiply(seen, part, scale=1 / 255, dst=seen)
 
