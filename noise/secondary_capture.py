@@ -12,7 +12,7 @@ from .camera import Capture
 from .distortion import Field, grid, lighten, opencv
 from .light import exposed, gradient
 from .picture import CELLS, Picture, split
-from .scene import centred, drawn, fitted, flat, frame, level, scaled
+from .scene import Quad, centred, drawn, fitted, flat, frame, level, scaled
 
 _SENSORS = np.array(((0, 1), (1, 2)))  # red, green; green, blue: as Bayer laid them
 _COLOURS = np.array((0, 85, 171), dtype=np.int32)  # where a screen's red, green and blue are, in 256ths of its pixel
@@ -41,20 +41,26 @@ class SecondaryCapture(Capture):
         lean = rng.uniform(-0.025, 0.025, (4, 2)) * self.severity * max(height, width)
         quad = fitted(frame(image) + lean, height, width, 0.02 * self.near)
         dark = int(rng.integers(18, 70))  # the rest of the screen
-        printed = self.printed(image)
-        scene = printed.each(lambda plane: np.full_like(plane, dark))
         lies, long = flat(image, quad), max(height, width)
         pixels = level(self.severity, long, [min(long, number) for number in _PIXELS])
-        for cell, plane, on in zip(CELLS, printed.planes, scene.planes, strict=False):
-            shown, (down, across) = _shown(plane, pixels / long)
-            drawn(shown, scaled(1 / cell) @ lies @ np.diag((cell / across, cell / down, 1)), quad / cell, on)
+        scene = _lit(self.printed(image), pixels / long, lies, quad, dark)
         homography = centred(lies)
         cool, haze = rng.uniform(0.03, 0.1), rng.uniform(0.05, 0.18)
         blue = 1 - cool * self.near * np.array((1, 0.4, 0))
         _veil(scene, _places(image, homography, rng), level(self.severity, 0, (0.05, 0.10, 0.18)), blue)
         window = np.float32(haze * self.near) * (1 - gradient(image, rng, _CELL)) ** 2
-        seen = exposed(scene.each(lambda plane: lighten(plane, window)), rng, 0.4 * self.near)
-        return NoisyImage(self.photographed(seen, rng), homography)
+        scene = scene.each(lambda plane: lighten(plane, window))
+        scene = exposed(scene, rng, 0.4 * self.near)
+        return NoisyImage(self.photographed(scene, rng), homography)
+
+
+def _lit(page: Picture, factor: float, lies: NDArray[np.float64], quad: Quad, dark: int) -> Picture:
+    """Show a page on a screen that has `factor` times its pixels, and draw that where the camera sees it."""
+    scene = page.each(lambda plane: np.full_like(plane, dark))
+    for cell, plane, on in zip(CELLS, page.planes, scene.planes, strict=False):
+        shown, (down, across) = _shown(plane, factor)
+        drawn(shown, scaled(1 / cell) @ lies @ np.diag((cell / across, cell / down, 1)), quad / cell, on)
+    return scene
 
 
 def _shown(plane: Image, factor: float) -> tuple[Image, tuple[float, float]]:
