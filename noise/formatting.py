@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, repeat
 from typing import Annotated, ClassVar, Literal
 
@@ -226,13 +226,11 @@ class Formatting(TextNoise):
         ]
 
 
-_new_edit = partial(tuple.__new__, Edit)  # as `Edit(...)`, but no function of Python's is called for each of thousands
-
-
 def _made(
     rules: Iterable[str], starts: list[int], ends: list[int], texts: Iterable[str], removed: Iterable[str] = repeat("")
 ) -> list[Edit]:
-    return list(map(_new_edit, zip(rules, starts, ends, texts, removed, strict=False)))
+    rows = zip(rules, starts, ends, texts, removed, strict=False)
+    return list(map(tuple.__new__, repeat(Edit), rows))  # as `Edit(...)`, in a quarter of the time: there are hundreds
 
 
 def _joined(made: Iterable[tuple[Edit, ...]]) -> list[Edit]:

@@ -61,13 +61,14 @@ def touched(units: Sequence[Units], rate: float, eligible: Sequence[Span], lengt
     order of the edits is that of what is put in at one place: ends first, then by the order of `units`.
     """
     spans = np.array(sorted(eligible), dtype=np.int64).reshape(-1, 2)
+    everywhere = _covers(spans, length)
     ends: list[Edit] = []
     others: list[Edit] = []
     for found in units:
         places = (found.at < rate).nonzero()[0]
-        if len(places) and not _covers(spans, length):
+        if len(places) and not everywhere:
             places = places[_inside(spans, found.starts[places], found.ends[places])]
-        if found.whole:
+        if found.whole and len(places):
             places = _apart(found, places)
         if len(places):
             chosen = places.tolist()

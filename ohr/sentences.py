@@ -4,7 +4,10 @@ import re
 
 from ohr.contracts import Span
 
-_END = re.compile(r"(?:(?<![.!?])[.!?]++[\"')\]]*(?=\s)|[。！？；]+[”’」』）]*|\n\s*\n)\s*")
+_END = re.compile(
+    r"[.!?\n。！？；]"  # what comes first is looked at first: an expression that begins with a set is found fast
+    r"(?:(?<=[.!?])(?<![.!?][.!?])[.!?]*+[\"')\]]*(?=\s)|(?<=[。！？；])[。！？；]*[”’」』）]*|(?<=\n)\s*\n)\s*"
+)
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[A-Z]|No|Nos|Mr|Mrs|Ms|Dr|St|Art|Fig|Eq|Sec|vs|etc|cf|e\.g|i\.e|approx|para|p|pp))\.$"
