@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ohr.errors import DataError
 
 from .lines import Values, expit
-from .page import CELL, FORMULA, NAMES
+from .page import CELL, FORMULA, NAMES, places
 from .pattern import Pattern
 from .profile import Profile
 
@@ -69,10 +69,11 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Pages of a group in the order in which they are like a page."""
+    """The page that was drawn, and how far each of the group's `members` is `apart` from the page it is drawn for."""
 
     page: int
-    order: Ints
+    members: Ints
+    apart: Values
 
 
 class Donors:
@@ -149,15 +150,17 @@ class Donors:
         """Draw one of the pages that are most like a page; those of other documents than `document` are set back."""
         strange = self.document[group.members] != document
         apart = ((group.places - place) ** 2).sum(1) + _STRANGER * strange
-        order = group.members[np.argsort(apart, kind="stable")]
-        return Choice(int(order[int(draw * min(_NEAREST, len(order)))]), order)
+        count = min(_NEAREST, len(apart))
+        near = places(apart <= np.partition(apart, count - 1)[count - 1])
+        order = near[np.argsort(apart[near], kind="stable")]
+        return Choice(int(group.members[order[int(draw * count)]]), group.members, apart)
 
     def for_kind(self, choice: Choice, kind: int) -> int:
         """Give the drawn page, or the next one that has lines of a kind."""
         if self.has[choice.page, kind]:
             return choice.page
-        fitting = choice.order[self.has[choice.order, kind] & ~self.all_lost[choice.order]]
-        return int(fitting[0]) if len(fitting) else choice.page
+        fitting = places((self.has[:, kind] & ~self.all_lost)[choice.members])
+        return int(choice.members[fitting[choice.apart[fitting].argmin()]]) if len(fitting) else choice.page
 
 
 def _effects(pages: Sequence[Pattern], whole: Sequence[NDArray[np.bool_]]) -> Values:
