@@ -112,9 +112,10 @@ def _counted(text: str, start: Ints, end: Ints) -> tuple[Values, NDArray[np.bool
 @lru_cache(maxsize=21)
 def _forms(bits: int) -> NDArray[np.uint8]:
     """Tell what signs are, for all codes of so many bits."""
-    sign = np.arange(min(1 << bits, sys.maxunicode + 1), dtype=np.uint32).view("<U1")
-    is_ = np.strings.isalnum, np.strings.isdecimal, np.strings.isupper, np.strings.islower, np.strings.isdigit
-    made: NDArray[np.uint8] = np.packbits([of(sign) for of in is_], axis=0, bitorder="little")[0]
+    every = "".join(map(chr, range(min(1 << bits, sys.maxunicode + 1))))
+    is_ = str.isalnum, str.isdecimal, str.isupper, str.islower, str.isdigit
+    told = [np.frombuffer(bytes(map(of, every)), dtype=np.uint8) for of in is_]
+    made: NDArray[np.uint8] = np.packbits(told, axis=0, bitorder="little")[0]
     return made
 
 
