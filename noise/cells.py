@@ -13,7 +13,10 @@ MARKDOWN = (("**", "**"), ("*", "*"), ("_", "_"))
 LATEX = (("\\textbf{", "}"), ("\\textit{", "}"), ("\\underline{", "}"))
 """Bold, italic and underline in both notations (III.1.1)."""
 
-_SOUND = re.compile(r"(?:[^\s\\{}$&%<>#*_|^~`]|\\[&%$#_])+")
+_SOUND = r"(?:[^\s\\{}$&%<>#*_|^~`]|\\[&%$#_])++(?!\S)"
+_STRETCH = re.compile(rf"({_SOUND}(?:\s++{_SOUND})*+)|\S+")
+"""Words without markup of their own, side by side; or another word."""
+
 _WORD = re.compile(r"\S+")
 _LINES = re.compile(r"[^\n]+")
 _LINE = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE)
@@ -92,21 +95,11 @@ def _reformed(rule: str, option: str, text: str, region: Region, offset: int, dr
 
 def _styled(rule: str, text: str, spans: list[Span], draws: list[float], markdown: float) -> tuple[Edit, ...]:
     """Wrap up to five words that stand side by side and have no markup of their own."""
-    stretches: list[list[Span]] = []
-    for span in spans:
-        fresh = True
-        for match in _WORD.finditer(text, *span):
-            word = match.span()
-            if not _SOUND.fullmatch(text, *word):
-                fresh = True
-            elif fresh:
-                stretches.append([word])
-                fresh = False
-            else:
-                stretches[-1].append(word)
+    stretches = [match.span() for span in spans for match in _STRETCH.finditer(text, *span) if match[1]]
     if not stretches:
         return ()
-    words = stretches[int(draws[2] * len(stretches))]
+    stretch = stretches[int(draws[2] * len(stretches))]
+    words = [word.span() for word in _WORD.finditer(text, *stretch)]
     count = len(words) if len(words) <= 5 else 2 + int(draws[3] * 4)
     first = int(draws[4] * (len(words) - count + 1))
     notation = MARKDOWN if draws[5] < markdown else LATEX
