@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,12 +191,12 @@ def _with_chinese(text: str, starts: Places, ends: Places) -> tuple[Places, Plac
             begun.append(start)
             ended.append(end)
             continue
-        place, fresh = start, True
-        for piece in chinese_words(word):
-            if fresh or piece[0].isalnum() or not _CLOSING.fullmatch(piece):
-                begun.append(place)
-                ended.append(place + len(piece))
-            else:  # punctuation stays with the word before it
-                ended[-1] = place + len(piece)
-            place, fresh = place + len(piece), False
+        pieces = chinese_words(word)
+        begins = [  # punctuation stays with the word before it
+            place
+            for place, piece in zip(accumulate(map(len, pieces), initial=start), pieces, strict=False)
+            if piece[0].isalnum() or place == start or not _CLOSING.fullmatch(piece)
+        ]
+        begun += begins
+        ended += [*begins[1:], end]
     return np.array(begun, dtype=np.int64), np.array(ended, dtype=np.int64)
