@@ -18,7 +18,7 @@ from .units import Flags, Places, painted
 _FRAGILE = "\\{}$&%<>#*_|^~`"
 """Signs that mean something to LaTeX or Markdown: a word with one is left alone, for wrapping it could break it."""
 
-_ESCAPED = "&%$#_"
+_ESCAPE = re.compile(rb"\\(?<!\\\\)[&%$#_]")
 """Signs that a backslash makes harmless."""
 
 _MARKS = re.compile(
@@ -74,7 +74,7 @@ def words_of(text: str, regions: Sequence[Region]) -> Words:
     marks, headings = _marks(text)
     marked = painted(marks, len(page))
     sound = ~(marked | painted(headings, len(page)) if headings else marked)[starts]
-    for fragile in (_fragile(page, signs), list(_beside_formulas(text, regions))):
+    for fragile in (_fragile(page), list(_beside_formulas(text, regions))):
         sound[starts.searchsorted(fragile, side="right") - 1] = False
     return Words(
         signs, starts, ends, parts, sound, _bound(signs, starts, ends), marked, painted(_rows(page), len(page))
@@ -83,7 +83,7 @@ def words_of(text: str, regions: Sequence[Region]) -> Words:
 
 # --- signs ------------------------------------------------------------------------------------------------
 
-_NEWLINE, _BACKSLASH = b"\n\\"
+_NEWLINE = ord("\n")
 CHINESE_STOP, _OTHER = 0x80, 0xFF
 _BEYOND, _FIRST_HAN = 0x3003, 0x2E80
 
@@ -119,7 +119,7 @@ _LONGEST_NUMBER = 10
 """Characters of a list's number with the mark behind it (CommonMark, 5.2)."""
 
 _SPACES = bytes(code < 128 and chr(code).isspace() for code in range(256))
-_ARE_FRAGILE, _ARE_ESCAPED = among(_FRAGILE), among(_ESCAPED)
+_ARE_FRAGILE = among(_FRAGILE)
 
 
 def flags(page: bytes | bytearray, table: bytes) -> Flags:
@@ -127,16 +127,9 @@ def flags(page: bytes | bytearray, table: bytes) -> Flags:
     return np.frombuffer(page.translate(table), dtype=bool)
 
 
-def _fragile(page: bytearray, signs: Signs) -> Places:
+def _fragile(page: bytearray) -> Places:
     """Find fragile signs that are not escaped."""
-    if b"\\" not in page:
-        return flags(page, _ARE_FRAGILE).nonzero()[0]
-    fragile = flags(page, _ARE_FRAGILE).copy()
-    escapes = (signs[:-1] == _BACKSLASH).nonzero()[0]
-    escapes = escapes[flags(signs[escapes + 1].tobytes(), _ARE_ESCAPED)]
-    escapes = escapes[(escapes == 0) | (signs[escapes - 1] != _BACKSLASH)]
-    fragile[escapes] = fragile[escapes + 1] = False
-    return fragile.nonzero()[0]
+    return flags(_ESCAPE.sub(b"  ", page), _ARE_FRAGILE).nonzero()[0]
 
 
 def _beside_formulas(text: str, regions: Sequence[Region]) -> Iterator[int]:
