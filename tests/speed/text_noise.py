@@ -2,8 +2,8 @@
 
 Real pages are those of OHRBench as they are, and neighbours joined until pages have its average of 1,034 tokens. The
 peer is what a knowledge base is measured with: normalising the same pages into words. Medians of three passes; peer and
-noise take turns, so that a busy machine slows both. Formulas and runs of Chinese are remembered from the first pass on, as
-they are in a study of several rates.
+noise take turns, so that a busy machine slows both. Formulas and runs of Chinese are remembered from the first pass on,
+as they are in a study of several rates.
 
     OHRBENCH_DATA=DIR python tests/speed/text_noise.py
 """
