@@ -4,12 +4,13 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ohr import layout
+from ohr import documents, layout
 from ohr.contracts import Question
 from ohr.errors import DataError
 from ohr.metrics.commands import KINDS
@@ -96,34 +97,52 @@ def find_folders(folder: Path, truth: Path | None = None, questions: Path | None
     if not truth.is_dir():
         raise DataError(f"{folder}: no ground truth: there is no folder {truth}; name it with --gt")
     names = sorted(path for path in folder.iterdir() if path.is_dir() and path != truth) if several else [folder]
-    bases = {path.name: path for path in names if any(path.rglob("*.json"))}
+    bases = {path.name: path for path in names if _texts(path)}
     if not bases:
-        raise DataError(f"{folder}: no knowledge base: no folder of JSON pages beside the ground truth")
+        raise DataError(f"{folder}: no knowledge base: no folder of JSON pages or texts beside the ground truth")
     homes = [home / name for home in (truth.parent, truth.parent.parent) for name in _QUESTION_FILES]
     return Folders(bases, truth, questions or next((path for path in homes if path.is_file()), None))
 
 
 def of_folder(name: str, folders: Folders) -> Stats:
-    """Measure one knowledge base of a folder on the documents that its ground truth has."""
+    """Measure one knowledge base of a folder on the documents that its ground truth has.
+
+    A text file that only the ground truth's folder has is no document of a benchmark, but what tells about it.
+
+    Raises:
+        DataError: they have no document in common.
+    """
     base = folders.bases[name]
+    files = {
+        path: document
+        for path, document in documents.names(_texts(folders.truth)).items()
+        if documents.is_structured(path) or (base / path).is_file()
+    }
+    if not any((base / path).is_file() for path in files):
+        raise DataError(f"{base}: none of its files is named as one of {folders.truth} (.json, .txt, .md)")
     ledger = _ledger(base / "edits.jsonl")
-    documents = sorted(
-        path.relative_to(folders.truth).with_suffix("").as_posix() for path in folders.truth.rglob("*.json")
-    )
     asked = layout.read_questions(folders.questions) if folders.questions else []
     about: dict[str, list[Question]] = defaultdict(list)
     for question in asked:
         about[question.document].append(question)
     questions: list[tuple[str, QuestionDose]] = []
     pages: list[SeenPage] = []
-    for document in documents:  # one at a time: a benchmark's text need not be held at once
-        truth = by_page(layout.read_pages(folders.truth, document))
-        here = by_page(layout.read_pages(base, document))
+    for path, document in sorted(
+        files.items(), key=itemgetter(1)
+    ):  # one at a time: a benchmark's text need not be held at once
+        truth = by_page(documents.read(folders.truth / path, document))
+        here = by_page(documents.read(base / path, document))
         questions += [(q.evidence_source, question_dose(q, truth, here)) for q in about[document]]
         for place, page in truth.items():
             sources = {q.evidence_source for q in about[document] if page.index in q.pages}
             pages.append(see(page, here.get(place), sources, ledger.get(place, {})))
     return gather(name, questions, pages)
+
+
+def _texts(folder: Path) -> list[Path]:
+    """List the files below a folder that can be documents, by their paths inside it."""
+    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in documents.SUFFIXES)
+    return [path.relative_to(folder) for path in found]
 
 
 def _ledger(path: Path) -> dict[tuple[str, int], Counter[str]]:

@@ -15,7 +15,7 @@ def apply(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A file or a folder.", show_default=False)],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder.", show_default=False)],
     noise: Annotated[
-        str,
+        list[str],
         typer.Option(
             metavar="NOISE",
             help="As in a spec, such as '{kind: formatting, rate: 0.3}', or a YAML file with it.",
@@ -41,12 +41,15 @@ def apply(
     from ohr.engine.apply import LEDGER, summary
     from ohr.engine.apply import apply as lay
     from ohr.engine.local import LocalExecutor
+    from ohr.errors import SpecError
     from ohr.layout import read_questions
     from ohr.registry import Registry
     from ohr.spec.fragment import read_noise
 
     files = tuple(path.resolve() for path in plugin or ())
-    chain = read_noise(noise, Registry(files))
+    if len(noise) > 1:
+        raise SpecError("--noise stands more than once: a chain is one list, '[{kind: ...}, {kind: ...}]'")
+    chain = read_noise(noise[0], Registry(files))
     for stage in chain.noises:
         stage.check()
     asked = read_questions(questions) if questions else ()

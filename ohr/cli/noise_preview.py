@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +24,8 @@ def preview(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A page image, a PDF or a text.", show_default=False)],
     kinds: Annotated[str | None, typer.Option(metavar="A,B", help="Kinds of noise; all that fit the file.")] = None,
     noise: Annotated[
-        list[str] | None, typer.Option(metavar="NOISE", help="A noise as in a spec; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NOISE", help="A noise as in a spec, at the level it names if any; may be repeated."),
     ] = None,
     levels: Annotated[str | None, typer.Option(metavar="X,Y", help="Severities (0.25,0.5,1) or rates.")] = None,
     page: Annotated[int, typer.Option(min=0, metavar="N", help="Which page, from 0.")] = 0,
@@ -54,7 +56,9 @@ def preview(
         from ohr.errors import SpecError
 
         raise SpecError(f"--out {target}: must end in .html{' or .png' if family == 'image_noise' else ''}")
-    noises = _at_levels(_chosen(family, kinds, noise or []), _levels(levels or _LEVELS[family]))
+    noises = _at_levels(
+        _chosen(family, kinds, noise or []), _levels(levels) if levels else (), _levels(_LEVELS[family])
+    )
     if family == "text_noise":
         found = _show_text(file, page, noises, seed, target)
     else:
@@ -115,8 +119,14 @@ def _levels(given: str) -> list[float]:
     return found
 
 
-def _at_levels(stages: Sequence[Any], levels: Sequence[float]) -> list[list[Any]]:
-    return [[stage.model_copy(update={stage.knob: level}) for level in levels] for stage in stages]
+def _at_levels(stages: Sequence[Any], asked: Sequence[float], usual: Sequence[float]) -> list[list[Any]]:
+    """Give each noise at the levels asked for; without any, at the one that it names, or at the usual ones."""
+    return [
+        [stage]
+        if not asked and stage.knob in stage.model_fields_set
+        else [stage.model_copy(update={stage.knob: level}) for level in asked or usual]
+        for stage in stages
+    ]
 
 
 def _engine(kind: str) -> "OcrBackend | None":
@@ -159,8 +169,8 @@ def _show_images(
     with bars() as progress:
         shown = try_images(trials, LocalExecutor(workers), progress)
     clean, *rest = zip(trials, shown, strict=True)
-    size = len(noises[0]) if noises else 0
-    groups = [rest[place : place + size] for place in range(0, len(rest), size or 1)]
+    left = iter(rest)
+    groups = [list(islice(left, len(levels))) for levels in noises]
     rows = [_row([clean])] + [_row(group) for group in groups]
     path, index = shared["path"], shared["index"]
     write_sheet(target, f"{path.name}, page {index}", rows)

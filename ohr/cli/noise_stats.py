@@ -33,7 +33,7 @@ _KEY = (
 
 def stats(
     source: Annotated[
-        Path, typer.Argument(metavar="RUN|DIR", help="A run, or pages in OHRBench's layout.", show_default=False)
+        Path, typer.Argument(metavar="RUN|DIR", help="A run, or a folder of pages or texts.", show_default=False)
     ],
     gt: Annotated[Path | None, typer.Option(metavar="DIR", help="Ground truth; `gt` in or beside DIR.")] = None,
     questions: Annotated[

@@ -1,23 +1,25 @@
 """Noise on files, without a run: the same texts and images that a knowledge base of the same documents would get."""
 
+import codecs
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ohr import images, layout, pdf
-from ohr.contracts import Image, ImageNoise, Page, Question, TextNoise
+from ohr import documents, images, layout, pdf
+from ohr.contracts import Image, ImageNoise, Question, TextNoise
 from ohr.engine.images import OtherPages, distort
 from ohr.engine.local import Executor
 from ohr.engine.perturb import perturb
 from ohr.engine.progress import Progress
-from ohr.errors import DataError, SpecError
+from ohr.errors import SpecError
 from ohr.spec.fragment import Family, NoiseChain
+from ohr.wording import counted, named
 
 FORMS: Mapping[Family, tuple[str, ...]] = {
-    "text_noise": (".json", ".txt", ".md", ".mmd", ".markdown"),
+    "text_noise": documents.SUFFIXES,
     "image_noise": (".pdf", *images.SUFFIXES),
 }
 """Suffixes of the files that each family of noise can be laid on."""
@@ -81,8 +83,7 @@ def apply(
 ) -> Applied:
     """Lay noise on a file or a folder of files; writes the same layout, and a ledger of all edits.
 
-    A document is named by its path below `source`, without suffix: as in a benchmark of OHRBench's layout. Files that
-    would so share a name (`a.txt`, `a.md`) keep their suffix in it: each is a document, with draws of its own.
+    Documents are named as `documents.names` tells: as in a benchmark of OHRBench's layout.
 
     Args:
         source: JSON in OHRBench's layout, text or Markdown for text noise; PDFs or images for image noise.
@@ -92,7 +93,7 @@ def apply(
         dpi: resolution at which PDFs are rendered.
 
     Raises:
-        SpecError: there is nothing to do, or `target` is not empty.
+        SpecError: there is nothing to do, `target` is not empty, or placed noise has no question about any file.
     """
     _refuse(source, target, chain, questions)
     files = sorted(p for p in source.rglob("*") if p.is_file()) if source.is_dir() else [source]
@@ -106,13 +107,16 @@ def apply(
     about: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         about[question.document].append(question)
-    names = _names([path.relative_to(root) for path in fitting])
+    names = documents.names([path.relative_to(root) for path in fitting])
     tasks = [
         FileTask(root / path, target / path, name, chain.noises, tuple(about[name]), seed, dpi)
         for path, name in names.items()
     ]
-    named = set(names.values())
-    done.unasked = sum(question.document not in named for question in questions)
+    known = set(names.values())
+    done.unasked = sum(question.document not in known for question in questions)
+    if _placed(chain) and done.unasked == len(questions):
+        asked = f"{source}: none of {counted(len(questions), 'question')} is about a file of it"
+        raise SpecError(f"{asked}: its documents are {named(sorted(known))}, and not {questions[0].document}")
     target.mkdir(parents=True, exist_ok=True)
     with progress.step("noise", len(tasks)) as advance:
         for outcome in executor.map(lay, tasks, 0):
@@ -129,12 +133,6 @@ def apply(
     return done
 
 
-def _names(files: Sequence[Path]) -> dict[Path, str]:
-    """Name the document of each file, by its path inside the folder."""
-    shared = Counter(path.with_suffix("") for path in files)
-    return {path: (path if shared[path.with_suffix("")] > 1 else path.with_suffix("")).as_posix() for path in files}
-
-
 def _refuse(source: Path, target: Path, chain: NoiseChain, questions: Sequence[Question]) -> None:
     if not source.exists():
         raise SpecError(f"{source}: no such file or folder")
@@ -142,9 +140,13 @@ def _refuse(source: Path, target: Path, chain: NoiseChain, questions: Sequence[Q
         raise SpecError(f"{target}: is not empty; give a folder that is not there yet")
     if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
         raise SpecError(f"{target}: lies inside {source}; give a folder beside it")
-    placed = [noise for noise in chain.noises if isinstance(noise, TextNoise) and noise.where != "everywhere"]
+    placed = _placed(chain)
     if placed and not questions:
         raise SpecError(f"where: {placed[0].where} goes by questions: name their file with --questions")
+
+
+def _placed(chain: NoiseChain) -> list[TextNoise]:
+    return [noise for noise in chain.noises if isinstance(noise, TextNoise) and noise.where != "everywhere"]
 
 
 def lay(task: FileTask) -> dict[str, int]:
@@ -158,13 +160,13 @@ def lay(task: FileTask) -> dict[str, int]:
 
 
 def _lay_text(task: FileTask, noises: Sequence[TextNoise]) -> dict[str, int]:
-    structured = task.source.suffix.lower() == ".json"
-    pages = layout.read_pages(task.source.parent, task.source.stem) if structured else [read_text(task.source)]
-    pages = [Page(task.document, page.index, page.text, page.error) for page in pages]
+    pages = documents.read(task.source, task.document)
     made = perturb(pages, noises, task.questions, task.seed)
     texts = {page.index: page.text for page in made.pages}
+    structured = documents.is_structured(task.source)
     content = layout.with_texts(task.source, texts) if structured else texts[0]
-    task.target.write_bytes(content.encode("utf-8", "replace"))
+    marked = not structured and task.source.read_bytes().startswith(codecs.BOM_UTF8)
+    task.target.write_bytes((codecs.BOM_UTF8 if marked else b"") + content.encode("utf-8", "replace"))
     records = made.records()
     with task.ledger.open("w", encoding="utf-8") as opened:
         for page, edits in zip(made.pages, records, strict=True):
@@ -172,14 +174,6 @@ def _lay_text(task: FileTask, noises: Sequence[TextNoise]) -> dict[str, int]:
                 opened.write(json.dumps({"document": task.document, "page": page.index, **edit}) + "\n")
     words = sum(len(page.text.split()) for page in pages)
     return {"pages": len(pages), "edits": sum(map(len, records)), "aimed": made.aimed, "words": words}
-
-
-def read_text(path: Path) -> Page:
-    """Read a text file as one page; raises DataError when it is not UTF-8."""
-    try:
-        return Page(path.stem, 0, path.read_bytes().decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from None
 
 
 def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, int]:

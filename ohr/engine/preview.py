@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ohr import images, layout, pdf
+from ohr import documents, images, pdf
 from ohr.contracts import Edit, Image, ImageNoise, NoisyImage, OcrBackend, Page, TextNoise
-from ohr.engine.apply import FORMS, read_text
+from ohr.engine.apply import FORMS
 from ohr.engine.images import OtherPages, distort
 from ohr.engine.local import Executor
 from ohr.engine.perturb import perturb
@@ -159,8 +159,7 @@ def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) ->
         DataError: the file cannot be read, or has no such page.
         SpecError: a noise goes by questions.
     """
-    structured = path.suffix.lower() == ".json"
-    pages = layout.read_pages(path.parent, path.stem) if structured else [read_text(path)]
+    pages = documents.read(path, path.stem)
     chosen = [page for page in pages if page.index == index]
     if not chosen:
         numbers = ", ".join(str(page.index) for page in pages[:10])

@@ -66,7 +66,8 @@ def _entry(source: Source) -> tuple[Where, Any]:
             return where, list(data)
     elif isinstance(data, Mapping) and data:
         return where, data
-    raise SpecError(f"{source.file}: must be a mapping with a `kind`, or a list of them (got {data!r:.60})")
+    wanted = "a mapping with a `kind`, as in '{kind: formatting, rate: 0.3}', or a list of them"
+    raise SpecError(f"{source.file}: must be {wanted} (got {data!r:.60})")
 
 
 def _family(builder: Builder, entry: Any, where: Where) -> Family | None:

@@ -213,6 +213,33 @@ def test_a_mistake_is_one_sentence(ohr, home, pages, noise, told):
     assert not (home / "out").exists()
 
 
+def test_two_noises_are_a_chain_or_none(ohr, home, pages):
+    twice = ("--noise", "{kind: formatting}", "--noise", "{kind: channel}")
+    done = ohr("noise", "apply", pages, "out", *twice)
+    assert done.exit_code == 2 and "a chain is one list" in done.stderr
+    assert not (home / "out").exists()
+
+
+def test_placed_noise_needs_a_question_about_one_of_the_files(ohr, home):
+    (home / "in").mkdir()
+    (home / "in" / "lease.txt").write_text(TEXT)
+    asked = {"ID": "1", "doc_name": "lease.txt", "questions": "Who?", "answers": "All", "evidence_source": "text"}
+    asked |= {"evidence_page_no": 0, "evidence_context": "All were content with that."}
+    (home / "qas.json").write_text(json.dumps([asked]))
+    words = ("noise", "apply", "in", "out", "--noise", "{kind: formatting, rate: 0.5, where: evidence}")
+    done = ohr(*words, "--questions", "qas.json")
+    assert done.exit_code == 2
+    assert "none of 1 question is about a file of it: its documents are lease, and not lease.txt" in done.stderr
+    assert not (home / "out").exists()
+
+
+def test_a_mark_of_byte_order_stays_where_it_was(ohr, home):
+    (home / "lease.txt").write_text(TEXT, encoding="utf-8-sig")
+    assert ohr("noise", "apply", "lease.txt", "out", "--noise", "{kind: formatting, rate: 1}").exit_code == 0
+    made = (home / "out" / "lease.txt").read_text(encoding="utf-8")
+    assert made[0] == "\ufeff" and "\ufeff" not in made[1:] and made[1:] != TEXT
+
+
 def test_it_writes_over_nothing(ohr, home, pages):
     (home / "out").mkdir()
     (home / "out" / "mine.txt").write_text("x")

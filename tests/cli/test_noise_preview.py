@@ -116,6 +116,20 @@ def test_an_inserted_line_break_is_seen(ohr, home):
     assert '<ins title="paragraph" class="gap break">\n</ins>' in made
 
 
+def test_a_noise_is_shown_at_the_level_that_it_names(ohr, home, photo):
+    (home / "note.md").write_text("The company leased the berth for ninety years. " * 9)
+    given = ("--noise", "{kind: formatting, rate: 0.8}", "--noise", "{kind: formatting}")
+    told = asked(ohr("noise", "preview", "note.md", *given, "--json"))
+    assert [noise["rate"] for noise in told["noises"]] == [0.8, 0.1, 0.3, 0.6]
+    told = asked(ohr("noise", "preview", "note.md", *given, "--levels", "0.2", "--json"))
+    assert [noise["rate"] for noise in told["noises"]] == [0.2, 0.2]
+    given = ("--noise", "{kind: rotation, severity: 0.7}", "--noise", "{kind: shadows}", "--ocr", "none")
+    told = asked(ohr("noise", "preview", photo, *given, "--workers", 1, "--json"))
+    assert [noise["severity"] for noise in told["noises"]] == [0.7, 0.25, 0.5, 1]
+    page = (home / "page-noise.html").read_text()
+    assert page.index("severity 0.7") < page.index("shadows") < page.index("severity 0.25")
+
+
 def test_pages_that_a_file_does_not_have_are_told(ohr, home):
     (home / "none.json").write_text("[]")
     (home / "two.json").write_text('[{"page_idx": 3, "text": "a"}, {"page_idx": 4, "text": "b"}]')

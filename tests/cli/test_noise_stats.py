@@ -111,3 +111,32 @@ def test_the_tables_have_a_key_and_no_row_of_nothing(ohr_here):
     assert "r_clean: r_noise of evidence that is whole" in tables[0]
     assert tables[-1].startswith("edits of text noise per page")
     assert [line.split()[0] for line in tables[-1].splitlines()[2:]] == ["formatting-0.1", "formatting-0.6"]
+
+
+def test_texts_are_measured_as_pages_are(ohr_here, tmp_path):
+    source, noisy, more = tmp_path / "notes", tmp_path / "noisy", tmp_path / "more"
+    source.mkdir()
+    for name in ("lease.txt", "rent.md", "rent.txt"):
+        (source / name).write_text(f"The {name} says that the company leased the berth. It paid well. " * 9)
+    pages = [{"page_idx": index, "text": "The ferry leaves at nine in the morning. " * 9} for index in (0, 1)]
+    (source / "ferry.json").write_text(json.dumps(pages))
+    noise = ("--noise", "{kind: formatting, rate: 0.6}", "--workers", 1, "--json")
+    applied = json.loads(ohr_here("noise", "apply", source, noisy, *noise).stdout)
+    found = told(ohr_here, noisy, "--gt", source)["noisy"]
+    assert found["pages"] == applied["pages"] == 5
+    assert sum(found["edits"].values()) * 5 == pytest.approx(applied["edits"])
+    assert found["distances"]["quantiles"][0] > 0
+
+    more.mkdir()
+    (more / "LICENSE.md").write_text("What only one folder has is no document.")
+    (more / "ferry.json").write_text(json.dumps(pages))
+    assert told(ohr_here, noisy, "--gt", more)["noisy"]["pages"] == 2
+
+
+@pytest.mark.parametrize("name", ["other.txt", "other.json", "page.png"])
+def test_a_ground_truth_of_other_documents_is_refused(ohr_here, tmp_path, name):
+    for folder, file in (("noisy", "mine.txt"), ("truth", name)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / file).write_text("[]")
+    done = ohr_here("noise", "stats", tmp_path / "noisy", "--gt", tmp_path / "truth")
+    assert done.exit_code == 2 and "none of its files is named as one of" in done.stderr
