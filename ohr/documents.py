@@ -10,6 +10,20 @@ from ohr.errors import DataError
 
 SUFFIXES = (".json", ".txt", ".md", ".mmd", ".markdown")
 
+LEDGER, SUMMARY = "edits.jsonl", "noise.json"
+"""Files that stand at the top of a folder of noisy documents, and are none: all edits, and what was done."""
+
+
+def files(folder: Path) -> list[Path]:
+    """List the files below a folder by their paths inside it; hidden files and folders are skipped."""
+    found = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
+    return [path for path in found if not any(part.startswith(".") for part in path.parts)]
+
+
+def can_be(path: Path) -> bool:
+    """Tell by its path inside a folder whether a file can be a document of text."""
+    return path.suffix.lower() in SUFFIXES and path != Path(SUMMARY)
+
 
 def names(files: Sequence[Path]) -> dict[Path, str]:
     """Name the document of each file, by its path inside the folder.
@@ -33,13 +47,12 @@ def read(path: Path, document: str) -> list[Page]:
     """
     if not path.is_file():
         return []
-    pages = layout.read_pages(path.parent, path.stem) if is_structured(path) else [_read_text(path)]
-    return [Page(document, page.index, page.text, page.error) for page in pages]
+    return layout.read_file(path, document) if is_structured(path) else [_read_text(path, document)]
 
 
-def _read_text(path: Path) -> Page:
+def _read_text(path: Path, document: str) -> Page:
     """Read a text file as one page, without the mark of byte order that some editors begin it with."""
     try:
-        return Page(path.stem, 0, path.read_bytes().decode("utf-8-sig"))
+        return Page(document, 0, path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from None

@@ -125,8 +125,11 @@ def read_pages(base: Path, document: str) -> list[Page]:
         DataError: the file is not a list of pages. A page whose text is null is a Page with an error.
     """
     path = base / f"{document}.json"
-    if not path.is_file():
-        return []
+    return read_file(path, document) if path.is_file() else []
+
+
+def read_file(path: Path, document: str) -> list[Page]:
+    """Read a document's file in page order; raises as `read_pages` does."""
     try:
         entries = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:

@@ -120,7 +120,7 @@ def of_folder(name: str, folders: Folders) -> Stats:
     }
     if not any((base / path).is_file() for path in files):
         raise DataError(f"{base}: none of its files is named as one of {folders.truth} (.json, .txt, .md)")
-    ledger = _ledger(base / "edits.jsonl")
+    ledger = _ledger(base / documents.LEDGER)
     asked = layout.read_questions(folders.questions) if folders.questions else []
     about: dict[str, list[Question]] = defaultdict(list)
     for question in asked:
@@ -141,8 +141,7 @@ def of_folder(name: str, folders: Folders) -> Stats:
 
 def _texts(folder: Path) -> list[Path]:
     """List the files below a folder that can be documents, by their paths inside it."""
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in documents.SUFFIXES)
-    return [path.relative_to(folder) for path in found]
+    return [path for path in documents.files(folder) if documents.can_be(path)]
 
 
 def _ledger(path: Path) -> dict[tuple[str, int], Counter[str]]:

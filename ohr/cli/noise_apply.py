@@ -38,8 +38,9 @@ def apply(
     in `ohr run` get the same noise.
     """
     from ohr.cli.bars import bars
-    from ohr.engine.apply import LEDGER, summary
+    from ohr.documents import LEDGER
     from ohr.engine.apply import apply as lay
+    from ohr.engine.apply import summary
     from ohr.engine.local import LocalExecutor
     from ohr.errors import SpecError
     from ohr.layout import read_questions

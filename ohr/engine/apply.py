@@ -24,8 +24,6 @@ FORMS: Mapping[Family, tuple[str, ...]] = {
 }
 """Suffixes of the files that each family of noise can be laid on."""
 
-LEDGER = "edits.jsonl"
-
 
 @dataclass(frozen=True, slots=True)
 class FileTask:
@@ -96,18 +94,19 @@ def apply(
         SpecError: there is nothing to do, `target` is not empty, or placed noise has no question about any file.
     """
     _refuse(source, target, chain, questions)
-    files = sorted(p for p in source.rglob("*") if p.is_file()) if source.is_dir() else [source]
+    files = documents.files(source) if source.is_dir() else [Path(source.name)]
     root = source if source.is_dir() else source.parent
     done = Applied()
-    fitting = [path for path in files if path.suffix.lower() in FORMS[chain.family]]
-    done.left_alone = [str(path.relative_to(root)) for path in files if path not in set(fitting)]
+    written = (Path(documents.LEDGER), Path(documents.SUMMARY))  # of noise that was laid before: ours replace them
+    fitting = [path for path in files if path.suffix.lower() in FORMS[chain.family] and path not in written]
+    done.left_alone = [str(path) for path in files if path not in set(fitting)]
     if not fitting:
         wanted = ", ".join(FORMS[chain.family])
         raise SpecError(f"{source}: nothing that {chain.family.replace('_', ' ')} can be laid on ({wanted})")
     about: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         about[question.document].append(question)
-    names = documents.names([path.relative_to(root) for path in fitting])
+    names = documents.names(fitting)
     tasks = [
         FileTask(root / path, target / path, name, chain.noises, tuple(about[name]), seed, dpi)
         for path, name in names.items()
@@ -127,9 +126,9 @@ def apply(
             done.files += 1
             for name, value in outcome.result.items():
                 setattr(done, name, getattr(done, name) + value)
-    _gather(target / LEDGER, tasks)
+    _gather(target / documents.LEDGER, tasks)
     about_it = {"noise": [noise.model_dump(mode="json") for noise in chain.noises], "seed": seed, **asdict(done)}
-    (target / "noise.json").write_text(json.dumps(about_it, indent=1, ensure_ascii=False) + "\n")
+    (target / documents.SUMMARY).write_text(json.dumps(about_it, indent=1, ensure_ascii=False) + "\n")
     return done
 
 

@@ -240,6 +240,33 @@ def test_a_mark_of_byte_order_stays_where_it_was(ohr, home):
     assert made[0] == "\ufeff" and "\ufeff" not in made[1:] and made[1:] != TEXT
 
 
+def test_noise_can_be_laid_on_what_is_noisy(ohr, home):
+    (home / "in").mkdir()
+    (home / "in" / "lease.txt").write_text(TEXT)
+    noise = ("--noise", "{kind: formatting, rate: 0.5}", "--workers", 1, "--json")
+    assert ohr("noise", "apply", "in", "out", *noise).exit_code == 0
+    done = ohr("noise", "apply", "out", "twice", *noise)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["left_alone"] == ["edits.jsonl", "noise.json"]
+    assert json.loads(ohr("noise", "stats", "twice", "--gt", "out", "--json").stdout)[0]["pages"] == 1
+
+
+def test_hidden_files_are_no_documents(ohr, home):
+    (home / "in" / ".checkpoints").mkdir(parents=True)
+    for name in ("lease.txt", ".lease.txt", ".checkpoints/lease.txt"):
+        (home / "in" / name).write_bytes(TEXT.encode() if name == "lease.txt" else b"\xff")
+    done = ohr("noise", "apply", "in", "out", "--noise", "{kind: formatting}", "--workers", 1, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["files"] == 1 and json.loads(done.stdout)["left_alone"] == []
+
+
+def test_a_suffix_in_capitals_is_the_same_suffix(ohr, home):
+    (home / "LEASE.JSON").write_text(json.dumps([{"page_idx": 0, "text": TEXT}]))
+    done = ohr("noise", "apply", "LEASE.JSON", "out", "--noise", "{kind: formatting, rate: 1}", "--json")
+    assert json.loads(done.stdout)["pages"] == 1
+    assert json.loads((home / "out" / "LEASE.JSON").read_text())[0]["text"] != TEXT
+
+
 def test_it_writes_over_nothing(ohr, home, pages):
     (home / "out").mkdir()
     (home / "out" / "mine.txt").write_text("x")
