@@ -27,7 +27,9 @@ def preview(
         list[str] | None,
         typer.Option(metavar="NOISE", help="A noise as in a spec, at the level it names if any; may be repeated."),
     ] = None,
-    levels: Annotated[str | None, typer.Option(metavar="X,Y", help="Severities (0.25,0.5,1) or rates.")] = None,
+    levels: Annotated[
+        str | None, typer.Option(metavar="X,Y", help="Severities (0.25,0.5,1) or rates (0.1,0.3,0.6).")
+    ] = None,
     page: Annotated[int, typer.Option(min=0, metavar="N", help="Which page, from 0.")] = 0,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to: .html, or .png for images.")] = None,
     dpi: Annotated[int, typer.Option(min=50, max=600, help="Resolution at which PDFs are rendered.")] = 150,
@@ -121,12 +123,15 @@ def _levels(given: str) -> list[float]:
 
 def _at_levels(stages: Sequence[Any], asked: Sequence[float], usual: Sequence[float]) -> list[list[Any]]:
     """Give each noise at the levels asked for; without any, at the one that it names, or at the usual ones."""
-    return [
-        [stage]
-        if not asked and stage.knob in stage.model_fields_set
-        else [stage.model_copy(update={stage.knob: level}) for level in asked or usual]
-        for stage in stages
-    ]
+    return [[stage.model_copy(update={stage.knob: level}) for level in asked or _own(stage, usual)] for stage in stages]
+
+
+def _own(stage: Any, usual: Sequence[float]) -> list[float]:
+    """Give the level that a noise names; or the usual ones, with a text noise's default (tables are converted at 1)."""
+    level = getattr(stage, stage.knob)
+    if stage.knob in stage.model_fields_set:
+        return [level]
+    return sorted({*usual, level}) if stage.family == "text_noise" else list(usual)
 
 
 def _engine(kind: str) -> "OcrBackend | None":

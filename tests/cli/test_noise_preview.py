@@ -130,6 +130,14 @@ def test_a_noise_is_shown_at_the_level_that_it_names(ohr, home, photo):
     assert page.index("severity 0.7") < page.index("shadows") < page.index("severity 0.25")
 
 
+def test_a_text_noise_is_shown_at_its_default_too(ohr, home):
+    (home / "note.md").write_text("| a | b |\n|---|---|\n| 1 | 2 |\n")
+    told = asked(ohr("noise", "preview", "note.md", "--kinds", "formatting,table_format", "--json"))
+    rates = [(noise["kind"], noise["rate"]) for noise in told["noises"]]
+    assert [rate for kind, rate in rates if kind == "formatting"] == [0.1, 0.3, 0.6]
+    assert rates[-1] == ("table_format", 1) and told["noises"][-1]["edits"] > 0
+
+
 def test_pages_that_a_file_does_not_have_are_told(ohr, home):
     (home / "none.json").write_text("[]")
     (home / "two.json").write_text('[{"page_idx": 3, "text": "a"}, {"page_idx": 4, "text": "b"}]')
