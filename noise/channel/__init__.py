@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from ohr import edits
@@ -38,6 +38,13 @@ class _Ready:
     def pattern(self, page: PageWords, seen: Values) -> Pattern:
         """Describe a page as donors are."""
         return Pattern(page.words, np.zeros(len(page.counted), dtype=bool), page.size, page.kind, seen @ self.lines)
+
+    def strength(self, group: str, kind: NDArray[np.int8]) -> Values:
+        """Give what is added to the rate's logit in lines of these kinds, (lines,)."""
+        own = self.profile.groups[group].strength
+        strengths = np.array([own, self.profile.kinds.get("formula", own), self.profile.kinds.get("table", own)])
+        made: Values = strengths[kind]
+        return made
 
 
 @lru_cache(maxsize=8)
@@ -77,7 +84,7 @@ class Channel(TextNoise):
     """
 
     kind: Literal["channel"] = "channel"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     rate: Annotated[float, Field(ge=0, le=1, description="0.5 is the engine as fitted, 0 no loss, 1 all words.")] = 0.5
     profile: Annotated[str, Field(description="`tesseract`, `rapidocr`, or a JSON file of `ohr noise fit`.")] = (
         "tesseract"
@@ -140,12 +147,7 @@ class Channel(TextNoise):
         draws, signs = rng.random((len(page.counted), 4)), rng.random((len(text), 2))
         inside, joined = within(page, eligible)
         writer = Writer(page, inside, joined, losses, ready.habits, ready.confusions, plain, draws, signs)
-        return edits.apply(text, writer.edits(self._applied_rate(ready)))
-
-    def _applied_rate(self, ready: _Ready) -> float:
-        """Give the rate after the group's strength is added to its logit."""
-        added = ready.profile.groups[self.group or ""].strength if self.model == "channel" else 0.0
-        return self.rate if self.rate == 1 else 1 / (1 + (1 / self.rate - 1) * exp(-added))
+        return edits.apply(text, writer.edits(self.rate))
 
     def _losses(self, ready: _Ready, page: Pattern, rng: np.random.Generator) -> Losses:
         if self.model == "independent":
@@ -157,7 +159,7 @@ class Channel(TextNoise):
         donor = known.document_like(group, place[None], draw) if self.donor is None else self.donor
         choice = known.page_like(group, place, donor, own)
         if self.model == "channel":
-            return transplant(page, known, choice, rng)
+            return transplant(page, known, choice, rng, ready.strength(self.group or "", page.kind))
         return alone(page, float(known.pages[choice.page].lost.mean()), rng, lines=self.model == "block")
 
     def _path(self) -> Path:

@@ -11,13 +11,17 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 
 from ohr.text import normalise
 
-from .page import MARK, PageWords, read
+from .page import MARK, TABLE, PageWords, read
 
 _SIMILAR = 0.5
 """Least similarity of the letters of a run and of what was read for it, to call it misread."""
 
 _MOVED = 0.8
 """Least share of a run's words found together elsewhere, to call it moved."""
+
+_FEWEST_MOVED = 4
+"""Words of a run that may be called moved: fewer are found elsewhere by chance. In tables one is enough, for engines
+read cells in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ def align(document: str, truth: str, text: str) -> Aligned:
         gaps.append((at, len(wanted), place, len(found)))
     lost &= ~kept
     lost &= page.cls != MARK
-    return Aligned(document, page, lost, tuple(_named(gaps, wanted, owner, found, raw, source)), not text.strip())
+    cell = page.kind[page.line] == TABLE if len(page.kind) else np.zeros(len(tokens), dtype=bool)
+    return Aligned(document, page, lost, tuple(_named(gaps, wanted, owner, found, raw, source, cell)), not text.strip())
 
 
 def _words(tokens: Iterable[str]) -> tuple[list[str], NDArray[np.int64]]:
@@ -95,18 +100,21 @@ def _named(
     found: Sequence[str],
     raw: Sequence[str],
     source: NDArray[np.int64],
+    cell: NDArray[np.bool_],
 ) -> Iterable[Difference]:
     """Say for each gap between common words what was done."""
     spare = Counter(word for _, _, low, high in gaps for word in found[low:high])
     for first, last, low, high in gaps:
         read_here = tuple(raw[place] for place in dict.fromkeys(source[low:high].tolist()))
-        operation = _operation(wanted[first:last], found[low:high], spare)
+        fewest = 1 if last > first and cell[owner[first]] else _FEWEST_MOVED
+        operation = _operation(wanted[first:last], found[low:high], spare, fewest)
         begin = int(owner[first]) if first < len(owner) else int(owner[-1]) + 1
         end = int(owner[last - 1]) + 1 if last > first else begin
         yield Difference(begin, end, read_here, operation)
 
 
-def _operation(lost: Sequence[str], there: Sequence[str], spare: Counter[str]) -> str:
+def _operation(lost: Sequence[str], there: Sequence[str], spare: Counter[str], fewest: int) -> str:
+    """Say what was done to lost words; those that are found elsewhere are taken from `spare`."""
     if not lost:
         return "insert"
     if there:
@@ -115,6 +123,8 @@ def _operation(lost: Sequence[str], there: Sequence[str], spare: Counter[str]) -
             return "respace"
         if Levenshtein.normalized_similarity(letters, others) >= _SIMILAR:
             return "garble"
-    if len(lost) >= 4 and sum((Counter(lost) & (spare - Counter(there))).values()) >= _MOVED * len(lost):
+    elsewhere = Counter(lost) & (spare - Counter(there)) if len(lost) >= fewest else Counter[str]()
+    if elsewhere.total() >= max(_MOVED * len(lost), 1):
+        spare.subtract(elsewhere)
         return "move"
     return "rewrite" if len(there) * 4 >= len(lost) else "delete"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ohr.errors import DataError
 
 from .lines import Values, expit
-from .page import CELL, FORMULA, NAMES, places
+from .page import CELL, CELL_ALONE, CELL_NOTATION, CELL_NUMBER, FORMULA, NAMES, places
 from .pattern import Pattern
 from .profile import Profile
 
@@ -23,7 +23,8 @@ FEATURES = (
 roots of the shares of words by class; shares of words and of lines that its lines' looks let expect lost."""
 
 _SIZES = [FEATURES.index(name) for name in ("log_words", "log_line_words", "log_pages")]
-_KINDS = [FEATURES.index(NAMES[cls]) for cls in (FORMULA, CELL)]
+_FORMULA = FEATURES.index(NAMES[FORMULA])
+_CELLS = [FEATURES.index(NAMES[cls]) for cls in (CELL, CELL_NUMBER, CELL_NOTATION, CELL_ALONE)]
 
 _LENGTH, _CONTENT, _SCORE = 0.3, 0.9, 1.0
 """Weights in the distance of pages of their sizes, of the kinds of content, and of the expected loss."""
@@ -180,7 +181,8 @@ def _place(described: Values, weights: Values) -> Values:
     made = np.empty((len(described), 6))
     made[:, 0] = _SCORE * np.minimum(np.maximum(described @ weights, -_FAR), _FAR)
     made[:, 1:4] = _LENGTH * described[:, _SIZES]
-    made[:, 4:] = _CONTENT * described[:, _KINDS]
+    made[:, 4] = _CONTENT * described[:, _FORMULA]
+    made[:, 5] = _CONTENT * np.sqrt((described[:, _CELLS] ** 2).sum(axis=1))  # shares come as square roots
     return made
 
 

@@ -15,26 +15,32 @@ from ..markup import regions
 CLASSES = {
     "mark": ".", "word": "w", "capital": "c", "hyphened": "h", "bracketed": "b", "quoted": "q", "semicolon": "p",
     "foreign": "u", "money": "d", "number": "n", "item": "i", "letter": "l", "notation": "x", "stray": "k",
-    "formula": "f", "cell": "t", "cell_number": "m", "first": "a",
+    "formula": "f", "cell": "t", "cell_number": "m", "first": "a", "price": "r", "variable": "v", "cell_notation": "e",
+    "cell_alone": "o",
 }  # fmt: skip
 """What a word is, each with its letter in a pattern.
 
 - mark: a sign (`&`, `-`) or an article: no word of the published scores, never counted as lost
 - word, capital: of letters, the first of them small or not; letter: of one letter, or very long
 - hyphened, bracketed, quoted (an apostrophe too), semicolon, foreign (beyond ASCII), money, notation: by its signs
+- price: money that does not stand between two words of its line
 - number: with a digit; item: one at an end of its line
 - first: a word or capital that begins its line: engines join it to a mark before it
-- stray: in a formula on a page that has few; formula, cell, cell_number: in formulas, tables and charts
+- stray, variable: in a formula on a page that has few, with a command and without; formula: in one of many
+- cell_alone: the only word of a table's or a chart's cell; cell_notation, cell_number, cell: one of several, with a
+  dollar, a command or a letter beyond ASCII, with a digit, or another
 """
 
 NAMES, LETTERS = tuple(CLASSES), "".join(CLASSES.values())
 (
     MARK, WORD, CAPITAL, HYPHENED, BRACKETED, QUOTED, SEMICOLON, FOREIGN, MONEY, NUMBER, ITEM, LETTER, NOTATION, STRAY,
-    FORMULA, CELL, CELL_NUMBER, FIRST,
+    FORMULA, CELL, CELL_NUMBER, FIRST, PRICE, VARIABLE, CELL_NOTATION, CELL_ALONE,
 ) = range(len(NAMES))  # fmt: skip
 
 KINDS = "tfb"
 """What a line is: text, formula, table (or chart)."""
+
+TABLE = KINDS.index("b")
 
 _ARTICLES = frozenset(("a", "an", "the", "A", "An", "The", "AN", "THE"))
 _HAS_DIGIT = re.compile(r"\d")
@@ -163,12 +169,41 @@ def _refine(cls: NDArray[np.int8], kind: NDArray[np.int8], row: NDArray[np.int64
     ends[-1:] = True
     cls[(cls == NUMBER) & ends] = ITEM
     cls[((cls == WORD) | (cls == CAPITAL)) & begins] = FIRST
+    if (cls == MONEY).any():
+        _price(cls, begins)
     if kind.any():
         worded = cls != MARK
         formulas, cells = places((kind == 1) & worded), places((kind == 2) & worded)
-        cls[formulas] = FORMULA if len(formulas) >= _MANY_FORMULAS * np.count_nonzero(worded) else STRAY
-        was = cls[cells]
-        cls[cells] = np.where((was == NUMBER) | (was == ITEM) | (was == MONEY), CELL_NUMBER, CELL)
+        many = len(formulas) >= _MANY_FORMULAS * np.count_nonzero(worded)
+        cls[formulas] = FORMULA if many else np.where(cls[formulas] == NOTATION, STRAY, VARIABLE)
+        if len(cells):
+            _cells(cls, cells, begins)
+
+
+def _price(cls: NDArray[np.int8], begins: NDArray[np.bool_]) -> None:
+    """Tell money that does not stand between two words of its line, in place."""
+    words = np.flatnonzero(cls != MARK)
+    line = np.cumsum(begins)[words]
+    spoken = _SPOKEN[cls[words]]
+    between = np.zeros(len(words), dtype=bool)
+    between[1:-1] = spoken[:-2] & spoken[2:] & (line[:-2] == line[2:])
+    cls[words[(cls[words] == MONEY) & ~between]] = PRICE
+
+
+def _cells(cls: NDArray[np.int8], cells: NDArray[np.int64], begins: NDArray[np.bool_]) -> None:
+    """Class the words of cells, in place: what parts two cells is a mark, or a line's end."""
+    edge = np.ones(len(cls) + 2, dtype=bool)
+    edge[1:-1] = cls == MARK
+    opens, closes = edge[:-2] | begins, edge[2:] | np.append(begins[1:], True)
+    was = cls[cells]
+    made = np.where(_NUMBERS[was], CELL_NUMBER, np.where(_NOTED[was], CELL_NOTATION, CELL))
+    cls[cells] = np.where((opens & closes)[cells], CELL_ALONE, made)
+
+
+_EVERY = np.arange(len(NAMES))
+_NUMBERS = np.isin(_EVERY, (NUMBER, ITEM))
+_NOTED = np.isin(_EVERY, (FOREIGN, MONEY, PRICE, NOTATION))
+_SPOKEN = np.isin(_EVERY, (WORD, CAPITAL, FIRST, HYPHENED, BRACKETED, QUOTED, SEMICOLON, MONEY, NOTATION))
 
 
 class _Classes(dict[str, int]):

@@ -9,12 +9,15 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, 
 
 from ohr.errors import DataError
 
-VERSION = 3
+VERSION = 4
 OPERATIONS = ("delete", "garble", "respace", "rewrite", "move")
 """What happens to a lost run: gone; misread; its letters kept but cut into other words; other text; read elsewhere."""
 
-SIZES = ("single", "few", "many", "lines")
-"""Runs of 1 word, 2 to 9, 10 and more, and whole lines."""
+SIZES = ("single", "few", "many", "lines", "cell", "cells", "rows")
+"""Runs of 1 word, 2 to 9, 10 and more, and whole lines; in tables, of 1 word, 2 to 9, and more, whole rows too."""
+
+MANY = 10
+"""Words from which on a run is one of many."""
 
 Histogram = tuple[tuple[PositiveInt, PositiveInt], ...]
 """(value, count), ascending by value."""
@@ -54,7 +57,7 @@ class Group(_Part):
         pages: how many pages it rests on.
         lost: mean share of a page's words that is lost.
         weights: by feature of a page (FEATURES): its effect on the logit of the share of words lost.
-        strength: added to the logit of the rate; 0 loses as many words as the engine (see `ohr.engine.strengths`).
+        strength: added to the rate's logit for words of lines that are not lost whole (see `ohr.engine.strengths`).
     """
 
     pages: int
@@ -106,27 +109,26 @@ class Profile(_Part):
     Args:
         lines: by look of a line (LOOKS): its effect on the logit of the chance that the line is lost whole.
         groups: by the first part of a document's name; the one named by the empty string is all documents.
+        kinds: strengths of formulas' and tables' lines, which take the place of the group's there.
         reading: what is read instead.
         confusions: characters that are read for others.
         donors: documents whose losses are taken over.
     """
 
-    version: Literal[3] = 3
+    version: Literal[4] = 4
     fit: Fit
     lines: Mapping[str, float]
     groups: Annotated[Mapping[str, Group], _has("")]
+    kinds: Mapping[Literal["formula", "table"], float] = {}
     reading: Reading
     confusions: tuple[Confusion, ...]
     donors: Annotated[tuple[Donor, ...], Field(min_length=1)]
 
-    def strengthened(self, strengths: Mapping[str, float]) -> "Profile":
-        """Give the profile with these strengths of groups; a group that is not named has that of all."""
-        all_ = strengths.get("", 0.0)
-        groups = {
-            name: group.model_copy(update={"strength": strengths.get(name, all_)})
-            for name, group in self.groups.items()
-        }
-        return self.model_copy(update={"groups": groups})
+    def strengthened(self, groups: Mapping[str, float], kinds: Mapping[str, float]) -> "Profile":
+        """Give the profile with these strengths; a group that is not named has that of all, or 0."""
+        all_ = groups.get("", 0.0)
+        made = {name: one.model_copy(update={"strength": groups.get(name, all_)}) for name, one in self.groups.items()}
+        return self.model_copy(update={"groups": made, "kinds": dict(kinds)})
 
     def dumps(self) -> str:
         """Give the JSON: short lists on one line."""

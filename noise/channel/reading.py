@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .align import Aligned, Difference
-from .profile import OPERATIONS, SIZES, Histogram, Reading
+from .page import TABLE
+from .profile import MANY, OPERATIONS, SIZES, Histogram, Reading
 
 _PRIOR, _MOST_ADDED, _MOST_WORDS = 4.0, 30, 60
 
@@ -37,16 +38,23 @@ def _operations(pages: Sequence[Aligned]) -> dict[str, dict[str, float]]:
             if difference.operation == "insert" or not len(places):
                 continue
             whole = lines[words.line[places]]
-            count = int((~whole).sum())
-            tally["lines"][difference.operation] += len(np.unique(words.line[places[whole]]))
-            if count:
-                tally["single" if count == 1 else "few" if count < 10 else "many"][difference.operation] += 1
+            for line in np.unique(words.line[places[whole]]).tolist():
+                tally["rows" if words.kind[line] == TABLE else "lines"][difference.operation] += 1
+            if not whole.all():
+                table = words.kind[words.line[places[~whole][0]]] == TABLE
+                tally[_size(int((~whole).sum()), table)][difference.operation] += 1
     every = sum(tally.values(), Counter[str]())
     mean = {name: (every[name] + 1) / (every.total() + len(OPERATIONS)) for name in OPERATIONS}
     return {
         size: {name: round((found[name] + _PRIOR * mean[name]) / (found.total() + _PRIOR), 4) for name in OPERATIONS}
         for size, found in tally.items()
     }
+
+
+def _size(count: int, table: bool) -> str:
+    if table:
+        return "cell" if count == 1 else "cells" if count < MANY else "rows"
+    return "single" if count == 1 else "few" if count < MANY else "many"
 
 
 def _insertions(pages: Sequence[Aligned]) -> tuple[float, float]:

@@ -13,6 +13,10 @@ _BY_SCORE, _BY_SIZE, _BY_KIND, _BY_PLACE, _BY_CHANCE = 1.0, 0.7, 3.0, 1.0, 0.3
 """Weights in the distance of two lines: of their scores, log sizes, kinds and places on their pages; and of chance, so
 that lines that look alike do not all follow one."""
 
+_SINGLE = 2.0
+"""How many times a strength counts for a word that is lost alone: where fewer runs are lost, fewer of them meet, and a
+larger share would be lost alone than by the engine."""
+
 _FEWEST = 10
 """Words of a class that a page must have; where it has fewer, those of the next pages count with them."""
 
@@ -32,8 +36,11 @@ class Losses:
     all: bool = False
 
 
-def transplant(page: Pattern, donors: Donors, choice: Choice, rng: np.random.Generator) -> Losses:
+def transplant(page: Pattern, donors: Donors, choice: Choice, rng: np.random.Generator, strength: Values) -> Losses:
     """Take over the losses of the pages that were chosen.
+
+    Args:
+        strength: (lines,) added to the rate's logit for words of lines that are not lost whole.
 
     A line follows the line of its kind that is most like it by score, size and place. What the donor's line did, given
     its chance, is a rank: [0, chance) if it was lost whole, otherwise [chance, 1). A line is lost whole if the rank is
@@ -50,6 +57,8 @@ def transplant(page: Pattern, donors: Donors, choice: Choice, rng: np.random.Gen
     begins, length = _words(page, donors, followed, draws[:, 2], rng)
     line = page.of_line
     rate, event = _together(begins, length, (end - page.size)[line], end[line])
+    single = np.bincount(event)[event] == 1
+    rate = expit(_logit(rate) - strength[line] * np.where(single, _SINGLE, 1))
     by_line = gone[line]
     sooner = by_line < rate
     return Losses(np.where(sooner, by_line, rate), np.where(sooner, line + words, event))

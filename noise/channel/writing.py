@@ -10,13 +10,13 @@ from ohr.contracts import Edit
 
 from .lines import Ints, Values
 from .misreading import Confusions, misread, respace, rewrite
-from .page import PageWords, places
-from .profile import OPERATIONS, SIZES, Reading
+from .page import TABLE, PageWords, places
+from .profile import MANY, OPERATIONS, SIZES, Reading
 from .transplant import Losses
 
 DELETE, GARBLE, RESPACE, REWRITE, MOVE = range(len(OPERATIONS))
 _HALF = 0.5
-_FEW_MANY = np.array((2, 10))
+_FEW_MANY = np.array((2, MANY))
 """Words from which on a run is one of a few words, and of many."""
 
 
@@ -88,7 +88,9 @@ class Writer:
         count, begin = np.bincount(event), np.zeros(event.max() + 1, dtype=np.int64)
         begin[event[::-1]] = np.arange(words)[::-1]  # the last that is written stays: the first word
         own = event[first]
-        size = np.where(own >= words, SIZES.index("lines"), _FEW_MANY.searchsorted(count[own], side="right"))
+        row = self.page.kind[self.page.of_line[first]] == TABLE
+        size = np.where(own >= words, np.where(row, 2, 3), _FEW_MANY.searchsorted(count[own], side="right"))
+        size += np.where(row, SIZES.index("cell"), 0)
         upto = self.habits.operations[size]
         chosen: Ints = (self.draws[begin[own], :1] * upto[:, -1:] >= upto).sum(axis=1)
         return np.minimum(chosen, len(OPERATIONS) - 1)

@@ -38,8 +38,8 @@ def fit(
     """Fit channel noise to an engine's errors; use it as `{kind: channel, profile: FILE}`.
 
     Both folders have OHRBench's layout. Documents of one domain share a severity of their own when there are enough.
-    What is asked for may be read better than the rest. With questions the profile's strength is set between what fits
-    all words and what fits r_noise.
+    What is asked for may be read better than the rest: with questions the profile gets strengths, which bring r_noise
+    near the engine's.
     """
     from ohr.engine.strengths import strengths
     from ohr.errors import DataError
@@ -54,7 +54,7 @@ def fit(
     channel: Any = registry.load("text_noise", "channel")
     profile = channel.fitted([(p.document, p.truth, p.read) for p in pages], engine or Path(ocr).name, note)
     found = strengths(channel, pages, asked)
-    profile = profile.strengthened(found)
+    profile = profile.strengthened(*found)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(profile.dumps(), encoding="utf-8")
     about = profile.fit.model_dump()
@@ -68,7 +68,9 @@ def fit(
         for name, group in profile.groups.items()
     ]
     say_table(("group", "pages", "words lost", "strength"), rows)
-    if (asked or questions) and not found:
+    for kind, strength in found.kinds.items():
+        say(f"strength of {kind} lines: {strength:+.2f}")
+    if (asked or questions) and not any(found):
         say(f"r_noise left aside: too few of {counted(len(asked), 'question')} are about these pages")
     say(str(out))
 

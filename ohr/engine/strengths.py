@@ -2,18 +2,18 @@
 
 Documents that questions are asked about need not be read as well or as badly as the others, nor the passages that hold
 the answers as the rest of a page. A profile knows nothing of questions. So each half of the documents is perturbed by a
-profile that was fitted to the other half, at several rates, to see at which the share of damaged questions (r_noise) is
-the engine's.
+profile that was fitted to the other half, at several strengths, to see at which the share of damaged questions
+(r_noise) is the engine's.
 """
 
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from math import exp
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ohr import seeds
 from ohr.contracts import Page, Question, TextNoise
@@ -22,19 +22,31 @@ from ohr.metrics.lcs import lcs
 
 from .readings import Reading
 
-TRIED = (-1.2, -0.8, -0.4, 0.0, 0.4)
-"""Strengths: logits of the rate."""
+Flags = NDArray[np.bool_]
 
-PART = 0.4
-"""How far a strength goes from 0, where as many words are lost as by the engine, to where r_noise is the engine's. One
-rate cannot do both; two fifths of the way both are nearly right (docs/channel.md)."""
+TRIED = (-2.0, -1.2, -0.6, 0.0, 0.6)
+"""Strengths that are tried."""
+
+PART = 2 / 3
+"""How far a domain's strength goes from 0, where as many words are lost as by the engine, to where r_noise is the
+engine's. The strengths of formulas and tables go the whole way, for few of the words stand there."""
+
+KINDS = {"formula": "formula", "table": "table", "chart": "table"}
+"""Evidence sources that tell the strength of formulas' and of tables' lines; all others tell that of the domains."""
 
 LEAST = (5, 50)
 """Documents with questions, and questions, that a group must have for a strength of its own."""
 
 
-def strengths(channel: Any, readings: Sequence[Reading], questions: Iterable[Question]) -> dict[str, float]:
-    """Find the strength of each domain, and of all documents as "".
+class Strengths(NamedTuple):
+    """Logits to be added to the rate: of documents by their domain ("" is all), and of formulas' and tables' lines."""
+
+    groups: Mapping[str, float]
+    kinds: Mapping[str, float]
+
+
+def strengths(channel: Any, readings: Sequence[Reading], questions: Iterable[Question]) -> Strengths:
+    """Find the strengths at which as many of the questions are damaged as by the engine.
 
     Args:
         channel: the plugin, which can be fitted.
@@ -43,35 +55,74 @@ def strengths(channel: Any, readings: Sequence[Reading], questions: Iterable[Que
     Edge cases: a group with too few questions or documents is left out; a strength beyond TRIED is the nearest of it.
     """
     truth = by_page(Page(one.document, one.page, one.truth) for one in readings)
-    asked = [q for q in questions if q.evidence and q.pages and all((q.document, n) in truth for n in q.pages)]
     read = by_page(Page(one.document, one.page, one.read) for one in readings)
-    wanted = _shares(asked, _damaged(asked, read))
-    if not wanted:
-        return {}
-    made = [_shares(asked, _damaged(asked, pages)) for pages in _perturbed(channel, readings, truth, asked)]
+    asked = [q for q in questions if q.evidence and q.pages and all((q.document, n) in truth for n in q.pages)]
+    text = [question for question in asked if question.evidence_source not in KINDS]
+    others = [question for question in asked if question.evidence_source in KINDS]
+    domains = _grouped(text, lambda question: ("", _domain(question.document)))
+    kinds = _grouped(others, lambda question: (KINDS[question.evidence_source],))
+    if not domains and not kinds:
+        return Strengths({}, {})
+    halves = [
+        (
+            half,
+            channel.fitted([(one.document, one.truth, one.read) for one in readings if one.document not in half], ""),
+        )
+        for half in _halves(sorted({document for document, _ in truth}))
+    ]
+
+    def measured(asked: Sequence[Question], groups: Mapping[str, float], kinds: Mapping[str, float]) -> Flags:
+        profiles = [(half, profile.strengthened(groups, kinds)) for half, profile in halves]
+        return _damaged(asked, _perturbed(channel, profiles, truth, asked))
+
+    of_domains = _matched(domains, _damaged(text, read), [measured(text, {"": tried}, {}) for tried in TRIED])
+    groups = {name: round(PART * strength, 3) for name, strength in of_domains.items()}
+    tries = [measured(others, groups, dict.fromkeys(kinds, tried)) for tried in TRIED] if kinds else []
+    of_kinds = _matched(kinds, _damaged(others, read), tries)
+    return Strengths(groups, {name: round(strength, 3) for name, strength in of_kinds.items()})
+
+
+def _grouped(asked: Sequence[Question], names: Callable[[Question], Sequence[str]]) -> Mapping[str, list[int]]:
+    """Give the places of the questions of each name that has enough."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for place, question in enumerate(asked):
+        for name in names(question):
+            groups[name].append(place)
+    least_documents, least_questions = LEAST
     return {
-        name: round(PART * float(np.interp(share, np.maximum.accumulate([each[name] for each in made]), TRIED)), 3)
-        for name, share in wanted.items()
+        name: places
+        for name, places in groups.items()
+        if len(places) >= least_questions and len({asked[place].document for place in places}) >= least_documents
     }
 
 
-def _perturbed(channel: Any, readings: Sequence[Reading], truth: Pages, asked: Sequence[Question]) -> Sequence[Pages]:
-    """Perturb the pages that are asked about at each strength, by profiles that have not seen their documents."""
+def _matched(groups: Mapping[str, list[int]], wanted: Flags, made: Sequence[Flags]) -> Mapping[str, float]:
+    """Give the strength at which as many of a group's questions are damaged as are wanted; `made` by TRIED."""
+    return {
+        name: float(
+            np.interp(wanted[places].mean(), np.maximum.accumulate([one[places].mean() for one in made]), TRIED)
+        )
+        for name, places in groups.items()
+    }
+
+
+def _perturbed(
+    channel: Any, profiles: Iterable[tuple[set[str], Any]], truth: Pages, asked: Sequence[Question]
+) -> Pages:
+    """Perturb the pages that are asked about by the profile that comes with their document."""
     documents: dict[str, list[Page]] = defaultdict(list)
     for page in truth.values():
         documents[page.document].append(page)
     wanted = {(question.document, index) for question in asked for index in question.pages}
-    found: list[dict[tuple[str, int], Page]] = [{} for _ in TRIED]
+    found: dict[tuple[str, int], Page] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for number, half in enumerate(_halves(sorted(documents))):
+        for number, (names, profile) in enumerate(profiles):
             path = Path(folder) / f"{number}.json"
-            others = [(one.document, one.truth, one.read) for one in readings if one.document not in half]
-            path.write_text(channel.fitted(others, "").dumps(), "utf-8")
-            for pages, strength in zip(found, TRIED, strict=True):
-                noise = channel(profile=str(path), rate=1 / (1 + exp(-strength)))
-                for name in sorted(half):
-                    here = [page for page in documents[name] if (name, page.index) in wanted]
-                    pages |= by_page(_noisy(noise, documents[name], here)) if here else {}
+            path.write_text(profile.dumps(), "utf-8")
+            noise = channel(profile=str(path))
+            for name in sorted(names):
+                here = [page for page in documents[name] if (name, page.index) in wanted]
+                found |= by_page(_noisy(noise, documents[name], here)) if here else {}
     return found
 
 
@@ -94,19 +145,5 @@ def _domain(name: str) -> str:
     return name.split("/")[0]
 
 
-def _damaged(asked: Sequence[Question], pages: Pages) -> list[bool]:
-    return [lcs(own_text(question, pages), evidence_text(question)) <= DAMAGED for question in asked]
-
-
-def _shares(asked: Sequence[Question], damaged: Sequence[bool]) -> Mapping[str, float]:
-    """Give the share of damaged questions of each domain that has enough, and of all."""
-    groups = defaultdict(list)
-    for place, question in enumerate(asked):
-        for name in ("", _domain(question.document)):
-            groups[name].append(place)
-    documents = Counter(name for name, places in groups.items() for _ in {asked[place].document for place in places})
-    return {
-        name: float(np.mean([damaged[place] for place in places]))
-        for name, places in groups.items()
-        if len(places) >= LEAST[1] and documents[name] >= LEAST[0]
-    }
+def _damaged(asked: Sequence[Question], pages: Pages) -> Flags:
+    return np.array([lcs(own_text(question, pages), evidence_text(question)) <= DAMAGED for question in asked])

@@ -64,8 +64,9 @@ def test_the_same_files_give_the_same_profile_by_the_name_mini_which_has_questio
     for gt, out in ((MINI.truth, "a.json"), ("mini", "b.json")):
         assert ohr("noise", "fit", "--gt", gt, "--ocr", "read", "--out", out).exit_code == 0
         profiles.append(json.loads((home / out).read_text()))
-    without, asked = (profile["groups"][""].pop("strength") for profile in profiles)
-    assert profiles[0] == profiles[1] and without == 0 != asked
+    without, asked = ((profile["groups"][""].pop("strength"), profile.pop("kinds")) for profile in profiles)
+    assert profiles[0] == profiles[1] and without == (0, {})
+    assert asked[0] != 0 and set(asked[1]) == {"formula", "table"}
 
 
 def test_questions_are_read_from_a_file_and_too_few_of_them_are_told(ohr, home, read):

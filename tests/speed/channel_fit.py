@@ -336,7 +336,7 @@ def fitted(data: Data, split: int, base: str, folder: Path) -> dict[str, Path]:
         made = fit([page for page in data.aligned.values() if page.document not in half], base)
         readings = [Reading(*key, text, data.read[key]) for key, text in data.truth.items() if key[0] not in half]
         asked = [question for question in data.asked if question.document not in half]
-        path.write_text(made.strengthened(strengths(Channel, readings, asked)).dumps())
+        path.write_text(made.strengthened(*strengths(Channel, readings, asked)).dumps())
         profiles |= dict.fromkeys(half, path)
     return profiles
 
