@@ -47,27 +47,27 @@ def fit(
     from ohr.registry import Registry
 
     registry = Registry()
-    if out.exists() and out.is_dir():
+    if out.is_dir():
         raise DataError(f"{out}: is a folder")
+    out.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before any page is read
     asked = read_questions(questions) if questions else _own_questions(registry, gt)
     pages = _pages(registry, gt, ocr)
     channel: Any = registry.load("text_noise", "channel")
     profile = channel.fitted([(p.document, p.truth, p.read) for p in pages], engine or Path(ocr).name, note)
     found = strengths(channel, pages, asked)
     profile = profile.strengthened(*found)
-    out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(profile.dumps(), encoding="utf-8")
     about = profile.fit.model_dump()
     if as_json:
         say_json(about)
         return
     learned = f"{counted(about['pages'], 'page')} of {counted(about['documents'], 'document')}"
-    say(f"{learned}, {counted(about['words'], 'word')}, {about['lost']:,} lost")
+    say(f"{learned}, {counted(about['words'], 'word')}, {about['lost']:,} lost ({about['lost'] / about['words']:.1%})")
     rows = [
-        (name or "all", str(group.pages), f"{group.lost:.3f}", f"{group.strength:+.2f}")
+        (name or "all", str(group.pages), f"{group.lost:.1%}", f"{group.strength:+.2f}")
         for name, group in profile.groups.items()
     ]
-    say_table(("group", "pages", "words lost", "strength"), rows)
+    say_table(("group", "pages", "lost a page", "strength"), rows)
     for kind, strength in found.kinds.items():
         say(f"strength of {kind} lines: {strength:+.2f}")
     if (asked or questions) and not any(found):

@@ -105,3 +105,9 @@ def test_a_question_file_is_looked_at_before_any_page_is_read(ohr, home):
     for name, told in (("nowhere.json", "nowhere.json: no such file"), ("bad.json", "must be a list of questions")):
         done = ohr("noise", "fit", "--gt", "mini", "--ocr", "tesseract", "--out", "x.json", "--questions", name)
         assert done.exit_code == 2 and told in done.output
+
+
+def test_a_profile_that_cannot_be_written_is_told_before_any_page_is_read(ohr, home):
+    (home / "file").write_text("")
+    done = ohr("noise", "fit", "--gt", "mini", "--ocr", "tesseract", "--out", "file/a.json")
+    assert done.exit_code != 0 and "OCR" not in done.output and "file" in done.output
