@@ -191,6 +191,8 @@ def read_questions(path: Path) -> list[Question]:
 
 
 def _question(record: Any, where: str) -> Question:
+    if not isinstance(record, dict):
+        raise DataError(f"{where}: must be an object with {', '.join(_ASKED)}, not {_kind(record)}")
     try:
         source = str(record["evidence_source"])
         return Question(
@@ -198,7 +200,7 @@ def _question(record: Any, where: str) -> Question:
             text=str(record["questions"]),
             answers=tuple(str(answer) for answer in _listed(record["answers"])),
             document=str(record["doc_name"]),
-            pages=tuple(int(page) for page in _listed(record["evidence_page_no"])),
+            pages=tuple(_asked_page(page) for page in _listed(record["evidence_page_no"])),
             evidence=tuple(str(passage) for passage in _listed(record["evidence_context"])),
             evidence_source="formula" if source == "equation" else source,
             domain=str(record.get("doc_type") or str(record["doc_name"]).split("/")[0]),
@@ -208,7 +210,14 @@ def _question(record: Any, where: str) -> Question:
     except KeyError as error:
         raise DataError(f"{where}: has no {error}; a question has {', '.join(_ASKED)}") from None
     except (TypeError, ValueError) as error:
-        raise DataError(f"{where}: wrong: {error}") from None
+        raise DataError(f"{where}: {error}") from None
+
+
+def _asked_page(value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"evidence_page_no must be a whole number from 0 on, not {value!r}") from None
 
 
 def _listed(value: Any) -> list[Any]:

@@ -47,6 +47,20 @@ def test_a_missing_key_is_told(read, tmp_path, key):
     assert str(caught.value).startswith(f"{tmp_path}/qas.json: question 1: has no '{key}'; a question has ID, ")
 
 
+@pytest.mark.parametrize("page", ["zero", None, {"a": 1}, [[1]]])
+def test_a_page_that_is_no_number_is_told(read, tmp_path, page):
+    with pytest.raises(DataError) as caught:
+        read(RECORD | {"evidence_page_no": page})
+    told = f"{tmp_path}/qas.json: question 0: evidence_page_no must be a whole number from 0 on, not "
+    assert str(caught.value).startswith(told)
+
+
+def test_a_question_that_is_no_object_is_told(read, tmp_path):
+    with pytest.raises(DataError) as caught:
+        read(RECORD, "What?")
+    assert str(caught.value).startswith(f"{tmp_path}/qas.json: question 1: must be an object with ID, ")
+
+
 def test_an_id_that_stands_twice_is_told(read, tmp_path):
     with pytest.raises(DataError) as caught:
         read(RECORD, RECORD)
