@@ -127,9 +127,8 @@ def of_folder(name: str, folders: Folders) -> Stats:
         about[question.document].append(question)
     questions: list[tuple[str, QuestionDose]] = []
     pages: list[SeenPage] = []
-    for path, document in sorted(
-        files.items(), key=itemgetter(1)
-    ):  # one at a time: a benchmark's text need not be held at once
+    for path, document in sorted(files.items(), key=itemgetter(1)):
+        # one at a time: a benchmark's text need not be held at once
         truth = by_page(documents.read(folders.truth / path, document))
         here = by_page(documents.read(base / path, document))
         questions += [(q.evidence_source, question_dose(q, truth, here)) for q in about[document]]

@@ -42,7 +42,8 @@ class _Ready:
     def strength(self, group: str, kind: NDArray[np.int8]) -> Values:
         """Give what is added to the rate's logit in lines of these kinds, (lines,)."""
         own = self.profile.groups[group].strength
-        strengths = np.array([own, self.profile.kinds.get("formula", own), self.profile.kinds.get("table", own)])
+        kinds = self.profile.kinds
+        strengths = np.array([own, kinds.get("formula", own), kinds.get("table", own)])  # in the order of KINDS
         made: Values = strengths[kind]
         return made
 

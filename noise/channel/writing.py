@@ -88,7 +88,7 @@ class Writer:
         count, begin = np.bincount(event), np.zeros(event.max() + 1, dtype=np.int64)
         begin[event[::-1]] = np.arange(words)[::-1]  # the last that is written stays: the first word
         own = event[first]
-        row = self.page.kind[self.page.of_line[first]] == TABLE
+        row = self.page.kind[self.page.of_line[first]] == TABLE  # SIZES has three for tables behind the four for text
         size = np.where(own >= words, np.where(row, 2, 3), _FEW_MANY.searchsorted(count[own], side="right"))
         size += np.where(row, SIZES.index("cell"), 0)
         upto = self.habits.operations[size]

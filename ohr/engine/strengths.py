@@ -75,7 +75,8 @@ def strengths(channel: Any, readings: Sequence[Reading], questions: Iterable[Que
         profiles = [(half, profile.strengthened(groups, kinds)) for half, profile in halves]
         return _damaged(asked, _perturbed(channel, profiles, truth, asked))
 
-    of_domains = _matched(domains, _damaged(text, read), [measured(text, {"": tried}, {}) for tried in TRIED])
+    tries = [measured(text, {"": tried}, {}) for tried in TRIED] if domains else []
+    of_domains = _matched(domains, _damaged(text, read), tries)
     groups = {name: round(PART * strength, 3) for name, strength in of_domains.items()}
     tries = [measured(others, groups, dict.fromkeys(kinds, tried)) for tried in TRIED] if kinds else []
     of_kinds = _matched(kinds, _damaged(others, read), tries)
