@@ -23,7 +23,7 @@ check: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy ohr noise retrievers generators benchmarks
-	$(BIN)/mypy $(LENIENT) tests/speed
+	$(BIN)/mypy $(LENIENT) speed
 	$(BIN)/python tests/layers.py
 
 # rebuilds the PDFs, ground truth and questions of the mini benchmark; Chinese needs Debian's fonts-noto-cjk

@@ -10,7 +10,7 @@ from pathlib import Path
 from ohr import extras
 from ohr.errors import MissingExtra, PluginError
 from ohr.keys import file_digest, folder_digest, key
-from ohr.models import check_hub, converted
+from ohr.models.hub import check_hub, converted
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Literal
 
 from ohr.contracts import Completion, Generator, Prompt
-from ohr.text import HAS_HAN, strip_markup
+from ohr.text.words import HAS_HAN, strip_markup
 
 from . import spans, tables
 from .passages import NAME, Asked, Unit, stems, units, weigh

@@ -14,7 +14,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Completion, Generator, Image, Prompt, execution
 from ohr.errors import PluginError
-from ohr.images import bounded
+from ohr.files.images import bounded
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """Status codes that are worth another try."""

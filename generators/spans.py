@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from ohr.text import HAN
+from ohr.text.words import HAN
 
 from .passages import STOP, placed, stems
 

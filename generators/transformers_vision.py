@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ohr import extras
 from ohr.contracts import Completion, Generator, Prompt, execution
-from ohr.images import bounded
+from ohr.files.images import bounded
 
 from . import checkpoints
 from .replies import in_batches

@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from ohr import edits
 from ohr.contracts import Edit, NoisyText, Span, TextNoise
+from ohr.text import edits
 
 from . import cells, formulas, prose
 from .comments import commented, comments

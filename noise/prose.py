@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ohr.contracts import Span
-from ohr.sentences import sentence_spans
+from ohr.text.sentences import sentence_spans
 
 from .comments import commented
 from .units import Places, painted

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ohr import edits
 from ohr.contracts import Edit, NoisyText, Span, TextNoise
+from ohr.text import edits
 
 from . import notations
 from .markup import Region, regions

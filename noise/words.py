@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohr.contracts import Span
-from ohr.text import HAS_HAN, chinese_words
+from ohr.text.words import HAS_HAN, chinese_words
 
 from .markup import Region
 from .units import Flags, Places, painted

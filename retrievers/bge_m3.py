@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, Retriever, execution
 from ohr.errors import PluginError
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 from .batches import parts
 from .embedders import check_device, check_model, folder_of, model_identity

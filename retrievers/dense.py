@@ -12,7 +12,7 @@ from pydantic import Field
 
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, Retriever, execution
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 from .batches import fitting, told
 from .embedders import Embedder, Pooling, check_device, check_model, embedder, folder_of, model_identity

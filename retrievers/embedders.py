@@ -11,7 +11,7 @@ from typing import Literal
 from ohr import extras
 from ohr.errors import PluginError
 from ohr.keys import folder_digest
-from ohr.models import check_hub
+from ohr.models.hub import check_hub
 
 Pooling = Literal["mean", "cls", "lasttoken"]
 

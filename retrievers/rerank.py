@@ -14,7 +14,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, PageView, Retriever, execution
 from ohr.errors import PluginError
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 from .batches import fitting
 from .embedders import check_device, check_model, folder_of, model_identity

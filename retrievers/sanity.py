@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ohr import seeds
 from ohr.contracts import Chunk, Hit, Index, Question, Retriever
-from ohr.text import words
+from ohr.text.words import words
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from ohr.text import words
+from ohr.text.words import words
 
 from . import porter
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ohr import extras
 from ohr.contracts import Hit
 from ohr.errors import PluginError
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 from .ranking import best
 

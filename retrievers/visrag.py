@@ -15,7 +15,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from ohr import extras
 from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
-from ohr.images import bounded
+from ohr.files.images import bounded
 
 from .batches import told
 from .embedders import folder_of

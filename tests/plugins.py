@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ohr import edits
 from ohr.contracts import (
     Benchmark,
     Chunk,
@@ -37,9 +36,10 @@ from ohr.contracts import (
     TextNoise,
     execution,
 )
-from ohr.engine.local import Outcome
+from ohr.engine.executors.local import Outcome
 from ohr.errors import DataError
 from ohr.keys import key
+from ohr.text import edits
 
 _PLACES = ("harbour", "mill", "tower", "chapel", "bakery", "foundry", "library", "quarry")
 

@@ -14,10 +14,10 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from ohr import results
 from ohr.cli.app import app
 from ohr.contracts import FAMILIES
 from ohr.engine.prompting import read_prompt
+from ohr.results import folder as results
 from ohr.spec.model import KnowledgeBaseEntry, Spec, SpecFile
 from ohr.spec.read import read_spec
 

@@ -16,8 +16,8 @@ def test_imports_go_in_the_right_direction():
 def test_every_import_of_the_house_is_seen():
     found = {(item.module, item.target) for item in layers.imports()}
     assert ("ohr.noise.formatting", "ohr.noise.markup") in found  # a relative one
-    assert ("ohr.noise.formatting", "ohr.edits") in found  # from ohr import edits
-    assert ("ohr.figures.curves", "ohr.figures.data") in found
+    assert ("ohr.noise.formatting", "ohr.text.edits") in found  # from ohr import edits
+    assert ("ohr.report.figures.curves", "ohr.report.figures.data") in found
     assert ("ohr.retrievers.bm25", "bm25s") in found  # one inside a method
 
 
@@ -39,10 +39,10 @@ def test_every_import_of_the_house_is_seen():
         ),
         ("ohr/engine/a.py", "from ohr.ocr.ground_truth import GroundTruth", ""),
         ("ohr/engine/a.py", "from ohr.cli.app import main", "nothing imports the command line"),
-        ("ohr/engine/a.py", "from ohr.figures import curves", "only the command line imports figures"),
+        ("ohr/engine/a.py", "from ohr.report.figures import curves", "only the command line imports figures"),
         ("ohr/engine/a.py", "from ohr import testing", "nothing imports the conformance suites"),
-        ("ohr/text.py", "from ohr.results import read_csv", "a shared room imports only shared rooms"),
-        ("ohr/cli/a.py", "from ohr.figures.curves import draw", ""),
+        ("ohr/text.py", "from ohr.results.folder import read_csv", "a shared room imports only shared rooms"),
+        ("ohr/cli/a.py", "from ohr.report.figures.curves import draw", ""),
     ],
 )
 def test_a_wrong_import_is_told(tmp_path, file, line, told):

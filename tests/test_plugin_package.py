@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ohr.results import read_csv
+from ohr.results.folder import read_csv
 
 pytestmark = pytest.mark.slow
 PACKAGE = Path(__file__).parent / "plugin_package"

@@ -21,10 +21,10 @@ from ohr.contracts import (
     Recognition,
     TextNoise,
 )
-from ohr.edits import apply
 from ohr.noise.formatting import Formatting
 from ohr.noise.salt_and_pepper import SaltAndPepper
 from ohr.retrievers.bm25 import BM25
+from ohr.text.edits import apply
 
 
 class Undescribed(PageChunker):

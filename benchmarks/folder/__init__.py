@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from ohr import layout, pdf
 from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
 from ohr.errors import DataError
+from ohr.files import ohrbench_json, pdf
 from ohr.keys import file_digest, key
-from ohr.wording import counted, named
+from ohr.messages.wording import counted, named
 
 from .asking import Asking
 from .documents import DOMAIN, Found, Source, find
@@ -116,8 +116,8 @@ class Folder(Benchmark):
         """Read the ground truth of a document; one that lies in no folder need not have one there either."""
         short = name.removeprefix(f"{DOMAIN}/")
         if not (root / f"{name}.json").is_file() and (root / f"{short}.json").is_file():
-            return [Page(name, page.index, page.text, page.error) for page in layout.read_pages(root, short)]
-        return layout.read_pages(root, name)
+            return [Page(name, page.index, page.text, page.error) for page in ohrbench_json.read_pages(root, short)]
+        return ohrbench_json.read_pages(root, name)
 
     def _found(self) -> Found:
         return _find(self.root, _signature(self.root))

@@ -12,8 +12,8 @@ from unicodedata import normalize
 
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
-from ohr.parsing import lines, parse_json, whole_number
-from ohr.wording import counted
+from ohr.files.json_input import lines, parse_json, whole_number
+from ohr.messages.wording import counted
 
 from .documents import DOMAIN
 

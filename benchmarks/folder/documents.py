@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ohr import images, pdf
 from ohr.contracts import Image
 from ohr.errors import DataError
-from ohr.wording import counted
+from ohr.files import images, pdf
+from ohr.messages.wording import counted
 
 DOMAIN = "documents"
 """Domain of what does not lie in a folder of its own below the root."""

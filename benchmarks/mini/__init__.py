@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ohr import layout, pdf
 from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
+from ohr.files import ohrbench_json, pdf
 from ohr.keys import file_digest, key
-from ohr.wording import counted, named
+from ohr.messages.wording import counted, named
 
 _DATA = Path(__file__).parent / "data"
 
@@ -55,7 +55,7 @@ class Mini(Benchmark):
 
     def pages(self, document: Document) -> Sequence[Page]:
         """Read the ground truth."""
-        return layout.read_pages(_DATA / "retrieval_base" / "gt", document.name)[: document.pages]
+        return ohrbench_json.read_pages(_DATA / "retrieval_base" / "gt", document.name)[: document.pages]
 
     def page_image(self, document: Document, index: int) -> Image:
         """Render a page of the shipped PDF."""
@@ -64,7 +64,7 @@ class Mini(Benchmark):
     def questions(self) -> Sequence[Question]:
         """List the questions that the kept pages answer."""
         kept = {document.name: document.pages for document in self.documents()}
-        asked = layout.read_questions(_DATA / "qas.json")
+        asked = ohrbench_json.read_questions(_DATA / "qas.json")
         return [q for q in asked if q.document in kept and max(q.pages) < kept[q.document]]
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
@@ -81,7 +81,9 @@ class Mini(Benchmark):
         if left_out:
             left = counted(len(left_out), "document")
             notes.append(f"left out {left} (other languages or domains): {named(left_out)}")
-        unasked = sum(q.document in kept for q in layout.read_questions(_DATA / "qas.json")) - len(self.questions())
+        unasked = sum(q.document in kept for q in ohrbench_json.read_questions(_DATA / "qas.json")) - len(
+            self.questions()
+        )
         if unasked:
             left = counted(unasked, "question")
             notes.append(f"left out {left} whose evidence is on later pages (max_pages: {self.max_pages})")

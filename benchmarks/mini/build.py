@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 HERE = Path(__file__).parent
 SOURCE, DATA = HERE / "source", HERE / "data"

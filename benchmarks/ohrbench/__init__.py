@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ohr import pdf
 from ohr.contracts import Benchmark, Document, Image, Page, Prescribed, Published, Question, ScoringProtocol, Tally
 from ohr.errors import DataError
-from ohr.faults import Fault, sentences
+from ohr.files import pdf
+from ohr.files.ohrbench_json import by_form, json_files, other_form, read_document
 from ohr.keys import file_digest, key
-from ohr.layout import by_form, json_files, other_form, read_document
-from ohr.text import HAN
-from ohr.wording import counted
+from ohr.messages.faults import Fault, sentences
+from ohr.messages.wording import counted
+from ohr.text.words import HAN
 
 from .asking import document_fault, question_file, read_questions
 from .bases import TRUTH, base_files, base_names, compare

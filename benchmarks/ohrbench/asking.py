@@ -8,9 +8,9 @@ from typing import Any
 
 from ohr.contracts import SOURCES, Document, Question
 from ohr.errors import DataError
-from ohr.faults import Fault
-from ohr.layout import read_records
-from ohr.parsing import whole_number
+from ohr.files.json_input import whole_number
+from ohr.files.ohrbench_json import read_records
+from ohr.messages.faults import Fault
 
 FILES = ("qas_v2.json", "qas.json")
 _SOURCES = {"equation": "formula", "reading order": "reading_order"}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from ohr.contracts import Page
 from ohr.errors import DataError
-from ohr.faults import Fault
-from ohr.layout import by_form, document_files, other_form
+from ohr.files.ohrbench_json import by_form, document_files, other_form
+from ohr.messages.faults import Fault
 
 TRUTH = "gt"
 """Name of the knowledge base that is the ground truth."""

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ohr import edits
 from ohr.contracts import NoisyText, Page, Span, TextNoise
 from ohr.errors import DataError
 from ohr.keys import file_digest
+from ohr.text import edits
 
 from .donors import Donors, described
 from .lines import LOOKS, Values, looks

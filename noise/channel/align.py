@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq, Levenshtein
 
-from ohr.text import normalise
+from ohr.text.words import normalise
 
 from .page import MARK, TABLE, PageWords, read
 

@@ -8,7 +8,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from ohr.contracts import Span
-from ohr.text import normalise
+from ohr.text.words import normalise
 
 from .align import Aligned
 from .page import FORMULA, STRAY

@@ -57,7 +57,7 @@ class Group(_Part):
         pages: how many pages it rests on.
         lost: mean share of a page's words that is lost.
         weights: by feature of a page (FEATURES): its effect on the logit of the share of words lost.
-        strength: added to the rate's logit for words of lines that are not lost whole (see `ohr.engine.strengths`).
+        strength: added to the rate's logit for words of lines that are not lost whole (see `ohr.workbench.strengths`).
     """
 
     pages: int

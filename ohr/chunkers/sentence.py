@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ohr.contracts import Chunk, Chunker, Page
-from ohr.sentences import sentence_spans
+from ohr.text.sentences import sentence_spans
 
 
 class Sentence(Chunker):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from ohr.contracts import Chunk, Chunker, Page, Span
-from ohr.sentences import sentence_spans
+from ohr.text.sentences import sentence_spans
 
 Encoding = Literal["cl100k_base", "o200k_base", "llama3", "qwen3"]
 

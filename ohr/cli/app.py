@@ -7,16 +7,16 @@ import typer
 from typer.core import TyperGroup
 
 from ohr.cli import cache, data, noise, plugins, score
-from ohr.cli.breakdown import show
 from ohr.cli.check import check
 from ohr.cli.demo import demo
+from ohr.cli.display.console import say, tell
 from ohr.cli.new import new
 from ohr.cli.plan import plan
 from ohr.cli.plot import plot
 from ohr.cli.run import run
 from ohr.cli.runs import runs
 from ohr.cli.schema import schema
-from ohr.cli.show import say, tell
+from ohr.cli.show import show
 from ohr.errors import OhrError
 
 FAILED_ITEMS, MISTAKE, INTERRUPTED = 1, 2, 130

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from ohr.cli.display.console import say, say_json
 from ohr.cli.options import STORE, AsJson, StoreFolder
-from ohr.cli.show import say, say_json
 from ohr.errors import DataError
 
 app = typer.Typer(no_args_is_help=True, help="Show or shrink the store.", rich_markup_mode=None)

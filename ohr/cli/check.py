@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ohr.cli.display.console import say, say_first, say_json
 from ohr.cli.options import AsJson, Limit, Overrides, SpecFile, Trust
-from ohr.cli.show import say, say_first, say_json
 from ohr.errors import OhrError
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.engine.inputs import Inputs

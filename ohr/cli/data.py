@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ohr.cli.display.console import say, say_first, say_json, say_table
 from ohr.cli.options import AsJson
-from ohr.cli.show import say, say_first, say_json, say_table
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.contracts import Benchmark, Stage, Tally

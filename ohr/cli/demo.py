@@ -3,7 +3,7 @@
 import os
 from importlib.resources import as_file, files
 
-from ohr.cli.carry_out import carry_out
+from ohr.cli.display.finished import carry_out
 from ohr.cli.options import RUNS, STORE, RunsFolder, StoreFolder, Workers
 
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from ohr.cli.display.console import say
 from ohr.cli.plugins import family_of
-from ohr.cli.show import say
 from ohr.errors import PluginError
 
 _SPEC = """\

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from ohr.cli.display.console import say, say_first, say_json
 from ohr.cli.options import AsJson, PluginFiles, Workers
-from ohr.cli.show import say, say_first, say_json
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 
 def apply(
@@ -37,15 +37,15 @@ def apply(
     OUT gets the layout of IN, a ledger of all edits (edits.jsonl), and what was done (noise.json). The same documents
     in `ohr run` get the same noise.
     """
-    from ohr.cli.bars import bars
-    from ohr.documents import LEDGER
-    from ohr.engine.apply import apply as lay
-    from ohr.engine.apply import summary
-    from ohr.engine.local import LocalExecutor
+    from ohr.cli.display.progress import bars
+    from ohr.engine.executors.local import LocalExecutor
     from ohr.errors import SpecError
-    from ohr.layout import read_questions
+    from ohr.files.documents import LEDGER
+    from ohr.files.ohrbench_json import read_questions
     from ohr.registry import Registry
     from ohr.spec.fragment import read_noise
+    from ohr.workbench.apply import apply as lay
+    from ohr.workbench.apply import summary
 
     files = tuple(path.resolve() for path in plugin or ())
     if len(noise) > 1:

@@ -3,9 +3,9 @@
 import os
 from typing import TYPE_CHECKING
 
+from ohr.cli.display.console import say, say_json, say_table
 from ohr.cli.options import STORE, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
-from ohr.cli.show import say, say_json, say_table
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.spec.model import Calibration
@@ -24,7 +24,7 @@ def calibrate(
 
     A run of the spec does this first; what was measured once is in the store.
     """
-    from ohr.cli.bars import bars
+    from ohr.cli.display.progress import bars
     from ohr.engine.run import calibrated
     from ohr.errors import SpecError
     from ohr.spec.read import read_spec

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ohr.cli.display.console import say, say_json, say_table
 from ohr.cli.options import AsJson
-from ohr.cli.show import say, say_json, say_table
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ohr.contracts import Question
-    from ohr.engine.readings import Reading
+    from ohr.workbench.readings import Reading
 
 
 def fit(
@@ -41,10 +41,10 @@ def fit(
     What is asked for may be read better than the rest: with questions the profile gets strengths, which bring r_noise
     near the engine's.
     """
-    from ohr.engine.strengths import strengths
     from ohr.errors import DataError
-    from ohr.layout import read_questions
+    from ohr.files.ohrbench_json import read_questions
     from ohr.registry import Registry
+    from ohr.workbench.strengths import strengths
 
     registry = Registry()
     if out.is_dir():
@@ -80,9 +80,9 @@ def _own_questions(registry: Any, gt: str) -> "Sequence[Question]":
 
 
 def _pages(registry: Any, gt: str, ocr: str) -> "list[Reading]":
-    from ohr.cli.bars import bars
-    from ohr.engine.readings import recognised, recorded
+    from ohr.cli.display.progress import bars
     from ohr.errors import DataError
+    from ohr.workbench.readings import recognised, recorded
 
     if gt != "mini":
         return recorded(Path(gt), Path(ocr))

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ohr.cli.display.console import say, say_json, tell
 from ohr.cli.options import AsJson, Workers
-from ohr.cli.show import say, say_json, tell
 
 if TYPE_CHECKING:
     from ohr.contracts import OcrBackend, Stage
-    from ohr.engine.preview import ImageShown, ImageTrial
-    from ohr.figures.contact_sheet import Row
+    from ohr.report.figures.contact_sheet import Row
     from ohr.spec.fragment import Family
+    from ohr.workbench.preview import ImageShown, ImageTrial
 
 _LEVELS = {"image_noise": "0.25,0.5,1", "text_noise": "0.1,0.3,0.6"}
 
@@ -46,7 +46,7 @@ def preview(
     Images: a contact sheet with the page, a part of it at full size, what the engine reads, and its edit distance from
     what the engine reads on the clean page. Texts: before and after, side by side, with each edit marked.
     """
-    from ohr.engine.preview import family_of
+    from ohr.workbench.preview import family_of
 
     family = family_of(file)
     target = out or Path(f"{file.stem}-noise.html")
@@ -151,9 +151,9 @@ def _engine(kind: str) -> "OcrBackend | None":
 
 
 def _show_text(file: Path, page: int, noises: Sequence[Sequence[Any]], seed: int, target: Path) -> list[dict[str, Any]]:
-    from ohr.engine.preview import try_texts
-    from ohr.figures.side_by_side import change
-    from ohr.figures.side_by_side import page as draw
+    from ohr.report.figures.side_by_side import change
+    from ohr.report.figures.side_by_side import page as draw
+    from ohr.workbench.preview import try_texts
 
     shown = try_texts(file, page, [noise for levels in noises for noise in levels], seed)
     changes = [change(f"{text.kind}, rate {text.rate:g}", text.before, text.edits) for text in shown]
@@ -164,10 +164,10 @@ def _show_text(file: Path, page: int, noises: Sequence[Sequence[Any]], seed: int
 def _show_images(
     noises: Sequence[Sequence[Any]], shared: dict[str, Any], workers: int, target: Path
 ) -> list[dict[str, Any]]:
-    from ohr.cli.bars import bars
-    from ohr.engine.local import LocalExecutor
-    from ohr.engine.preview import ImageTrial, try_images
-    from ohr.figures.contact_sheet import write_sheet
+    from ohr.cli.display.progress import bars
+    from ohr.engine.executors.local import LocalExecutor
+    from ohr.report.figures.contact_sheet import write_sheet
+    from ohr.workbench.preview import ImageTrial, try_images
 
     trials = [ImageTrial(noise=None, **shared)]
     trials += [ImageTrial(noise=noise, **shared) for levels in noises for noise in levels]
@@ -193,7 +193,7 @@ def _show_images(
 
 
 def _row(group: "Sequence[tuple[ImageTrial, ImageShown]]") -> "Row":
-    from ohr.figures.contact_sheet import Row, Tile
+    from ohr.report.figures.contact_sheet import Row, Tile
 
     noise = group[0][0].noise
     published = getattr(noise, "published", None)

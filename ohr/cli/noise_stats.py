@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ohr.cli.display.console import say, say_json, say_table
 from ohr.cli.options import RUNS, AsJson, RunsFolder
-from ohr.cli.show import say, say_json, say_table
 
 if TYPE_CHECKING:
     from ohr.metrics.realism import Stats
@@ -56,9 +56,9 @@ def stats(
 
 
 def _of(source: Path, gt: Path | None, questions: Path | None, runs: Path) -> "list[Stats]":
-    from ohr.cli.bars import bars
+    from ohr.cli.display.progress import bars
     from ohr.cli.runs import locate
-    from ohr.stats import find_folders, of_folder, of_run
+    from ohr.workbench.stats import find_folders, of_folder, of_run
 
     if (source / "manifest.json").is_file() or not source.is_dir():
         return of_run(locate(source, runs))

@@ -3,9 +3,9 @@
 import os
 from typing import TYPE_CHECKING
 
+from ohr.cli.display.console import say, say_first, say_json, say_table
 from ohr.cli.options import STORE, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
-from ohr.cli.show import say, say_first, say_json, say_table
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.engine.plan import Plan

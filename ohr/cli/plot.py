@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ohr.cli.display.console import say
 from ohr.cli.options import RUNS, RunsFolder
-from ohr.cli.show import say
 
 
 def plot(
@@ -17,7 +17,7 @@ def plot(
 ) -> None:
     """Draw a run's figures again, and print their paths."""
     from ohr.cli.runs import locate
-    from ohr.figures.curves import draw
+    from ohr.report.figures.curves import draw
 
     for path in draw(locate(run, runs)):
         say(str(path))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ohr.cli.fields import Parameter, parameters
+from ohr.cli.display.console import say, say_json, say_table
+from ohr.cli.display.plugin_fields import Parameter, parameters
 from ohr.cli.options import AsJson, PluginFiles
-from ohr.cli.show import say, say_json, say_table
 from ohr.errors import PluginError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ohr.cli.carry_out import carry_out
+from ohr.cli.display.finished import carry_out
 from ohr.cli.options import (
     RUNS,
     STORE,

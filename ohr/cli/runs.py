@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
+from ohr.cli.display.console import say, say_json, say_table, tell
 from ohr.cli.options import RUNS, AsJson, RunsFolder
-from ohr.cli.show import say, say_json, say_table, tell
 
 
 def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
     """List runs, the newest last."""
     from ohr.errors import DataError
-    from ohr.results import read_manifest
+    from ohr.results.folder import read_manifest
 
     found = []
     for folder in run_folders(runs):

@@ -2,7 +2,7 @@
 
 import json
 
-from ohr.cli.show import say
+from ohr.cli.display.console import say
 
 
 def schema() -> None:

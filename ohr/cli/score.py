@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ohr.cli.bars import bars
+from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, with_interval
+from ohr.cli.display.progress import bars
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
-from ohr.cli.show import as_lines, say, say_first, say_json, say_table, with_interval
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.leaderboard.answers import AnswerScore
-    from ohr.leaderboard.breakdown import Breakdown
-    from ohr.leaderboard.ocr import OcrScore
-    from ohr.leaderboard.standings import Leaderboard
     from ohr.metrics.intervals import Estimate
+    from ohr.report.leaderboard.answers import AnswerScore
+    from ohr.report.leaderboard.breakdown import Breakdown
+    from ohr.report.leaderboard.ocr import OcrScore
+    from ohr.report.leaderboard.standings import Leaderboard
 
 app = typer.Typer(no_args_is_help=True, help="Score OCR results or answers made elsewhere.", rich_markup_mode=None)
 
@@ -71,8 +71,8 @@ def ocr(
     as_json: AsJson = False,
 ) -> None:
     """Score a folder of OCR results: how far from the ground truth, and what it does to retrieval."""
-    from ohr.layout import benchmark_root
-    from ohr.leaderboard.ocr import ocr_spec, score_ocr
+    from ohr.files.ohrbench_json import benchmark_root
+    from ohr.report.leaderboard.ocr import ocr_spec, score_ocr
 
     root = root or (benchmark_root(folder) if benchmark is None else None)
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
@@ -102,7 +102,7 @@ def answers(
     as_json: AsJson = False,
 ) -> None:
     """Score a file of answers: F1 and exact match with intervals, beside published numbers."""
-    from ohr.leaderboard.answers import read_answers, score_answers
+    from ohr.report.leaderboard.answers import read_answers, score_answers
     from ohr.spec.read import make_benchmark
 
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
@@ -135,7 +135,7 @@ def benchmark_keys(
     from ruamel.yaml.error import YAMLError
 
     from ohr.errors import SpecError
-    from ohr.layout import has_bases
+    from ohr.files.ohrbench_json import has_bases
 
     keys: dict[str, Any] = {"kind": kind or ("ohrbench" if root and has_bases(root) else "mini")}
     if root is not None:
@@ -161,7 +161,7 @@ def _label(named: str | None, keys: Mapping[str, Any]) -> str:
 
 
 def _print_ocr(found: "OcrScore") -> None:
-    from ohr.leaderboard.ocr import RATIOS
+    from ohr.report.leaderboard.ocr import RATIOS
 
     say(f"{found.name}: {found.setting}")
     say(f"benchmark {found.benchmark}, {counted(found.retrieval[found.truth]['domain']['all'].n, 'question')}")

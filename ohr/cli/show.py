@@ -1,109 +1,89 @@
-"""How commands answer: results on stdout, everything else on stderr."""
+"""`ohr show`: a run's means by whatever its questions are told apart by."""
 
-import json
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
-from math import isfinite, isnan
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
-from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from ohr.engine.work import Failure
+from ohr.cli.display.analysis import show_analysis
+from ohr.cli.display.console import say, say_json, say_table
+from ohr.cli.display.costs import print_costs
+from ohr.cli.options import RUNS, AsJson, RunsFolder
 
 
-def say(text: str = "") -> None:
-    """Print a line of the result."""
-    typer.echo(text)
+class By(StrEnum):
+    """What questions are told apart by."""
+
+    EVIDENCE_SOURCE = "evidence_source"
+    DOMAIN = "domain"
+    ANSWER_FORM = "answer_form"
+    TASK_TYPE = "task_type"
+    PAGES = "pages"
 
 
-def tell(text: str) -> None:
-    """Print a line about the work, on stderr."""
-    typer.echo(text, err=True)
+def show(
+    run: Annotated[Path, typer.Argument(help="A run's folder, or the name of a run: its newest.")],
+    by: Annotated[By, typer.Option(help="What the questions are told apart by.")] = By.EVIDENCE_SOURCE,
+    metric: Annotated[str | None, typer.Option(help="Any metric of the run; by default each stage's headline.")] = None,
+    analysis: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Show an analysis instead: error_classes, ...; or every.")
+    ] = None,
+    runs: RunsFolder = RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """Show a run's means, or an analysis of it.
 
+    The means are over all questions (micro), over domains (macro), and by one trait of the questions. Where the spec
+    asked for attribution, what each part of a noise costs stands below.
+    """
+    from ohr.cli.runs import locate
+    from ohr.errors import DataError
+    from ohr.results.folder import read_csv, read_manifest
 
-def say_json(value: Any) -> None:
-    """Print a value as JSON; an undefined number is null."""
-    say(json.dumps(_plain(value), indent=1, ensure_ascii=False))
-
-
-def say_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows under headers: drawn on a terminal, plain and aligned in a pipe or a file."""
-    if sys.stdout.isatty():
-        _draw(headers, rows)
+    folder = locate(run, runs)
+    if analysis is not None:
+        show_analysis(folder, analysis, as_json)
         return
-    lines = [[cell.replace("\n", " ") for cell in line] for line in (headers, *rows)]
-    widths = _widths(lines)
-    for line in lines:
-        say("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    protocol = read_manifest(folder)["protocol"]
+    rows = read_csv(folder / "summary.csv")
+    if rows and "by" not in rows[0]:
+        raise DataError(f"{folder}: written by an earlier version, without means by {by.value}; run it again")
+    answer = protocol["answer"][0]
+    headline = {"retrieval": protocol["retrieval"], "generation": answer, "overall": answer}
+    wanted = [row for row in rows if row["metric"] == (metric or headline.get(row["stage"]))]
+    if not wanted:
+        known = ", ".join(sorted({row["metric"] for row in rows}))
+        raise DataError(f"{folder}: has no {metric or 'score of an answer or of retrieval'}; it has {known}")
+    if as_json:
+        say_json([row for row in wanted if row["by"] == by.value or row["group"] == "all"])
+        return
+    say(f"protocol {protocol['name']}")
+    for stage in dict.fromkeys(row["stage"] for row in wanted):
+        _table([row for row in wanted if row["stage"] == stage], by.value)
+    print_costs(folder)
 
 
-def fits(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a table can be drawn on this terminal without breaking lines; a pipe takes any width."""
-    drawn = [[max(cell.split("\n"), key=len) for cell in line] for line in (headers, *rows)]
-    return not sys.stdout.isatty() or sum(_widths(drawn)) + 2 * len(headers) < get_terminal_size().columns
-
-
-def with_interval(mean: float, low: float, high: float) -> str:
-    """Write a mean with its interval: `0.50 ±0.10`; `0.97 -0.05 +0.03` where it is cut at the best score there is."""
-    if isnan(mean):
-        return ""
-    if isnan(low):
-        return f"{mean:.2f}"
-    down, up = mean - low, high - mean
-    # not by what is printed: the ends of a whole interval may be rounded apart
-    return f"{mean:.2f} ±{up:.2f}" if abs(down - up) < 0.005 else f"{mean:.2f} -{down:.2f} +{up:.2f}"
-
-
-def say_first(title: str, lines: Sequence[str], most: int = 10) -> None:
-    """Print a list's first lines under its title, and how many more there are."""
-    if lines:
-        say(title)
-        for line in lines[:most]:
-            say(f"  {line}")
-        if len(lines) > most:
-            say(f"  and {len(lines) - most} more")
-
-
-def as_lines(failures: "Iterable[Failure]") -> list[str]:
-    """Tell failed items, those with one reason in one line: a server that is gone fails them all alike."""
-    alike: dict[tuple[str, str], list[str]] = {}
-    for failure in failures:
-        alike.setdefault((failure.stage, failure.reason), []).append(failure.item)
-    return [
-        f"{stage}: {items[0]}: {reason}" + (f" ({len(items)} items, of which this is the first)" if items[1:] else "")
-        for (stage, reason), items in alike.items()
-    ]
-
-
-def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(len, column)) for column in zip(*lines, strict=True)]
-
-
-def _draw(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for header in headers:
-        table.add_column(Text(header))
+def _table(rows: Sequence[Mapping[str, str]], by: str) -> None:
+    """Print one stage: a line for each level and pipeline, a column for each group."""
+    places: dict[tuple[str, ...], dict[str, Mapping[str, str]]] = {}
     for row in rows:
-        table.add_row(*map(Text, row))
-    Console().print(table)
+        if row["by"] == by or row["group"] == "all":
+            parts = ("noise", "knob_value", "chunker", "retriever", "generator", "metric")
+            places.setdefault(tuple(row[part] for part in parts), {})[row["group"]] = row
+    groups = list(dict.fromkeys(group for found in places.values() for group in found if group != "all"))
+    lines = []
+    for place, found in places.items():
+        whole = found["all"]
+        cells = [_number(found[group]["mean"]) if group in found else "" for group in groups]
+        names = (place[0], place[1], "/".join(filter(None, place[2:5])), place[5])
+        lines.append(
+            [*names, whole["n"], whole["failed"], _number(whole["mean"]), _number(whole["macro_mean"]), *cells]
+        )
+    say(f"{rows[0]['stage']}, by {by}" if groups else f"{rows[0]['stage']}; by {by} all questions are alike")
+    say_table(["noise", "level", "pipeline", "metric", "n", "failed", "micro", "macro", *groups], lines)
 
 
-def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return _plain(asdict(value))
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not isfinite(value):
-        return None
-    return str(value) if isinstance(value, Path) else value
+def _number(cell: str) -> str:
+    return f"{float(cell):.4f}" if cell else ""

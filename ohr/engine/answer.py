@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ohr.contracts import Completion, Generator, Prompt
-from ohr.engine.border import checked_completion
+from ohr.engine.checks import checked_completion
 from ohr.engine.progress import Progress
 from ohr.engine.prompting import parse_answer
 from ohr.engine.recipe import Recipe

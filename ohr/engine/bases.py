@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ohr.contracts import Chunk, Chunker, Document, Page
 from ohr.engine.cells import searches
-from ohr.engine.local import Executor
+from ohr.engine.executors.local import Executor
 from ohr.engine.progress import Progress
 from ohr.engine.recipe import Recipe
 from ohr.engine.tasks import DocumentTask, PageTask, finish_document, read_page

@@ -8,7 +8,7 @@ from typing import Any
 
 from ohr.contracts import Document, Page, Question
 from ohr.engine.bases import Bases
-from ohr.engine.local import Executor
+from ohr.engine.executors.local import Executor
 from ohr.engine.progress import Progress
 from ohr.engine.work import Work
 from ohr.keys import key

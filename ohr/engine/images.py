@@ -7,7 +7,7 @@ from typing import overload
 
 from ohr import seeds
 from ohr.contracts import Benchmark, Document, Image, ImageNoise, NoisyImage
-from ohr.engine.border import checked_image
+from ohr.engine.checks import checked_image
 from ohr.engine.perturb import numbered
 from ohr.metrics.ranking import PageId
 

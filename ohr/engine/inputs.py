@@ -8,10 +8,10 @@ from functools import cached_property
 from ohr import seeds
 from ohr.contracts import Document, Page, Question
 from ohr.errors import SpecError
-from ohr.faults import Fault, sentences
+from ohr.messages.faults import Fault, sentences
+from ohr.messages.wording import counted
 from ohr.registry import choices
 from ohr.spec.model import Spec
-from ohr.wording import counted
 
 
 @dataclass(frozen=True)

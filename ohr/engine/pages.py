@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ohr.contracts import Chunk, Image, PageView
-from ohr.engine.border import checked_image
+from ohr.engine.checks import checked_image
 from ohr.engine.images import PageImage
 from ohr.errors import OhrError, StageError
 from ohr.metrics.ranking import PageId

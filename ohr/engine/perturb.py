@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ohr import edits, seeds
+from ohr import seeds
 from ohr.contracts import Edit, NoisyText, Page, Question, Span, TextNoise
 from ohr.engine.placement import eligible
 from ohr.errors import StageError
+from ohr.text import edits
 
 _HALVINGS = 24  # of the rate's range: closer than the share of one unit in any document
 

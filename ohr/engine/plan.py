@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ohr.engine.attribution import with_trials
+from ohr.attribution.levels import with_trials
+from ohr.calibration.calibrate import NotCalibrated, Workshop, calibrate
 from ohr.engine.bases import Bases, missing_documents, missing_pages
-from ohr.engine.calibrate import NotCalibrated, Workshop, calibrate
 from ohr.engine.cells import cells, search_place, searches
 from ohr.engine.inputs import Inputs, limited, read_inputs
 from ohr.engine.preflight import check_stages

@@ -6,16 +6,16 @@ from typing import Any
 
 from ohr.contracts import Chunk, Document, Index, PageRetriever, Question
 from ohr.engine.bases import Bases
-from ohr.engine.border import checked_hits
 from ohr.engine.cells import Search
+from ohr.engine.checks import checked_hits
 from ohr.engine.images import PageImage
 from ohr.engine.pages import Pages
 from ohr.engine.progress import Progress
 from ohr.engine.recipe import Recipe
 from ohr.engine.work import Work
 from ohr.keys import key
+from ohr.messages.wording import counted
 from ohr.metrics.ranking import PageId
-from ohr.wording import counted
 
 
 @dataclass(frozen=True, slots=True)

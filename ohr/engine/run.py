@@ -8,15 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ohr.attribution.costs import shares
+from ohr.attribution.levels import Trial, with_trials
+from ohr.calibration.calibrate import Workshop, calibrate
 from ohr.contracts import Completion, Page, Prompt, Question
 from ohr.engine.answer import Answered, ask
-from ohr.engine.attribution import Trial, with_trials
 from ohr.engine.bases import Bases, build_bases, document_texts
-from ohr.engine.calibrate import Workshop, calibrate
 from ohr.engine.cells import Cell, search_place, searches
 from ohr.engine.damage import Damage, damages
+from ohr.engine.executors.local import Executor, LocalExecutor
 from ohr.engine.inputs import limited, read_inputs
-from ohr.engine.local import Executor, LocalExecutor
 from ohr.engine.page_rows import edit_rows, page_row, seen_pages
 from ohr.engine.preflight import check_stages
 from ohr.engine.progress import Progress, Quiet
@@ -25,19 +26,18 @@ from ohr.engine.recipe import Recipe
 from ohr.engine.references import CONDITIONS, pages_shown, passages
 from ohr.engine.retrieve import Retrieved, retrieve
 from ohr.engine.score import Row, Scorer, failed_questions
-from ohr.engine.shares import shares
 from ohr.engine.shown import Shown
 from ohr.engine.timing import remember
 from ohr.engine.work import Work
 from ohr.keys import key
 from ohr.metrics.dose import by_page, dose, own_passages, undefined_dose
-from ohr.models import STORE_VARIABLE
+from ohr.models.hub import STORE_VARIABLE
 from ohr.ocr.ground_truth import GroundTruth
-from ohr.results import Attributed, Results, find_finished, write_results
+from ohr.results.folder import Attributed, Results, find_finished, write_results
 from ohr.spec.model import KnowledgeBase, Named, Spec
 from ohr.spec.sweep import shown
 from ohr.store import Store
-from ohr.text import HAS_HAN
+from ohr.text.words import HAS_HAN
 
 
 @dataclass(frozen=True, slots=True)

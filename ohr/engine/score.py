@@ -18,7 +18,7 @@ from ohr.metrics.floors import OtherPages, read_floor
 from ohr.metrics.ranking import hit_at_k, recall_at_k, reciprocal_rank
 from ohr.spec.model import KnowledgeBase
 from ohr.spec.sweep import shown
-from ohr.text import words
+from ohr.text.words import words
 
 Row = dict[str, Any]
 """One score; its keys are the columns of scores.parquet."""

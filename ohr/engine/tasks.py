@@ -6,7 +6,7 @@ from pathlib import Path
 from time import perf_counter
 
 from ohr.contracts import Benchmark, Chunker, Document, OcrBackend, Page, Question, Recognition
-from ohr.engine.border import checked_chunks
+from ohr.engine.checks import checked_chunks
 from ohr.engine.images import PageImage
 from ohr.engine.perturb import perturb
 from ohr.errors import StageError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from ohr.errors import OhrError
-from ohr.wording import counted
+from ohr.messages.wording import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ohr.contracts import Completion, Generator, Prompt
-from ohr.sentences import sentence_spans
-from ohr.text import words
+from ohr.text.sentences import sentence_spans
+from ohr.text.words import words
 
 
 class Example(Generator):

@@ -4,7 +4,7 @@ from math import nan
 from typing import Literal
 
 from ohr.contracts import Metric
-from ohr.text import normalise
+from ohr.text.words import normalise
 
 
 class Example(Metric):

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ohr.contracts import Chunk, Hit, Index, Retriever
-from ohr.text import words
+from ohr.text.words import words
 
 
 class Example(Retriever):

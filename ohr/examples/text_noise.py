@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from ohr import edits
 from ohr.contracts import Edit, NoisyText, Span, TextNoise
+from ohr.text import edits
 
 
 class Example(TextNoise):

@@ -13,7 +13,7 @@ from typing import Literal
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import LCSseq
 
-from ohr.text import normalise, strip_markup, words
+from ohr.text.words import normalise, strip_markup, words
 
 Kind = Literal["text", "formula", "table"]
 KINDS: tuple[Kind, ...] = ("text", "formula", "table")

@@ -10,7 +10,7 @@ import numpy as np
 from ohr.contracts import Metric, Page, Question
 from ohr.metrics.dose import evidence_text
 from ohr.metrics.lcs import lcs_of_words
-from ohr.text import words
+from ohr.text.words import words
 
 CONSTANTS = ("yes", "no")
 

@@ -9,8 +9,8 @@ from pydantic import Field
 from rapidfuzz.distance import LCSseq
 
 from ohr.contracts import Edit, Metric
-from ohr.edits import undo
-from ohr.text import strip_markup, words
+from ohr.text.edits import undo
+from ohr.text.words import strip_markup, words
 
 
 def lcs(retrieved: str, evidence: str, segment_chinese: bool = True) -> float:

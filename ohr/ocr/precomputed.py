@@ -8,9 +8,9 @@ from pydantic import Field
 
 from ohr.contracts import Document, Image, OcrBackend, Page, Recognition
 from ohr.errors import PluginError
-from ohr.faults import Fault, sentences
+from ohr.files.ohrbench_json import by_form, document_files, other_form, read_document
 from ohr.keys import folder_digest
-from ohr.layout import by_form, document_files, other_form, read_document
+from ohr.messages.faults import Fault, sentences
 
 _ABSENT = "not among the precomputed results"
 

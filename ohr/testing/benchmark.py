@@ -9,8 +9,8 @@ from ohr.contracts import (
     Question,
 )  # fmt: skip
 from ohr.errors import DataError
+from ohr.messages.wording import counted
 from ohr.testing.stage import check_stage, owe
-from ohr.wording import counted
 
 
 def check_benchmark(benchmark: Benchmark, *, images: int = 1) -> None:

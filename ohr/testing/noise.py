@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from ohr import edits
 from ohr.contracts import (
     Image,
     ImageNoise,
@@ -14,6 +13,7 @@ from ohr.contracts import (
     TextNoise,
 )  # fmt: skip
 from ohr.testing.stage import RATES, TEXTS, as_json, check_stage, owe
+from ohr.text import edits
 
 _EFFECTS = ("none", "cropped", "occluded", "joined")
 

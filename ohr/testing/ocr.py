@@ -7,9 +7,9 @@ from ohr.contracts import (
     OcrBackend,
     Recognition,
 )  # fmt: skip
+from ohr.messages.wording import counted
 from ohr.testing.noise import odd_images
 from ohr.testing.stage import check_stage, owe
-from ohr.wording import counted
 
 
 def check_ocr(ocr: OcrBackend, *, line: Image | None = None, reads: str = "") -> None:

@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 
 from ohr.contracts import FAMILIES
 from ohr.registry import load_file
-from ohr.results import read_csv
+from ohr.results.folder import read_csv
 from ohr.spec.read import read_spec
 
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ohr import edits, images, layout, pdf
 from ohr.contracts import Edit
 from ohr.engine.run import run
+from ohr.files import images, ohrbench_json, pdf
 from ohr.registry import Registry
 from ohr.spec.read import read_spec
 from ohr.store import Store
+from ohr.text import edits
 
 MINI = Registry().load("benchmark", "mini").model_validate({"kind": "mini"})
 TEXT = "The harbour company leased the ferry berth for ninety years. It paid well. All were content with that.\r\n" * 9
@@ -41,7 +42,9 @@ def test_pages_get_the_noise_that_a_run_gives_them(ohr, home, pages):
     for document in recipe.inputs.documents:
         made = Store(home / "store").get(recipe.document(spec.knowledge_bases[1], document))["pages"][0]
         assert (
-            layout.read_pages(home / "out", document.name)[0].text == made["text"] != recipe.inputs.truth[document.name]
+            ohrbench_json.read_pages(home / "out", document.name)[0].text
+            == made["text"]
+            != recipe.inputs.truth[document.name]
         )
         compared += 1
     assert compared
@@ -54,7 +57,9 @@ def test_the_ledger_takes_everything_back(ohr, home, pages):
     records = ledger(home / "out")
     for path in pages.rglob("*.json"):
         name = path.relative_to(pages).with_suffix("").as_posix()
-        for clean, noisy in zip(layout.read_pages(pages, name), layout.read_pages(home / "out", name), strict=True):
+        for clean, noisy in zip(
+            ohrbench_json.read_pages(pages, name), ohrbench_json.read_pages(home / "out", name), strict=True
+        ):
             text = noisy.text
             for step in (1, 0):
                 mine = [r for r in records if (r["document"], r["page"], r["step"]) == (name, clean.index, step)]

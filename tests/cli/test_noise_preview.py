@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ohr import images, layout
+from ohr.files import images, ohrbench_json
 from ohr.registry import Registry
 
 from ..conftest import typeset
@@ -70,7 +70,7 @@ def test_a_text_is_shown_before_and_after_with_its_edits_marked(ohr, home):
     assert [noise["edits"] > 0 for noise in told["noises"]] == [False, True]
     sides = texts(home / "d.html")
     plain = [html.unescape(re.sub(r"</?(?:del|ins)[^>]*>", "", side)) for side in sides]
-    assert plain[0] == plain[1] == plain[2] == layout.read_pages(home, "in")[0].text
+    assert plain[0] == plain[1] == plain[2] == ohrbench_json.read_pages(home, "in")[0].text
     assert plain[3] != plain[2]
     assert sides[3].count("<ins") == told["noises"][1]["edits"]
 

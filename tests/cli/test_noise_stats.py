@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from ohr.results import read_csv
+from ohr.results.folder import read_csv
 from ohr.store import Store
 
 pytestmark = pytest.mark.usefixtures("there")

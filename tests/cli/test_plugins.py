@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from ohr.cli.fields import Parameter, parameters
+from ohr.cli.display.plugin_fields import Parameter, parameters
 from ohr.contracts import FAMILIES, Stage, execution
 from ohr.registry import Registry
 

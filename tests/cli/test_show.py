@@ -1,179 +1,72 @@
-import io
-import sys
-from math import nan
-from time import sleep
+import json
+from statistics import fmean
 
 import pytest
-from rich.console import Console
-from rich.progress import Progress
 
-from ohr.cli.bars import Bars, Lines, bars
-from ohr.cli.curve import Point, as_table, legend
-from ohr.cli.show import as_lines, fits, say_first, say_json, say_table, with_interval
-from ohr.engine.work import Failure
+from ohr.results.folder import read_csv, read_table
+
+SPEC = """\
+name: study
+limit: 6
+benchmark: {kind: mini, languages: [en], max_pages: 1, domains: [law, textbook]}
+knowledge_bases:
+  - name: ground_truth
+retrievers: [{kind: bm25}]
+evaluate: [retrieval]
+"""
 
 
-def point(stage="retrieval", **changes) -> Point:
-    metric = "lcs" if stage == "retrieval" else "f1"
-    values = {
-        "noise": "blur",
-        "level": "0.5",
-        "r_noise": 0.25,
-        "evidence_loss": 0.125,
-        "chunker": "page",
-        "retriever": "bm25",
-        "generator": "" if stage == "retrieval" else "extractive",
-        "mean": 0.5,
-        "low": 0.4,
-        "high": 0.6,
-        "n": 60,
-        "documents": 12,
-        "failed": 0,
-        "note": "",
+@pytest.fixture
+def ran(ohr, home):
+    (home / "study.yaml").write_text(SPEC)
+    ohr("run", "study.yaml")
+    return max((home / "runs" / "study").glob("*-*"))
+
+
+def test_each_cut_is_the_mean_of_its_rows(ran):
+    rows = [row for row in read_table(ran / "scores.parquet") if (row["stage"], row["metric"]) == ("retrieval", "lcs")]
+    held = {
+        (line["by"], line["group"]): line
+        for line in read_csv(ran / "summary.csv")
+        if (line["stage"], line["metric"]) == ("retrieval", "lcs")
     }
-    return Point(stage=stage, metric=metric, **(values | changes))
+    domains = {domain: [row["value"] for row in rows if row["domain"] == domain] for domain in ("law", "textbook")}
+    for domain, values in domains.items():
+        assert float(held["domain", domain]["mean"]) == pytest.approx(fmean(values), abs=1e-5)
+        assert int(held["domain", domain]["n"]) == len(values)
+    whole = held["evidence_source", "all"]
+    assert float(whole["mean"]) == pytest.approx(fmean(row["value"] for row in rows), abs=1e-5)
+    assert float(whole["macro_mean"]) == pytest.approx(fmean(map(fmean, domains.values())), abs=1e-5)
+    assert whole["domains"] == "2"
+    forms = {row["answer_form"] for row in rows}
+    assert {group for by, group in held if by == "answer_form"} == (forms if len(forms) > 1 else set())
 
 
-def test_items_that_failed_alike_are_told_in_one_line():
-    failures = [Failure("generator", f"m: {name}?", "no reply") for name in ("Where", "When")]
-    failures.insert(1, Failure("ocr", "law/a page 0", "paper jam"))
-    assert as_lines(failures) == [
-        "generator: m: Where?: no reply (2 items, of which this is the first)",
-        "ocr: law/a page 0: paper jam",
+def test_a_run_is_shown_by_domain(ohr, ran):
+    told = ohr("show", "study", "--by", "domain").stdout.splitlines()
+    assert told[0] == "protocol clean"
+    assert told[2].split() == [
+        "noise",
+        "level",
+        "pipeline",
+        "metric",
+        "n",
+        "failed",
+        "micro",
+        "macro",
+        "law",
+        "textbook",
     ]
+    assert told[3].split()[0] == "ground_truth"
+    assert "retrieval; by pages all questions are alike\n" in ohr("show", "study", "--by", "pages").stdout
 
 
-def test_a_curve_has_a_line_for_each_level_and_a_column_for_each_pipeline():
-    points = [
-        point(noise="clean", level="", r_noise=0.0, evidence_loss=0.0, mean=0.9, low=nan, high=nan),
-        point("overall", noise="clean", level="", mean=0.3, low=0.2, high=0.4),
-        point("generation", retriever="", noise="clean", level=""),
-        point(retriever="dense"),
-        point(),
-    ]
-    assert as_table(points) == (
-        [
-            *("noise", "level", "r_noise", "evidence\nloss"),
-            *("retrieval\nlcs bm25", "retrieval\nlcs dense", "generation\nf1", "overall\nf1 bm25"),
-        ],
-        [
-            ["clean", "", "0.00", "0.00", "0.90", "", "0.50 ±0.10", "0.30 ±0.10"],
-            ["blur", "0.5", "0.25", "0.12", "0.50 ±0.10", "0.50 ±0.10", "", ""],
-        ],
-    )
+def test_the_json_has_the_rows(ohr, ran):
+    rows = json.loads(ohr("show", str(ran), "--by", "domain", "--metric", "mrr", "--json").stdout)
+    assert [row["group"] for row in rows] == ["all", "law", "textbook"]
 
 
-@pytest.mark.parametrize(
-    ("mean", "low", "high", "told"),
-    [
-        (0.5, 0.375, 0.625, "0.50 ±0.12"),
-        (0.955, 0.91, 1.0, "0.95 ±0.05"),  # whole, and its ends are rounded apart
-        (0.97, 0.9, 1.0, "0.97 -0.07 +0.03"),
-        (0.0, 0.0, 0.0, "0.00 ±0.00"),
-        (0.9, nan, nan, "0.90"),
-        (nan, nan, nan, ""),
-    ],
-)
-def test_an_interval_that_is_cut_shows_both_sides(mean, low, high, told):
-    assert with_interval(mean, low, high) == told
-
-
-def test_chunkers_and_generators_are_named_where_there_are_several():
-    points = [point("overall"), point("overall", chunker="tokens", generator="llm")]
-    assert as_table(points)[0][4:] == ["overall\nf1 page/bm25/extractive", "overall\nf1 tokens/bm25/llm"]
-
-
-def test_failed_items_get_a_column():
-    headers, rows = as_table([point(), point("overall", failed=3)])
-    assert (headers[-1], rows[0][-1]) == ("failed", "3")
-
-
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        (point(), "n = 60 questions in 12 documents; ± 95% interval over documents"),
-        (
-            point(note="few documents"),
-            "n = 60 questions in 12 documents; ± 95% interval over documents (few documents)",
-        ),
-        (point(low=nan), "n = 60 questions in 12 documents; no intervals: fewer than 5 documents"),
-    ],
-)
-def test_the_legend_says_what_the_numbers_rest_on(given, told):
-    assert legend([given]) == told
-
-
-def test_a_piped_table_is_aligned(capsys):
-    say_table(("noise", "evidence\nloss"), [("ground_truth", "0"), ("blur", "0.25")])
-    assert capsys.readouterr().out == "noise         evidence loss\nground_truth  0\nblur          0.25\n"
-
-
-def test_a_table_on_a_terminal_is_drawn(capsys, monkeypatch):
-    monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    say_table(("noise", "[bold]"), [("blur", "0.25")])
-    assert [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()] == [
-        ["noise", "[bold]"],
-        ["─" * 13],
-        ["blur", "0.25"],
-    ]
-
-
-def test_a_table_fits_a_pipe_and_a_wide_terminal_but_not_a_narrow_one(monkeypatch):
-    table = (("noise", "evidence\nloss"), [("ground_truth", "0")])
-    assert fits(*table)
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "30")
-    assert fits(*table)
-    monkeypatch.setenv("COLUMNS", "20")
-    assert not fits(*table)
-
-
-def test_a_long_list_is_cut_and_counted(capsys):
-    say_first("notes:", [str(number) for number in range(12)])
-    lines = capsys.readouterr().out.splitlines()
-    assert (len(lines), lines[0], lines[-1]) == (12, "notes:", "  and 2 more")
-
-
-def test_json_has_null_where_a_number_is_undefined(capsys):
-    say_json({"mean": nan, "text": "é"})
-    assert capsys.readouterr().out == '{\n "mean": null,\n "text": "é"\n}\n'
-
-
-def test_a_short_run_writes_nothing_into_a_pipe(capsys):
-    with bars() as progress, progress.step("ocr", 2) as advance:
-        advance(2)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_a_log_is_told_how_far_a_step_is_when_time_has_passed(capsys):
-    lines = Lines(silence=0.05)
-    with lines.step("ocr", 3) as advance:
-        advance(1)
-        sleep(0.06)
-        advance(1)
-        advance(1)
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == 1
-    assert told[0].startswith("ocr: 2 of 3 (")
-
-
-def test_a_bar_shows_what_is_done_and_goes_when_the_step_ends():
-    display = Progress(console=Console(file=io.StringIO()))
-    with Bars(display).step("ocr", 3) as advance:
-        advance(2)
-        assert [(task.description, task.completed, task.total) for task in display.tasks] == [("ocr", 2, 3)]
-    assert display.tasks == []
-
-
-def test_a_step_with_nothing_to_do_has_no_bar():
-    display = Progress(console=Console(file=io.StringIO()))
-    with Bars(display).step("ocr", 0) as advance:
-        advance(0)
-        assert display.tasks == []
-
-
-def test_the_legend_tells_apart_stages_with_other_questions():
-    """Questions without evidence count for answers, but not for retrieval."""
-    told = legend([point(n=3), point("generation", n=5), point("overall", n=5)])
-    assert told.startswith("n = 3 questions in retrieval, 5 in generation and overall; 12 documents; ")
+def test_a_metric_that_is_not_there_is_told(ohr, ran):
+    result = ohr("show", "study", "--metric", "rouge")
+    assert result.exit_code == 2
+    assert "has no rouge; it has " in result.stderr

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.engine.attribution import coalitions, orders, weights
+from ohr.attribution.levels import coalitions, orders, weights
 from ohr.engine.plan import plan
 from ohr.errors import SpecError
 from ohr.noise.formatting import Formatting
@@ -158,7 +158,7 @@ def test_a_chain_of_image_and_text_noise_is_told_apart(home):
 
 
 def test_the_costs_are_printed_a_line_for_each_part(home, capsys):
-    from ohr.cli.costs import print_costs
+    from ohr.cli.display.costs import print_costs
 
     finished = home.run(CHAIN)
     print_costs(finished.folder)

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr import edits
 from ohr.contracts import Page, Question
 from ohr.engine.perturb import count, perturb
 from ohr.engine.placement import aligned, eligible
 from ohr.noise.formatting import Formatting
+from ohr.text import edits
 
 from .conftest import rows
 

@@ -12,7 +12,7 @@ import pytest
 
 from ohr.engine.tasks import DocumentTask, finish_document
 from ohr.errors import StageError
-from ohr.results import read_table
+from ohr.results.folder import read_table
 from ohr.spec.read import read_spec
 from ohr.store import Store
 

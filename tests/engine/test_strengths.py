@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ohr.contracts import Question
-from ohr.engine.readings import Reading
-from ohr.engine.strengths import PART, TRIED, strengths
 from ohr.registry import Registry
+from ohr.workbench.readings import Reading
+from ohr.workbench.strengths import PART, TRIED, strengths
 
 CHANNEL = Registry().load("text_noise", "channel")
 WORDS = ["harbour", "company", "month", "ferry", "berth", "summer", "paid", "tomorrow", "was", "open", "rent", "keel"]

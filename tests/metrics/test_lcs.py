@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Edit
-from ohr.edits import apply
 from ohr.metrics.lcs import Lcs, lcs, lcs_without_formatting
-from ohr.text import words
+from ohr.text.edits import apply
+from ohr.text.words import words
 
 text = st.lists(st.sampled_from(["red", "blue", "green", "the", "x1", "-"]), max_size=12).map(" ".join)
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from ohr.edits import undo
 from ohr.noise.formatting import Formatting
 from ohr.noise.table_format import TableFormat
+from ohr.text.edits import undo
 
 LONG = 1_000_000
 PAGES = {

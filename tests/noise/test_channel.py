@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Page
-from ohr.edits import apply, undo
 from ohr.errors import DataError
 from ohr.metrics.dose import by_page, question_dose
 from ohr.metrics.lcs import lcs
@@ -20,7 +19,8 @@ from ohr.noise.channel.misreading import respace, rewrite
 from ohr.noise.channel.page import NAMES, read
 from ohr.noise.channel.pattern import Pattern
 from ohr.registry import Registry
-from ohr.text import normalise
+from ohr.text.edits import apply, undo
+from ohr.text.words import normalise
 
 COUNTED = ("capitalised", "capitals", "digits", "starts_small")
 BYTES = {"tesseract": "d820dfc8a90fea9b", "rapidocr": "9851acd7f164eeeb"}

@@ -1,11 +1,11 @@
-"""The channel's acceptance test, once through and without retrieval; all of it is tests/speed/channel_fit.py."""
+"""The channel's acceptance test, once through and without retrieval; all of it is speed/channel_fit.py."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from ..speed import channel_fit
+from speed import channel_fit
 
 pytestmark = [pytest.mark.ohrbench, pytest.mark.slow, pytest.mark.timeout(900)]
 

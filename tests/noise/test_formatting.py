@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ohr.contracts import FAMILIES, Edit
-from ohr.edits import undo
 from ohr.noise.formatting import ALL, Formatting, Rules
 from ohr.noise.markup import regions
 from ohr.noise.tabular import tabulars
+from ohr.text.edits import undo
+from speed.latex_parses import parses
 
-from ..speed.latex_parses import parses
 from .texts import anything, parsable, pieces
 
 NAMES = tuple(Rules.model_fields)

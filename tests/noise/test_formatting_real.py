@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohr.edits import undo
 from ohr.noise.formatting import Formatting
 from ohr.noise.table_format import TableFormat, convert
+from ohr.text.edits import undo
+from speed.formatting_dose import TEXT, Study
+from speed.latex_parses import parses
 
-from ..speed.formatting_dose import TEXT, Study
-from ..speed.latex_parses import parses
 from .texts import real_pages
 
 pytestmark = [pytest.mark.ohrbench, pytest.mark.slow]

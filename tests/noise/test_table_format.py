@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.edits import undo
 from ohr.noise import notations
 from ohr.noise.inline import Piece, joined
 from ohr.noise.markup import regions
 from ohr.noise.table import Cell, Table
 from ohr.noise.table_format import TableFormat, convert, notation_of
+from ohr.text.edits import undo
 
 from .texts import anything, pieces
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import ohr.pipelines
 from ohr.cli.app import app
-from ohr.results import read_csv
+from ohr.results.folder import read_csv
 
 SPEC = Path(ohr.pipelines.__file__).parent / "ocr-vs-vision.yaml"
 

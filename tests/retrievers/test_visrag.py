@@ -73,7 +73,7 @@ def test_prompts_system_and_ending_change_what_the_model_reads(model):
 
 
 def test_larger_pages_are_made_smaller(tiny_vision_model):
-    from ohr.images import bounded
+    from ohr.files.images import bounded
 
     assert bounded(images(1)[0], 5000).size == (129, 38)
     assert identity(VisRag(model=str(tiny_vision_model), max_pixels=5000)) != identity(

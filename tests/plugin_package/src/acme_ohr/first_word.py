@@ -4,7 +4,7 @@ from math import nan
 from typing import Literal
 
 from ohr.contracts import Metric
-from ohr.text import words
+from ohr.text.words import words
 
 
 class FirstWord(Metric):

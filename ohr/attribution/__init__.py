@@ -1,0 +1,1 @@
+"""Attribution: the cost of each part of a noise."""

@@ -1,0 +1,1 @@
+"""Calibration: the strength at which a noise reaches a target dose."""

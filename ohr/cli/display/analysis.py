@@ -1,0 +1,42 @@
+"""The paper's analyses of a run, as `ohr show RUN --analysis NAME` prints them."""
+
+from collections.abc import Sequence
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from ohr.cli.display.console import say, say_json, say_table
+
+EVERY = "every"
+
+
+def show_analysis(folder: Path, analysis: str, as_json: bool) -> None:
+    """Print one analysis, or every one.
+
+    Raises:
+        SpecError: there is no analysis of that name.
+    """
+    from ohr.errors import SpecError
+    from ohr.registry import choices
+    from ohr.report.analyses import ANALYSES, report_data
+
+    if analysis not in (*ANALYSES, EVERY):
+        raise SpecError(f"no analysis {analysis!r}. {choices(analysis, (*ANALYSES, EVERY))}")
+    found = report_data(folder) if analysis == EVERY else {analysis: ANALYSES[analysis](folder)}
+    if as_json:
+        say_json(found)
+        return
+    for name, rows in found.items():
+        say(f"{name}:" if rows else f"{name}: nothing in this run to show")
+        if rows:
+            say_table(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and isnan(value)):
+        return ""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " ".join(map(_cell, value))
+    return str(value)

@@ -1,0 +1,109 @@
+"""How commands answer: results on stdout, everything else on stderr."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from math import isfinite, isnan
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ohr.engine.work import Failure
+
+
+def say(text: str = "") -> None:
+    """Print a line of the result."""
+    typer.echo(text)
+
+
+def tell(text: str) -> None:
+    """Print a line about the work, on stderr."""
+    typer.echo(text, err=True)
+
+
+def say_json(value: Any) -> None:
+    """Print a value as JSON; an undefined number is null."""
+    say(json.dumps(_plain(value), indent=1, ensure_ascii=False))
+
+
+def say_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows under headers: drawn on a terminal, plain and aligned in a pipe or a file."""
+    if sys.stdout.isatty():
+        _draw(headers, rows)
+        return
+    lines = [[cell.replace("\n", " ") for cell in line] for line in (headers, *rows)]
+    widths = _widths(lines)
+    for line in lines:
+        say("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def fits(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a table can be drawn on this terminal without breaking lines; a pipe takes any width."""
+    drawn = [[max(cell.split("\n"), key=len) for cell in line] for line in (headers, *rows)]
+    return not sys.stdout.isatty() or sum(_widths(drawn)) + 2 * len(headers) < get_terminal_size().columns
+
+
+def with_interval(mean: float, low: float, high: float) -> str:
+    """Write a mean with its interval: `0.50 ±0.10`; `0.97 -0.05 +0.03` where it is cut at the best score there is."""
+    if isnan(mean):
+        return ""
+    if isnan(low):
+        return f"{mean:.2f}"
+    down, up = mean - low, high - mean
+    # not by what is printed: the ends of a whole interval may be rounded apart
+    return f"{mean:.2f} ±{up:.2f}" if abs(down - up) < 0.005 else f"{mean:.2f} -{down:.2f} +{up:.2f}"
+
+
+def say_first(title: str, lines: Sequence[str], most: int = 10) -> None:
+    """Print a list's first lines under its title, and how many more there are."""
+    if lines:
+        say(title)
+        for line in lines[:most]:
+            say(f"  {line}")
+        if len(lines) > most:
+            say(f"  and {len(lines) - most} more")
+
+
+def as_lines(failures: "Iterable[Failure]") -> list[str]:
+    """Tell failed items, those with one reason in one line: a server that is gone fails them all alike."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for failure in failures:
+        alike.setdefault((failure.stage, failure.reason), []).append(failure.item)
+    return [
+        f"{stage}: {items[0]}: {reason}" + (f" ({len(items)} items, of which this is the first)" if items[1:] else "")
+        for (stage, reason), items in alike.items()
+    ]
+
+
+def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*lines, strict=True)]
+
+
+def _draw(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for header in headers:
+        table.add_column(Text(header))
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console().print(table)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return str(value) if isinstance(value, Path) else value

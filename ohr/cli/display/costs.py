@@ -1,0 +1,69 @@
+"""What the parts of a noise cost, read from a run's folder: the table of its attribution."""
+
+from collections.abc import Mapping, Sequence
+from math import nan
+from pathlib import Path
+
+from ohr.cli.display.console import say, say_table, with_interval
+from ohr.cli.display.curve import STAGES
+
+Row = Mapping[str, str]
+
+_METHODS = {"leave_one_out": "left out", "shapley": "share of"}
+_PIPELINE = ("stage", "metric", "chunker", "retriever", "generator")
+
+LEGEND = (
+    "cost: what a part adds to r_noise, and takes from a score; ± 95% interval over documents\n"
+    "left out: what is gained without it; share of: its Shapley share, where every set of parts makes as many edits"
+)
+
+
+def print_costs(folder: Path) -> None:
+    """Print what the parts of a noise cost, where the run has told them apart."""
+    if rows := read_costs(folder):
+        say()
+        say_table(*as_table(rows))
+        say(LEGEND)
+
+
+def read_costs(folder: Path) -> list[Row]:
+    """Read a run's costs over all questions: of the damage, and of each stage's headline score; none without any."""
+    from ohr.results.folder import read_csv, read_manifest
+
+    path = folder / "attribution.csv"
+    if not path.is_file():
+        return []
+    protocol = read_manifest(folder)["protocol"]
+    answer = protocol["answer"][0]
+    told = {"page": "damaged", "retrieval": protocol["retrieval"], "generation": answer, "overall": answer}
+    rows = [row for row in read_csv(path) if row["evidence_source"] == "all"]
+    return [row for row in rows if row["metric"] == told.get(row["stage"])]
+
+
+def as_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+    """Lay costs out: a line for each method and part, a column for the damage and for each pipeline."""
+    stages = ("page", *STAGES)
+    pipelines = sorted(dict.fromkeys(map(_pipeline, rows)), key=lambda pipeline: stages.index(pipeline[0]))
+    cells = {(_part(row), _pipeline(row)): _cost(row) for row in rows}
+    lines = [
+        [kb, _METHODS.get(method, method), part, *(cells.get(((kb, method, part), p), "") for p in pipelines)]
+        for kb, method, part in dict.fromkeys(map(_part, rows))
+    ]
+    return ["noise", "", "part", *map(_header, pipelines)], lines
+
+
+def _part(row: Row) -> tuple[str, str, str]:
+    return row["kb"], row["method"], row["part"]
+
+
+def _pipeline(row: Row) -> tuple[str, ...]:
+    return tuple(row[name] for name in _PIPELINE)
+
+
+def _header(pipeline: tuple[str, ...]) -> str:
+    stage, metric, _, *parts = pipeline
+    return "r_noise" if stage == "page" else f"{stage}\n{' '.join((metric, '/'.join(filter(None, parts)))).strip()}"
+
+
+def _cost(row: Row) -> str:
+    return with_interval(*(float(row[name] or nan) for name in ("cost", "low", "high")))

@@ -1,0 +1,107 @@
+"""What `ohr run` and `ohr demo` do with a spec: run it, draw it, tell what came of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import typer
+
+from ohr.cli.display.console import as_lines, fits, say, say_first, say_json, say_table, tell
+from ohr.cli.display.progress import bars
+
+if TYPE_CHECKING:
+    from ohr.cli.display.curve import Point
+    from ohr.engine.run import Finished
+    from ohr.engine.work import Work
+    from ohr.spec.model import Spec
+
+
+def carry_out(
+    spec: "Spec", *, store: Path, runs: Path, workers: int | None, limit: int | None = None, as_json: bool = False
+) -> None:
+    """Run a spec and print its results; ends with status 1 when items failed."""
+    from ohr.engine.run import run
+
+    began = perf_counter()
+    with bars() as progress:
+        finished = run(spec, store=store, runs=runs, workers=workers, limit=limit, progress=progress)
+    seconds = perf_counter() - began
+    figures = figures_of(finished)
+    (_print_json if as_json else _print)(finished, figures, seconds)
+    if finished.work.failures:
+        raise typer.Exit(1)
+
+
+def figures_of(finished: "Finished") -> list[Path]:
+    """Draw a run's figures, unless an earlier run of the same spec did; without matplotlib there are none."""
+    from ohr.errors import OhrError
+    from ohr.report.figures.curves import draw
+
+    drawn = sorted(path for path in finished.folder.rglob("*") if path.suffix in (".svg", ".png"))
+    if drawn and finished.results is None:
+        return drawn
+    try:
+        return draw(finished.folder)
+    except OhrError as error:  # the results are written: without figures the run is still done
+        tell(f"no figures: {error}")
+        return []
+
+
+def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> None:
+    from ohr.cli.display.costs import print_costs
+    from ohr.cli.display.curve import read_curve
+    from ohr.results.folder import read_manifest
+
+    _print_curve(read_curve(finished.folder))
+    print_costs(finished.folder)
+    say_first("notes:", read_manifest(finished.folder)["notes"])
+    failures = finished.work.failures
+    say_first(
+        f"failed items: {len(failures)} (questions that rest on them score 0)",
+        as_lines(failures),
+    )
+    say(_done(finished.work, seconds))
+    say_first("figures:", [str(path) for path in figures])
+    say(str(finished.folder))
+
+
+def _print_curve(points: "Sequence[Point]") -> None:
+    """Print one table, or one for each stage where the terminal is too narrow for that."""
+    from ohr.cli.display.curve import STAGES, as_table, legend
+
+    if not points:
+        return
+    parts = [points] if fits(*as_table(points)) else [[p for p in points if p.stage == stage] for stage in STAGES]
+    for part in filter(None, parts):
+        say_table(*as_table(part))
+    say(legend(points))
+
+
+def _done(work: "Work", seconds: float) -> str:
+    done = {name: count for name, count in work.calls.items() if count}
+    if not done and work.failures:
+        return f"nothing new was done: what was left failed ({seconds:.1f} s)"
+    if not done:
+        return f"0 stage calls: everything was in the store ({seconds:.1f} s)"
+    done |= {f"tokens {way}": count for way, count in work.tokens.items()}
+    return f"done in {seconds:.1f} s: {', '.join(f'{name} {count:,}' for name, count in done.items())}"
+
+
+def _print_json(finished: "Finished", figures: Sequence[Path], seconds: float) -> None:
+    from ohr.cli.display.curve import read_curve
+    from ohr.results.folder import read_manifest
+
+    work = finished.work
+    say_json(
+        {
+            "folder": finished.folder,
+            "curve": read_curve(finished.folder),
+            "notes": read_manifest(finished.folder)["notes"],
+            "failures": work.failures,
+            "calls": {name: count for name, count in work.calls.items() if count},
+            "tokens": work.tokens,
+            "seconds": round(seconds, 2),
+            "figures": figures,
+        }
+    )

@@ -1,0 +1,78 @@
+"""What each stage takes and gives. Plugins import this package and a few shared rooms of ohr, nothing else."""
+
+from ohr.contracts.benchmark import Benchmark, Prescribed, Published, ScoringProtocol, Tally
+from ohr.contracts.chunking import Chunker
+from ohr.contracts.generation import Generator
+from ohr.contracts.metric import Metric
+from ohr.contracts.noise import ImageNoise, TextNoise
+from ohr.contracts.ocr import OcrBackend
+from ohr.contracts.retrieval import Index, PageRetriever, PageView, Retriever
+from ohr.contracts.stage import Stage, execution, yaml_keys
+from ohr.contracts.values import (
+    SOURCES,
+    Chunk,
+    Completion,
+    Document,
+    Edit,
+    EvidenceSource,
+    Hit,
+    Image,
+    NoisyImage,
+    NoisyText,
+    Page,
+    Prompt,
+    Question,
+    Recognition,
+    Span,
+    Where,
+)
+
+__all__ = [
+    "FAMILIES",
+    "SOURCES",
+    "Benchmark",
+    "Chunk",
+    "Chunker",
+    "Completion",
+    "Document",
+    "Edit",
+    "EvidenceSource",
+    "Generator",
+    "Hit",
+    "Image",
+    "ImageNoise",
+    "Index",
+    "Metric",
+    "NoisyImage",
+    "NoisyText",
+    "OcrBackend",
+    "Page",
+    "PageRetriever",
+    "PageView",
+    "Prescribed",
+    "Prompt",
+    "Published",
+    "Question",
+    "Recognition",
+    "Retriever",
+    "ScoringProtocol",
+    "Span",
+    "Stage",
+    "Tally",
+    "TextNoise",
+    "Where",
+    "execution",
+    "yaml_keys",
+]
+
+FAMILIES: dict[str, tuple[type[Stage], str]] = {
+    "ocr": (OcrBackend, "ohr.ocr"),
+    "image_noise": (ImageNoise, "ohr.image_noise"),
+    "text_noise": (TextNoise, "ohr.text_noise"),
+    "chunker": (Chunker, "ohr.chunkers"),
+    "retriever": (Retriever, "ohr.retrievers"),
+    "generator": (Generator, "ohr.generators"),
+    "metric": (Metric, "ohr.metrics"),
+    "benchmark": (Benchmark, "ohr.benchmarks"),
+}
+"""Each family's contract and its entry-point group."""

@@ -1,0 +1,142 @@
+"""Benchmarks: documents, questions, and the protocol by which they are scored."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ohr.contracts.stage import Stage
+from ohr.contracts.values import Document, Image, Page, Question
+from ohr.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class Prescribed:
+    """A plugin that a published protocol prescribes.
+
+    Args:
+        family: as in FAMILIES: `chunker`, `retriever` or `generator`.
+        kind: the plugin's.
+        fields: values that must be as published; fields that are not named here are free.
+    """
+
+    family: str
+    kind: str
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringProtocol:
+    """How a benchmark's questions are asked, scored and grouped.
+
+    Args:
+        name: `clean`, or the published protocol's name.
+        retrieval: metric of retrieved text against evidence.
+        answer: metrics of an answer against the accepted ones; the first is the headline.
+        index_scope: one index per `domain` (as OHRBench does) or one over the whole `corpus`.
+        prompt: name of the answer prompt.
+        joined: order in which the retrieved chunks of a question's own pages are joined before they are scored.
+        segment_chinese: cut runs of Chinese characters into words before they are compared.
+        prescribed: plugins that its numbers need. In a family that is named here, a spec takes the first where it
+            names none, and any other is refused; a family that is not named is free.
+        metric_fields: values for the fields of its metrics, by metric.
+        passage_end: what stands from here on in a passage is cut off before the generator sees it.
+        unanswered: an answer's score where the benchmark has no accepted answer that is text; None leaves it out.
+    """
+
+    name: str = "clean"
+    retrieval: str = "lcs"
+    answer: tuple[str, ...] = ("f1", "em", "f1_numeric")
+    index_scope: Literal["domain", "corpus"] = "domain"
+    prompt: str = "ohrbench"
+    joined: Literal["page", "rank"] = "page"
+    segment_chinese: bool = True
+    prescribed: tuple[Prescribed, ...] = ()
+    metric_fields: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    passage_end: str | None = None
+    unanswered: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A number from a published table of a benchmark.
+
+    Args:
+        stage: `page` (the recognised text itself), `retrieval`, `generation` or `overall`.
+        group: an evidence source, a domain, or `all`.
+        value: in the unit of ohr's metric of this name: a share in [0, 1].
+        setting: retrievers, generators and numbers of passages behind it.
+        table: where it stands, with source and date.
+        main: it is of the benchmark's main table, into which a new system's row belongs.
+    """
+
+    system: str
+    stage: str
+    metric: str
+    group: str
+    value: float
+    setting: str
+    table: str
+    main: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many of something a copy of a benchmark has, and how many were published.
+
+    Args:
+        found: None where the copy leaves the part out that they belong to, such as a whole domain.
+    """
+
+    what: str
+    found: int | None
+    published: int
+
+
+class Benchmark(Stage):
+    """Documents, their page images and ground truth, and questions about them."""
+
+    family = "benchmark"
+
+    @property
+    def scoring(self) -> ScoringProtocol:
+        """How the questions are scored and grouped."""
+        return ScoringProtocol()
+
+    @abstractmethod
+    def documents(self) -> Sequence[Document]:
+        """List the documents, in a fixed order."""
+
+    @abstractmethod
+    def pages(self, document: Document) -> Sequence[Page]:
+        """Read a document's ground truth, one page per index; empty where there is none."""
+
+    @abstractmethod
+    def page_image(self, document: Document, index: int) -> Image:
+        """Render or read one page's image; raises DataError when it cannot."""
+
+    @abstractmethod
+    def questions(self) -> Sequence[Question]:
+        """List the questions, in a fixed order."""
+
+    @abstractmethod
+    def fingerprint(self, document: Document, *, images: bool) -> str:
+        """Hash the content of a document's ground truth, or of what its images are made from."""
+
+    def notes(self) -> Sequence[str]:
+        """Say what was left out or looks wrong; shown before a run and kept in its manifest."""
+        return ()
+
+    @classmethod
+    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:  # noqa: ARG003 # for those that can
+        """Download the benchmark into a folder, or go on where it broke off; gives what to tell of it."""
+        raise DataError(f"benchmark {cls.model_fields['kind'].default}: there is nothing that could be fetched")
+
+    def verify(self) -> Sequence[Tally]:
+        """Count what is there, beside what was published."""
+        return ()
+
+    def published(self) -> Sequence[Published]:
+        """Give the numbers that others published for this benchmark, for a table to stand among."""
+        return ()

@@ -1,0 +1,32 @@
+"""OCR backends: page images in, text out."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from ohr.contracts.stage import Stage
+from ohr.contracts.values import Document, Image, Page, Recognition
+
+
+class OcrBackend(Stage):
+    """Reads text from page images."""
+
+    family = "ocr"
+    reads_images: ClassVar[bool] = True
+    """False for backends that take the text from elsewhere (ground truth, a folder)."""
+
+    @abstractmethod
+    def recognise(self, images: Sequence[Image]) -> list[Recognition]:
+        """Read each image, in order; a page that fails is a value, not an exception."""
+
+    def reads(self, language: str) -> bool:  # noqa: ARG002 # for those that read some languages only
+        """Tell whether documents in `language` (ISO 639-1) can be read."""
+        return True
+
+    def notes(self, documents: Sequence[Document]) -> Sequence[str]:  # noqa: ARG002 # for those that have some
+        """Say what is missing from recorded results, or wrong with them; shown and kept as a benchmark's notes are."""
+        return ()
+
+    def recorded(self, document: Document) -> Sequence[Page]:
+        """Give a document's pages where `reads_images` is False."""
+        raise NotImplementedError(f"{self.kind} reads images")

@@ -1,0 +1,60 @@
+"""What every stage has: fields that are its YAML keys, a version, needs, and an identity for the cache."""
+
+from abc import ABC
+from collections.abc import Mapping
+from typing import Any, ClassVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.fields import FieldInfo
+
+
+def execution(description: str, **limits: Any) -> Any:
+    """Field that changes how fast a stage runs but not what it gives; it is left out of every key."""
+    return Field(description=description, json_schema_extra={"execution": True}, **limits)
+
+
+class Stage(BaseModel, ABC):
+    """One step of a pipeline: its fields are its YAML keys, and it holds no other state."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", protected_namespaces=(), defer_build=True, allow_inf_nan=False
+    )
+    family: ClassVar[str]
+    """The family's name in the singular; plugins register in the entry-point group of FAMILIES."""
+    version: ClassVar[int] = 1
+    """Raised when results change; part of every key."""
+    extra: ClassVar[str | None] = None
+    """The extra of ohr that installs what this plugin needs, if any."""
+    kind: str
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_flag_for_a_number(cls, value: object, info: ValidationInfo) -> object:
+        """Refuse `size: true`, which pydantic would take for 1."""
+        field = cls.model_fields[info.field_name or ""]
+        if isinstance(value, bool) and not _takes_flags(field.annotation):
+            raise ValueError("must not be true or false")
+        return value
+
+    def check(self) -> None:
+        """Raise if the stage cannot run here (missing extra, model, file); quick, called before any work."""
+
+    def identity(self) -> Mapping[str, object]:
+        """Give the JSON values that decide the stage's results; override where a field is a path to content."""
+        fields = type(self).model_fields
+        dumped = self.model_dump(mode="json")
+        return {name: value for name, value in dumped.items() if not _is_execution(fields[name].json_schema_extra)}
+
+
+def _takes_flags(annotation: object) -> bool:
+    parts = get_args(annotation)
+    return annotation in (bool, object, Any) or any(isinstance(p, bool) or _takes_flags(p) for p in parts)
+
+
+def yaml_keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Give the fields of a stage by the keys they have in YAML: their aliases, where a method has the name."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _is_execution(extra: object) -> bool:
+    return isinstance(extra, dict) and bool(extra.get("execution"))

@@ -1,0 +1,1 @@
+"""Files that hold documents: OHRBench JSON, PDF, images, text."""

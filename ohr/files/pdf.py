@@ -1,0 +1,101 @@
+"""Page images from PDF files."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ohr.contracts import Image
+from ohr.errors import DataError
+from ohr.files import images
+from ohr.messages.wording import counted
+
+_TRACE = 0.002  # of a pixel
+
+
+def render(path: Path, index: int, dpi: int) -> Image:
+    """Render one page as (H, W, 3) RGB.
+
+    Raises:
+        DataError: the file is missing, empty, encrypted or no PDF, has no such page, or the page is too large.
+    """
+    import pypdfium2
+
+    with _opened(path) as document:
+        if not 0 <= index < len(document):
+            raise DataError(f"{path}: no page {index}: it has {counted(len(document), 'page')}, counted from 0")
+        try:
+            page = document[index]
+            try:
+                width, height = (round(length * dpi / 72) for length in page.get_size())
+                images.refuse_large(width, height, f"{path}: page {index} at {dpi} dpi")
+                bitmap = page.render(scale=dpi / 72, rev_byteorder=True)
+                image = bitmap.to_numpy()[:, :, :3].copy()
+                bitmap.close()
+            finally:
+                page.close()
+        except pypdfium2.PdfiumError as error:
+            raise DataError(f"{path}: page {index} does not render: {error}") from None
+    return np.asarray(image, dtype=np.uint8)
+
+
+def write(path: Path, pages: Iterable[Image], dpi: int) -> None:
+    """Write page images as a PDF, without loss: rendered at the same dpi they come back pixel by pixel."""
+    import pypdfium2
+    from PIL import Image as Pillow
+
+    document = pypdfium2.PdfDocument.new()
+    try:
+        for image in pages:
+            bitmap = pypdfium2.PdfBitmap.from_pil(Pillow.fromarray(image))
+            # a trace too small: a renderer rounds the page up to whole pixels
+            height, width = ((length - _TRACE) * 72 / dpi for length in image.shape[:2])
+            page, placed = document.new_page(width, height), pypdfium2.PdfImage.new(document)
+            placed.set_bitmap(bitmap)
+            placed.set_matrix(pypdfium2.PdfMatrix().scale(width, height))
+            page.insert_obj(placed)
+            page.gen_content()
+            page.close()
+            bitmap.close()
+        document.save(path)
+    finally:
+        document.close()
+
+
+def text_layer(path: Path) -> list[str]:
+    """Read the text that a PDF carries, page by page; scanned pages have none. Raises DataError as `render` does."""
+    with _opened(path) as document:
+        texts = []
+        for page in document:
+            layer = page.get_textpage()
+            texts.append(layer.get_text_bounded().replace("\r\n", "\n"))
+            layer.close()
+            page.close()
+        return texts
+
+
+def page_count(path: Path) -> int:
+    """Count a PDF's pages; raises DataError as `render` does."""
+    with _opened(path) as document:
+        return len(document)
+
+
+def _opened(path: Path) -> Any:
+    import pypdfium2
+
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path}: the file is empty")
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        reason = (
+            "it is encrypted with a password" if "password" in str(error).lower() else "it is not a PDF, or damaged"
+        )
+        raise DataError(f"{path}: {reason} ({error})") from None
+    if len(document) == 0:
+        document.close()
+        raise DataError(f"{path}: the PDF has no pages")
+    return document

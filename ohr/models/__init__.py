@@ -1,0 +1,1 @@
+"""Models: where they are, and whether they can be loaded."""

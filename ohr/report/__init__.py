@@ -1,0 +1,1 @@
+"""Reports: figures, leaderboards and analyses of finished runs."""

@@ -1,0 +1,27 @@
+"""The paper's structured analyses, each a function of a run's folder that gives rows."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ohr.report.analyses.pages import edit_distances, noise_ratios
+from ohr.report.analyses.questions import error_classes, formatting_lcs, r_noise, table_formats
+
+Rows = list[dict[str, Any]]
+
+ANALYSES: Mapping[str, Callable[[Path], Rows]] = {
+    "r_noise": r_noise,
+    "formatting_lcs": formatting_lcs,
+    "table_formats": table_formats,
+    "error_classes": error_classes,
+    "edit_distances": edit_distances,
+    "noise_ratios": noise_ratios,
+}
+"""By name."""
+
+__all__ = ["ANALYSES", "noise_ratios", "report_data"]
+
+
+def report_data(folder: Path) -> dict[str, Rows]:
+    """Do every analysis of a run; one that has nothing to say gives no rows."""
+    return {name: analyse(folder) for name, analyse in ANALYSES.items()}

@@ -1,0 +1,143 @@
+"""The legend: blocks below the axes, side by side as far as they fit."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ohr.metrics.intervals import FEW, NO_INTERVAL
+from ohr.report.figures.data import Panel
+from ohr.report.figures.style import CEILING, CLEAN_MARKER, CLEAN_SIZE, DASHES, FLOOR, GREY, INK, Style, paler
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+
+_MARGIN, _BETWEEN, _WIDEST = 0.06, 0.14, 0.5  # inches: around the legend, and at least and at most between its blocks
+_LONGEST = 48
+"""Characters of the longest name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Entries under a title; more than `rows` of them get another column."""
+
+    title: str
+    entries: Sequence[tuple["Artist", str]]
+    rows: int = 4
+
+
+def add_legend(figure: "Figure", panels: Sequence[Panel], style: Style) -> float:
+    """Add the legend at the foot of a figure and give its height in inches."""
+    blocks = [_noises(style), _searches(style), _generators(style), _references(panels)]
+    return _place(figure, [_legend(figure, block) for block in blocks if block.entries])
+
+
+def _noises(style: Style) -> _Block:
+    entries = []
+    for noise in style.noises:
+        kind = style.noise_types[noise]
+        mark = _line(linestyle=DASHES[kind], marker=style.markers[noise], color=INK)
+        entries.append((mark, noise if noise == kind else f"{noise} ({kind})"))
+    return _Block("Noise", entries)
+
+
+def _searches(style: Style) -> _Block:
+    return _Block("Retriever", [(_line(color=hue, linewidth=3), name) for name, hue in style.hues.items()])
+
+
+def _generators(style: Style) -> _Block:
+    title = "Generator" if len(style.tones) < 2 or not style.hues else "Generator (tone)"
+    return _Block(title, [(_line(color=paler(INK, tone), linewidth=3), name) for name, tone in style.tones.items()])
+
+
+def _references(panels: Iterable[Panel]) -> _Block:
+    from matplotlib.patches import Patch
+
+    points = [point for panel in panels for point in panel.points]
+    few = f"fewer than {FEW} documents"
+    if not all(p.has_interval for p in points):
+        few += f" (no interval below {NO_INTERVAL})"
+    clean = any(curve.noise_type == "none" for panel in panels for curve in panel.curves)
+    possible = [
+        (clean, _line(marker=CLEAN_MARKER, markersize=CLEAN_SIZE, linestyle="none", color=INK), "clean ground truth"),
+        (any(p.ceiling == p.ceiling for p in points), _line(linestyle=CEILING, color=GREY), "ceiling"),
+        (any(p.floor == p.floor for p in points), _line(linestyle=FLOOR, color=GREY), "floor"),
+        (any(p.has_interval for p in points), Patch(color=paler(INK, 0.8), linewidth=0), "95% interval"),
+        (any(p.least < p.most for p in points), _line(color=INK, linewidth=0.7), "range of the replicates' noise"),
+        (any(p.few for p in points), _line(marker="o", markerfacecolor="white", linestyle="none", color=INK), few),
+    ]
+    return _Block("Reference", [(mark, label) for there, mark, label in possible if there], rows=2)
+
+
+def _line(**look: Any) -> "Line2D":
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **look)
+
+
+def _legend(figure: "Figure", block: _Block) -> "Legend":
+    """Make a block's legend, with as many columns as it wants and the page allows."""
+    columns = -(-len(block.entries) // block.rows)
+    legend = _with_columns(figure, block, columns)
+    while columns > 1 and _width(legend) > _room(figure):
+        legend.remove()
+        columns -= 1
+        legend = _with_columns(figure, block, columns)
+    return legend
+
+
+def _with_columns(figure: "Figure", block: _Block, columns: int) -> "Legend":
+    legend = figure.legend(
+        [mark for mark, _ in block.entries],
+        [_plain(label) for _, label in block.entries],
+        title=block.title,
+        loc="lower left",
+        ncols=columns,
+        alignment="left",
+        frameon=False,
+        borderpad=0,
+        borderaxespad=0,
+        handlelength=2.7,
+        labelspacing=0.3,
+        columnspacing=1.2,
+    )
+    legend.get_title().set_fontweight("bold")
+    return legend
+
+
+def _plain(label: str) -> str:
+    """Shorten a name in its middle, and keep matplotlib from reading it as mathematics or as no label at all."""
+    if len(label) > _LONGEST:
+        label = f"{label[: _LONGEST // 2]}…{label[-_LONGEST // 2 :]}"
+    return label.replace("$", r"\$").replace("_", "\u200b_", label.startswith("_"))
+
+
+def _place(figure: "Figure", legends: Sequence["Legend"]) -> float:
+    """Set legends as words in a paragraph, line by line from the top left."""
+    room = _room(figure)
+    lines: list[list[Legend]] = [[]]
+    for legend in legends:
+        if lines[-1] and sum(_width(other) + _BETWEEN for other in lines[-1]) + _width(legend) > room:
+            lines.append([])
+        lines[-1].append(legend)
+    top = _MARGIN
+    for line in reversed(lines):
+        top += max(legend.get_window_extent().height / figure.dpi for legend in line)
+        spare = (room - sum(_width(legend) for legend in line)) / max(len(line) - 1, 1)
+        left = _MARGIN
+        for legend in line:
+            legend.set_loc("upper left")
+            legend.set_bbox_to_anchor((left, top), figure.dpi_scale_trans)
+            left += _width(legend) + min(spare, _WIDEST)
+        top += _BETWEEN
+    return top - _BETWEEN
+
+
+def _width(legend: "Legend") -> float:
+    return float(legend.get_window_extent().width / legend.figure.dpi)
+
+
+def _room(figure: "Figure") -> float:
+    return figure.get_figwidth() - 2 * _MARGIN

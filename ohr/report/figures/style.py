@@ -1,0 +1,110 @@
+"""How figures look: colours, dashes and markers that stay apart in print and for colour-blind readers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, cycle
+
+from ohr.report.figures.data import Curve, Panel, System
+
+Colour = tuple[float, float, float]
+
+HUES: tuple[Colour, ...] = (
+    (0.000, 0.447, 0.698),
+    (0.835, 0.369, 0.000),
+    (0.000, 0.620, 0.451),
+    (0.800, 0.475, 0.655),
+    (0.902, 0.624, 0.000),
+    (0.337, 0.706, 0.914),
+)
+"""Okabe and Ito's palette without its yellow, which is lost on white."""
+INK: Colour = (0.15, 0.15, 0.15)
+"""Of systems without a retriever."""
+GREY: Colour = (0.5, 0.5, 0.5)
+"""Of floors and ceilings."""
+
+MARKERS = "os^DvPX<>ph8"
+CLEAN_MARKER = "*"
+CLEAN_SIZE = 7.5
+DASHES = {"formatting": "-", "semantic": (0, (3.2, 1.6)), "none": "none"}
+FLOOR = (0, (1, 1.4))
+CEILING = (0, (5, 1.5, 1, 1.5))
+
+_PALEST = 0.6
+"""Share of white in the last generator's tone."""
+
+RC: dict[str, object] = {
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.5,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 8,
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same letters, and the same bytes, everywhere
+    "font.size": 8,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.5,
+    "legend.fontsize": 7.5,
+    "legend.title_fontsize": 7.5,
+    "lines.linewidth": 1.1,
+    "lines.markeredgewidth": 0.8,
+    "lines.markersize": 3.6,
+    "mathtext.fontset": "dejavusans",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "ohr",
+    "text.hinting": "no_hinting",  # widths do not depend on the resolution
+    "xtick.labelsize": 7,
+    "xtick.major.size": 2.5,
+    "xtick.major.width": 0.5,
+    "ytick.labelsize": 7,
+    "ytick.major.size": 2.5,
+    "ytick.major.width": 0.5,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What the curves of one figure look like: a hue a retriever, a tone a generator, a marker a noise."""
+
+    hues: dict[str, Colour]
+    tones: dict[str, float]
+    markers: dict[str, str]
+    noise_types: dict[str, str]
+
+    def colour(self, system: System) -> Colour:
+        """Give the colour of a system: its retriever's, the paler the later its generator."""
+        return paler(self.hues.get(system.search, INK), self.tones.get(system.generator, 0.0))
+
+    @property
+    def noises(self) -> list[str]:
+        """The noises that have a curve, formatting first, as in the run's spec."""
+        return sorted(self.markers, key=lambda noise: self.noise_types[noise] != "formatting")
+
+
+def style_of(panels: Iterable[Panel]) -> Style:
+    """Assign hues, tones and markers in order of first appearance."""
+    curves: list[Curve] = list(chain.from_iterable(panel.curves for panel in panels))
+    searches = _distinct(curve.system.search for curve in curves)
+    generators = _distinct(curve.system.generator for curve in curves)
+    types = {curve.noise: curve.noise_type for curve in curves}
+    noises = [noise for noise, noise_type in types.items() if noise_type != "none"]
+    return Style(
+        hues=dict(zip(searches, cycle(HUES))),
+        tones=dict(zip(generators, _tones(len(generators)), strict=True)),
+        markers=dict(zip(noises, cycle(MARKERS))),
+        noise_types=types,
+    )
+
+
+def paler(colour: Colour, white: float) -> Colour:
+    """Mix a colour with a share of white."""
+    red, green, blue = (part + (1 - part) * white for part in colour)
+    return red, green, blue
+
+
+def _tones(count: int) -> Sequence[float]:
+    return [min(0.45, _PALEST / max(count - 1, 1)) * place for place in range(count)]
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    return [name for name in dict.fromkeys(names) if name]

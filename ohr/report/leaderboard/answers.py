@@ -1,0 +1,179 @@
+"""Scores a file of answers to a benchmark's questions, and places it among published ones."""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any, Literal
+
+from ohr.contracts import Benchmark, Completion, Prompt
+from ohr.engine.answer import Answered
+from ohr.engine.cells import Cell
+from ohr.engine.inputs import read_inputs
+from ohr.engine.prompting import parse_answer
+from ohr.engine.recipe import Recipe
+from ohr.engine.score import Scorer
+from ohr.errors import DataError
+from ohr.files.json_input import lines, parse_json
+from ohr.ocr.ground_truth import GroundTruth
+from ohr.report.leaderboard.breakdown import Breakdown, asked, breakdown, macro_over_domains
+from ohr.report.leaderboard.standings import Leaderboard, Standing, leaderboards
+from ohr.spec.model import KnowledgeBase, Spec
+
+Stage = Literal["generation", "overall"]
+
+_IDS = ("question_id", "id", "ID", "qid")
+_ANSWERS = ("answer", "prediction", "generated_text", "response", "reply")
+"""Names under which an answers file may hold a question's id and the answer; the first that is there counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerScore:
+    """What a file of answers scores.
+
+    Args:
+        scores: means by metric; questions without an answer are in them as 0.
+        macro: the mean over domains, each with the same weight, by metric.
+        given: answers in the file that belong to a question.
+        missing: ids of the questions without an answer.
+        unknown: ids in the file that are no question.
+        blank: answers without any text; the reference code leaves them out of its mean, here they score 0.
+    """
+
+    name: str
+    benchmark: str
+    stage: Stage
+    protocol: str
+    scores: Mapping[str, Breakdown]
+    macro: Mapping[str, float]
+    given: int
+    missing: Sequence[str]
+    unknown: Sequence[str]
+    blank: int
+    leaderboards: Sequence[Leaderboard]
+    notes: Sequence[str]
+
+
+def read_answers(path: Path) -> dict[str, str]:
+    """Read answers by question id from JSON, JSON Lines or CSV.
+
+    JSON: a mapping of id to answer, a list of records, or the results file of OHRBench's own code (records under
+    `results`, each with `id` and its answer in `log.generated_text`). A record names its parts `question_id` (or
+    `id`, `ID`, `qid`) and `answer` (or `prediction`, `generated_text`, `response`, `reply`); a CSV file has them as
+    columns. An answer in `<response>` tags is taken out of them.
+
+    Raises:
+        DataError: the file is not readable, a record has no id or no answer, or an id stands twice.
+    """
+    found: dict[str, str] = {}
+    for place, (name, answer) in enumerate(_pairs(path)):
+        if name in found:
+            raise DataError(f"{path}: entry {place}: question {name!r} is answered twice")
+        found[name] = parse_answer(answer) if "response>" in answer else answer.strip()
+    if not found:
+        raise DataError(f"{path}: holds no answer")
+    return found
+
+
+def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, stage: Stage = "overall") -> AnswerScore:
+    """Score answers by the benchmark's protocol, against the accepted answer that each matches best.
+
+    Args:
+        answers: question id to answer.
+        name: of the system that gave them.
+        stage: which published scores they are compared with: answers from the question's own pages (`generation`) or
+            from retrieved passages (`overall`).
+    """
+    spec = Spec(name, 0, benchmark, (), (), (), (), (), resolved={})
+    benchmark.check()
+    recipe = Recipe(spec, read_inputs(spec))
+    questions, protocol = recipe.inputs.questions, benchmark.scoring
+    scorer = Scorer(recipe.inputs, recipe.metrics, protocol, spec.seed)
+    known = {q.id: _answered(answers[q.id]) for q in questions if q.id in answers}
+    if not known:
+        raise DataError(
+            f"no answer is to a question of benchmark {benchmark.kind} (an answer is to {next(iter(answers))!r}, "
+            f"a question is {questions[0].id!r}): another is named with --benchmark"
+        )
+    base = KnowledgeBase(name, name, (), GroundTruth(), ())
+    rows = list(scorer.answer_rows(Cell(stage, base), known, set()))
+    scores = {metric: breakdown([row for row in rows if row["metric"] == metric]) for metric in protocol.answer}
+    headline = scores[protocol.answer[0]]
+    means = {group: est.mean for by in ("evidence_source", "domain") for group, est in headline[by].items()}
+    own = Standing(name, f"protocol {protocol.name}; {asked(headline)}", means)
+    groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
+    return AnswerScore(
+        name=name,
+        benchmark=benchmark.kind,
+        stage=stage,
+        protocol=protocol.name,
+        scores=scores,
+        macro={metric: macro_over_domains(found) for metric, found in scores.items()},
+        given=len(known),
+        missing=[q.id for q in questions if q.id not in answers],
+        unknown=sorted(set(answers) - {q.id for q in questions}),
+        blank=sum(not answer.answer for answer in known.values()),
+        leaderboards=leaderboards(benchmark.published(), stage, [own], groups),
+        notes=recipe.inputs.notes,
+    )
+
+
+def _answered(answer: str) -> Answered:
+    return Answered(Prompt("", (), "", ""), Completion(answer), answer)
+
+
+def _pairs(path: Path) -> Iterator[tuple[str, str]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    records = _csv(text, path) if path.suffix.lower() == ".csv" else _json(text, path)
+    if isinstance(records, Mapping):
+        yield from ((str(name), _text(answer, f"{path}: {name}")) for name, answer in records.items())
+        return
+    for place, record in enumerate(records):
+        where = f"{path}: entry {place}"
+        if not isinstance(record, Mapping):
+            raise DataError(f"{where}: must be a mapping with an id and an answer (got {record!r:.60})")
+        flat = {**record, **record["log"]} if isinstance(record.get("log"), Mapping) else record
+        name = _first(flat, _IDS, where)
+        yield str(name), _text(_first(flat, _ANSWERS, where), where)
+
+
+def _json(text: str, path: Path) -> Sequence[Any] | Mapping[str, Any]:
+    try:
+        if path.suffix.lower() in (".jsonl", ".ndjson"):
+            return [parse_json(line.encode()) for _, line in lines(text)]
+        found = parse_json(text.encode())
+    except ValueError as error:
+        raise DataError(f"{path}: not readable as JSON: {error}") from None
+    if isinstance(found, Mapping) and isinstance(found.get("results"), list):
+        return found["results"]  # type: ignore[no-any-return] # just checked
+    if not isinstance(found, list | Mapping):
+        raise DataError(f"{path}: must be a list of answers, or a mapping of question ids to answers")
+    return found
+
+
+def _csv(text: str, path: Path) -> list[dict[str, Any]]:
+    try:
+        return list(csv.DictReader(StringIO(text, newline=""), strict=True))
+    except csv.Error as error:
+        raise DataError(f"{path}: not readable as CSV: {error}") from None
+
+
+def _first(record: Mapping[str, Any], names: Sequence[str], where: str) -> Any:
+    for name in names:
+        if record.get(name) is not None:
+            return record[name]
+    raise DataError(f"{where}: has none of {', '.join(names)}")
+
+
+def _text(answer: Any, where: str) -> str:
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    if isinstance(answer, str | int | float):
+        return str(answer)
+    if isinstance(answer, list) and all(isinstance(part, str | int | float) for part in answer):
+        return ", ".join(map(str, answer))
+    raise DataError(f"{where}: an answer must be text, a number or a list of them (got {answer!r:.60})")

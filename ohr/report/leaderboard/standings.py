@@ -1,0 +1,115 @@
+"""A system's row among the published ones."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan, nan
+
+from ohr.contracts import SOURCES, Published
+from ohr.report.leaderboard.breakdown import ALL
+
+TRUTH = "Ground truth"
+"""What the published tables call the system that makes no errors."""
+
+
+MEAN = "mean"
+"""The column of means over the domains that are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One row: a system's scores by group.
+
+    Args:
+        own: it was measured here, not published.
+        is_truth: it is the ground truth, which makes no errors.
+        of_truth: its score as a share of the ground truth's in the same table, or the same run; this compares systems
+            that were asked different questions better than the score itself.
+    """
+
+    system: str
+    setting: str
+    scores: Mapping[str, float]
+    edit_distance: float = nan
+    own: bool = True
+    is_truth: bool = False
+    of_truth: float = nan
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """One table, best system first.
+
+    Args:
+        by: what its columns are: `evidence_source` or `domain`.
+        groups: the columns; the last one is `all`, or `mean`.
+    """
+
+    stage: str
+    metric: str
+    by: str
+    groups: tuple[str, ...]
+    rows: tuple[Standing, ...]
+    table: str
+
+
+def leaderboards(
+    published: Sequence[Published], stage: str, own: Sequence[Standing], own_by: Mapping[str, Sequence[str]]
+) -> list[Leaderboard]:
+    """Place own rows into the published main tables of a stage: by evidence source, and by domain.
+
+    A partial copy of a benchmark lacks domains. The table by domain then has only those that are there, and `mean`,
+    the mean of these domains, in place of `all`: for the published rows too, which makes them comparable.
+
+    Args:
+        own: rows that were measured here; their scores hold every group of `own_by`.
+        own_by: the own groups: `evidence_source` and `domain` to their names.
+    """
+    made = []
+    main = [number for number in published if number.main]
+    for table in dict.fromkeys(n.table for n in main if n.stage == stage):
+        numbers = [n for n in main if n.table == table]
+        groups = [group for group in dict.fromkeys(n.group for n in numbers if n.stage == stage) if group != ALL]
+        by = "evidence_source" if set(groups) & set(SOURCES) else "domain"
+        rows = [*_systems(numbers, stage), *own]
+        last = ALL
+        if by == "domain" and set(groups) - set(own_by[by]):
+            groups, last = [group for group in groups if group in own_by[by]], MEAN
+            rows = [_over(row, groups) for row in rows]
+        if groups:
+            rows = _relative(rows, last)
+            metric = next(n.metric for n in numbers if n.stage == stage)
+            made.append(Leaderboard(stage, metric, by, (*groups, last), _sorted(rows, last), table))
+    return made
+
+
+def _over(row: Standing, groups: Sequence[str]) -> Standing:
+    """Give a row the mean of some groups, each with the same weight."""
+    values = [row.scores.get(group, nan) for group in groups]
+    return replace(row, scores={**row.scores, MEAN: sum(values) / len(values)})
+
+
+def _relative(rows: Sequence[Standing], column: str) -> list[Standing]:
+    """Give each row its share of the ground truth's score, the published one's or the own one's."""
+    truths = {row.own: row.scores.get(column, nan) for row in rows if row.is_truth}
+    return [
+        replace(row, of_truth=row.scores.get(column, nan) / truth if (truth := truths.get(row.own, nan)) else nan)
+        for row in rows
+    ]
+
+
+def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Standing]:
+    scores: dict[str, dict[str, float]] = {}
+    for number in (n for n in numbers if n.stage == stage):
+        scores.setdefault(number.system, {})[number.group] = number.value
+    distances = {n.system: n.value for n in numbers if n.metric == "edit_distance"}
+    setting = next(n.setting for n in numbers if n.stage == stage)
+    for system, found in scores.items():
+        yield Standing(system, setting, found, distances.get(system, nan), own=False, is_truth=system == TRUTH)
+
+
+def _sorted(rows: Iterable[Standing], column: str) -> tuple[Standing, ...]:
+    def worst_last(row: Standing) -> float:
+        value = row.scores.get(column, nan)
+        return 1.0 if isnan(value) else -value
+
+    return tuple(sorted(rows, key=worst_last))

@@ -1,0 +1,1 @@
+"""Plain text: words, sentences, edits."""

@@ -1,0 +1,1 @@
+"""Noise on files without a run: apply, preview, statistics."""

@@ -1,0 +1,217 @@
+"""Noise on files, without a run: the same texts and images that a knowledge base of the same documents would get."""
+
+import codecs
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ohr.contracts import Image, ImageNoise, Question, TextNoise
+from ohr.engine.executors.local import Executor
+from ohr.engine.images import OtherPages, distort
+from ohr.engine.perturb import perturb
+from ohr.engine.progress import Progress
+from ohr.errors import SpecError
+from ohr.files import documents, images, ohrbench_json, pdf
+from ohr.messages.wording import counted, named
+from ohr.spec.fragment import Family, NoiseChain
+
+FORMS: Mapping[Family, tuple[str, ...]] = {
+    "text_noise": documents.SUFFIXES,
+    "image_noise": (".pdf", *images.SUFFIXES),
+}
+"""Suffixes of the files that each family of noise can be laid on."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileTask:
+    """Lay noise on one file; its ledger is written beside the result, to be gathered afterwards."""
+
+    source: Path
+    target: Path
+    document: str
+    noises: Sequence[TextNoise] | Sequence[ImageNoise]
+    questions: tuple[Question, ...]
+    seed: int
+    dpi: int
+
+    @property
+    def item(self) -> str:
+        """Name of the work, for messages."""
+        return str(self.source)
+
+    @property
+    def ledger(self) -> Path:
+        """The file's own part of the ledger."""
+        return self.target.with_name(f".{self.target.name}.jsonl")
+
+
+@dataclass(slots=True)
+class Applied:
+    """What was done.
+
+    Args:
+        left_alone: files that the noise cannot be laid on.
+        failures: what went wrong, by file.
+        unasked: questions whose document is none of the files.
+    """
+
+    files: int = 0
+    pages: int = 0
+    edits: int = 0
+    aimed: int = 0
+    words: int = 0
+    unasked: int = 0
+    left_alone: list[str] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+def apply(
+    source: Path,
+    target: Path,
+    chain: NoiseChain,
+    *,
+    executor: Executor,
+    progress: Progress,
+    questions: Sequence[Question] = (),
+    seed: int = 0,
+    dpi: int = 200,
+) -> Applied:
+    """Lay noise on a file or a folder of files; writes the same layout, and a ledger of all edits.
+
+    Documents are named as `documents.names` tells: as in a benchmark of OHRBench's layout.
+
+    Args:
+        source: JSON in OHRBench's layout, text or Markdown for text noise; PDFs or images for image noise.
+        target: a folder that is not there yet, or is empty.
+        questions: what placed noise goes by.
+        seed: as a spec's.
+        dpi: resolution at which PDFs are rendered.
+
+    Raises:
+        SpecError: there is nothing to do, `target` is not empty, or placed noise has no question about any file.
+    """
+    _refuse(source, target, chain, questions)
+    files = documents.files(source) if source.is_dir() else [Path(source.name)]
+    root = source if source.is_dir() else source.parent
+    done = Applied()
+    written = (Path(documents.LEDGER), Path(documents.SUMMARY))  # of noise that was laid before: ours replace them
+    fitting = [path for path in files if path.suffix.lower() in FORMS[chain.family] and path not in written]
+    done.left_alone = [str(path) for path in files if path not in set(fitting)]
+    if not fitting:
+        wanted = ", ".join(FORMS[chain.family])
+        raise SpecError(f"{source}: nothing that {chain.family.replace('_', ' ')} can be laid on ({wanted})")
+    about: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        about[question.document].append(question)
+    names = documents.names(fitting)
+    tasks = [
+        FileTask(root / path, target / path, name, chain.noises, tuple(about[name]), seed, dpi)
+        for path, name in names.items()
+    ]
+    known = set(names.values())
+    done.unasked = sum(question.document not in known for question in questions)
+    if _placed(chain) and done.unasked == len(questions):
+        asked = f"{source}: none of {counted(len(questions), 'question')} is about a file of it"
+        raise SpecError(f"{asked}: its documents are {named(sorted(known))}, and not {questions[0].document}")
+    target.mkdir(parents=True, exist_ok=True)
+    with progress.step("noise", len(tasks)) as advance:
+        for outcome in executor.map(lay, tasks, 0):
+            advance(1)
+            if outcome.error:
+                done.failures[outcome.task.item] = outcome.error
+                continue
+            done.files += 1
+            for name, value in outcome.result.items():
+                setattr(done, name, getattr(done, name) + value)
+    _gather(target / documents.LEDGER, tasks)
+    about_it = {"noise": [noise.model_dump(mode="json") for noise in chain.noises], "seed": seed, **asdict(done)}
+    (target / documents.SUMMARY).write_text(json.dumps(about_it, indent=1, ensure_ascii=False) + "\n")
+    return done
+
+
+def _refuse(source: Path, target: Path, chain: NoiseChain, questions: Sequence[Question]) -> None:
+    if not source.exists():
+        raise SpecError(f"{source}: no such file or folder")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise SpecError(f"{target}: is not empty; give a folder that is not there yet")
+    if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
+        raise SpecError(f"{target}: lies inside {source}; give a folder beside it")
+    placed = _placed(chain)
+    if placed and not questions:
+        raise SpecError(f"where: {placed[0].where} goes by questions: name their file with --questions")
+
+
+def _placed(chain: NoiseChain) -> list[TextNoise]:
+    return [noise for noise in chain.noises if isinstance(noise, TextNoise) and noise.where != "everywhere"]
+
+
+def lay(task: FileTask) -> dict[str, int]:
+    """Do a FileTask; gives what to count."""
+    task.target.parent.mkdir(parents=True, exist_ok=True)
+    noises = task.noises
+    texts = [noise for noise in noises if isinstance(noise, TextNoise)]
+    if texts:
+        return _lay_text(task, texts)
+    return _lay_image(task, [noise for noise in noises if isinstance(noise, ImageNoise)])
+
+
+def _lay_text(task: FileTask, noises: Sequence[TextNoise]) -> dict[str, int]:
+    pages = documents.read(task.source, task.document)
+    made = perturb(pages, noises, task.questions, task.seed)
+    texts = {page.index: page.text for page in made.pages}
+    structured = documents.is_structured(task.source)
+    content = ohrbench_json.with_texts(task.source, texts) if structured else texts[0]
+    marked = not structured and task.source.read_bytes().startswith(codecs.BOM_UTF8)
+    task.target.write_bytes((codecs.BOM_UTF8 if marked else b"") + content.encode("utf-8", "replace"))
+    records = made.records()
+    with task.ledger.open("w", encoding="utf-8") as opened:
+        for page, edits in zip(made.pages, records, strict=True):
+            for edit in edits:
+                opened.write(json.dumps({"document": task.document, "page": page.index, **edit}) + "\n")
+    words = sum(len(page.text.split()) for page in pages)
+    return {"pages": len(pages), "edits": sum(map(len, records)), "aimed": made.aimed, "words": words}
+
+
+def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, int]:
+    is_pdf = task.source.suffix.lower() == ".pdf"
+    pages = pdf.page_count(task.source) if is_pdf else images.pages(task.source)
+
+    def render(index: int) -> Image:
+        return pdf.render(task.source, index, task.dpi) if is_pdf else images.read_image(task.source, index)
+
+    with task.ledger.open("w", encoding="utf-8") as opened:
+
+        def noisy() -> Iterator[Image]:
+            for index in range(pages):
+                image = render(index)
+                others = OtherPages(render, pages, index)
+                for step, made in enumerate(distort(image, others, noises, (task.document, index), task.seed)):
+                    image = made.image
+                    moved = None if made.homography is None else made.homography.tolist()
+                    record = {"document": task.document, "page": index, "step": step, "homography": moved}
+                    opened.write(json.dumps(record | {"label_effect": made.label_effect}) + "\n")
+                yield image
+
+        if is_pdf:
+            pdf.write(task.target, noisy(), task.dpi)
+        else:
+            images.write_image(task.target, *noisy())
+    return {"pages": pages}
+
+
+def _gather(path: Path, tasks: Sequence[FileTask]) -> None:
+    """Join the files' ledgers in the order of the files."""
+    with path.open("wb") as opened:
+        for task in tasks:
+            if task.ledger.exists():
+                opened.write(task.ledger.read_bytes())
+                task.ledger.unlink()
+
+
+def summary(done: Applied) -> dict[str, Any]:
+    """Give what was done, for a script."""
+    density = 100 * done.edits / done.words if done.words else 0.0
+    return asdict(done) | {"edits_per_100_words": density}

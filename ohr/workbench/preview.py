@@ -1,0 +1,176 @@
+"""One page under each noise at each level, and what an engine reads then."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ohr.contracts import Edit, Image, ImageNoise, NoisyImage, OcrBackend, Page, TextNoise
+from ohr.engine.executors.local import Executor
+from ohr.engine.images import OtherPages, distort
+from ohr.engine.perturb import perturb
+from ohr.engine.progress import Progress
+from ohr.errors import DataError, SpecError
+from ohr.files import documents, images, pdf
+from ohr.messages.wording import counted
+from ohr.metrics.edit import edit_distance
+from ohr.spec.fragment import Family
+from ohr.workbench.apply import FORMS
+
+
+@dataclass(frozen=True, slots=True)
+class ImageTrial:
+    """Distort one page of a file and read it; without a noise, the page as it is.
+
+    Args:
+        width: of the picture of the whole page and of the part shown at full size, in pixels.
+    """
+
+    path: Path
+    index: int
+    dpi: int
+    seed: int
+    noise: ImageNoise | None
+    engine: OcrBackend | None
+    width: int = 360
+
+    @property
+    def item(self) -> str:
+        """Name of the work, for messages."""
+        return f"{self.noise.kind} {self.noise.severity:g}" if self.noise else "clean page"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageShown:
+    """What became of a page.
+
+    Args:
+        whole: the page, made small. detail: a part of it at full size, the same as far as its homography tells.
+        text: what the engine read; None without an engine.
+        distance: edit distance of `text` from what the engine read on the clean page, in [0, 1].
+    """
+
+    whole: Image
+    detail: Image
+    label_effect: str = "none"
+    text: str | None = None
+    distance: float | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextShown:
+    """What became of a text."""
+
+    kind: str
+    rate: float
+    before: str
+    after: str
+    edits: tuple[Edit, ...]
+
+
+def family_of(path: Path) -> Family:
+    """Tell by a file's suffix which noise it can take.
+
+    Raises:
+        DataError: there is no such file, or neither noise fits.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: {'is a folder: give one of its files' if path.is_dir() else 'no such file'}")
+    for family, suffixes in FORMS.items():
+        if path.suffix.lower() in suffixes:
+            return family
+    wanted = ", ".join(suffix for suffixes in FORMS.values() for suffix in suffixes)
+    raise DataError(f"{path}: give a page image, a PDF or a text ({wanted})")
+
+
+def refuse(trial: ImageTrial) -> None:
+    """Raise a DataError when there is no such page, or none that can be read: before any work starts."""
+    if trial.path.suffix.lower() == ".pdf":
+        pdf.render(trial.path, trial.index, trial.dpi)
+    elif trial.index >= images.pages(trial.path):
+        raise DataError(
+            f"{trial.path}: no page {trial.index}: it has {counted(images.pages(trial.path), 'page')}, counted from 0"
+        )
+    else:
+        images.read_image(trial.path, trial.index)
+
+
+def try_image(trial: ImageTrial) -> ImageShown:
+    """Do an ImageTrial."""
+    is_pdf = trial.path.suffix.lower() == ".pdf"
+    pages = pdf.page_count(trial.path) if is_pdf else images.pages(trial.path)
+
+    def render(index: int) -> Image:
+        return pdf.render(trial.path, index, trial.dpi) if is_pdf else images.read_image(trial.path, index)
+
+    made = NoisyImage(clean := render(trial.index))
+    if trial.noise:
+        others = OtherPages(render, pages, trial.index)
+        page = (trial.path.stem, trial.index)
+        made = next(iter(distort(clean, others, [trial.noise], page, trial.seed)), made)
+    whole = images.scaled(made.image, trial.width)
+    shown = ImageShown(whole, _detail(made, clean.shape, (trial.width, trial.width * 5 // 12)), made.label_effect)
+    if trial.engine is None:
+        return shown
+    (read,) = trial.engine.recognise([made.image])
+    return ImageShown(shown.whole, shown.detail, shown.label_effect, read.text, error=read.error)
+
+
+def _detail(made: NoisyImage, clean: tuple[int, ...], size: tuple[int, int]) -> Image:
+    """Cut out the surroundings of one point of the page, wherever the distortion moved it."""
+    point = np.array([0.3 * clean[1], 0.3 * clean[0], 1.0])
+    x, y, w = (np.eye(3) if made.homography is None else made.homography) @ point
+    height, width = made.image.shape[:2]
+    across, down = min(size[0], width), min(size[1], height)
+    left = int(np.clip(x / w - across / 2, 0, width - across))
+    top = int(np.clip(y / w - down / 2, 0, height - down))
+    return made.image[top : top + down, left : left + across].copy()
+
+
+def try_images(trials: Sequence[ImageTrial], executor: Executor, progress: Progress) -> list[ImageShown]:
+    """Do trials of one page; the first is that of the clean page, which the others' texts are compared with."""
+    found: dict[ImageTrial, ImageShown] = {}
+    refuse(trials[0])
+    blank = np.full((1, 1, 3), 255, dtype=np.uint8)
+    with progress.step("noise and OCR", len(trials)) as advance:
+        for outcome in executor.map(try_image, trials, 0):
+            advance(1)
+            found[outcome.task] = outcome.result or ImageShown(blank, blank, error=outcome.error)
+    shown = [found[trial] for trial in trials]
+    if shown[0].error:
+        raise DataError(shown[0].error)
+    clean = shown[0].text
+    return [_compared(page, clean) for page in shown]
+
+
+def _compared(shown: ImageShown, clean: str | None) -> ImageShown:
+    if shown.text is None or clean is None:
+        return shown
+    distance = edit_distance(shown.text, clean)
+    return ImageShown(shown.whole, shown.detail, shown.label_effect, shown.text, distance, shown.error)
+
+
+def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) -> list[TextShown]:
+    """Lay each noise on one page of a text file (JSON: pages by index; else the whole file).
+
+    Raises:
+        DataError: the file cannot be read, or has no such page.
+        SpecError: a noise goes by questions.
+    """
+    pages = documents.read(path, path.stem)
+    chosen = [page for page in pages if page.index == index]
+    if not chosen:
+        numbers = ", ".join(str(page.index) for page in pages[:10])
+        there = f"page {numbers}{', ...' if len(pages) > 10 else ''}" if pages else "none"
+        raise DataError(f"{path}: no page {index}: it has {there}")
+    placed = next((noise.where for noise in noises if noise.where != "everywhere"), None)
+    if placed:
+        raise SpecError(f"where: {placed} goes by questions, and a preview has none: use `ohr noise apply --questions`")
+    shown = []
+    for noise in noises:
+        made = perturb([Page(path.stem, index, chosen[0].text)], [noise], (), seed)
+        rate = float(getattr(noise, noise.knob))
+        shown.append(TextShown(noise.kind, rate, chosen[0].text, made.pages[0].text, made.ledgers[0][0]))
+    return shown

@@ -1,0 +1,54 @@
+"""Pairs of truth and reading: what a channel is fitted to."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ohr.contracts import Benchmark, OcrBackend
+from ohr.engine.progress import Progress
+from ohr.errors import DataError
+from ohr.files import ohrbench_json
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A page of the truth by document and index, and what an engine read on it."""
+
+    document: str
+    page: int
+    truth: str
+    read: str
+
+
+def recorded(truth: Path, read: Path) -> list[Reading]:
+    """Pair the pages of two folders in OHRBench's layout; pages that one of them lacks are left out.
+
+    Raises:
+        DataError: a folder does not exist, a file is damaged, or no page is in both.
+    """
+    for folder in (truth, read):
+        if not folder.is_dir():
+            raise DataError(f"{folder}: no such folder")
+    found = []
+    for path in sorted(truth.rglob("*.json")):
+        name = path.relative_to(truth).with_suffix("").as_posix()
+        other = {page.index: page for page in ohrbench_json.read_pages(read, name)}
+        for page in ohrbench_json.read_pages(truth, name):
+            there = other.get(page.index)
+            if there is not None and page.error is None and there.error is None:
+                found.append(Reading(name, page.index, page.text, there.text))
+    if not found:
+        raise DataError(f"no page of {truth} is in {read}: both must have <domain>/<document>.json")
+    return found
+
+
+def recognised(benchmark: Benchmark, engine: OcrBackend, progress: Progress) -> Iterator[Reading]:
+    """Read a benchmark's pages with an engine; pages that it fails on, and languages it does not read, are left out."""
+    documents = [document for document in benchmark.documents() if engine.reads(document.language)]
+    with progress.step("OCR", sum(document.pages for document in documents)) as advance:
+        for document in documents:
+            for page in benchmark.pages(document):
+                (read,) = engine.recognise([benchmark.page_image(document, page.index)])
+                advance(1)
+                if read.error is None:
+                    yield Reading(document.name, page.index, page.text, read.text)

@@ -1,0 +1,56 @@
+"""Times the OCR stage with two workers against a bare loop of the same engine in two processes."""
+
+import os
+import sys
+import tempfile
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+os.environ |= {"OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"}
+
+from ohr.benchmarks.mini import Mini
+from ohr.engine.bases import build_bases
+from ohr.engine.executors.local import LocalExecutor
+from ohr.engine.inputs import read_inputs
+from ohr.engine.progress import Quiet
+from ohr.engine.recipe import Recipe
+from ohr.engine.work import Work
+from ohr.ocr.tesseract import Tesseract
+from ohr.spec.model import KnowledgeBase, Spec
+from ohr.store import Store
+
+BENCHMARK = Mini(languages=("en",), max_pages=1)
+ENGINE = Tesseract()
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+
+
+def bare_page(document: object) -> int:
+    return len(ENGINE.recognise([BENCHMARK.page_image(document, 0)])[0].text)
+
+
+def bare(documents: list[object]) -> float:
+    began = perf_counter()
+    with get_context("spawn").Pool(2) as pool:
+        for _ in pool.imap_unordered(bare_page, documents):
+            pass
+    return perf_counter() - began
+
+
+def stage() -> float:
+    base = KnowledgeBase("clean_ocr", "clean_ocr", (), ENGINE, ())
+    spec = Spec("speed", 0, BENCHMARK, (base,), (), (), (), (), limit=None)
+    recipe = Recipe(spec, read_inputs(spec))
+    with tempfile.TemporaryDirectory() as folder:
+        began = perf_counter()
+        build_bases(recipe, Store(Path(folder)), LocalExecutor(2), Quiet(), Work())
+        return perf_counter() - began
+
+
+if __name__ == "__main__":
+    documents = list(BENCHMARK.documents())
+    pairs = [(stage(), bare(documents)) for _ in range(RUNS)]
+    ratios = [ours / theirs for ours, theirs in pairs]
+    print(f"{len(documents)} pages, seconds (ours, bare): {[(round(a, 1), round(b, 1)) for a, b in pairs]}")
+    print(f"OCR stage over bare loop, 2 processes each: {median(ratios):.3f} (limit 1.10)")

@@ -1,0 +1,198 @@
+"""Runs on a user's own documents, with everything and with as little as there may be."""
+
+import importlib.util
+import json
+from math import isnan
+from pathlib import Path
+
+import pytest
+
+from ohr.engine.run import run
+from ohr.errors import DataError, OhrError
+from ohr.report.figures.curves import draw
+from ohr.results.folder import read_csv, read_table
+from ohr.spec.read import read_spec
+
+_spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
+files = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(files)
+
+SPEC = """\
+name: own
+replicates: 1
+benchmark: {kind: folder, root: docs, questions: q.json%s}
+knowledge_bases:
+%s
+chunker: {kind: page}
+retrievers: [{kind: bm25, top_k: 1}]
+generators: [{kind: extractive}]
+"""
+TRUE, READ = "  - name: truth\n", "  - {name: mine, ocr: {kind: precomputed, root: ocr}}\n"
+
+
+@pytest.fixture
+def carry_out(two):
+    """Run a spec over the two PDFs."""
+
+    def go(keys="", bases=TRUE):
+        path = two.home / "own.yaml"
+        path.write_text(SPEC % (keys, bases))
+        return run(read_spec(path), store=two.home / ".ohr", runs=two.home / "runs", workers=1)
+
+    return go
+
+
+@pytest.fixture
+def recorded(two):
+    """OCR results with a mistake, in `ocr`."""
+    for name, texts in {
+        "documents/lease": ["The leaze began in 1964.", "It ends in"],
+        "bylaws/noise": ["Horns."],
+    }.items():
+        path = two.home / "ocr" / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps([{"page_idx": i, "text": text} for i, text in enumerate(texts)]))
+    return two
+
+
+def mean(finished, stage, metric, noise, column="mean"):
+    (cell,) = [
+        row[column]
+        for row in read_csv(finished.folder / "summary.csv")
+        if (row["stage"], row["metric"], row["noise"], row["evidence_source"]) == (stage, metric, noise, "all")
+    ]
+    return float(cell) if cell else None
+
+
+def test_the_text_layer_is_a_ground_truth(carry_out, recorded):
+    finished = carry_out(", ground_truth: text_layer", TRUE + READ)
+    assert mean(finished, "retrieval", "lcs", "truth") == 1
+    assert mean(finished, "retrieval", "lcs", "mine") < 1
+    truth, mine = read_csv(finished.folder / "doses.csv")
+    assert (truth["r_noise"], truth["edit_distance"]) == ("0", "0")
+    assert mine["r_noise"] == "1"
+    assert 0 < float(mine["evidence_loss"]) < 1
+    assert mine["questions"] == "3"
+
+
+@pytest.mark.parametrize("inside", ["documents/lease", "lease"])
+def test_a_folder_is_a_ground_truth(carry_out, recorded, inside):
+    for name, text in {inside: "The lease began in 1964.", "bylaws/noise": "Horns may sound at noon."}.items():
+        path = recorded.home / "gt" / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps([{"page_idx": 0, "text": text}]))
+    finished = carry_out(", ground_truth: gt", READ)
+    (mine,) = read_csv(finished.folder / "doses.csv")
+    assert (mine["questions"], mine["excluded"]) == ("2", "1")  # nobody checked the lease's second page
+
+
+def test_without_ground_truth_the_evidence_tells_the_dose(carry_out, recorded):
+    finished = carry_out("", READ)
+    (mine,) = read_csv(finished.folder / "doses.csv")
+    assert mine["r_noise"] == "1"
+    assert mine["evidence_loss"] == mine["edit_distance"] == mine["r_noise_clean"] == ""
+    assert 0 < mean(finished, "retrieval", "lcs", "mine") < 1
+    assert {path.name for path in draw(finished.folder)} == {"performance.svg", "performance.png"}
+
+
+def test_without_evidence_only_answers_are_scored_and_the_conditions_are_drawn(carry_out, recorded):
+    recorded.ask(
+        {"question": "When did the lease begin?", "answers": "1964"},
+        {"question": "When may horns sound?", "answers": "noon"},
+        {"question": "Who drew the map?"},
+    )
+    finished = carry_out("", READ)
+    rows = read_table(finished.folder / "scores.parquet")
+    for row in rows:
+        scored = row["stage"] == "overall" or (row["stage"] == "reference" and row["kb"] != "evidence_only")
+        assert isnan(row["value"]) != (scored and row["question_id"] != "q3"), row
+    assert mean(finished, "overall", "f1", "mine", "n") == 2
+    assert len([row for row in read_table(finished.folder / "answers.parquet") if row["stage"] == "overall"]) == 3
+    assert {path.name for path in draw(finished.folder)} == {
+        "performance-by-condition.svg", "performance-by-condition.png"
+    }  # fmt: skip
+    assert not [note for note in finished.results.recipe.inputs.notes if "absent" in note]
+
+
+def test_a_knowledge_base_of_ground_truth_that_is_not_there_is_refused(carry_out):
+    with pytest.raises(OhrError, match="'truth': the benchmark has no ground truth to take its text from"):
+        carry_out()
+
+
+def test_a_scan_has_no_text_layer_which_is_told(two):
+    files.write_scan(two.root / "scan.pdf", 2)
+    benchmark = two.benchmark(ground_truth="text_layer")
+    (scan,) = [document for document in benchmark.documents() if document.name == "documents/scan"]
+    assert benchmark.pages(scan) == []
+    assert "1 document without ground truth: documents/scan" in benchmark.notes()
+
+
+def test_a_ground_truth_folder_that_is_not_there_is_told(two):
+    with pytest.raises(DataError, match="ground_truth: no such folder"):
+        two.benchmark(ground_truth=two.home / "nothing").check()
+
+
+def test_another_piece_of_evidence_is_another_run(carry_out, recorded):
+    first = carry_out("", READ)
+    assert carry_out("", READ).folder == first.folder
+    record = {"question": "When did the lease begin?", "answers": "1964", "document": "lease", "page": 1}
+    recorded.ask({**record, "evidence": "began in 1964"})
+    changed = carry_out("", READ)
+    recorded.ask({**record, "evidence": "The leaze began"})
+    assert carry_out("", READ).folder not in (first.folder, changed.folder)
+
+
+def test_page_images_are_read_by_an_engine(own):
+    files.write_image(own.root / "letters/a/1.png", "The lease began in 1964.")
+    files.write_image(own.root / "letters/b/1.png", "Horns may sound at noon.")
+    (own.root / "letters/b/2.png").write_bytes(b"")
+    own.ask(
+        {"question": "When did the lease begin?", "answers": "1964", "document": "a", "page": 1,
+         "evidence": "The lease began in 1964."},
+        {"question": "What stands on the second page?", "answers": "x", "document": "b", "page": 2, "evidence": "x"},
+    )  # fmt: skip
+    (own.home / "own.yaml").write_text(SPEC % ("", "  - {name: read, ocr: {kind: tesseract}}\n"))
+    finished = run(read_spec(own.home / "own.yaml"), store=own.home / ".ohr", runs=own.home / "runs", workers=1)
+    scores = {
+        row["question_id"]: (row["value"], row["status"])
+        for row in read_table(finished.folder / "scores.parquet")
+        if (row["stage"], row["metric"]) == ("retrieval", "lcs")
+    }
+    assert scores == {"q1": (1.0, "ok"), "q2": (0.0, "failed")}
+    (failure,) = finished.work.failures
+    assert "the file is empty" in failure.reason
+
+
+def test_another_language_needs_an_engine_that_reads_it(two):
+    path = two.home / "own.yaml"
+    path.write_text(SPEC % (", language: zh", "  - {name: read, ocr: {kind: tesseract}}\n"))
+    with pytest.raises(OhrError, match="no language pack for zh"):
+        run(read_spec(path), store=two.home / ".ohr", runs=two.home / "runs", workers=1)
+
+
+def test_own_ocr_results_are_scored_by_the_command_line(recorded, monkeypatch):
+    from typer.testing import CliRunner
+
+    from ohr.cli.app import app
+
+    monkeypatch.chdir(recorded.home)
+    words = [
+        "score",
+        "ocr",
+        "ocr",
+        "--benchmark",
+        "folder",
+        "--root",
+        "docs",
+        "--set",
+        "questions=q.json",
+        "--workers",
+        "1",
+    ]
+    without = CliRunner().invoke(app, words)
+    assert (without.exit_code, "no ground truth" in without.stderr) == (2, True)
+    told = CliRunner().invoke(app, [*words, "--set", "ground_truth=text_layer", "--json"])
+    assert told.exit_code == 0
+    found = json.loads(told.stdout)
+    assert found["doses"]["ocr"]["r_noise"] == 1
+    assert found["doses"]["gt"]["edit_distance"] == 0

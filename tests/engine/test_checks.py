@@ -1,0 +1,77 @@
+"""A plugin's wrong value is a failed item, never a wrong number."""
+
+from math import nan
+
+import numpy as np
+import pytest
+
+from ohr.contracts import Chunk, Completion, Hit, Page
+from ohr.engine.checks import BrokenContract, checked_chunks, checked_completion, checked_hits, checked_image
+from ohr.errors import DataError
+
+PAGES = (Page("law/a", 0, "one two"), Page("law/a", 1, "three"))
+
+
+def chunk(**changes) -> Chunk:
+    return Chunk(**{"id": "a", "document": "law/a", "pages": (0,), "start": 0, "end": 3, "text": "one"} | changes)
+
+
+@pytest.mark.parametrize(
+    "hits",
+    [
+        [Hit(-1, 1.0)],
+        [Hit(5, 1.0)],
+        [Hit(0, 1.0), Hit(0, 0.5)],
+        [Hit(0, 0.5), Hit(1, 1.0)],
+        [Hit(0, nan)],
+        [Hit(0, 3.0), Hit(1, 2.0), Hit(2, 1.0)],
+    ],
+    ids=["negative", "beyond the corpus", "twice", "rising", "nan", "too many"],
+)
+def test_hits_that_break_the_contract_are_refused(hits):
+    with pytest.raises(BrokenContract):
+        checked_hits(hits, size=3, top_k=2)
+
+
+def test_scores_of_numpy_are_plain_afterwards():
+    (hit,) = checked_hits([Hit(np.int64(1), np.float32(0.5))], size=3, top_k=2)
+    assert (type(hit.place), type(hit.score)) == (int, float)
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        np.zeros((4, 4), np.uint8),
+        np.zeros((4, 4, 4), np.uint8),
+        np.zeros((4, 4, 3)),
+        np.zeros((0, 4, 3), np.uint8),
+        None,
+    ],
+    ids=["grey", "rgba", "float", "empty", "none"],
+)
+def test_images_that_are_not_rgb_bytes_are_refused(image):
+    with pytest.raises(BrokenContract):
+        checked_image(image)
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [[chunk(pages=(9,))], [chunk(pages=())], [chunk(document="law/b")], [chunk(start=-1)], [chunk(), chunk()], ["one"]],
+    ids=["unknown page", "no page", "other document", "negative start", "one id twice", "text"],
+)
+def test_chunks_that_break_the_contract_are_refused(chunks):
+    with pytest.raises(BrokenContract):
+        checked_chunks(chunks, PAGES)
+
+
+@pytest.mark.parametrize("reply", [None, "text", Completion(None), Completion(b"x"), Completion("x", tokens_in="many")])
+def test_a_reply_of_the_wrong_type_is_a_failed_completion(reply):
+    completion = checked_completion(reply)
+    assert (completion.text, completion.finish) == ("", "error")
+    assert completion.error
+
+
+def test_an_image_larger_than_any_page_is_refused():
+    huge = np.broadcast_to(np.uint8(255), (20_000, 20_000, 3))  # takes no memory
+    with pytest.raises(DataError, match="20000 x 20000 pixels are too many"):
+        checked_image(huge)

@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+
+from ohr.errors import DataError
+from ohr.files.pdf import page_count, render
+
+
+def pdf(*objects, trailer="/Root 1 0 R"):
+    """Write a PDF by hand: objects numbered from 1, a cross-reference table, a trailer."""
+    body, places = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, start=1):
+        places.append(len(body))
+        body += f"{number} 0 obj\n{content}\nendobj\n".encode("latin-1")
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    size = len(objects) + 1
+    end = f"trailer\n<< /Size {size} {trailer} >>\nstartxref\n{len(body)}\n%%EOF\n"
+    return body + f"xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode()
+
+
+DRAWING = "1 0 0 rg 0 0 36 72 re f"  # the left half red
+PAGE = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 72 72] /Contents 4 0 R >>"
+STREAM = f"<< /Length {len(DRAWING)} >>\nstream\n{DRAWING}\nendstream"
+CATALOG = "<< /Type /Catalog /Pages 2 0 R >>"
+ONE_PAGE = pdf(CATALOG, "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", PAGE, STREAM)
+NO_PAGE = pdf(CATALOG, "<< /Type /Pages /Kids [] /Count 0 >>")
+LOST_PAGE = pdf(CATALOG, "<< /Type /Pages /Kids [9 0 R] /Count 1 >>")
+LOCK = "<< /Filter /Standard /V 1 /R 2 /P -44 /O <" + "5" * 64 + "> /U <" + "6" * 64 + "> >>"
+LOCKED = pdf(
+    CATALOG, "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", PAGE, STREAM, LOCK,
+    trailer="/Root 1 0 R /Encrypt 5 0 R /ID [<00> <00>]",
+)  # fmt: skip
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content):
+        (tmp_path / "a.pdf").write_bytes(content)
+        return tmp_path / "a.pdf"
+
+    return write
+
+
+def told(path, index=0):
+    with pytest.raises(DataError) as caught:
+        render(path, index, 72)
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+def test_a_page_is_rendered_in_rgb(file):
+    image = render(file(ONE_PAGE), 0, 144)
+    assert (image.shape, image.dtype) == ((144, 144, 3), np.uint8)
+    assert image[70, 10].tolist() == [255, 0, 0]
+    assert image[70, 130].tolist() == [255, 255, 255]
+
+
+def test_pages_are_counted(file):
+    assert page_count(file(ONE_PAGE)) == 1
+
+
+def test_a_missing_file_is_told(tmp_path):
+    assert told(tmp_path / "a.pdf") == "no such file"
+
+
+def test_an_empty_file_is_told(file):
+    assert told(file(b"")) == "the file is empty"
+
+
+def test_an_encrypted_file_is_told(file):
+    assert told(file(LOCKED)).startswith("it is encrypted with a password (")
+
+
+@pytest.mark.parametrize("content", [b"hello", ONE_PAGE[:120]])
+def test_a_file_that_is_no_pdf_is_told(file, content):
+    assert told(file(content)).startswith("it is not a PDF, or damaged (")
+
+
+def test_a_file_without_pages_is_told(file):
+    assert told(file(NO_PAGE)).startswith("it is not a PDF, or damaged (")
+
+
+@pytest.mark.parametrize("index", [-1, 1])
+def test_a_page_that_is_not_there_is_told(file, index):
+    assert told(file(ONE_PAGE), index) == f"no page {index}: it has 1 page, counted from 0"
+
+
+def test_a_page_that_does_not_load_is_told(file):
+    assert told(file(LOST_PAGE)) == "page 0 does not render: Failed to load page."
+
+
+def test_a_page_larger_than_any_page_is_refused_before_it_is_rendered(file):
+    path = file(pdf(CATALOG, "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", PAGE.replace("72 72", "7200 7200"), STREAM))
+    with pytest.raises(DataError, match="page 0 at 200 dpi: 20000 x 20000 pixels are too many for a page"):
+        render(path, 0, 200)
+    assert render(path, 0, 20).shape == (2000, 2000, 3)

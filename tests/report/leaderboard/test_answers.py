@@ -1,0 +1,109 @@
+import csv
+import json
+
+import pytest
+
+from ohr.errors import DataError
+from ohr.report.leaderboard.answers import read_answers, score_answers
+
+
+def records(answers):
+    return [{"question_id": name, "answer": answer} for name, answer in answers.items()]
+
+
+def official(answers):
+    """What the benchmark's own code writes."""
+    log = {"quest": "?", "ground_truth_text": "x"}
+    results = [
+        {"id": name, "metrics": {"F1": 0.0}, "log": {**log, "generated_text": text}, "valid": bool(text)}
+        for name, text in answers.items()
+    ]
+    return {"info": {"task": "QuestAnswer"}, "overall": {"avg. F1": 0.0}, "results": results}
+
+
+def write(folder, form, answers):
+    path = folder / {"jsonl": "a.jsonl", "csv": "a.csv"}.get(form, "a.json")
+    match form:
+        case "mapping":
+            path.write_text(json.dumps(answers))
+        case "records":
+            path.write_text(json.dumps(records(answers)))
+        case "official":
+            path.write_text(json.dumps(official(answers)))
+        case "jsonl":
+            path.write_text("\n".join(json.dumps(one, ensure_ascii=False) for one in records(answers)) + "\n\n")
+        case "csv":
+            with path.open("w", newline="") as opened:
+                writer = csv.DictWriter(opened, ["question_id", "answer"])
+                writer.writeheader()
+                writer.writerows(records(answers))
+    return path
+
+
+@pytest.mark.parametrize("form", ["mapping", "records", "official", "jsonl", "csv"])
+def test_answers_are_read_from_every_form(tmp_path, form):
+    answers = {"q1": 'a "quoted", comma', "q2": "two\nlines", "q3": "中文\u2028中文"}
+    assert read_answers(write(tmp_path, form, answers)) == answers
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [(1964, "1964"), (True, "yes"), ("  x ", "x"), ("<response> 7 </response>", "7"), (["a", "b"], "a, b"), ("", "")],
+)
+def test_answers_of_any_scalar_are_text(tmp_path, given, read):
+    assert read_answers(write(tmp_path, "mapping", {"q": given})) == {"q": read}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.json", "{", "not readable as JSON"),
+        ("a.json", "7", "must be a list of answers"),
+        ("a.json", "[]", "holds no answer"),
+        ("a.json", "[7]", "entry 0: must be a mapping"),
+        ("a.json", '[{"answer": "x"}]', "entry 0: has none of question_id, id"),
+        ("a.json", '[{"id": "q"}]', "entry 0: has none of answer, prediction"),
+        ("a.json", '[{"id": "q", "answer": null}]', "entry 0: has none of answer, prediction"),
+        ("a.json", '[{"id": "q", "answer": {}}]', "entry 0: an answer must be text"),
+        ("a.json", '[{"id": "q", "answer": "x"}, {"id": "q", "answer": "y"}]', "'q' is answered twice"),
+        ("a.jsonl", '{"id": "q", "answer": "x"}\n{', "not readable as JSON"),
+        ("a.csv", 'id,answer\nq,"x', "not readable as CSV"),
+        ("a.csv", "number,text\n1,x\n", "has none of question_id"),
+    ],
+)
+def test_a_file_that_is_wrong_is_told(tmp_path, name, content, told):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DataError, match=told):
+        read_answers(tmp_path / name)
+
+
+def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path):
+    (tmp_path / "a.json").write_bytes(b"\xff\xfe\x00")
+    for name in ("a.json", "none.json"):
+        with pytest.raises(DataError, match="cannot be read"):
+            read_answers(tmp_path / name)
+
+
+def test_the_accepted_answers_score_1_and_their_mean_has_every_question(mini):
+    answers = {question.id: question.answers[0] for question in mini.questions()}
+    found = score_answers(mini, answers, "perfect")
+    assert found.scores["em"]["domain"]["all"].mean == 1
+    assert {group: e.mean for group, e in found.scores["f1"]["evidence_source"].items()}.keys() >= {"text", "all"}
+    assert found.scores["f1"]["domain"]["all"].n == len(answers) == found.given
+    assert set(found.scores["f1"]) == {"evidence_source", "domain", "answer_form", "task_type", "pages"}
+    assert not (found.missing or found.unknown or found.blank)
+
+
+def test_unanswered_questions_score_0_and_are_counted(mini):
+    questions = mini.questions()
+    half = {question.id: question.answers[0] for question in questions[::2]}
+    found = score_answers(mini, {**half, "stranger": "x", questions[1].id: ""}, "half")
+    whole = found.scores["em"]["domain"]["all"]
+    assert whole.mean == pytest.approx(len(half) / len(questions))
+    assert whole.failed == len(found.missing) == len(questions) - len(half) - 1
+    assert (found.unknown, found.blank) == (["stranger"], 1)
+
+
+def test_answers_to_other_questions_are_refused(mini):
+    with pytest.raises(DataError, match="no answer is to a question of benchmark mini"):
+        score_answers(mini, {"x": "y"}, "lost")
