@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from ohr.benchmarks.ohrbench import OhrBench
-from ohr.engine.damage import DamageTask, measure
 from ohr.engine.executors.local import LocalExecutor
 from ohr.ocr.precomputed import Precomputed
+from ohr.steps.damage import DamageTask, measure
 
 ROOT = Path(os.environ.get("OHRBENCH_DATA", "data/ohrbench"))
 LIMIT = 1.8

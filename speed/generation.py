@@ -18,16 +18,15 @@ from time import perf_counter
 from ohr import extras
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Prompt
-from ohr.engine.answer import ask
-from ohr.engine.inputs import read_inputs
+from ohr.engine.ledger import Work
 from ohr.engine.progress import Quiet
-from ohr.engine.prompting import make_prompt
-from ohr.engine.recipe import Recipe
-from ohr.engine.work import Work
 from ohr.generators import checkpoints
 from ohr.generators.transformers import Transformers
+from ohr.inputs import read_inputs
 from ohr.spec.model import Named
 from ohr.spec.read import read_spec
+from ohr.steps.answers import ask
+from ohr.steps.prompting import make_prompt
 from ohr.store import Store
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 3

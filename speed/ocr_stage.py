@@ -13,10 +13,9 @@ os.environ |= {"OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"}
 from ohr.benchmarks.mini import Mini
 from ohr.engine.bases import build_bases
 from ohr.engine.executors.local import LocalExecutor
-from ohr.engine.inputs import read_inputs
+from ohr.engine.ledger import Work
 from ohr.engine.progress import Quiet
-from ohr.engine.recipe import Recipe
-from ohr.engine.work import Work
+from ohr.inputs import read_inputs
 from ohr.ocr.tesseract import Tesseract
 from ohr.spec.model import KnowledgeBase, Spec
 from ohr.store import Store

@@ -75,7 +75,7 @@ def _targets(node: ast.Import | ast.ImportFrom, package: tuple[str, ...]) -> lis
 
 
 def room(module: str) -> str:
-    """Name the room of ohr that a module stands in: `ohr.engine.run` is in `engine`."""
+    """Name the room of ohr that a module stands in: `ohr.study.run` is in `engine`."""
     return module.split(".")[1] if module.count(".") else ""
 
 

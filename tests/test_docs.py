@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 from ohr.cli.app import app
 from ohr.contracts import FAMILIES
-from ohr.engine.prompting import read_prompt
 from ohr.results import folder as results
 from ohr.spec.model import KnowledgeBaseEntry, Spec, SpecFile
 from ohr.spec.read import read_spec
+from ohr.steps.prompting import read_prompt
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]

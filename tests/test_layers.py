@@ -6,7 +6,7 @@ import pytest
 
 from . import layers
 
-CORE = ("ohr", "ohr.contracts", "ohr.registry", "ohr.spec.read", "ohr.engine.run", "ohr.testing", "ohr.cli.app")
+CORE = ("ohr", "ohr.contracts", "ohr.registry", "ohr.spec.read", "ohr.study.run", "ohr.testing", "ohr.cli.app")
 
 
 def test_imports_go_in_the_right_direction():
@@ -24,7 +24,7 @@ def test_every_import_of_the_house_is_seen():
 @pytest.mark.parametrize(
     ("file", "line", "told"),
     [
-        ("noise/a.py", "from ohr.engine.run import run", "a family imports only the contracts and shared rooms"),
+        ("noise/a.py", "from ohr.study.run import run", "a family imports only the contracts and shared rooms"),
         ("noise/a.py", "from ohr.retrievers.bm25 import BM25", "a family imports only the contracts and shared rooms"),
         ("ohr/ocr/a.py", "from ohr.chunkers import page", "a family imports only the contracts and shared rooms"),
         ("retrievers/a.py", "import torch", "imports a heavy library with the module: import it where it is used"),

@@ -44,7 +44,7 @@ class Commands(TyperGroup):
 
 
 def _status(error: OhrError) -> int:
-    from ohr.engine.work import TooManyFailures
+    from ohr.engine.ledger import TooManyFailures
 
     return FAILED_ITEMS if isinstance(error, TooManyFailures) else MISTAKE
 

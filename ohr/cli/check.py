@@ -11,7 +11,7 @@ from ohr.errors import OhrError
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.engine.inputs import Inputs
+    from ohr.inputs import Inputs
     from ohr.spec.model import Spec
 
 
@@ -26,8 +26,8 @@ def check(
 
     Libraries, models and language packs are looked for; nothing is run, and all faults are told at once.
     """
-    from ohr.engine.cells import cells
-    from ohr.engine.inputs import limited
+    from ohr.graph.cells import cells
+    from ohr.inputs import limited
     from ohr.spec.read import read_spec
 
     try:
@@ -44,7 +44,7 @@ def check(
         "cells": dict(counts),
         "documents": len(inputs.documents),
         "questions": len(inputs.questions),
-        "notes": inputs.notes,
+        "notes": inputs.warnings,
     }
     if as_json:
         say_json({"valid": True, "faults": [], **found})
@@ -55,13 +55,13 @@ def check(
         f"{counted(counts.total(), 'cell')} ({stages}), {counted(len(inputs.documents), 'document')}, "
         f"{counted(len(inputs.questions), 'question')}"
     )
-    say_first("notes:", inputs.notes)
+    say_first("notes:", inputs.warnings)
 
 
 def _ready(spec: "Spec") -> "Inputs":
     """Read what the run would start from; raises everything that stands in its way at once."""
-    from ohr.engine.inputs import read_inputs
-    from ohr.engine.preflight import check_stages
+    from ohr.inputs import read_inputs
+    from ohr.study.preflight import check_stages
 
     faults = []
     try:

@@ -9,9 +9,9 @@ from ohr.cli.options import RUNS, STORE, RunsFolder, StoreFolder, Workers
 
 def demo(workers: Workers = None, store: StoreFolder = STORE, runs: RunsFolder = RUNS) -> None:
     """Carry out the packaged quickstart experiment, offline."""
-    from ohr.engine.preflight import check_stages
     from ohr.errors import PluginError
     from ohr.spec.read import read_spec
+    from ohr.study.preflight import check_stages
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # its models are packages: nothing is asked of the hub
     with as_file(files("ohr.pipelines") / "quickstart.yaml") as path:

@@ -25,9 +25,9 @@ def calibrate(
     A run of the spec does this first; what was measured once is in the store.
     """
     from ohr.cli.display.progress import bars
-    from ohr.engine.run import calibrated
     from ohr.errors import SpecError
     from ohr.spec.read import read_spec
+    from ohr.study.run import calibrated
 
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
     if not any(base.target for base in read.knowledge_bases):

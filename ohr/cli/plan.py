@@ -8,7 +8,7 @@ from ohr.cli.options import STORE, AsJson, Limit, Overrides, SpecFile, StoreFold
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.engine.plan import Plan
+    from ohr.study.plan import Plan
 
 
 def plan(
@@ -21,12 +21,12 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Show a run's cells, what the store has, and the work left."""
-    from ohr.engine import plan as engine
     from ohr.spec.read import read_spec
+    from ohr.study import plan as study
 
     processes = workers or os.cpu_count() or 1
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
-    made = engine.plan(read, store, processes, limit)
+    made = study.plan(read, store, processes, limit)
     if as_json:
         say_json(made)
         return

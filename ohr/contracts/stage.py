@@ -2,6 +2,8 @@
 
 from abc import ABC
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -11,6 +13,21 @@ from pydantic.fields import FieldInfo
 def execution(description: str, **limits: Any) -> Any:
     """Field that changes how fast a stage runs but not what it gives; it is left out of every key."""
     return Field(description=description, json_schema_extra={"execution": True}, **limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What one item of a stage needs.
+
+    Args:
+        cpus: cores.
+        gpus: devices.
+        alone: it holds a model that fills a device: one such stage is open on a device at a time.
+    """
+
+    cpus: float = 1
+    gpus: float = 0
+    alone: bool = False
 
 
 class Stage(BaseModel, ABC):
@@ -35,6 +52,14 @@ class Stage(BaseModel, ABC):
         if isinstance(value, bool) and not _takes_flags(field.annotation):
             raise ValueError("must not be true or false")
         return value
+
+    def resources(self) -> Resources:
+        """Return what one item of this stage needs."""
+        return Resources()
+
+    def open(self) -> AbstractContextManager[object]:
+        """Hold what the stage loads until the context ends."""
+        return nullcontext()
 
     def check(self) -> None:
         """Raise if the stage cannot run here (missing extra, model, file); quick, called before any work."""

@@ -4,22 +4,17 @@ import csv
 import json
 import os
 import platform
-import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import ohr
-from ohr.engine.recipe import Recipe
-from ohr.engine.work import Work
 from ohr.errors import DataError
 from ohr.messages.wording import counted
-from ohr.metrics.blocks import COUNTS
-from ohr.metrics.commands import KINDS
 from ohr.results.summary import summarise
 from ohr.spec.model import Calibration
 
@@ -33,26 +28,6 @@ Row = Mapping[str, Any]
 _ROOM = 0.95
 """A smaller share than this of the edits that were to be made is told."""
 
-_SCORES = (
-    "question_id document domain evidence_source answer_form task_type multi_page:bool kb noise noise_type knob "
-    "knob_value replicate:int64 chunker retriever generator stage status metric value:double"
-)
-_HITS = "question_id kb chunker retriever rank:int64 score:double document page:int64 start:int64 end:int64 text"
-_ANSWERS = (
-    "question_id stage kb chunker retriever generator answer reply tokens_in:int64 tokens_out:int64 seconds:double "
-    "finish truncated:bool error"
-)
-_PAGES = " ".join(
-    [
-        "kb noise noise_type knob knob_value replicate:int64 document domain page:int64 sources edit_distance:double",
-        "edit_distance_content:double empty:bool redundant:int64",
-        *(f"commands_{kind}:int64" for kind in KINDS),
-        *(f"{count}:int64" for count in COUNTS),
-    ]
-)
-_EDITS = "kb noise knob_value replicate:int64 document page:int64 rule edits:int64"
-"""Columns of the tables, text unless told otherwise: fixed, so that a run without failures has the same ones."""
-
 
 @dataclass(frozen=True, slots=True)
 class Attributed:
@@ -63,69 +38,57 @@ class Attributed:
     doses: Sequence[Row]
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
-    """Everything a run found out."""
-
-    recipe: Recipe
-    rows: Sequence[Row]
-    hits: Sequence[Row]
-    answers: Sequence[Row]
-    doses: Sequence[Row]
-    pages: Sequence[Row]
-    edits: Sequence[Row]
-    work: Work
-    attributed: Attributed | None = None
-
-
-def find_finished(runs: Path, recipe: Recipe) -> Path | None:
+def find_finished(runs: Path, name: str, key: str) -> Path | None:
     """Find the newest whole folder of an earlier run of the same spec on the same data."""
-    for folder in sorted((runs / recipe.spec.name).glob(f"*-{recipe.run()[:8]}"), reverse=True):
+    for folder in sorted((runs / name).glob(f"*-{key[:8]}"), reverse=True):
         try:
             manifest = json.loads((folder / "manifest.json").read_text())
         except (OSError, ValueError):
             continue
-        if not manifest.get("failures", True):  # what failed then may be whole by now
+        if manifest.get("status") == "finished" and not manifest.get("failures", True):
             return folder
     return None
 
 
-def write_results(runs: Path, results: Results) -> Path:
-    """Write a run's folder, `<runs>/<name>/<time>-<key>`; it appears whole or not at all."""
-    spec = results.recipe.spec
-    now = datetime.now(UTC)
-    home = runs / spec.name
-    home.mkdir(parents=True, exist_ok=True)
-    new = Path(mkdtemp(dir=home, prefix=".new-"))
-    try:
-        write_table(new / "scores.parquet", results.rows, _SCORES)
-        write_table(new / "hits.parquet", results.hits, _HITS)
-        write_table(new / "answers.parquet", results.answers, _ANSWERS)
-        write_table(new / "pages.parquet", results.pages, _PAGES)
-        write_table(new / "edits.parquet", results.edits, _EDITS)
-        write_csv(new / "doses.csv", results.doses)
-        if results.attributed:
-            write_csv(new / "attribution.csv", results.attributed.costs)
-            write_csv(new / "attribution_doses.csv", results.attributed.doses)
-            write_table(new / "attribution.parquet", results.attributed.rows, _SCORES)
-        write_csv(new / "summary.csv", summarise(results.rows))
-        (new / "manifest.json").write_text(_json(_manifest(results, now), new))
-        new.chmod(0o755)
-        folder = home / f"{now:%Y%m%dT%H%M%S}-{results.recipe.run()[:8]}"
+class RunFolder:
+    def __init__(self, path: Path, keys: Any, session: Any) -> None:
+        self.path, self.keys, self.session = path, keys, session
+
+    @classmethod
+    @contextmanager
+    def start(cls, runs: Path, keys: Any, session: Any) -> Iterator["RunFolder"]:
+        now = datetime.now(UTC)
         count = 1
-        while folder.exists():  # two runs may end in the same second
-            count += 1
-            folder = home / f"{now:%Y%m%dT%H%M%S}.{count}-{results.recipe.run()[:8]}"
-        new.rename(folder)
-    except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
-        raise
-    return folder
+        while True:
+            again = f".{count}" if count > 1 else ""
+            path = runs / keys.spec.name / f"{now:%Y%m%dT%H%M%S}{again}-{keys.run()[:8]}"
+            try:
+                path.mkdir(parents=True)
+                break
+            except FileExistsError:
+                count += 1
+        (path / "manifest.json").write_text(json.dumps({"status": "running"}))
+        yield cls(path, keys, session)
+
+    def finish(self, doses: Sequence[Row], trials: Any) -> Path:
+        from ohr.attribution.costs import shares
+
+        write_csv(self.path / "doses.csv", [row for row in doses if row["kb"] not in trials])
+        rows = read_table(self.path / "scores.parquet")
+        if trials:
+            apart = [row for row in rows if row["kb"] in trials]
+            write_csv(self.path / "attribution.csv", shares(self.keys.spec, rows, trials))
+            write_csv(self.path / "attribution_doses.csv", [row for row in doses if row["kb"] in trials])
+            rows = [row for row in rows if row["kb"] not in trials]
+        write_csv(self.path / "summary.csv", summarise(rows))
+        manifest = _manifest(self.keys, self.session.ledger, doses, datetime.now(UTC))
+        (self.path / "manifest.json").write_text(_json(manifest, self.path))
+        return self.path
 
 
-def _manifest(results: Results, now: datetime) -> dict[str, Any]:
-    recipe, work = results.recipe, results.work
+def _manifest(recipe: Any, work: Any, doses: Sequence[Row], now: datetime) -> dict[str, Any]:
     return {
+        "status": "finished",
         "ohr": ohr.__version__,
         "written": now.isoformat(timespec="seconds"),
         "key": recipe.run(),
@@ -133,12 +96,12 @@ def _manifest(results: Results, now: datetime) -> dict[str, Any]:
         "protocol": asdict(recipe.spec.benchmark.scoring),
         "plugins": dict(recipe.spec.plugin_digests),
         "prompt_sha256": recipe.prompt_digests,
-        "data": {document.name: recipe.leaf(document, images=False) for document in recipe.inputs.documents},
+        "data": {document.name: recipe.inputs.leaf(document, images=False) for document in recipe.inputs.documents},
         "documents": len(recipe.inputs.documents),
         "questions": len(recipe.inputs.questions),
-        "notes": [*recipe.inputs.notes, *_misses(recipe.spec.calibrations), *_shortfalls(results.doses), *work.notes],
+        "notes": [*recipe.inputs.warnings, *_misses(recipe.spec.calibrations), *_shortfalls(doses), *work.warnings],
         "calibration": [asdict(found) for found in recipe.spec.calibrations],
-        "noise": [dict(row) for row in results.doses],
+        "noise": [dict(row) for row in doses],
         "calls": dict(work.calls),
         "seconds": {stage: round(seconds, 2) for stage, seconds in work.seconds.items()},
         "tokens": dict(work.tokens),

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ohr.engine.references import FLOORS
 from ohr.metrics.intervals import NO_INTERVAL, clustered_mean, minimum_detectable_effect, paired_difference
+from ohr.steps.references import FLOORS
 
 Row = Mapping[str, Any]
 Key = tuple[Any, ...]

@@ -145,6 +145,15 @@ class KnowledgeBase:
         return not self.image_noise or self.ocr.kind != "ground_truth"
 
 
+class Limits(BaseModel):
+    """The keys of `limits`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    seconds: Annotated[float | None, Field(gt=0, description="Longest time for one item.")] = 600
+    memory_gb: Annotated[float | None, Field(gt=0, description="Most memory of a worker.")] = None
+
+
 class Attribution(BaseModel):
     """The keys of `attribution`."""
 
@@ -191,6 +200,7 @@ class Spec:
     calibrations: tuple[Calibration, ...] = ()
     attribution: Attribution | None = None
     metrics: tuple[Named[Metric], ...] = ()
+    limits: Limits = Limits()
 
 
 class SpecFile(BaseModel):

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Image, ImageNoise, Question, TextNoise
-from ohr.engine.executors.local import Executor
-from ohr.engine.images import OtherPages, distort
-from ohr.engine.perturb import perturb
-from ohr.engine.progress import Progress
+from ohr.engine.executors.base import Executor, Setup, run_each
+from ohr.engine.progress import Progress, counting
 from ohr.errors import SpecError
 from ohr.files import documents, images, ohrbench_json, pdf
 from ohr.messages.wording import counted, named
 from ohr.spec.fragment import Family, NoiseChain
+from ohr.steps.images import OtherPages, distort
+from ohr.steps.perturb import perturb
 
 FORMS: Mapping[Family, tuple[str, ...]] = {
     "text_noise": documents.SUFFIXES,
@@ -78,6 +78,7 @@ def apply(
     questions: Sequence[Question] = (),
     seed: int = 0,
     dpi: int = 200,
+    plugin_files: Sequence[Path] = (),
 ) -> Applied:
     """Lay noise on a file or a folder of files; writes the same layout, and a ledger of all edits.
 
@@ -117,14 +118,15 @@ def apply(
         asked = f"{source}: none of {counted(len(questions), 'question')} is about a file of it"
         raise SpecError(f"{asked}: its documents are {named(sorted(known))}, and not {questions[0].document}")
     target.mkdir(parents=True, exist_ok=True)
-    with progress.step("noise", len(tasks)) as advance:
-        for outcome in executor.map(lay, tasks, 0):
+    executor.start(Setup(plugin_files=tuple(plugin_files)))
+    with counting(progress, "noise", len(tasks)) as advance:
+        for task, result, error in run_each(executor, lay, tasks):
             advance(1)
-            if outcome.error:
-                done.failures[outcome.task.item] = outcome.error
+            if error:
+                done.failures[task.item] = error
                 continue
             done.files += 1
-            for name, value in outcome.result.items():
+            for name, value in result.items():
                 setattr(done, name, getattr(done, name) + value)
     _gather(target / documents.LEDGER, tasks)
     about_it = {"noise": [noise.model_dump(mode="json") for noise in chain.noises], "seed": seed, **asdict(done)}

@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from ohr.cli.app import app
-from ohr.engine.cells import cells
-from ohr.engine.run import run
+from ohr.graph.cells import cells
 from ohr.report.leaderboard.breakdown import breakdown
 from ohr.results.folder import read_table
 from ohr.spec.read import read_spec
+from ohr.study.run import run
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
 COUNTS = {"ohrbench-retrieval": 4, "ohrbench-table2": 2 + 4 + 4 + 8, "ohrbench-fig3": 7 * 9, "ohrbench-fig4": 3 * 9}

@@ -10,7 +10,7 @@ from rich.progress import Progress
 from ohr.cli.display.console import as_lines, fits, say_first, say_json, say_table, with_interval
 from ohr.cli.display.curve import Point, as_table, legend
 from ohr.cli.display.progress import Bars, Lines, bars
-from ohr.engine.work import Failure
+from ohr.engine.ledger import Failure
 
 
 def point(stage="retrieval", **changes) -> Point:

@@ -7,11 +7,11 @@ import pytest
 from PIL import Image
 
 from ohr.contracts import Edit
-from ohr.engine.run import run
 from ohr.files import images, ohrbench_json, pdf
 from ohr.registry import Registry
 from ohr.spec.read import read_spec
 from ohr.store import Store
+from ohr.study.run import run
 from ohr.text import edits
 
 MINI = Registry().load("benchmark", "mini").model_validate({"kind": "mini"})

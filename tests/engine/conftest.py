@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ohr.engine.run import Finished, run
 from ohr.registry import load_file
 from ohr.spec.read import read_spec
+from ohr.study.run import Finished, run
 
 PLUGINS = Path(__file__).parents[1] / "plugins.py"
 

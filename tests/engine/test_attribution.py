@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.attribution.levels import coalitions, orders, weights
-from ohr.engine.plan import plan
 from ohr.errors import SpecError
 from ohr.noise.formatting import Formatting
 from ohr.spec.model import KnowledgeBase
 from ohr.spec.parts import parts, with_only
 from ohr.spec.read import read_spec
+from ohr.study.plan import plan
 
 NAMES = "abcdefgh"
 

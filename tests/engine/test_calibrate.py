@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from ohr.engine.plan import plan
 from ohr.engine.progress import Quiet
-from ohr.engine.run import calibrated
 from ohr.errors import SpecError
 from ohr.spec.read import read_spec
+from ohr.study.plan import plan
+from ohr.study.run import calibrated
 
 from .conftest import rows
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ohr.engine.work import TooManyFailures
+from ohr.engine.ledger import TooManyFailures
 
 from .conftest import rows, values
 

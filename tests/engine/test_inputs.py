@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from ohr.engine.inputs import read_inputs
 from ohr.errors import SpecError
+from ohr.inputs import read_inputs
 from ohr.spec.read import read_spec
 
 ENGINES = """\

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Page, Question
-from ohr.engine.perturb import count, perturb
-from ohr.engine.placement import aligned, eligible
 from ohr.noise.formatting import Formatting
+from ohr.steps.perturb import count, perturb
+from ohr.steps.placement import aligned, eligible
 from ohr.text import edits
 
 from .conftest import rows
@@ -107,7 +107,7 @@ def test_a_chains_ledger_takes_each_step_back():
 
 
 def test_noise_draws_the_same_whatever_other_kinds_stand_beside_it():
-    from ohr.engine.perturb import numbered
+    from ohr.steps.perturb import numbered
 
     a, b = Formatting(), Formatting(kind="formatting", rate=0.2)
     assert [place for _, place in numbered([a, b, a])] == [0, 1, 2]
@@ -135,8 +135,7 @@ def test_a_run_sweeps_the_place_and_says_what_dose_was_reached(home):
 
 
 def test_another_question_makes_another_key_only_where_noise_is_placed(home):
-    from ohr.engine.inputs import read_inputs
-    from ohr.engine.recipe import Recipe
+    from ohr.inputs import read_inputs
     from ohr.spec.read import read_spec
 
     def keys(*overrides):

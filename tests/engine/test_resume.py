@@ -10,10 +10,10 @@ from time import monotonic, sleep
 
 import pytest
 
-from ohr.engine.tasks import DocumentTask, finish_document
 from ohr.errors import StageError
 from ohr.results.folder import read_table
 from ohr.spec.read import read_spec
+from ohr.steps.documents import DocumentTask, finish_document
 from ohr.store import Store
 
 OHR = Path(sys.executable).with_name("ohr")

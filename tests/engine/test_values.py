@@ -2,7 +2,7 @@
 
 import pytest
 
-from ohr.engine.inputs import read_inputs
+from ohr.inputs import read_inputs
 from ohr.spec.read import read_spec
 
 from .conftest import rows, values

@@ -12,16 +12,16 @@ from ohr.cli.display.progress import bars
 
 if TYPE_CHECKING:
     from ohr.cli.display.curve import Point
-    from ohr.engine.run import Finished
-    from ohr.engine.work import Work
+    from ohr.engine.ledger import Ledger
     from ohr.spec.model import Spec
+    from ohr.study.run import Finished
 
 
 def carry_out(
     spec: "Spec", *, store: Path, runs: Path, workers: int | None, limit: int | None = None, as_json: bool = False
 ) -> None:
     """Run a spec and print its results; ends with status 1 when items failed."""
-    from ohr.engine.run import run
+    from ohr.study.run import run
 
     began = perf_counter()
     with bars() as progress:
@@ -29,7 +29,7 @@ def carry_out(
     seconds = perf_counter() - began
     figures = figures_of(finished)
     (_print_json if as_json else _print)(finished, figures, seconds)
-    if finished.work.failures:
+    if finished.ledger.failures:
         raise typer.Exit(1)
 
 
@@ -39,7 +39,7 @@ def figures_of(finished: "Finished") -> list[Path]:
     from ohr.report.figures.curves import draw
 
     drawn = sorted(path for path in finished.folder.rglob("*") if path.suffix in (".svg", ".png"))
-    if drawn and finished.results is None:
+    if drawn and not finished.fresh:
         return drawn
     try:
         return draw(finished.folder)
@@ -56,12 +56,12 @@ def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> Non
     _print_curve(read_curve(finished.folder))
     print_costs(finished.folder)
     say_first("notes:", read_manifest(finished.folder)["notes"])
-    failures = finished.work.failures
+    failures = finished.ledger.failures
     say_first(
         f"failed items: {len(failures)} (questions that rest on them score 0)",
         as_lines(failures),
     )
-    say(_done(finished.work, seconds))
+    say(_done(finished.ledger, seconds))
     say_first("figures:", [str(path) for path in figures])
     say(str(finished.folder))
 
@@ -78,13 +78,13 @@ def _print_curve(points: "Sequence[Point]") -> None:
     say(legend(points))
 
 
-def _done(work: "Work", seconds: float) -> str:
-    done = {name: count for name, count in work.calls.items() if count}
-    if not done and work.failures:
+def _done(ledger: "Ledger", seconds: float) -> str:
+    done = {name: count for name, count in ledger.calls.items() if count}
+    if not done and ledger.failures:
         return f"nothing new was done: what was left failed ({seconds:.1f} s)"
     if not done:
         return f"0 stage calls: everything was in the store ({seconds:.1f} s)"
-    done |= {f"tokens {way}": count for way, count in work.tokens.items()}
+    done |= {f"tokens {way}": count for way, count in ledger.tokens.items()}
     return f"done in {seconds:.1f} s: {', '.join(f'{name} {count:,}' for name, count in done.items())}"
 
 
@@ -92,15 +92,15 @@ def _print_json(finished: "Finished", figures: Sequence[Path], seconds: float) -
     from ohr.cli.display.curve import read_curve
     from ohr.results.folder import read_manifest
 
-    work = finished.work
+    ledger = finished.ledger
     say_json(
         {
             "folder": finished.folder,
             "curve": read_curve(finished.folder),
             "notes": read_manifest(finished.folder)["notes"],
-            "failures": work.failures,
-            "calls": {name: count for name, count in work.calls.items() if count},
-            "tokens": work.tokens,
+            "failures": ledger.failures,
+            "calls": {name: count for name, count in ledger.calls.items() if count},
+            "tokens": ledger.tokens,
             "seconds": round(seconds, 2),
             "figures": figures,
         }

@@ -1,1 +1,1 @@
-"""Executors: where steps run."""
+"""Executors: where steps run. Results are the same bytes from each of them, whatever the number of workers."""

@@ -7,19 +7,18 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
-from ohr.contracts import Benchmark, Completion, Prompt
-from ohr.engine.answer import Answered
-from ohr.engine.cells import Cell
-from ohr.engine.inputs import read_inputs
-from ohr.engine.prompting import parse_answer
-from ohr.engine.recipe import Recipe
-from ohr.engine.score import Scorer
+from ohr.contracts import Benchmark, Completion
 from ohr.errors import DataError
 from ohr.files.json_input import lines, parse_json
+from ohr.graph.keys import Keys
+from ohr.inputs import read_inputs
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.report.leaderboard.breakdown import Breakdown, asked, breakdown, macro_over_domains
 from ohr.report.leaderboard.standings import Leaderboard, Standing, leaderboards
 from ohr.spec.model import KnowledgeBase, Spec
+from ohr.steps.answers import Answered
+from ohr.steps.prompting import parse_answer
+from ohr.steps.score import Scorer
 
 Stage = Literal["generation", "overall"]
 
@@ -87,9 +86,9 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
     """
     spec = Spec(name, 0, benchmark, (), (), (), (), (), resolved={})
     benchmark.check()
-    recipe = Recipe(spec, read_inputs(spec))
-    questions, protocol = recipe.inputs.questions, benchmark.scoring
-    scorer = Scorer(recipe.inputs, recipe.metrics, protocol, spec.seed)
+    keys = Keys(spec, read_inputs(spec))
+    questions, protocol = keys.inputs.questions, benchmark.scoring
+    scorer = Scorer(keys.inputs, keys.answer_metrics, protocol, spec.seed)
     known = {q.id: _answered(answers[q.id]) for q in questions if q.id in answers}
     if not known:
         raise DataError(
@@ -97,7 +96,20 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
             f"a question is {questions[0].id!r}): another is named with --benchmark"
         )
     base = KnowledgeBase(name, name, (), GroundTruth(), ())
-    rows = list(scorer.answer_rows(Cell(stage, base), known, set()))
+    rows = [
+        {
+            "document": q.document,
+            "domain": q.domain,
+            "evidence_source": q.evidence_source,
+            "metric": metric,
+            "status": "ok" if q.id in known else "failed",
+            "question_id": q.id,
+            "replicate": 0,
+            "value": scorer.answer_score(metric, known[q.id].answer if q.id in known else "", q),
+        }
+        for q in questions
+        for metric in keys.answer_metrics
+    ]
     scores = {metric: breakdown([row for row in rows if row["metric"] == metric]) for metric in protocol.answer}
     headline = scores[protocol.answer[0]]
     means = {group: est.mean for by in ("evidence_source", "domain") for group, est in headline[by].items()}
@@ -115,12 +127,12 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
         unknown=sorted(set(answers) - {q.id for q in questions}),
         blank=sum(not answer.answer for answer in known.values()),
         leaderboards=leaderboards(benchmark.published(), stage, [own], groups),
-        notes=recipe.inputs.notes,
+        notes=keys.inputs.warnings,
     )
 
 
 def _answered(answer: str) -> Answered:
-    return Answered(Prompt("", (), "", ""), Completion(answer), answer)
+    return Answered(Completion(answer), answer)
 
 
 def _pairs(path: Path) -> Iterator[tuple[str, str]]:

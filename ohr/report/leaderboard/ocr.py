@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Benchmark
+from ohr.engine.ledger import Failure
 from ohr.engine.progress import Progress
-from ohr.engine.run import run
-from ohr.engine.work import Failure
 from ohr.errors import DataError
 from ohr.files.ohrbench_json import composed
 from ohr.messages.wording import counted, named
@@ -20,6 +19,7 @@ from ohr.report.leaderboard.standings import Leaderboard, Standing, leaderboards
 from ohr.results.folder import read_csv, read_manifest, read_table
 from ohr.spec.model import Spec
 from ohr.spec.read import make_spec
+from ohr.study.run import run
 
 TOP_K = 2
 DOSES = (
@@ -131,7 +131,7 @@ def score_ocr(
         macro={base: macro_over_domains(found[base]) for base in found},
         lost=_lost(finished.folder, own, metric),
         leaderboards=_placed(spec.benchmark, setting, truth, own, found, doses),
-        failures=finished.work.failures,
+        failures=finished.ledger.failures,
         notes=[*read_manifest(finished.folder)["notes"], *_strangers(spec)],
         run=finished.folder,
     )

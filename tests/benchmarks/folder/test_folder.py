@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ohr.engine.run import run
 from ohr.errors import DataError, OhrError
 from ohr.report.figures.curves import draw
 from ohr.results.folder import read_csv, read_table
 from ohr.spec.read import read_spec
+from ohr.study.run import run
 
 _spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
 files = importlib.util.module_from_spec(_spec)

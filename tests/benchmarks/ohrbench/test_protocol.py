@@ -10,18 +10,17 @@ import pytest
 
 from ohr.benchmarks.ohrbench import REFERENCE, OhrBench
 from ohr.contracts import Completion, Page, Prompt, Question
-from ohr.engine.answer import Answered
-from ohr.engine.cells import Cell
-from ohr.engine.inputs import Inputs
-from ohr.engine.prompting import make_prompt, parse_answer, read_prompt
-from ohr.engine.recipe import Recipe
-from ohr.engine.score import Scorer
+from ohr.graph.cells import Cell
+from ohr.inputs import Inputs
 from ohr.metrics.answers import F1, em
 from ohr.metrics.dose import by_page, own_passages
 from ohr.metrics.lcs import Lcs
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase
 from ohr.spec.read import read_spec
+from ohr.steps.answers import Answered
+from ohr.steps.prompting import make_prompt, parse_answer, read_prompt
+from ohr.steps.score import Scorer
 from ohr.text.words import normalise
 
 ASKED = Question("q", "When?", ("1964",), "law/lease", (0,), ("began in 1964",), "text", "law")

@@ -7,10 +7,10 @@ from statistics import mean
 
 import pytest
 
-from ohr.engine.run import run
 from ohr.report.analyses import ANALYSES, report_data
 from ohr.results.folder import read_table
 from ohr.spec.read import read_spec
+from ohr.study.run import run
 
 SPEC = """\
 name: small

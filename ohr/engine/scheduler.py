@@ -1,0 +1,304 @@
+"""The scheduler: runs every step whose inputs are ready, grouped by the model that it needs."""
+
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from time import monotonic
+
+from ohr.contracts import Stage
+from ohr.engine.executors.base import Executor, WorkerLost, reason
+from ohr.engine.ledger import Ledger
+from ohr.engine.progress import Progress
+from ohr.engine.worker import Job, run_jobs
+from ohr.graph.graph import Graph
+from ohr.keys import key
+from ohr.steps.step import Ready, Report, Step
+from ohr.store import Store
+
+_SECONDS = 0.2
+"""Work that is sent to a worker at once, so that sending costs little beside it, and little is lost with a worker."""
+_MOST = 64
+"""Steps that are sent at once, at most."""
+_POLL = 0.25
+"""Seconds between two looks at what another run is making."""
+
+
+@dataclass
+class Task:
+    """A step that is to run."""
+
+    step: Step
+    waiting: int = 0
+    dependents: list["Task"] = field(default_factory=list)
+    attempts: Counter[str] = field(default_factory=Counter)
+    errors: dict[str, str] = field(default_factory=dict)
+    apart: bool = False
+    """It was under way when a worker was lost: it runs by itself, so that the blame is certain."""
+
+
+@dataclass
+class _Lane:
+    """Tasks that are ready, by the stage that they need, and what is under way."""
+
+    alone: bool
+    groups: dict[Stage | None, deque[Task]] = field(default_factory=dict)
+    open: Stage | None = None
+
+    def push(self, task: Task, *, first: bool = False) -> None:
+        queue = self.groups.setdefault(task.step.work.stage, deque())
+        (queue.appendleft if first else queue.append)(task)
+
+    def take(self, size: int) -> list[Task]:
+        """Take tasks of one group and kind: work without a model, then that of the open model, then of the next."""
+        stage = next((one for one in (None, self.open) if self.groups.get(one)), None)
+        if not self.groups.get(stage):
+            stage = next((one for one, queue in self.groups.items() if queue), None)
+        queue = self.groups.get(stage)
+        if not queue:
+            return []
+        if stage is not None:
+            self.open = stage
+        taken = [queue.popleft()]
+        while queue and len(taken) < size and not taken[0].apart and not queue[0].apart:
+            if queue[0].step.work.kind != taken[0].step.work.kind:
+                break
+            taken.append(queue.popleft())
+        if not queue:
+            del self.groups[stage]
+        return taken
+
+    def __len__(self) -> int:
+        return sum(map(len, self.groups.values()))
+
+
+class Scheduler:
+    """Runs steps on an executor; what the store has is not made again.
+
+    Args:
+        retries: how often an item that failed is tried again.
+        seconds: time limit of an item, None for none.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        executor: Executor,
+        ledger: Ledger,
+        progress: Progress,
+        *,
+        retries: int = 1,
+        seconds: float | None = None,
+    ) -> None:
+        self.store, self.executor, self.ledger, self.progress = store, executor, ledger, progress
+        self.retries, self.seconds = retries, seconds
+        self._pending: dict[str, Task] = {}
+        self._renamed: dict[str, str | None] = {}
+        self._lanes = {alone: _Lane(alone) for alone in (False, True)}
+        self._running: dict[Future[list[Report | str]], tuple[_Lane, list[Task]]] = {}
+        self._parked: list[Task] = []
+        self._looked = 0.0
+        self._total: Counter[str] = Counter()
+        self._done: Counter[str] = Counter()
+        self._pace: dict[str, float] = {}
+
+    # --- what is wanted -----------------------------------------------------------------------------------
+
+    def add(self, graph: Graph, goals: Iterable[str], there: Collection[str] | None = None) -> int:
+        """Plan the steps that `goals` need and the store does not have.
+
+        Args:
+            there: the keys of the graph that the store has, if somebody has asked it already.
+
+        Returns:
+            the number of steps planned.
+        """
+        known = set(self.store.has_many(graph.steps.keys()) if there is None else there)
+        fresh = [
+            Task(step)
+            for step in graph.needed(goals, known)
+            if step.key not in self._pending and step.key not in self._renamed
+        ]
+        for task in fresh:
+            self._pending |= dict.fromkeys(task.step.outputs, task)
+            self._total[task.step.work.kind] += 1
+        for task in fresh:
+            for one in {
+                id(t): t for k in (*task.step.inputs, *task.step.after) if (t := self._pending.get(k))
+            }.values():
+                one.dependents.append(task)
+                task.waiting += 1
+        for task in fresh:
+            if not task.waiting:
+                self._ready(task)
+        for kind in {task.step.work.kind for task in fresh}:
+            self.progress.update(kind, self._done[kind], self._total[kind])
+        return len(fresh)
+
+    def settle(self, keys: Iterable[str]) -> None:
+        """Run until each of these keys is made or has failed; other steps that are ready run as well."""
+        for name in keys:
+            while name in self._pending:
+                self._turn()
+
+    def effective(self, name: str) -> str | None:
+        """Return the key under which a settled output is in the store; None where it failed.
+
+        It is another one than the graph's where an input failed: what was made with a gap must not be taken for the
+        whole by a later run.
+        """
+        return self._renamed.get(name, name)
+
+    # --- running ------------------------------------------------------------------------------------------
+
+    def _ready(self, task: Task, *, first: bool = False) -> None:
+        stage = task.step.work.stage
+        self._lanes[bool(stage and stage.resources().alone)].push(task, first=first)
+
+    def _turn(self) -> None:
+        """Send what is ready, and deal with what has ended."""
+        self._look_at_parked()
+        for lane in self._lanes.values():
+            self._send(lane)
+        if self._running:
+            timeout = _POLL if self._parked else None
+            done, _ = wait(self._running, timeout=timeout, return_when=FIRST_COMPLETED)
+            for future in done:
+                lane, tasks = self._running.pop(future)
+                self._ended(tasks, future)
+        elif self._parked:
+            wait([Future()], timeout=_POLL)
+        elif not any(map(len, self._lanes.values())):
+            raise RuntimeError("the graph has steps that wait for each other")
+
+    def _send(self, lane: _Lane) -> None:
+        free = self.executor.capacity(alone=lane.alone) - sum(at is lane for at, _ in self._running.values())
+        while free > 0 and len(lane):
+            tasks = self._claimed(lane.take(self._size(lane, free)))
+            if tasks:
+                jobs = [Job(task.step.work, self._keys_of(task)) for task in tasks]
+                limit = self.seconds and self.seconds * sum(len(job.ready.outputs) for job in jobs) + 60
+                future = self.executor.submit(run_jobs, jobs, alone=lane.alone, seconds=limit)
+                self._running[future] = (lane, tasks)
+                free -= 1
+
+    def _size(self, lane: _Lane, free: int) -> int:
+        """Choose how many steps are sent at once, from how long those of the next kind took."""
+        if lane.alone:
+            return 1
+        kind = next((queue[0].step.work.kind for queue in lane.groups.values() if queue), "")
+        pace = self._pace.get(kind)
+        wanted = 1 if pace is None else int(_SECONDS / max(pace, 1e-6))
+        return max(1, min(wanted, _MOST, len(lane) // max(free, 1)))
+
+    def _claimed(self, tasks: Sequence[Task]) -> list[Task]:
+        """Leave out the tasks that another run has done or is doing."""
+        granted = self.store.claim([self._name(task) for task in tasks])
+        there = self.store.has_many([name for task in tasks for name in self._keys_of(task).outputs])
+        mine = []
+        for task in tasks:
+            if there.issuperset(self._keys_of(task).outputs):
+                self._finish(task)
+            elif self._name(task) in granted:
+                mine.append(task)
+            else:
+                self._parked.append(task)
+        return mine
+
+    def _look_at_parked(self) -> None:
+        if self._parked and monotonic() - self._looked >= _POLL:
+            self._looked = monotonic()
+            parked, self._parked = self._parked, []
+            for task in parked:
+                self._ready(task)
+
+    def _ended(self, tasks: Sequence[Task], future: Future[list[Report | str]]) -> None:
+        error = future.exception()
+        if error is None:
+            for task, result in zip(tasks, future.result(), strict=True):
+                self._report(task, result)
+        elif len(tasks) > 1:
+            there = self.store.has_many([name for task in tasks for name in self._keys_of(task).outputs])
+            for task in tasks:
+                if there.issuperset(self._keys_of(task).outputs):
+                    self._finish(task)
+                else:
+                    task.apart = True
+                    self._again(task)
+        else:
+            if not isinstance(error, (Exception, WorkerLost)):
+                raise error
+            self._failed(tasks[0], reason(error), lost=True)
+
+    def _report(self, task: Task, result: Report | str) -> None:
+        if isinstance(result, str):
+            self._failed(task, result)
+            return
+        kind = task.step.work.kind
+        self.ledger.calls.update(result.calls)
+        self.ledger.tokens.update(result.tokens)
+        self.ledger.seconds[kind] += result.seconds
+        self._pace[kind] = 0.8 * self._pace.get(kind, result.seconds) + 0.2 * result.seconds
+        if not result.errors:
+            self._finish(task)
+            return
+        for name, why in result.errors.items():
+            task.attempts[name] += 1
+            task.errors[name] = why
+        self._try_again(task, list(result.errors))
+
+    def _failed(self, task: Task, why: str, *, lost: bool = False) -> None:
+        """A step raised, or its worker was lost."""
+        ready = self._keys_of(task)
+        there = self.store.has_many(ready.outputs)
+        left = [name for name in ready.outputs if name not in there and name not in ready.skip]
+        blamed = left[:1] if lost and task.step.work.one_by_one else left
+        for name in blamed:
+            task.attempts[name] += 1
+            task.errors[name] = why
+        self._try_again(task, left)
+
+    def _try_again(self, task: Task, left: Sequence[str]) -> None:
+        if any(task.attempts[name] <= self.retries for name in left):
+            self._again(task)
+        else:
+            self._finish(task)
+
+    def _again(self, task: Task) -> None:
+        self.store.release([self._name(task)])
+        self._ready(task, first=True)
+
+    def _finish(self, task: Task) -> None:
+        """Settle all outputs: those with too many failed attempts have failed."""
+        ready, step = self._keys_of(task), task.step
+        for place, (plain, name) in enumerate(zip(step.outputs, ready.outputs, strict=True)):
+            self._pending.pop(plain, None)
+            if name in task.errors and task.attempts[name] > self.retries:
+                self._renamed[plain] = None
+                self.ledger.fail(step.work.kind, step.work.label(place), task.errors[name])
+            elif name != plain:
+                self._renamed[plain] = name
+        self.store.release([self._name(task)])
+        self._done[step.work.kind] += 1
+        self.progress.update(step.work.kind, self._done[step.work.kind], self._total[step.work.kind])
+        for one in task.dependents:
+            one.waiting -= 1
+            if not one.waiting:
+                self._ready(one)
+        task.dependents = []
+
+    # --- keys ---------------------------------------------------------------------------------------------
+
+    def _name(self, task: Task) -> str:
+        return self._keys_of(task).outputs[0]
+
+    def _keys_of(self, task: Task) -> Ready:
+        """Return the keys of a step as its inputs turned out."""
+        step = task.step
+        inputs = tuple(self._renamed.get(name, name) for name in step.inputs)
+        skip = frozenset(name for name, count in task.attempts.items() if count > self.retries)
+        if inputs == step.inputs:
+            return Ready(inputs, step.outputs, skip)
+        gaps = [name for name, plain in zip(inputs, step.inputs, strict=True) if name != plain]
+        places = [place for place, name in enumerate(inputs) if name != step.inputs[place]]
+        return Ready(inputs, tuple(key("incomplete", name, places, gaps) for name in step.outputs), skip, whole=False)
