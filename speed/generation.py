@@ -77,7 +77,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     (Path(folder) / "spec.yaml").write_text(SPEC + "evaluate: [generation]\ngenerators: [{kind: extractive}]\n")
     spec = read_spec(Path(folder) / "spec.yaml")
-    RECIPE = Recipe(spec, read_inputs(spec))
+    RECIPE = Keys(spec, read_inputs(spec))
     place = checkpoints.loadable(STAGE.model)
     TOKENIZER = library.AutoTokenizer.from_pretrained(place, padding_side="left")
     MODEL = library.AutoModelForCausalLM.from_pretrained(place, dtype="float32").eval()

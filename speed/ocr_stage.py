@@ -40,7 +40,7 @@ def bare(documents: list[object]) -> float:
 def stage() -> float:
     base = KnowledgeBase("clean_ocr", "clean_ocr", (), ENGINE, ())
     spec = Spec("speed", 0, BENCHMARK, (base,), (), (), (), (), limit=None)
-    recipe = Recipe(spec, read_inputs(spec))
+    recipe = Keys(spec, read_inputs(spec))
     with tempfile.TemporaryDirectory() as folder:
         began = perf_counter()
         build_bases(recipe, Store(Path(folder)), LocalExecutor(2), Quiet(), Work())

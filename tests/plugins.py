@@ -3,10 +3,10 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import sleep
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -36,7 +36,6 @@ from ohr.contracts import (
     TextNoise,
     execution,
 )
-from ohr.engine.executors.local import Outcome
 from ohr.errors import DataError
 from ohr.keys import key
 from ohr.text import edits
@@ -266,21 +265,3 @@ class Broken(Retriever):
 
     def load(self, folder: Path) -> Index:
         raise RuntimeError("no index today")
-
-
-class InProcess:
-    """An executor without processes, for runs that need none."""
-
-    def map(self, work: Callable[[Any], Any], tasks: Iterable[Any], retries: int) -> Iterator[Outcome[Any]]:
-        for task in tasks:
-            yield _tried(work, task, retries)
-
-
-def _tried(work: Callable[[Any], Any], task: Any, retries: int) -> Outcome[Any]:
-    error = ""
-    for _ in range(retries + 1):
-        try:
-            return Outcome(task, work(task))
-        except Exception as failure:
-            error = str(failure)
-    return Outcome(task, error=error)

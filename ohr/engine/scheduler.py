@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from ohr.contracts import Stage
-from ohr.engine.executors.base import Executor, WorkerLost, reason
+from ohr.engine.executors.base import Executor, NodeLost, reason
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress
 from ohr.engine.worker import Job, run_jobs
+from ohr.errors import StoreError
 from ohr.graph.graph import Graph
 from ohr.keys import key
 from ohr.steps.step import Ready, Report, Step
@@ -214,6 +215,8 @@ class Scheduler:
 
     def _ended(self, tasks: Sequence[Task], future: Future[list[Report | str]]) -> None:
         error = future.exception()
+        if isinstance(error, StoreError) or (error is not None and not isinstance(error, Exception)):
+            raise error  # no step can do without the store
         if error is None:
             for task, result in zip(tasks, future.result(), strict=True):
                 self._report(task, result)
@@ -225,9 +228,9 @@ class Scheduler:
                 else:
                     task.apart = True
                     self._again(task)
+        elif isinstance(error, NodeLost):
+            self._again(tasks[0])
         else:
-            if not isinstance(error, (Exception, WorkerLost)):
-                raise error
             self._failed(tasks[0], reason(error), lost=True)
 
     def _report(self, task: Task, result: Report | str) -> None:

@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from ohr.contracts import Stage
 from ohr.engine.executors.base import Setup, reason
+from ohr.errors import StoreError
 from ohr.steps.step import Context, Ready, Report, Work
 from ohr.steps.watch import Watch
 from ohr.store import open_store
@@ -91,6 +92,8 @@ def _run(job: Job) -> Report | str:
         with context.watch:
             _this.hold(job.work.stage)
             report = job.work.run(job.ready, context)
+    except StoreError:
+        raise
     except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run goes on
         return reason(error)
     finally:

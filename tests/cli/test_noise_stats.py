@@ -50,7 +50,7 @@ def test_a_folder_of_the_same_pages_has_the_same_statistics(ohr_here, there, tmp
     from ohr.spec.read import read_spec
 
     spec = read_spec(there / "small.yaml")
-    recipe = Recipe(spec, read_inputs(spec))
+    recipe = Keys(spec, read_inputs(spec))
     for base in spec.knowledge_bases:
         for document in recipe.inputs.documents:
             name = "gt" if base.name == "ground_truth" else base.name

@@ -17,6 +17,8 @@ from ohr.spec.parts import parts, with_only
 from ohr.spec.read import read_spec
 from ohr.study.plan import plan
 
+from .conftest import doses, rows
+
 NAMES = "abcdefgh"
 
 MINI = """\
@@ -123,19 +125,19 @@ def test_a_part_left_out_costs_what_a_run_without_it_gains(home):
     finished = home.run(MINI + "attribution: {of: [f]}\n", "replicates=2")
     costs = cost(finished, method="leave_one_out", metric="damaged", stage="page")
     without = home.run(MINI.replace(", cell_content: 1", ""), "replicates=2")
-    damage = [np.mean([d["r_noise"] for d in run.results.doses]) for run in (finished, without)]
+    damage = [np.mean([d["r_noise"] for d in doses(run)]) for run in (finished, without)]
     assert costs["cell_content"] == pytest.approx(damage[0] - damage[1], abs=1e-6)
     assert set(costs) == {"bold", "paragraph", "cell_content"} and max(costs.values()) > 0
     # its own levels stay out of the run's tables, and are the store's as any other
-    assert {row["kb"] for row in finished.results.rows} == {"f#0", "f#1"}
-    assert not without.work.calls["documents"]
+    assert {row["kb"] for row in rows(finished)} == {"f#0", "f#1"}
+    assert not without.ledger.calls["documents"]
 
 
 def test_shapley_shares_add_up_at_an_equal_dose(home):
     finished = home.run(MINI + "attribution: {of: [f], methods: [shapley]}\n")
     for metric, stage, sign in (("damaged", "page", 1), ("lcs", "retrieval", -1)):
         shares = cost(finished, method="shapley", metric=metric, stage=stage)
-        all_of = [r["value"] for r in finished.results.rows if r["metric"] == metric and r["stage"] == stage]
+        all_of = [r["value"] for r in rows(finished) if r["metric"] == metric and r["stage"] == stage]
         none = [
             r["value"]
             for r in finished.results.attributed.rows
@@ -143,7 +145,7 @@ def test_shapley_shares_add_up_at_an_equal_dose(home):
         ]
         assert sum(shares.values()) == pytest.approx(sign * (np.mean(all_of) - np.mean(none)), abs=1e-5)
     found = doses(finished)
-    whole = finished.results.doses[0]["edits"]
+    whole = doses(finished)[0]["edits"]
     assert len(found) == 2**3 - 1 and whole > 100
     assert all(int(row["edits_aimed"]) == whole for name, row in found.items() if "nothing" not in name)
     assert abs(int(found["f shapley bold+paragraph"]["edits"]) - whole) <= 0.02 * whole
@@ -175,7 +177,7 @@ def test_an_attribution_is_planned_and_not_done_twice(home):
     text = MINI + "attribution: {of: [f]}\n"
     before = plan(read_spec(home.write(text), trust_plugins=True), home.store, 1)
     first = home.run(text)
-    assert before.steps["documents to build"].total == first.work.calls["documents"]
+    assert before.steps["documents to build"].total == first.ledger.calls["documents"]
     assert home.run(text).folder == first.folder
     assert json.loads((first.folder / "manifest.json").read_text())["spec"]["attribution"]["of"] == ["f"]
 

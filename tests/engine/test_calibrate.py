@@ -11,7 +11,7 @@ from ohr.spec.read import read_spec
 from ohr.study.plan import plan
 from ohr.study.run import calibrated
 
-from .conftest import rows
+from .conftest import doses, rows
 
 MINI = "benchmark: {kind: mini, domains: [law], languages: [en]}"
 TEXT = f"""\
@@ -35,7 +35,7 @@ def manifest(finished):
 
 
 def mean_dose(finished, measure, target):
-    found = [dose[measure] for dose in finished.results.doses if dose["knob_value"] == target]
+    found = [dose[measure] for dose in doses(finished) if dose["knob_value"] == target]
     assert found
     return np.mean(found)
 
@@ -57,16 +57,16 @@ def test_the_calibrated_level_is_an_ordinary_one_to_the_store(home):
     finished = home.run(TEXT)
     rates = [base["text_noise"][0]["rate"] for base in manifest(finished)["spec"]["knowledge_bases"]]
     again = home.run(TEXT.replace("target_r_noise: [0.2, 0.4]", f"rate: {rates}"))
-    assert not again.work.calls["documents"]
+    assert not again.ledger.calls["documents"]
 
 
 def test_nothing_is_measured_twice(home):
     before = plan(read_spec(home.write(TEXT), trust_plugins=True), home.store, 1)
     assert before.steps["levels to calibrate"].left == 2
     first = home.run(TEXT)
-    assert first.work.calls["probes"] > 0
+    assert first.ledger.calls["probes"] > 0
     second = home.run(TEXT)
-    assert not second.work.calls.total() and second.folder == first.folder
+    assert not second.ledger.calls.total() and second.folder == first.folder
     after = plan(read_spec(home.write(TEXT), trust_plugins=True), home.store, 1)
     assert "levels to calibrate" not in after.steps
     assert all(count.left == 0 for count in after.steps.values())

@@ -4,7 +4,7 @@ from ohr.engine import damage
 from ohr.metrics.dose import by_page, question_dose
 from ohr.metrics.realism import see
 
-from .conftest import values
+from .conftest import doses, rows, values
 
 SPEC = """\
 benchmark: {kind: tiny}
@@ -30,8 +30,8 @@ def test_doses_are_kept_and_not_measured_again(home, measured):
     assert len(measured) == 8
     again = home.run(SPEC, "name=other")
     assert len(measured) == 8
-    assert again.results.doses == first.results.doses
-    assert again.results.pages == first.results.pages
+    assert doses(again) == doses(first)
+    assert rows(again, "pages") == rows(first, "pages")
 
 
 def test_another_question_is_measured_anew_and_other_documents_are_not(home, measured):
@@ -46,7 +46,7 @@ def test_what_is_kept_is_what_the_metrics_say(home):
     truth = by_page(page for pages in inputs.truth.values() for page in pages)
     kept = values(finished, kb="clean", stage="page", metric="lcs_kb")
     assert kept == {q.id: question_dose(q, truth, truth).lcs_kb for q in inputs.questions}
-    distances = [row["edit_distance"] for row in finished.results.pages if row["kb"] == "clean"]
+    distances = [row["edit_distance"] for row in rows(finished, "pages") if row["kb"] == "clean"]
     assert distances == [see(page, page, (), {}).dose.edit_distance for page in truth.values()]
 
 
@@ -55,4 +55,4 @@ def test_processes_measure_the_same(home, tmp_path, monkeypatch):
     monkeypatch.setattr(damage, "_LITTLE", 0)
     home.folder = tmp_path / "other"
     home.folder.mkdir()
-    assert repr(home.run(SPEC, workers=2).results.doses) == repr(here.results.doses)
+    assert repr(doses(home.run(SPEC, workers=2))) == repr(doses(here))

@@ -10,7 +10,7 @@ from ohr.steps.perturb import count, perturb
 from ohr.steps.placement import aligned, eligible
 from ohr.text import edits
 
-from .conftest import rows
+from .conftest import doses, rows
 
 FILLER = "Many words stand around here without any question about them, and they go on for a while longer. "
 EVIDENCE = "The old ferry berth was leased to the harbour company for ninety nine years by the town council."
@@ -125,7 +125,7 @@ retrievers: [{kind: bm25}]
 
 def test_a_run_sweeps_the_place_and_says_what_dose_was_reached(home):
     finished = home.run(SPEC)
-    doses = {dose["noise"].removeprefix("f where="): dose for dose in finished.results.doses}
+    doses = {dose["noise"].removeprefix("f where="): dose for dose in doses(finished)}
     assert {dose["knob_value"] for dose in doses.values()} == {"0.3"}
     assert set(doses) == {"everywhere", "evidence", "distractors"}
     assert len({dose["edits_aimed"] for dose in doses.values()}) == 1
@@ -140,7 +140,7 @@ def test_another_question_makes_another_key_only_where_noise_is_placed(home):
 
     def keys(*overrides):
         spec = read_spec(home.write(SPEC), overrides, trust_plugins=True)
-        recipe = Recipe(spec, read_inputs(spec))
+        recipe = Keys(spec, read_inputs(spec))
         return [[recipe.document(base, d) for d in recipe.inputs.documents] for base in spec.knowledge_bases]
 
     before, after = keys(), keys("sample=3")

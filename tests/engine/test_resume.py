@@ -16,6 +16,8 @@ from ohr.spec.read import read_spec
 from ohr.steps.documents import DocumentTask, finish_document
 from ohr.store import Store
 
+from .conftest import rows
+
 OHR = Path(sys.executable).with_name("ohr")
 SPEC = """\
 benchmark: {kind: tiny}
@@ -51,9 +53,9 @@ def test_a_run_that_was_ended_goes_on_where_it_was(home, sent):
     assert done.total() < 8
     finished = home.run(SPEC)
     assert set(home.log("reads")) == {f"[{place} page {index}]" for place in PLACES for index in (0, 1)}
-    assert (home.log("reads") - done).total() == finished.work.calls["pages"]
+    assert (home.log("reads") - done).total() == finished.ledger.calls["pages"]
     assert home.log("reads").total() <= 9  # only the page that was under way may be read twice
-    assert finished.work.failures == []
+    assert finished.ledger.failures == []
 
 
 PLACES = ("law/0", "finance/1", "manual/2", "textbook/3")
@@ -62,7 +64,7 @@ PLACES = ("law/0", "finance/1", "manual/2", "textbook/3")
 def test_a_second_run_does_nothing_and_gives_the_same_folder(home):
     first = home.run(SPEC)
     second = home.run(SPEC)
-    assert second.work.calls.total() == 0
+    assert second.ledger.calls.total() == 0
     assert second.folder == first.folder
     assert home.log("reads").total() == 8
 
@@ -71,7 +73,7 @@ def test_a_second_run_whose_results_were_deleted_only_scores(home):
     first = home.run(SPEC)
     (first.folder / "summary.csv").unlink()
     second = home.run(SPEC)
-    assert second.work.calls.total() == 0
+    assert second.ledger.calls.total() == 0
     assert read_table(second.folder / "scores.parquet") == read_table(first.folder / "scores.parquet")
 
 
@@ -83,7 +85,7 @@ def test_every_damaged_object_is_made_again(home):
         path.write_text("{")
     again = home.run(SPEC)
     assert home.log("reads").total() == 16
-    assert again.results.rows == first.results.rows
+    assert rows(again) == rows(first)
 
 
 def test_only_the_damaged_page_is_read_again(home):
@@ -114,13 +116,13 @@ def test_a_new_level_costs_only_itself(home):
 @pytest.mark.parametrize("change", ["name=other", "retrievers.0.name=mine", "knowledge_bases.0.name=mine"])
 def test_names_cost_nothing(home, change):
     home.run(SPEC)
-    assert home.run(SPEC, change).work.calls.total() == 0
+    assert home.run(SPEC, change).ledger.calls.total() == 0
 
 
 def test_more_hits_cost_a_search_but_no_index(home):
     home.run(SPEC)
     again = home.run(SPEC, "retrievers.0.top_k=4", "evaluate=[retrieval]")
-    assert (again.work.calls["indexes"], again.work.calls["searches"]) == (0, 8)
+    assert (again.ledger.calls["indexes"], again.ledger.calls["searches"]) == (0, 8)
 
 
 def test_equal_prompts_are_asked_once(home):
@@ -159,7 +161,7 @@ def test_changed_results_of_an_engine_are_evaluated_anew(home):
     record(home, "nothing")
     first = home.run(RECORDED)
     record(home, "The harbour of law/0 was built in 1900 by Ada Venn.")
-    assert home.run(RECORDED).results.rows != first.results.rows
+    assert rows(home.run(RECORDED)) != rows(first)
 
 
 def test_a_change_that_is_taken_back_gives_the_first_results_again(home):

@@ -16,12 +16,16 @@ class WorkerLost(OhrError):
     """The process that ran a call is gone: it crashed, or exceeded its time or memory."""
 
 
+class NodeLost(WorkerLost):
+    """The machine that ran a call is gone, which is no fault of the call."""
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
     """What each worker is given once, when it starts.
 
     Args:
-        store: URL of the store; none where calls need no store.
+        store: URL of the store; None where calls need no store.
         inputs: of the run.
         plugin_files: loaded before any work.
         seconds: longest time for one item; None for no limit.

@@ -75,7 +75,7 @@ class Local:
                     1 if alone else self.workers,
                     context=_spawning() if alone else _forking(),
                     initializer=begin,
-                    initargs=(variables, pickle.dumps(self._setup)),
+                    initargs=(variables, self._setup.plugin_files, pickle.dumps(self._setup)),
                 )
                 pool.schedule(nothing).result()  # the first workers start now, in this environment
             self._pools[alone] = pool

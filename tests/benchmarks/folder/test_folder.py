@@ -159,7 +159,7 @@ def test_page_images_are_read_by_an_engine(own):
         if (row["stage"], row["metric"]) == ("retrieval", "lcs")
     }
     assert scores == {"q1": (1.0, "ok"), "q2": (0.0, "failed")}
-    (failure,) = finished.work.failures
+    (failure,) = finished.ledger.failures
     assert "the file is empty" in failure.reason
 
 

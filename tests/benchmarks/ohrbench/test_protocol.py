@@ -33,7 +33,7 @@ def recipe(folder):
     spec.write_text(
         "benchmark: {kind: ohrbench, root: ., protocol: reference}\nknowledge_bases: [{}]\nevaluate: [retrieval]\n"
     )
-    return Recipe(read_spec(spec), Inputs((), (ASKED,), {}, ()))
+    return Keys(read_spec(spec), Inputs((), (ASKED,), {}, ()))
 
 
 @pytest.fixture
