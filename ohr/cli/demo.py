@@ -8,7 +8,8 @@ from ohr.cli.options import RUNS, STORE, RunsFolder, StoreFolder, Workers
 
 
 def demo(workers: Workers = None, store: StoreFolder = STORE, runs: RunsFolder = RUNS) -> None:
-    """Carry out the packaged quickstart experiment, offline."""
+    """Run the packaged quickstart experiment, offline."""
+    from ohr.engine.executors import make_executor
     from ohr.errors import PluginError
     from ohr.spec.read import read_spec
     from ohr.study.preflight import check_stages
@@ -20,4 +21,4 @@ def demo(workers: Workers = None, store: StoreFolder = STORE, runs: RunsFolder =
         check_stages(spec)
     except PluginError as error:
         raise PluginError(f"{error}\nall that the demo needs: pip install 'ohr[demo]'") from None
-    carry_out(spec, store=store, runs=runs, workers=workers)
+    carry_out(spec, store=store, runs=runs, executor=make_executor("local", workers))

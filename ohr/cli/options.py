@@ -16,10 +16,12 @@ PluginFiles = Annotated[
     typer.Option("--plugin", metavar="FILE", help="A plugin file, whose code is run; may be repeated."),
 ]
 Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Use only N documents, spread over the domains.")]
-Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Processes for noise and OCR; one per core.")]
-StoreFolder = Annotated[Path, typer.Option("--store", metavar="DIR", help="Where finished steps are kept.")]
+Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Processes; one per core.")]
+StoreFolder = Annotated[
+    str, typer.Option("--store", metavar="DIR", help="Where finished steps are kept: a folder, or an fsspec URL.")
+]
 RunsFolder = Annotated[Path, typer.Option("--runs", metavar="DIR", help="Where results are kept.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script to read.")]
 
-STORE = Path(".ohr")
+STORE = ".ohr"
 RUNS = Path("runs")

@@ -7,9 +7,9 @@ from ohr.cli.options import RUNS, AsJson, RunsFolder
 
 
 def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
-    """List runs, the newest last."""
+    """List runs with their status, the newest last."""
     from ohr.errors import DataError
-    from ohr.results.folder import read_manifest
+    from ohr.results.folder import read_manifest, status
 
     found = []
     for folder in run_folders(runs):
@@ -22,14 +22,15 @@ def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
             found.append(
                 {
                     "name": manifest["spec"]["name"],
-                    "time": manifest["written"],
+                    "time": manifest.get("written") or manifest["started"],
+                    "status": status(manifest),
                     "questions": manifest["questions"],
-                    "failures": len(manifest["failures"]),
+                    "failures": len(manifest.get("failures", ())),
                     "path": str(folder),
                 }
             )
         except (KeyError, TypeError):
-            tell(f"{folder}: its manifest is not one of a run")
+            tell(f"{folder}: its manifest is not that of a run")
     found.sort(key=lambda run: run["time"])
     if as_json:
         say_json(found)

@@ -1,7 +1,7 @@
 """The ledger of a run: what was done, what failed, and what the reader of the results should know."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -18,6 +18,10 @@ class Failure:
     item: str
     reason: str
 
+    def as_row(self) -> dict[str, str]:
+        """Return it as a row of the table of failures."""
+        return {"stage": self.stage, "item": self.item, "reason": self.reason}
+
 
 class TooManyFailures(OhrError):
     """More items failed than the spec's `max_failures` allows; what was done so far is kept."""
@@ -33,6 +37,18 @@ class Ledger:
     tokens: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
+    pace: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
+    """Seconds in workers and items made, by family and kind of the stage."""
+    _listeners: list[Callable[[Failure], None]] = field(default_factory=list)
+
+    def listen(self, listener: Callable[[Failure], None]) -> None:
+        """Call a function with each failure as it is recorded."""
+        self._listeners.append(listener)
+
+    def took(self, family: str, kind: str, seconds: float, items: int) -> None:
+        """Add what a stage needed for some items."""
+        before, made = self.pace.get((family, kind), (0.0, 0))
+        self.pace[family, kind] = before + seconds, made + items
 
     def fail(self, stage: str, item: str, reason: str) -> None:
         """Record a failed item.
@@ -40,7 +56,10 @@ class Ledger:
         Raises:
             TooManyFailures: there are now more than allowed.
         """
-        self.failures.append(Failure(stage, item, reason))
+        failure = Failure(stage, item, reason)
+        self.failures.append(failure)
+        for listener in self._listeners:
+            listener(failure)
         if self.max_failures is not None and len(self.failures) > self.max_failures:
             raise TooManyFailures(
                 f"stopped: {counted(len(self.failures), 'item')} failed (max_failures: {self.max_failures}), the last: "

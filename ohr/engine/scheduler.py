@@ -242,6 +242,8 @@ class Scheduler:
         self.ledger.tokens.update(result.tokens)
         self.ledger.seconds[kind] += result.seconds
         self._pace[kind] = 0.8 * self._pace.get(kind, result.seconds) + 0.2 * result.seconds
+        if stage := task.step.work.stage:
+            self.ledger.took(type(stage).family, stage.kind, result.seconds, len(task.step.outputs))
         if not result.errors:
             self._finish(task)
             return

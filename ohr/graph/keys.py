@@ -132,8 +132,9 @@ class Keys:
         protocols = self.spec.benchmark.scoring.prompt
         return generator.prompt or ("page_images" if generator.reads_images else protocols)
 
+    @cached_property
     def run(self) -> str:
-        """Key of the whole run."""
+        """Key of the whole run, before calibration: what is calibrated follows from it."""
         leaves = [self.inputs.leaf(d, images=images) for d in self.inputs.documents for images in (False, True)]
         asked = [asdict(question) for question in self.inputs.questions]
         scored = [ohr.__version__, *(identity(metric) for metric in self.metrics.values())]

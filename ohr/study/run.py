@@ -1,7 +1,9 @@
 """Runs a spec: compile, execute, tabulate."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ohr.attribution.levels import Trial, with_trials
@@ -16,13 +18,21 @@ from ohr.graph.graph import BasePart, CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.inputs import limited, read_inputs
 from ohr.results.folder import RunFolder, find_finished
-from ohr.results.tables import Tables
+from ohr.results.means import derive
 from ohr.spec.model import Spec
 from ohr.steps.pages import RenderPage
 from ohr.store import open_store
 from ohr.study.asking import Asking, by_generator
+from ohr.study.events import EVENTS, EventLog
+from ohr.study.fresh import forget
+from ohr.study.manifest import begun, ended
 from ohr.study.preflight import check_stages
 from ohr.study.tabulate import Tabulator
+from ohr.study.timing import remember
+
+_log = logging.getLogger(__name__)
+LOG = "run.log"
+"""Name of the log of messages in a run's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +48,13 @@ class Finished:
 def run(
     spec: Spec,
     *,
-    store: Path | str,
-    runs: Path,
+    store: Path | str = ".ohr",
+    runs: Path = Path("runs"),
     workers: int | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
+    fresh: str | None = None,
 ) -> Finished:
     """Do what the store does not have yet, score everything, and write the results.
 
@@ -53,6 +64,7 @@ def run(
         workers: processes of the local executor; by default one per core.
         limit: use only this many documents, instead of the spec's own limit.
         executor: where steps run; by default processes on this machine.
+        fresh: a stage of `ohr.study.fresh.STAGES` whose results are made again.
 
     Raises:
         SpecError: the spec cannot be run as it is (a language nobody reads, nothing left to ask).
@@ -61,22 +73,24 @@ def run(
         TooManyFailures: more items failed than the spec allows.
     """
     check_stages(spec)
-    spec = limited(spec, limit)
-    inputs = read_inputs(spec)
-    session = Session(
-        inputs, open_store(store), executor or Local(workers), Ledger(spec.max_failures), progress or Quiet()
-    )
-    with session.started(spec):
-        spec = calibrate(spec, session)
-        spec, trials = with_trials(spec)
-        keys = Keys(spec, inputs)
-        known = find_finished(runs, spec.name, keys.run())
-        if known and not session.ledger.calls.total():
-            return Finished(known, session.ledger, fresh=False)
-        return _run(session, keys, trials, runs)
+    spec, runs = limited(spec, limit), runs.resolve()  # a plugin may change the working folder
+    keys = Keys(spec, read_inputs(spec))
+    ledger = Ledger(spec.max_failures)
+    known = None if fresh else find_finished(runs, spec.name, keys.run)
+    if known:
+        return Finished(known, ledger, fresh=False)
+    folder = RunFolder.start(runs, spec.name, keys.run, begun(keys))
+    with _recorded(folder, progress or Quiet()) as events:
+        session = Session(keys.inputs, open_store(store), executor or Local(workers), ledger, events)
+        ledger.listen(lambda failure: events.write("failure", **failure.as_row()))
+        with session.started(spec):
+            _study(session, keys, folder, fresh)
+        return Finished(folder.path, ledger)
 
 
-def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int | None, progress: Progress) -> Spec:
+def calibrated(
+    spec: Spec, *, store: Path | str, workers: int | None, limit: int | None, progress: Progress
+) -> Spec:
     """Return a spec in which every level with a target has its strength; measures what the store does not have.
 
     Raises: as `run`, and SpecError for a target that cannot be reached.
@@ -88,48 +102,76 @@ def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int
         return calibrate(spec, session)
 
 
-def _run(session: Session, keys: Keys, trials: Mapping[str, Trial], runs: Path) -> Finished:
-    graph = compile_graph(keys)
-    with RunFolder.start(runs, keys, session) as folder:
-        tables = Tables(folder.path)
-        tabulator = _execute(session, keys, graph, tables)
-        tables.close()
-        _remove_images(session, graph)
-        session.store.pin(keys.run(), graph.steps)
-        return Finished(folder.finish(tabulator.doses, trials), session.ledger)
+@contextmanager
+def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
+    """Log a run into its folder; a run that does not end well is noted as stopped, with the reason."""
+    handler = logging.FileHandler(folder.path / LOG, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger("ohr")
+    root.addHandler(handler)
+    events = EventLog(folder.path, shown)
+    try:
+        yield events
+        events.write("finished")
+    except BaseException as error:
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        events.write("stopped", reason=reason)
+        folder.stop(reason)
+        raise
+    finally:
+        events.close()
+        root.removeHandler(handler)
+        handler.close()
 
 
-def _execute(session: Session, keys: Keys, graph: Graph, tables: Tables) -> Tabulator:
+def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -> None:
+    """Calibrate, expand attribution, execute the graph, and finish the folder."""
+    spec = calibrate(keys.spec, session)
+    spec, trials = with_trials(spec)
+    compiled = replace(keys, spec=spec)
+    graph = compile_graph(compiled)
+    _log.info("%d steps, %d parts", len(set(map(id, graph.steps.values()))), len(graph.parts))
+    if fresh:
+        _log.info("made again: %d steps of %s and after", forget(graph, session.store, fresh), fresh)
+    session.store.pin(keys.run, graph.steps)
+    tabulator = execute(session, compiled, graph, folder.path, trials)
+    session.store.discard([step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)])
+    remember(session.store, session.ledger)
+    with session.ledger.timed("summary"):
+        derive(folder.path, tabulator.counts)
+    tabulator.finish()
+    folder.finish(ended(compiled, session.ledger, folder.path), growing=(EVENTS, LOG))
+
+
+def execute(session: Session, keys: Keys, graph: Graph, folder: Path, trials: Mapping[str, Trial]) -> Tabulator:
     """Run every step, and write each part's tables as soon as it is settled, in the order of the parts."""
     scheduler = session.scheduler(keys.spec)
-    tabulator = Tabulator(keys, session.store, scheduler, session.ledger, tables)
+    tabulator = Tabulator(keys, session.store, scheduler, session.ledger, folder, trials)
     scheduler.add(graph, graph.goals)
-    asked = by_generator(graph.parts, keys.spec.generators)
-    first = Asking(session, scheduler, keys, keys.spec.generators[0]) if keys.spec.generators else None
+    asking = [Asking(session, scheduler, keys, generator) for generator in keys.spec.generators]
+    cells = by_generator(graph.parts, keys.spec.generators)
     for part in graph.parts:
-        if isinstance(part, CellPart) and part.cell.generator is not None:
-            if first and part.cell.generator is first.generator:  # its prompts go out while pages are still read
-                scheduler.settle(part.keys)
-                first.take(part)
-            continue
-        scheduler.settle(part.keys)
         if isinstance(part, BasePart):
-            tabulator.base(part)
-        else:
-            tabulator.retrieval(part)
-    for generator in keys.spec.generators:
-        asking = first if first and generator is first.generator else Asking(session, scheduler, keys, generator)
-        parts = asked[generator.name]
-        for part in parts:
             scheduler.settle(part.keys)
-            asking.take(part)
-        asking.send()
-        for part in parts:
-            for batch, answers, scores in asking.settle(part):
-                tabulator.answers(part.cell, batch, answers, scores)
+            tabulator.base(part)
+        elif part.cell.generator is None:
+            scheduler.settle(part.keys)
+            tabulator.retrieval(part)
+        elif part.cell.generator is asking[0].generator:  # its prompts go out while pages are still read
+            scheduler.settle(part.keys)
+            asking[0].take(part)
+    for one in asking:
+        _answer(one, cells[one.generator.name], scheduler_taken=one is asking[0], tabulator=tabulator)
+    tabulator.close()
     return tabulator
 
 
-def _remove_images(session: Session, graph: Graph) -> None:
-    """Remove rendered pages: they are large, and quickly made again."""
-    session.store.discard([step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)])
+def _answer(asking: Asking, parts: list[CellPart], *, scheduler_taken: bool, tabulator: Tabulator) -> None:
+    """Ask one generator everything that is left, then write its cells."""
+    for part in () if scheduler_taken else parts:
+        asking.scheduler.settle(part.keys)
+        asking.take(part)
+    asking.send()
+    for part in parts:
+        for batch, answers, scores in asking.settle(part):
+            tabulator.answers(part.cell, batch, answers, scores)

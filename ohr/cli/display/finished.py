@@ -1,4 +1,4 @@
-"""What `ohr run` and `ohr demo` do with a spec: run it, draw it, tell what came of it."""
+"""What `ohr run` and `ohr demo` do with a spec: run it, draw its figures, print its results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,20 +12,28 @@ from ohr.cli.display.progress import bars
 
 if TYPE_CHECKING:
     from ohr.cli.display.curve import Point
+    from ohr.engine.executors.base import Executor
     from ohr.engine.ledger import Ledger
     from ohr.spec.model import Spec
     from ohr.study.run import Finished
 
 
 def carry_out(
-    spec: "Spec", *, store: Path, runs: Path, workers: int | None, limit: int | None = None, as_json: bool = False
+    spec: "Spec",
+    *,
+    store: Path | str,
+    runs: Path,
+    executor: "Executor",
+    limit: int | None = None,
+    as_json: bool = False,
+    fresh: str | None = None,
 ) -> None:
     """Run a spec and print its results; ends with status 1 when items failed."""
     from ohr.study.run import run
 
     began = perf_counter()
     with bars() as progress:
-        finished = run(spec, store=store, runs=runs, workers=workers, limit=limit, progress=progress)
+        finished = run(spec, store=store, runs=runs, executor=executor, limit=limit, progress=progress, fresh=fresh)
     seconds = perf_counter() - began
     figures = figures_of(finished)
     (_print_json if as_json else _print)(finished, figures, seconds)
@@ -55,7 +63,7 @@ def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> Non
 
     _print_curve(read_curve(finished.folder))
     print_costs(finished.folder)
-    say_first("notes:", read_manifest(finished.folder)["notes"])
+    say_first("warnings:", read_manifest(finished.folder)["warnings"])
     failures = finished.ledger.failures
     say_first(
         f"failed items: {len(failures)} (questions that rest on them score 0)",
@@ -97,7 +105,7 @@ def _print_json(finished: "Finished", figures: Sequence[Path], seconds: float) -
         {
             "folder": finished.folder,
             "curve": read_curve(finished.folder),
-            "notes": read_manifest(finished.folder)["notes"],
+            "warnings": read_manifest(finished.folder)["warnings"],
             "failures": ledger.failures,
             "calls": {name: count for name, count in ledger.calls.items() if count},
             "tokens": ledger.tokens,

@@ -42,7 +42,7 @@ class Ray:
 
         Raises:
             MissingExtra: ray is not installed.
-            SpecError: the cluster does not answer, or the store is a folder that other machines do not see.
+            SpecError: the cluster does not answer.
         """
         self._ray = extras.load("ray", "cluster")
         self._setup = setup
