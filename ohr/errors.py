@@ -5,6 +5,7 @@ OhrError
 ├── PluginError    a plugin is unknown, claimed twice, missing, or breaks its contract
 │   └── MissingExtra   a plugin's library is not installed
 ├── DataError      a benchmark's file is missing, damaged or cannot be read
+├── StoreError     the store cannot be read or written
 └── StageError     a stage failed on one item
 """
 
@@ -27,6 +28,10 @@ class MissingExtra(PluginError, ImportError):
 
 class DataError(OhrError):
     """A benchmark's file is missing, damaged or cannot be read."""
+
+
+class StoreError(OhrError):
+    """The store cannot be read or written; the message names its folder or URL and the reason."""
 
 
 class StageError(OhrError):

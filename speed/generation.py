@@ -28,7 +28,7 @@ from ohr.generators import checkpoints
 from ohr.generators.transformers import Transformers
 from ohr.spec.model import Named
 from ohr.spec.read import read_spec
-from ohr.store import Store
+from ohr.store import Store, open_store
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 STAGE = Transformers(max_new_tokens=12, batch_size=4)
@@ -86,7 +86,7 @@ with tempfile.TemporaryDirectory() as folder:
     bare(asked[:4]), list(STAGE.answer(asked[:4]))  # both are warm
     alone, through, again = [], [], []
     for turn in range(ROUNDS):
-        store = Store(Path(folder) / f"store{turn}")
+        store = open_store(Path(folder) / f"store{turn}")
         took, said = timed(lambda: bare(asked))
         alone.append(took)
         took, told = timed(partial(ours, asked, store))

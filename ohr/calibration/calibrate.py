@@ -211,7 +211,7 @@ class _Gauge:
         seed = self.seed(trial)
         return ProbeTask(
             recipe.spec.benchmark, trial, document, seed, name, tuple(pages), keys, asked, placed, cuts,
-            self.shop.store.root,
+            self.shop.store.url,
         )  # fmt: skip
 
     def _measured(self, tasks: Sequence[ProbeTask]) -> dict[str, Mapping[str, float]]:
@@ -237,7 +237,7 @@ class _Gauge:
             for index, name in task.page_keys:
                 if name not in pages and self.shop.store.get(name) is None:
                     pages[name] = PageTask(
-                        task.benchmark, task.base, task.document, index, task.seed, name, self.shop.store.root
+                        task.benchmark, task.base, task.document, index, task.seed, name, self.shop.store.url
                     )
         with work.timed("ocr"), progress.step(f"reading for {self.replicates[0].noise}", len(pages)) as advance:
             for outcome in executor.map(read_page, list(pages.values()), self.spec.retries):

@@ -1,7 +1,6 @@
 """What a level of noise leaves of the evidence of one document's questions, without keeping the document."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from ohr.contracts import Benchmark, Document, Page, Question
 from ohr.engine.perturb import perturb
@@ -9,7 +8,7 @@ from ohr.engine.tasks import recorded_pages, storable
 from ohr.metrics.dose import by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
 from ohr.spec.model import KnowledgeBase
-from ohr.store import Store
+from ohr.store import Store, open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class ProbeTask:
     asked: tuple[Question, ...]
     placing: tuple[Question, ...]
     segment_chinese: bool
-    store: Path
+    store: str
 
     @property
     def item(self) -> str:
@@ -43,7 +42,7 @@ class ProbeTask:
 
 def probe(task: ProbeTask) -> dict[str, float]:
     """Do a ProbeTask; gives the share of each question's evidence that is left, by question."""
-    store = Store(task.store)
+    store = open_store(task.store)
     pages, whole = _pages(task, store)
     noisy = perturb(pages, task.base.text_noise, task.placing, task.seed, task.base.dosed_as).pages
     held = by_page(replace(page, text=storable(page.text)) for page in noisy)

@@ -74,7 +74,7 @@ def missing_pages(recipe: Recipe, store: Store) -> list[PageTask]:
                 name = recipe.page(base, document, index)
                 if name not in tasks and store.get(name) is None:
                     seed = recipe.spec.seed + base.replicate
-                    tasks[name] = PageTask(recipe.spec.benchmark, base, document, index, seed, name, store.root)
+                    tasks[name] = PageTask(recipe.spec.benchmark, base, document, index, seed, name, store.url)
     return list(tasks.values())
 
 
@@ -122,7 +122,7 @@ def _document_task(
     absent = tuple((chunk_key, chunker) for chunk_key, chunker in wanted if store.get(chunk_key) is None)
     seed = recipe.spec.seed + base.replicate
     asked = recipe.placing(base, document)
-    return DocumentTask(recipe.spec.benchmark, base, document, seed, name, page_keys, failed, absent, store.root, asked)
+    return DocumentTask(recipe.spec.benchmark, base, document, seed, name, page_keys, failed, absent, store.url, asked)
 
 
 def build_bases(recipe: Recipe, store: Store, executor: Executor, progress: Progress, work: Work) -> Bases:

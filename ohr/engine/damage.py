@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Document, Page, Question
@@ -15,7 +14,7 @@ from ohr.keys import key
 from ohr.metrics.dose import PageDose, QuestionDose, by_page, question_dose
 from ohr.metrics.realism import SeenPage, see
 from ohr.spec.model import KnowledgeBase
-from ohr.store import Store
+from ohr.store import open_store
 
 _VERSION = 3
 """Raised when a dose is computed otherwise."""
@@ -50,7 +49,7 @@ class DamageTask:
     segment_chinese: bool
     bare: bool
     key: str
-    store: Path
+    store: str
 
     @property
     def item(self) -> str:
@@ -64,7 +63,7 @@ def measure(task: DamageTask) -> dict[str, Any]:
     questions = [_told(question_dose(q, truth, here, task.segment_chinese, bare=task.bare)) for q in task.questions]
     seen = [see(page, here.get(place), (), {}) for place, page in truth.items()]
     pages = [[_told(page.dose), dict(page.commands), page.redundant, dict(page.blocks)] for page in seen]
-    Store(task.store).put(task.key, {"questions": questions, "pages": pages})
+    open_store(task.store).put(task.key, {"questions": questions, "pages": pages})
     return {"questions": questions, "pages": pages}
 
 
@@ -124,7 +123,7 @@ def _task(bases: Bases, base: KnowledgeBase, document: Document, name: str) -> D
         bases.recipe.spec.benchmark.scoring.segment_chinese,
         inputs.is_bare,
         name,
-        bases.store.root,
+        bases.store.url,
     )
 
 

@@ -18,7 +18,7 @@ from ohr.engine.run import prompts_of
 from ohr.engine.timing import recall
 from ohr.engine.work import Work
 from ohr.spec.model import Spec
-from ohr.store import Store
+from ohr.store import Store, open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def plan(spec: Spec, store_folder: Path, workers: int, limit: int | None = None)
     """Look what the store has; runs nothing."""
     check_stages(spec)
     spec = limited(spec, limit)
-    inputs, store = read_inputs(spec), Store(store_folder)
+    inputs, store = read_inputs(spec), open_store(store_folder)
     spec, uncalibrated = _calibrated(spec, inputs, store)
     spec, _ = with_trials(spec)
     recipe = Recipe(spec, inputs)

@@ -36,7 +36,7 @@ from ohr.ocr.ground_truth import GroundTruth
 from ohr.results.folder import Attributed, Results, find_finished, write_results
 from ohr.spec.model import KnowledgeBase, Named, Spec
 from ohr.spec.sweep import shown
-from ohr.store import Store
+from ohr.store import Store, open_store
 from ohr.text.words import HAS_HAN
 
 
@@ -90,14 +90,14 @@ def run(
     spec = limited(spec, limit)
     inputs = read_inputs(spec)
     (runs / spec.name).mkdir(parents=True, exist_ok=True)  # folders that cannot be written are told before the work
-    Store(store).put(key("probe"), None)
+    open_store(store).put(key("probe"), None)
     work = Work(spec.max_failures)
     progress = progress or Quiet()
     executor = executor or LocalExecutor(workers or os.cpu_count() or 1, spec.plugin_files)
     with _store_for_models(store):
-        spec = calibrate(spec, Workshop(inputs, Store(store), executor, progress, work))
+        spec = calibrate(spec, Workshop(inputs, open_store(store), executor, progress, work))
         spec, trials = with_trials(spec)
-        return _run(Recipe(spec, inputs), trials, Store(store), runs, executor, progress, work)
+        return _run(Recipe(spec, inputs), trials, open_store(store), runs, executor, progress, work)
 
 
 def calibrated(spec: Spec, *, store: Path, workers: int, limit: int | None, progress: Progress) -> Spec:
@@ -109,7 +109,8 @@ def calibrated(spec: Spec, *, store: Path, workers: int, limit: int | None, prog
     spec = limited(spec, limit)
     executor = LocalExecutor(workers, spec.plugin_files)
     with _store_for_models(store):
-        return calibrate(spec, Workshop(read_inputs(spec), Store(store), executor, progress, Work(spec.max_failures)))
+        work = Work(spec.max_failures)
+        return calibrate(spec, Workshop(read_inputs(spec), open_store(store), executor, progress, work))
 
 
 def _run(

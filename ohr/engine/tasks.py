@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from time import perf_counter
 
 from ohr.contracts import Benchmark, Chunker, Document, OcrBackend, Page, Question, Recognition
@@ -11,7 +10,7 @@ from ohr.engine.images import PageImage
 from ohr.engine.perturb import perturb
 from ohr.errors import StageError
 from ohr.spec.model import KnowledgeBase
-from ohr.store import Store
+from ohr.store import Store, open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class PageTask:
     index: int
     seed: int
     key: str
-    store: Path
+    store: str
 
     @property
     def item(self) -> str:
@@ -51,7 +50,7 @@ class DocumentTask:
     page_keys: tuple[str, ...]
     failures: tuple[tuple[int, str], ...]
     chunkers: tuple[tuple[str, Chunker], ...]
-    store: Path
+    store: str
     questions: tuple[Question, ...] = ()
 
     @property
@@ -73,13 +72,13 @@ def read_page(task: PageTask) -> float:
     if read.error is not None:
         raise StageError(f"ocr {task.base.ocr.kind}", f"{task.document.name} page {task.index}", read.error)
     seconds = perf_counter() - began
-    Store(task.store).put(task.key, {"text": storable(read.text), "seconds": round(seconds, 4)})
+    open_store(task.store).put(task.key, {"text": storable(read.text), "seconds": round(seconds, 4)})
     return seconds
 
 
 def finish_document(task: DocumentTask) -> int:
     """Do a DocumentTask; gives the number of edits that text noise made."""
-    store = Store(task.store)
+    store = open_store(task.store)
     pages = _source_pages(task, store)
     made = perturb(pages, task.base.text_noise, task.questions, task.seed, task.base.dosed_as)
     noisy = [replace(page, text=storable(page.text)) for page in made.pages]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ohr import extras
 from ohr.errors import PluginError
-from ohr.store import Store
+from ohr.store import open_store
 
 STORE_VARIABLE = "OHR_STORE"
 
@@ -19,7 +19,7 @@ def store_root() -> Path:
 
 def converted(key: str, convert: Callable[[Path], None]) -> Path:
     """Find the folder of a converted model, or make it."""
-    store = Store(store_root())
+    store = open_store(store_root())
     return store.folder(key) or store.put_folder(key, convert)
 
 

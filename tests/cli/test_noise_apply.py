@@ -11,7 +11,7 @@ from ohr.engine.run import run
 from ohr.files import images, ohrbench_json, pdf
 from ohr.registry import Registry
 from ohr.spec.read import read_spec
-from ohr.store import Store
+from ohr.store import open_store
 from ohr.text import edits
 
 MINI = Registry().load("benchmark", "mini").model_validate({"kind": "mini"})
@@ -40,7 +40,7 @@ def test_pages_get_the_noise_that_a_run_gives_them(ohr, home, pages):
     finished = run(spec, store=home / "store", runs=home / "runs", workers=1)
     recipe, compared = finished.results.recipe, 0
     for document in recipe.inputs.documents:
-        made = Store(home / "store").get(recipe.document(spec.knowledge_bases[1], document))["pages"][0]
+        made = open_store(home / "store").get(recipe.document(spec.knowledge_bases[1], document))["pages"][0]
         assert (
             ohrbench_json.read_pages(home / "out", document.name)[0].text
             == made["text"]

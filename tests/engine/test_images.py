@@ -6,7 +6,7 @@ import pytest
 
 from ohr.engine.plan import plan
 from ohr.spec.read import read_spec
-from ohr.store import Store
+from ohr.store import open_store
 
 from .conftest import rows, values
 
@@ -127,7 +127,7 @@ def test_the_plan_knows_every_key(home, seen):
     done = plan(spec, home.store, 1)
     assert done.steps["searches"].left == 0
     assert done.cells["retrieval"] == 2  # whatever the number of chunkers
-    assert Store(home.store).root.is_dir()
+    assert open_store(home.store).root.is_dir()
 
 
 def test_image_noise_that_only_some_look_at_is_refused(home, seen):

@@ -14,7 +14,7 @@ from ohr.engine.tasks import DocumentTask, finish_document
 from ohr.errors import StageError
 from ohr.results.folder import read_table
 from ohr.spec.read import read_spec
-from ohr.store import Store
+from ohr.store import open_store
 
 OHR = Path(sys.executable).with_name("ohr")
 SPEC = """\
@@ -179,4 +179,4 @@ def test_a_page_that_is_lost_on_the_way_is_not_taken_for_an_empty_one(home):
     )
     with pytest.raises(StageError):
         finish_document(task)
-    assert Store(home.store).get("ab" * 32) is None
+    assert open_store(home.store).get("ab" * 32) is None
