@@ -18,7 +18,7 @@ from ohr.engine.progress import Quiet
 from ohr.inputs import read_inputs
 from ohr.ocr.tesseract import Tesseract
 from ohr.spec.model import KnowledgeBase, Spec
-from ohr.store import Store
+from ohr.store import open_store
 
 BENCHMARK = Mini(languages=("en",), max_pages=1)
 ENGINE = Tesseract()
@@ -43,7 +43,7 @@ def stage() -> float:
     recipe = Keys(spec, read_inputs(spec))
     with tempfile.TemporaryDirectory() as folder:
         began = perf_counter()
-        build_bases(recipe, Store(Path(folder)), LocalExecutor(2), Quiet(), Work())
+        build_bases(recipe, open_store(Path(folder)), LocalExecutor(2), Quiet(), Work())
         return perf_counter() - began
 
 

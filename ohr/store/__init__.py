@@ -12,7 +12,7 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]+://")
 
 
 def open_store(url: str | Path) -> Store:
-    """Open the store in a folder, or behind a URL that fsspec knows (`s3://bucket/prefix`); reads and writes nothing yet.
+    """Open the store in a folder, or behind a URL that fsspec knows (`s3://bucket/prefix`); touches nothing yet.
 
     Raises:
         MissingExtra: a URL, and fsspec or its part for that kind of URL is not installed.

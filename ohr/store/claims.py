@@ -8,6 +8,7 @@ long the counter has not changed, so that no clock has to be right.
 import os
 import platform
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import Event, Thread
@@ -37,10 +38,9 @@ def _named(pid: int) -> str:
 def _host() -> str:
     """Name the host, its boot and its space of process numbers: two containers may share a name and a disk."""
     parts = [platform.node() or "host"]
-    try:
-        parts += [Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8], os.readlink("/proc/self/ns/pid")]
-    except OSError:  # no Linux
-        pass
+    with suppress(OSError):  # no Linux
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8])
+        parts.append(str(Path("/proc/self/ns/pid").readlink()))
     return "/".join(parts).replace(" ", "-")
 
 
@@ -86,27 +86,25 @@ class Watch:
 
 
 class Heart:
-    """Calls `beat` every few seconds from `start` to `stop`."""
+    """Calls a function every few seconds from `start` to `stop`."""
 
-    def __init__(self, beat: Callable[[], object]) -> None:
-        self._beat = beat
+    def __init__(self) -> None:
         self._stop = Event()
         self._thread: Thread | None = None
 
-    def start(self) -> None:
+    def start(self, beat: Callable[[], object]) -> None:
         """Begin, unless it beats; a forked child has no threads, so it begins anew."""
         if self._thread is None or not self._thread.is_alive() or self._stop.is_set():
             self._stop = Event()
-            self._thread = Thread(target=self._run, args=(self._stop,), name="ohr-store-claims", daemon=True)
+            self._thread = Thread(target=_pulse, args=(beat, self._stop), name="ohr-store-claims", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
         """End."""
         self._stop.set()
 
-    def _run(self, stop: Event) -> None:
-        while not stop.wait(BEAT):
-            try:
-                self._beat()
-            except StoreError:  # the next verb of the run meets it too, and reports it
-                pass
+
+def _pulse(beat: Callable[[], object], stop: Event) -> None:
+    while not stop.wait(BEAT):
+        with suppress(StoreError):  # the next verb of the run meets it too, and reports it
+            beat()

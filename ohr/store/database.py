@@ -214,9 +214,9 @@ class Database:
                 self.path.parent.rename(aside)
                 new.rename(self.path.parent)
         _log.warning(
-            "the store's database %s is damaged (%s): it was moved to %s; %s could be read and kept, the rest is made again",
-            self.path, error, aside, counted(kept, "value"),
-        )  # fmt: skip
+            "the store's database %s is damaged (%s): it was moved to %s; %s could be read and kept",
+            *(self.path, error, aside, counted(kept, "value")),
+        )
 
     @contextmanager
     def _built(self, old: Path | None) -> Iterator[tuple[Path, int]]:

@@ -85,17 +85,30 @@ def checksums(folder: Path) -> dict[str, str]:
     }
 
 
+def sums_in(content: bytes) -> dict[str, str] | None:
+    """Read a list of checksums by relative file name; None when it is damaged."""
+    try:
+        sums = json.loads(content)
+    except ValueError:
+        return None
+    if not isinstance(sums, dict) or any(".." in Path(name).parts or Path(name).is_absolute() for name in sums):
+        return None
+    return sums
+
+
+def sums_of(folder: Path) -> dict[str, str] | None:
+    """Read the list of a folder; None when there is none or it is damaged."""
+    return sums_in((folder / SUMS).read_bytes()) if is_file(folder / SUMS) else None
+
+
 def is_whole(folder: Path) -> bool:
     """Report whether a folder has all its files with the right checksums; marks it as used.
 
     Raises:
         OSError: a file is there but cannot be read.
     """
-    try:
-        sums = json.loads((folder / SUMS).read_bytes()) if is_file(folder / SUMS) else None
-    except ValueError:
-        return False
-    if not isinstance(sums, dict):
+    sums = sums_of(folder)
+    if sums is None:
         return False
     whole = all(is_file(folder / name) and file_digest(folder / name) == digest for name, digest in sums.items())
     if whole:

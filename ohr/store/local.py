@@ -1,4 +1,4 @@
-"""A store in a folder on this machine: values in one SQLite database, each with its checksum, and folders as they are."""
+"""A store in a folder on this machine: values in one SQLite database, and folders as they are."""
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,9 +23,7 @@ _MANY = 500
 """Keys in one statement: SQLite before 3.32 takes 999."""
 
 _VALUES = "SELECT key, value, digest, used FROM objects WHERE key IN"
-_LISTED = (
-    "SELECT n, key, length(value) + length(key) + length(digest), used FROM objects WHERE n > ? ORDER BY n LIMIT 500"
-)
+_LISTED = "SELECT n, key, length(value) + 96, used FROM objects WHERE n > ? ORDER BY n LIMIT 500"
 
 
 class LocalStore(Store):
@@ -40,7 +38,7 @@ class LocalStore(Store):
         self._db = Database(self._root)
         self._objects = Objects(self._root / "objects")
         self._folders = Folders(self._root / "folders", self.url)
-        self._watch, self._heart = Watch(), Heart(self._beat)
+        self._watch, self._heart = Watch(), Heart()
 
     def __reduce__(self) -> tuple[type["LocalStore"], tuple[Path]]:
         return LocalStore, (self._root,)
@@ -119,7 +117,7 @@ class LocalStore(Store):
 
         mine = self._db.write(work)
         if mine:
-            self._heart.start()
+            self._heart.start(self._beat)
         return mine
 
     def release(self, keys: Collection[str]) -> None:
@@ -191,13 +189,6 @@ class LocalStore(Store):
         self._db.read(lambda db: db.execute("PRAGMA incremental_vacuum").fetchall())
         self._db.read(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
 
-    def discard(self, keys: Collection[str]) -> None:
-        """See Store."""
-        if keys:
-            self._db.write(
-                lambda db: db.executemany("DELETE FROM objects WHERE key = ?", [(key,) for key in keys]) and None
-            )
-
     def _removed(self, db: sqlite3.Connection, keys: set[str]) -> set[str]:
         """Remove values that nobody needs; returns those of the keys that nobody needs."""
         self._bury(db)
@@ -227,10 +218,8 @@ class LocalStore(Store):
         return path.relative_to(self._root).as_posix()
 
     def _claimed(self, db: sqlite3.Connection) -> set[str]:
-        owners = {
-            owner for owner, beat in db.execute("SELECT owner, beat FROM owners") if self._watch.lives(owner, beat)
-        }
-        return {key for key, owner in db.execute("SELECT key, owner FROM claims") if owner in owners}
+        living = {row[0] for row in db.execute("SELECT owner, beat FROM owners") if self._watch.lives(*row)}
+        return {key for key, owner in db.execute("SELECT key, owner FROM claims") if owner in living}
 
     def _rows(self, statement: str, keys: Iterable[str]) -> Iterator[tuple[Any, ...]]:
         for some in _parts(keys):

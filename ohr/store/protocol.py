@@ -59,7 +59,7 @@ class Store(Protocol):
         ...
 
     def put_folder(self, key: str, fill: Callable[[Path], None]) -> Path:
-        """Keep the files that `fill` writes into a new folder, unless the store has them by then; returns the folder."""
+        """Keep what `fill` writes into a new folder, unless there is a whole one by then; returns the folder."""
         ...
 
     def claim(self, keys: Collection[str]) -> set[str]:
@@ -100,10 +100,6 @@ class Store(Protocol):
 
     def remove(self, entries: Sequence[Entry]) -> None:
         """Remove parts, except those that are pinned or claimed by now."""
-        ...
-
-    def discard(self, keys: Collection[str]) -> None:
-        """Remove values that are quickly made again, though they may be pinned."""
         ...
 
     def get(self, key: str) -> Any | None:

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import time
 
-from ohr.store.protocol import Entry, Store
+from ohr.store.protocol import DAY, Entry, Store
 
 _AT_ONCE = 10_000
 """Parts removed in one transaction: others wait to write for less than a second."""
@@ -37,7 +38,8 @@ def prune(store: Store, before: float, dry_run: bool = False) -> Pruned:
     pinned: Counter[str] = Counter()
     claimed = 0
     for entry in store.entries():
-        if entry.used >= before:
+        # an unfinished file that is young may be in the hands of a living process
+        if entry.used >= (min(before, time() - DAY) if entry.kind == "leftover" else before):
             continue
         if entry.runs:
             pinned.update(entry.runs)

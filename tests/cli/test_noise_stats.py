@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ohr.results.folder import read_csv
-from ohr.store import Store
+from ohr.store import open_store
 
 pytestmark = pytest.mark.usefixtures("there")
 
@@ -56,7 +56,7 @@ def test_a_folder_of_the_same_pages_has_the_same_statistics(ohr_here, there, tmp
             name = "gt" if base.name == "ground_truth" else base.name
             path = tmp_path / "retrieval_base" / name / f"{document.name}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
-            pages = Store(there / ".ohr").get(recipe.document(base, document))["pages"]
+            pages = open_store(there / ".ohr").get(recipe.document(base, document))["pages"]
             path.write_text(json.dumps([{"page_idx": page["index"], "text": page["text"]} for page in pages]))
     asked = [
         {
