@@ -59,4 +59,5 @@ def edit_rows(base: KnowledgeBase, seen: SeenPage) -> list[dict[str, Any]]:
 
 def _level(base: KnowledgeBase) -> Mapping[str, Any]:
     value = None if base.knob_value is None else shown(base.knob_value)
-    return {"kb": base.name, "noise": base.noise, "knob_value": value, "replicate": base.replicate}
+    where = {"kb": base.name, "condition": base.condition}
+    return {**where, "noise": base.noise, "knob_value": value, "replicate": base.replicate}

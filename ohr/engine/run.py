@@ -271,6 +271,7 @@ def _score_base(
     gathered.doses.append(
         {
             "kb": base.name,
+            "condition": base.condition,
             "noise": base.noise,
             "knob": base.knob,
             "knob_value": None if base.knob_value is None else shown(base.knob_value),

@@ -141,6 +141,7 @@ def _rows(question: Question, cell: Cell, values: Mapping[str, float], failed: b
         "task_type": question.task_type,
         "multi_page": len(question.pages) > 1,
         "kb": base.name,
+        "condition": base.condition,
         "noise": base.noise,
         "noise_type": noise_type(base),
         "knob": base.knob,

@@ -34,7 +34,7 @@ _ROOM = 0.95
 """A smaller share than this of the edits that were to be made is told."""
 
 _SCORES = (
-    "question_id document domain evidence_source answer_form task_type multi_page:bool kb noise noise_type knob "
+    "question_id document domain evidence_source answer_form task_type multi_page:bool kb condition noise noise_type knob "
     "knob_value replicate:int64 chunker retriever generator stage status metric value:double"
 )
 _HITS = "question_id kb chunker retriever rank:int64 score:double document page:int64 start:int64 end:int64 text"
@@ -44,13 +44,13 @@ _ANSWERS = (
 )
 _PAGES = " ".join(
     [
-        "kb noise noise_type knob knob_value replicate:int64 document domain page:int64 sources edit_distance:double",
+        "kb condition noise noise_type knob knob_value replicate:int64 document domain page:int64 sources edit_distance:double",
         "edit_distance_content:double empty:bool redundant:int64",
         *(f"commands_{kind}:int64" for kind in KINDS),
         *(f"{count}:int64" for count in COUNTS),
     ]
 )
-_EDITS = "kb noise knob_value replicate:int64 document page:int64 rule edits:int64"
+_EDITS = "kb condition noise knob_value replicate:int64 document page:int64 rule edits:int64"
 """Columns of the tables, text unless told otherwise: fixed, so that a run without failures has the same ones."""
 
 
