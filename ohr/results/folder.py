@@ -34,8 +34,8 @@ _ROOM = 0.95
 """A smaller share than this of the edits that were to be made is told."""
 
 _SCORES = (
-    "question_id document domain evidence_source answer_form task_type multi_page:bool kb condition noise noise_type knob "
-    "knob_value replicate:int64 chunker retriever generator stage status metric value:double"
+    "question_id document domain evidence_source answer_form task_type multi_page:bool kb condition noise noise_type "
+    "knob knob_value replicate:int64 chunker retriever generator stage status metric value:double"
 )
 _HITS = "question_id kb chunker retriever rank:int64 score:double document page:int64 start:int64 end:int64 text"
 _ANSWERS = (
@@ -44,8 +44,8 @@ _ANSWERS = (
 )
 _PAGES = " ".join(
     [
-        "kb condition noise noise_type knob knob_value replicate:int64 document domain page:int64 sources edit_distance:double",
-        "edit_distance_content:double empty:bool redundant:int64",
+        "kb condition noise noise_type knob knob_value replicate:int64 document domain page:int64 sources",
+        "edit_distance:double edit_distance_content:double empty:bool redundant:int64",
         *(f"commands_{kind}:int64" for kind in KINDS),
         *(f"{count}:int64" for count in COUNTS),
     ]

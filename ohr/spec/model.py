@@ -8,7 +8,6 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ohr.contracts import Benchmark, Chunker, Generator, ImageNoise, Metric, OcrBackend, Retriever, Stage, TextNoise
-from ohr.messages.variables import FilledPath
 
 S = TypeVar("S")
 
@@ -43,13 +42,10 @@ class Limits(_Keys):
     Limits change no result but that of an item that exceeds them, so they are part of no key.
     """
 
-    seconds: Annotated[
-        float, Field(strict=True, gt=0, allow_inf_nan=False, description="Longest time of one item.")
-    ] = 600.0
-    memory_gb: Annotated[
-        float | None,
-        Field(strict=True, gt=0, allow_inf_nan=False, description="Most memory of a worker process; no limit."),
-    ] = None
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    seconds: Annotated[float, Field(gt=0, description="Longest time of one item.")] = 600.0
+    memory_gb: Annotated[float | None, Field(gt=0, description="Most memory of a worker process; no limit.")] = None
 
 
 class Attribution(_Keys):

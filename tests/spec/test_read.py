@@ -252,7 +252,10 @@ name: two
         ("a: [1\n", "spec.yaml:2: not valid YAML: expected ',' or ']', but got '<stream end>'"),
         ("a:\n\tb: 1\n", "spec.yaml:2: not valid YAML: found character '\\t' that cannot start any token"),
         ("a: \x01\n", "spec.yaml: not valid YAML: unacceptable character #x0001: special characters are not allowed"),
-        ("name: 2024-13-45\n", "spec.yaml:1: not valid YAML: '2024-13-45' is not a valid timestamp (month must be in 1..12)"),
+        (
+            "name: 2024-13-45\n",
+            "spec.yaml:1: not valid YAML: '2024-13-45' is not a valid timestamp (month must be in 1..12)",
+        ),
         (
             "a: !!python/object:os.system {}\n",
             "spec.yaml:1: not valid YAML: could not determine a constructor for the tag "
