@@ -17,7 +17,8 @@ from ohr.cli.run import run
 from ohr.cli.runs import runs
 from ohr.cli.schema import schema
 from ohr.cli.show import show
-from ohr.errors import OhrError
+from ohr.errors import OhrError, SpecError
+from ohr.messages.variables import hidden
 
 FAILED_ITEMS, MISTAKE, INTERRUPTED = 1, 2, 130
 """Exit statuses; 0 is a command that did all it was asked."""
@@ -31,12 +32,13 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except OhrError as error:
-            tell(str(error))
+            # a spec's own faults name its file, which may be below the folder that a variable names
+            tell(str(error) if isinstance(error, SpecError) else hidden(str(error)))
             raise typer.Exit(_status(error)) from None
         except BrokenPipeError:
             raise  # `ohr plugins | head`: typer ends quietly
         except OSError as error:
-            tell(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            tell(hidden(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
             raise typer.Exit(MISTAKE) from None
         except KeyboardInterrupt:
             tell("interrupted; run the same command again to resume")

@@ -9,6 +9,7 @@ from ohr.cli.display.finished import carry_out
 from ohr.cli.options import (
     RUNS,
     STORE,
+    AllowEnv,
     AsJson,
     Limit,
     Overrides,
@@ -35,6 +36,7 @@ def run(
     workers: Workers = None,
     executor: Annotated[ExecutorName, typer.Option(help="Where the work is done.")] = ExecutorName.LOCAL,
     trust_plugins: Trust = False,
+    allow_env: AllowEnv = None,
     store: StoreFolder = STORE,
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
@@ -44,5 +46,5 @@ def run(
 
     if executor is ExecutorName.RAY:
         raise SpecError("--executor ray: this release runs on one machine only; ray comes with a later release")
-    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
+    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     carry_out(read, store=store, runs=runs, workers=workers, limit=limit, as_json=as_json)

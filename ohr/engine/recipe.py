@@ -12,7 +12,7 @@ from ohr.contracts import Chunker, Document, Generator, Metric, Prompt, Question
 from ohr.engine.images import PageImage, PageImages, acting
 from ohr.engine.inputs import Inputs
 from ohr.engine.prompting import read_prompt
-from ohr.keys import identity, key
+from ohr.keys import code, identity, key, packages
 from ohr.registry import Registry
 from ohr.spec.model import KnowledgeBase, Spec
 
@@ -48,7 +48,9 @@ class Recipe:
         known = self._fingerprints
         place = (document.name, images)
         if place not in known:
-            known[place] = self.spec.benchmark.fingerprint(document, images=images)
+            benchmark = self.spec.benchmark
+            made_with = [packages(benchmark), code(type(benchmark).__module__)]
+            known[place] = key("leaf", benchmark.fingerprint(document, images=images), *made_with)
         return known[place]
 
     def image(self, base: KnowledgeBase, document: Document, index: int) -> PageImage:

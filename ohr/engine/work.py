@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from ohr.errors import OhrError
+from ohr.messages.variables import hidden
 from ohr.messages.wording import counted
 
 
@@ -40,6 +41,7 @@ class Work:
         Raises:
             TooManyFailures: there are now more than allowed.
         """
+        reason = hidden(reason)
         self.failures.append(Failure(stage, item, reason))
         if self.max_failures is not None and len(self.failures) > self.max_failures:
             raise TooManyFailures(

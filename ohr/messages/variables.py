@@ -9,8 +9,8 @@ from pathlib import Path
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 
-_SHORTEST = 4
-"""Values with fewer characters are not hidden: `/` or `1` is no secret, and is part of most messages by chance."""
+_SHORTEST = 8
+"""Values with fewer characters are not hidden: no key is so short, and `data` is part of many messages by chance."""
 
 _filled: set[str] = set()
 
@@ -22,6 +22,9 @@ class FilledPath(type(Path())):  # type: ignore[misc] # the class of paths on th
     """
 
     written = ""
+
+    def __repr__(self) -> str:
+        return repr(self.written or str(self))
 
 
 def fill(text: str) -> str:

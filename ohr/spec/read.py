@@ -66,12 +66,12 @@ def _plugin_files(source: Source) -> list[Path]:
 
 
 def _registry(source: Source, trusted: bool) -> Registry:
-    files = [file.resolve() for file in _plugin_files(source)]
+    files = _plugin_files(source)
     if files and not trusted:
         refuse([source.fault(("plugins",), "this spec runs code of its own; allow it with --trust-plugins")])
     missing = [(place, file) for place, file in enumerate(files) if not file.is_file()]
     refuse(source.fault(("plugins", place), f"no such file: {file}") for place, file in missing)
-    return Registry(tuple(files), trusted)
+    return Registry(tuple(file.resolve() for file in files), trusted)
 
 
 def _spec(builder: Builder) -> Spec:
@@ -118,10 +118,10 @@ def _spec(builder: Builder) -> Spec:
 
 
 def _entries(data: Mapping[str, Any], key: str) -> list[Entry]:
-    """List the mappings under a key, of which there are one or many; another shape is SpecFile's to report."""
+    """List the mappings under a key; what has another shape is SpecFile's to report."""
     value = data.get(key)
-    if isinstance(value, Mapping):
-        return [((key,), value)]
+    if key in ("benchmark", "chunker"):
+        return [((key,), value)] if isinstance(value, Mapping) else []
     items = enumerate(value) if isinstance(value, list) else ()
     return [((key, place), item) for place, item in items if isinstance(item, Mapping)]
 

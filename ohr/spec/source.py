@@ -13,11 +13,13 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from ohr.errors import SpecError
-from ohr.messages.variables import hidden
 from ohr.messages.wording import counted, quoted, shortened
 
 Where = tuple[str | int, ...]
 """A key's path: `("retrievers", 0, "top_k")`."""
+
+_MOST_CHARACTERS = 500_000
+"""Of one file; those that are shipped have 1,200 at most, and reading YAML takes 20 microseconds a character."""
 
 _MOST_PLACES = 100_000
 """Keys and list items of one file, aliases expanded; the largest spec that is shipped has some hundreds."""
@@ -46,7 +48,7 @@ class Fault:
 def refuse(faults: Iterable[Fault]) -> None:
     """Raise a SpecError that lists faults in the order of the file, the first 20 of them; nothing without faults."""
     found = sorted(set(faults))
-    lines = [hidden(str(fault)) for fault in found[:_MOST_FAULTS]]
+    lines = [str(fault) for fault in found[:_MOST_FAULTS]]
     if len(found) > _MOST_FAULTS:
         lines.append(f"and {counted(len(found) - _MOST_FAULTS, 'more fault')}")
     if lines:
@@ -123,7 +125,8 @@ def _read(path: Path, children: tuple[Path, ...]) -> Source:
 def read_text(path: Path) -> str:
     """Read a file; one that cannot be read is a SpecError."""
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as opened:
+            return opened.read(_MOST_CHARACTERS + 1)
     except FileNotFoundError:
         raise SpecError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:  # no UTF-8, or a name with a NUL
@@ -152,6 +155,8 @@ def parse(text: str, file: str) -> Source:
     yaml.Constructor = _Constructor
     yaml.allow_duplicate_keys = True
     source = Source(None, file)
+    if len(text) > _MOST_CHARACTERS:
+        raise SpecError(f"{file}: longer than {_MOST_CHARACTERS:,} characters")
     try:
         root = yaml.compose(text)
         if root is not None:

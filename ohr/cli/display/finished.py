@@ -22,7 +22,10 @@ def carry_out(
 ) -> None:
     """Run a spec and print its results; ends with status 1 when items failed."""
     from ohr.engine.run import run
+    from ohr.spec.sent import sent
 
+    for line in sent(spec):
+        tell(line)
     began = perf_counter()
     with bars() as progress:
         finished = run(spec, store=store, runs=runs, workers=workers, limit=limit, progress=progress)
