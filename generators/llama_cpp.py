@@ -25,6 +25,7 @@ class LlamaCpp(Generator):
 
     kind: Literal["llama_cpp"] = "llama_cpp"
     extra: ClassVar[str | None] = "llama_cpp"
+    packages: ClassVar[tuple[str, ...]] = ("xllamacpp",)
     model: Annotated[str, Field(description="A .gguf file, or smollm2-135m-instruct.")] = "smollm2-135m-instruct"
     max_tokens: Annotated[int, Field(gt=0, description="Longest reply.")] = 1280
     temperature: Annotated[float, Field(ge=0, description="0 decodes greedily.")] = 0.0

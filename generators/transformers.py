@@ -27,6 +27,7 @@ class Transformers(Generator):
     kind: Literal["transformers"] = "transformers"
     version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "llm"
+    packages: ClassVar[tuple[str, ...]] = ("transformers", "torch", "gguf")
     model: Annotated[str, Field(description=f"{checkpoints.CHAT}, a folder, a .gguf file, or a hub name.")] = (
         "smollm2-135m-instruct"
     )

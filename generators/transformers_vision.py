@@ -23,6 +23,7 @@ class TransformersVision(Generator):
     kind: Literal["transformers_vision"] = "transformers_vision"
     reads_images: ClassVar[bool] = True
     extra: ClassVar[str | None] = "llm"
+    packages: ClassVar[tuple[str, ...]] = ("transformers", "torch")
     model: Annotated[str, Field(description="qwen2-vl-7b, a model's folder, or a hub name.")] = "qwen2-vl-7b"
     revision: Annotated[str | None, Field(description="Of a hub model: branch, tag or commit.")] = None
     max_new_tokens: Annotated[int, Field(gt=0, description="Longest reply.")] = 1280

@@ -21,6 +21,7 @@ class VLLM(Generator):
 
     kind: Literal["vllm"] = "vllm"
     extra: ClassVar[str | None] = "vllm"
+    packages: ClassVar[tuple[str, ...]] = ("vllm", "transformers", "torch")
     model: Annotated[str, Field(description=f"{checkpoints.CHAT}, a folder, or a hub name.")] = "qwen2-7b"
     revision: Annotated[str | None, Field(description="Of a hub model: branch, tag or commit.")] = None
     max_tokens: Annotated[int, Field(gt=0, description="Longest reply.")] = 1280

@@ -46,6 +46,7 @@ class Augraphy(ImageNoise):
 
     kind: Literal["augraphy"] = "augraphy"
     extra: ClassVar[str | None] = "augraphy"
+    packages: ClassVar[tuple[str, ...]] = ("augraphy", "numba", "opencv-python", "opencv-python-headless")
     effect: Annotated[str, Field(description="Class name of the effect, such as Letterpress or Folding.")]
     parameters: Annotated[
         dict[str, Any], Field(default_factory=dict, description="The effect's arguments; a list stands for a tuple.")

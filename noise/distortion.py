@@ -28,6 +28,7 @@ class Distortion(ImageNoise):
     """
 
     extra: ClassVar[str | None] = "image"
+    packages: ClassVar[tuple[str, ...]] = ("opencv-python", "opencv-python-headless")
     published: ClassVar[float]
 
     def check(self) -> None:

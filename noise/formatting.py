@@ -88,6 +88,7 @@ class Formatting(TextNoise):
 
     kind: Literal["formatting"] = "formatting"
     version: ClassVar[int] = 6
+    packages: ClassVar[tuple[str, ...]] = ("jieba", "pylatexenc")
     noise_type: ClassVar[Literal["semantic", "formatting"]] = "formatting"
     rules: Annotated[
         Rules,

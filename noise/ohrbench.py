@@ -33,6 +33,7 @@ class OhrBenchNoise(ImageNoise):
 
     kind: Literal["ohrbench"] = "ohrbench"
     extra: ClassVar[str | None] = "image"
+    packages: ClassVar[tuple[str, ...]] = ("opencv-python", "opencv-python-headless")
     version: ClassVar[int] = 3
     published: ClassVar[float] = 1.0
     level: Annotated[

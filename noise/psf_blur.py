@@ -27,6 +27,7 @@ class PsfBlur(ImageNoise):
 
     kind: Literal["psf_blur"] = "psf_blur"
     extra: ClassVar[str | None] = "image"
+    packages: ClassVar[tuple[str, ...]] = ("opencv-python", "opencv-python-headless")
     version: ClassVar[int] = 2
     published: ClassVar[float] = 0.3
 

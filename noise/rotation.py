@@ -19,6 +19,7 @@ class Rotation(ImageNoise):
 
     kind: Literal["rotation"] = "rotation"
     extra: ClassVar[str | None] = "image"
+    packages: ClassVar[tuple[str, ...]] = ("opencv-python", "opencv-python-headless")
     published: ClassVar[float] = 0.5
 
     def check(self) -> None:

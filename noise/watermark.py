@@ -30,6 +30,7 @@ class Watermark(Capture):
 
     kind: Literal["watermark"] = "watermark"
     version: ClassVar[int] = 5
+    packages: ClassVar[tuple[str, ...]] = ("opencv-python", "opencv-python-headless", "pillow")
     published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

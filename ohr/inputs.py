@@ -9,6 +9,7 @@ from typing import Any
 from ohr import seeds
 from ohr.contracts import Benchmark, Document, Page, Question
 from ohr.errors import SpecError
+from ohr.keys import code, key, packages
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import counted
 from ohr.registry import choices
@@ -79,7 +80,8 @@ class Inputs:
         """Hash what a document, or its page images, are made from; computed once."""
         place = (document.name, images)
         if place not in self._leaves:
-            self._leaves[place] = self.benchmark.fingerprint(document, images=images)
+            made_with = [packages(self.benchmark), code(type(self.benchmark).__module__)]
+            self._leaves[place] = key("leaf", self.benchmark.fingerprint(document, images=images), *made_with)
         return self._leaves[place]
 
     @cached_property

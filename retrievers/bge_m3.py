@@ -33,6 +33,7 @@ class BgeM3(Retriever):
 
     kind: Literal["bge_m3"] = "bge_m3"
     extra: ClassVar[str | None] = "dense"
+    packages: ClassVar[tuple[str, ...]] = ("FlagEmbedding", "transformers", "torch")
     model: Annotated[str, Field(description="A folder with BGE-M3's files, or its name on the hub.")] = "BAAI/bge-m3"
     dense: Annotated[float, Field(ge=0, description="Weight of the cosine.")] = 0.4
     sparse: Annotated[float, Field(ge=0, description="Weight of the lexical match.")] = 0.2

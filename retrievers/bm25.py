@@ -25,6 +25,7 @@ class BM25(Retriever):
 
     kind: Literal["bm25"] = "bm25"
     version: ClassVar[int] = 2
+    packages: ClassVar[tuple[str, ...]] = ("bm25s", "jieba")
     k1: Annotated[float, Field(gt=0, description="How late repeated words stop counting.")] = 1.5
     b: Annotated[float, Field(ge=0, le=1, description="How much long chunks are penalised.")] = 0.75
     delta: Annotated[float, Field(ge=0, description="What bm25l and bm25+ add for each word that is there.")] = 0.5

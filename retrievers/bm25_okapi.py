@@ -26,6 +26,7 @@ class BM25Okapi(Retriever):
 
     kind: Literal["bm25_okapi"] = "bm25_okapi"
     extra: ClassVar[str | None] = "bm25"
+    packages: ClassVar[tuple[str, ...]] = ("rank-bm25", "jieba")
     k1: Annotated[float, Field(gt=0, description="How late repeated words stop counting.")] = 1.5
     b: Annotated[float, Field(ge=0, le=1, description="How much long chunks are penalised.")] = 0.75
     variant: Annotated[Literal["okapi", "l", "plus"], Field(description="Class of rank-bm25.")] = "okapi"

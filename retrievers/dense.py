@@ -30,6 +30,7 @@ class Dense(Retriever):
     kind: Literal["dense"] = "dense"
     version: ClassVar[int] = 3
     extra: ClassVar[str | None] = "dense"
+    packages: ClassVar[tuple[str, ...]] = ("sentence-transformers", "transformers", "torch", "faiss-cpu", "faiss-gpu")
     model: Annotated[
         str, Field(description="minilm, bge-m3, contriever, gte, e5, a model's folder, or its name on the hub.")
     ] = "minilm"

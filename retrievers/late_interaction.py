@@ -46,6 +46,7 @@ class LateInteraction(VisionRetriever):
     batch. Models in transformers' own form and in colpali-engine's are told apart by their configuration.
     """
 
+    packages: ClassVar[tuple[str, ...]] = ("transformers", "torch", "colpali-engine", "peft")
     runs: ClassVar[Mapping[str, Classes]]
     """What runs a model, by the `model_type` of its configuration (an adapter's: of its base's)."""
 

@@ -30,6 +30,7 @@ class Rerank(Retriever):
 
     kind: Literal["rerank"] = "rerank"
     extra: ClassVar[str | None] = "dense"
+    packages: ClassVar[tuple[str, ...]] = ("sentence-transformers", "transformers", "torch")
     retriever: Annotated[Part, Field(description="What finds the chunks that are reordered.")]
     model: Annotated[str, Field(description="A cross-encoder's folder, or its name on the hub.")] = (
         "BAAI/bge-reranker-v2-m3"

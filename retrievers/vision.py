@@ -36,6 +36,7 @@ class VisionRetriever(PageRetriever):
     """Ranks page images by a vision-language model; of a query at most 2,000 characters are read."""
 
     extra: ClassVar[str | None] = "dense"
+    packages: ClassVar[tuple[str, ...]] = ("transformers", "torch")
     model: Annotated[str, Field(description="A model's folder, or its name on the hub.")]
     revision: Annotated[str | None, Field(description="Commit, tag or branch of a model on the hub.")] = None
     dtype: Annotated[Dtype, Field(description="Weights' type; auto is bfloat16 on a GPU, float32 on a CPU.")] = "auto"

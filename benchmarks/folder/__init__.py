@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -28,6 +28,7 @@ class Folder(Benchmark):
 
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)  # `questions` is a verb of benchmarks
     kind: Literal["folder"] = "folder"
+    packages: ClassVar[tuple[str, ...]] = ("pypdfium2",)
     root: Annotated[Path, Field(description="Folder of PDFs, or of folders of page images.")]
     questions_file: Annotated[Path, Field(alias="questions", description="Questions: JSON, JSON Lines or CSV.")]
     ground_truth: Annotated[

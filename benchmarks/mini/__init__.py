@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -27,6 +27,7 @@ class Mini(Benchmark):
     """
 
     kind: Literal["mini"] = "mini"
+    packages: ClassVar[tuple[str, ...]] = ("pypdfium2",)
     languages: Annotated[tuple[Language, ...], Field(min_length=1, description="Languages to keep.")] = ("en", "zh")
     domains: Annotated[tuple[Domain, ...] | None, Field(description="Domains to keep; all.")] = None
     max_pages: Annotated[int | None, Field(gt=0, description="Keep only so many pages of each document.")] = None

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -56,6 +56,7 @@ class OhrBench(Benchmark):
     """
 
     kind: Literal["ohrbench"] = "ohrbench"
+    packages: ClassVar[tuple[str, ...]] = ("pypdfium2",)
     root: Annotated[Path, Field(description="Folder with retrieval_base and the questions.")]
     domains: Annotated[tuple[str, ...] | None, Field(min_length=1, description="Domains to keep; all.")] = None
     protocol: Annotated[

@@ -40,7 +40,7 @@ def shares(spec: Spec, rows: Sequence[Row], trials: Mapping[str, Trial]) -> list
         return []
     found = []
     for level in wanted.of:
-        bases = [base for base in spec.knowledge_bases if base.name.partition("#")[0] == level]
+        bases = [base for base in spec.knowledge_bases if base.condition == level]
         names = tuple(part.name for part in parts(bases[0]))
         for method in wanted.methods:
             if method == "shapley":
@@ -60,7 +60,7 @@ def _worths(rows: Sequence[Row], trials: Mapping[str, Trial], level: str, method
         trial = trials.get(row["kb"])
         if trial is not None and (trial.of, trial.method) == (level, method):
             kept = trial.kept
-        elif row["kb"].partition("#")[0] == level:
+        elif row["condition"] == level:
             kept = every
         else:
             continue

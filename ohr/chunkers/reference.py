@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -27,6 +27,7 @@ class Reference(Chunker):
     """
 
     kind: Literal["reference"] = "reference"
+    packages: ClassVar[tuple[str, ...]] = ("quicktok-v1",)
     size: Annotated[int, Field(gt=0, description="Most tokens in a chunk and its page's label together.")] = 1024
     base: Annotated[
         str | None, Field(description="Knowledge base's folder in the label; its own name, or gt where there is none.")

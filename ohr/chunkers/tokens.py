@@ -1,7 +1,7 @@
 """Chunks of at most so many tokens, ending at sentence ends where they can."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -19,6 +19,7 @@ class Tokens(Chunker):
     """
 
     kind: Literal["tokens"] = "tokens"
+    packages: ClassVar[tuple[str, ...]] = ("quicktok-v1",)
     size: Annotated[int, Field(gt=0, description="Most tokens in a chunk.")] = 1024
     overlap: Annotated[int, Field(ge=0, description="Tokens at a chunk's start that repeat its predecessor's end.")] = 0
     tokenizer: Annotated[Encoding, Field(description="Vocabulary that counts the tokens.")] = "cl100k_base"

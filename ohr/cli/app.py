@@ -21,7 +21,8 @@ from ohr.cli.runs import runs
 from ohr.cli.schema import schema
 from ohr.cli.show import show
 from ohr.cli.status import status
-from ohr.errors import OhrError
+from ohr.errors import OhrError, SpecError
+from ohr.messages.variables import hidden
 
 STAGES = ("all", "pages", "documents", "passages", "damage", "retrieval", "answers", "scores")
 """What `--fresh` takes; the study refuses others."""
@@ -39,12 +40,13 @@ class Commands(TyperGroup):
         except OhrError as error:
             if ctx.obj:
                 raise
-            tell(str(error))
+            # a spec's own faults name its file, which may be below the folder that a variable names
+            tell(str(error) if isinstance(error, SpecError) else hidden(str(error)))
             raise typer.Exit(_status(error)) from None
         except BrokenPipeError:
             raise  # `ohr plugins | head`: typer ends quietly
         except OSError as error:
-            tell(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            tell(hidden(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
             raise typer.Exit(MISTAKE) from None
         except KeyboardInterrupt:
             tell("interrupted; run the same command again to resume")

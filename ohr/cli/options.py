@@ -11,6 +11,14 @@ Overrides = Annotated[
     typer.Option("--set", metavar="K=V", help="Replace a value, as in retrievers.0.top_k=5; may be repeated."),
 ]
 Trust = Annotated[bool, typer.Option("--trust-plugins", help="Run the plugin files that the spec names.")]
+AllowEnv = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-env",
+        metavar="NAME",
+        help="Let the spec send this environment variable to its server, as *_API_KEY is; may be repeated.",
+    ),
+]
 PluginFiles = Annotated[
     list[Path] | None,
     typer.Option("--plugin", metavar="FILE", help="A plugin file, whose code is run; may be repeated."),

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ohr.cli.display.console import say, say_first, say_json, say_table
-from ohr.cli.options import STORE, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
+from ohr.cli.options import STORE, AllowEnv, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ def plan(
     limit: Limit = None,
     workers: Workers = None,
     trust_plugins: Trust = False,
+    allow_env: AllowEnv = None,
     store: StoreFolder = STORE,
     as_json: AsJson = False,
 ) -> None:
@@ -25,7 +26,7 @@ def plan(
     from ohr.study import plan as study
 
     processes = workers or os.cpu_count() or 1
-    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
+    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     made = study.plan(read, store, processes, limit)
     if as_json:
         say_json(made)

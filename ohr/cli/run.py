@@ -9,6 +9,7 @@ from ohr.cli.display.finished import carry_out
 from ohr.cli.options import (
     RUNS,
     STORE,
+    AllowEnv,
     AsJson,
     Limit,
     Overrides,
@@ -48,6 +49,7 @@ def run(
         ),
     ] = None,
     trust_plugins: Trust = False,
+    allow_env: AllowEnv = None,
     store: StoreFolder = STORE,
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
@@ -56,6 +58,6 @@ def run(
     from ohr.engine.executors import make_executor
     from ohr.spec.read import read_spec
 
-    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
+    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     where = make_executor(executor.value, workers, address)
     carry_out(read, store=store, runs=runs, executor=where, limit=limit, as_json=as_json, fresh=fresh)

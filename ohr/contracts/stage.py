@@ -40,6 +40,8 @@ class Stage(BaseModel, ABC):
     """The family's name in the singular; plugins register in the entry-point group of FAMILIES."""
     version: ClassVar[int] = 1
     """Raised when results change; part of every key."""
+    packages: ClassVar[tuple[str, ...]] = ()
+    """Distributions whose versions decide the results, such as an OCR engine's; part of every key where installed."""
     extra: ClassVar[str | None] = None
     """The extra of ohr that installs what this plugin needs, if any."""
     kind: str

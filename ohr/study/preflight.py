@@ -1,22 +1,8 @@
 """Checks that every stage can run here, before anything is spent."""
 
-from collections.abc import Iterator
-
-from ohr.contracts import Stage
 from ohr.errors import OhrError, PluginError, SpecError
 from ohr.spec.model import Spec
 from ohr.steps.prompting import read_prompt
-
-
-def stages(spec: Spec) -> Iterator[Stage]:
-    """List every stage of a spec."""
-    yield spec.benchmark
-    for base in spec.knowledge_bases:
-        yield from (*base.image_noise, base.ocr, *base.text_noise)
-    yield from (named.stage for named in spec.chunkers)
-    yield from (named.stage for named in spec.retrievers)
-    yield from (named.stage for named in spec.generators)
-    yield from (named.stage for named in spec.metrics)
 
 
 def check_stages(spec: Spec) -> None:
@@ -29,7 +15,7 @@ def check_stages(spec: Spec) -> None:
                 faults.append(f"protocol {protocol.name} asks with the prompt {protocol.prompt!r}, not with {name!r}")
         except SpecError as error:
             faults.append(str(error))
-    for stage in dict.fromkeys(stages(spec)):
+    for stage in dict.fromkeys(spec.stages()):
         try:
             stage.check()
         except Exception as error:  # a foreign plugin's check may raise anything

@@ -25,19 +25,19 @@ def of_run(folder: Path) -> list[Stats]:
     """Read the statistics of each level of a run, from its rows.
 
     Raises:
-        DataError: a table is missing, as in runs of older versions.
+        DataError: a table or its column `condition` is missing, as in runs of older versions.
     """
     questions: dict[tuple[str, int, str], dict[str, Any]] = {}
-    for row in read_table(folder / "scores.parquet"):
+    for row in _rows(folder / "scores.parquet"):
         if row["stage"] == "page":
-            place = (_level(row), row["replicate"], row["question_id"])
+            place = (row["condition"], row["replicate"], row["question_id"])
             questions.setdefault(place, {"source": row["evidence_source"]})[row["metric"]] = row["value"]
     edits: dict[tuple[str, int, str, int], dict[str, int]] = defaultdict(dict)
-    for row in read_table(folder / "edits.parquet"):
-        edits[_level(row), row["replicate"], row["document"], row["page"]][row["rule"]] = row["edits"]
+    for row in _rows(folder / "edits.parquet"):
+        edits[row["condition"], row["replicate"], row["document"], row["page"]][row["rule"]] = row["edits"]
     pages: dict[str, list[SeenPage]] = defaultdict(list)
-    for row in read_table(folder / "pages.parquet"):
-        level = _level(row)
+    for row in _rows(folder / "pages.parquet"):
+        level = row["condition"]
         made = edits.get((level, row["replicate"], row["document"], row["page"]), {})
         pages[level].append(_seen(row, made))
     asked: dict[str, list[tuple[str, QuestionDose]]] = defaultdict(list)
@@ -46,9 +46,11 @@ def of_run(folder: Path) -> list[Stats]:
     return [gather(level, asked[level], found) for level, found in pages.items()]
 
 
-def _level(row: Mapping[str, Any]) -> str:
-    """Name a level as its knowledge bases are, less the replicate."""
-    return str(row["kb"]).partition("#")[0]
+def _rows(path: Path) -> list[dict[str, Any]]:
+    rows = read_table(path)
+    if rows and "condition" not in rows[0]:
+        raise DataError(f"{path}: no column `condition`: an older version of ohr wrote this run; run its spec again")
+    return rows
 
 
 def _seen(row: Mapping[str, Any], edits: Mapping[str, int]) -> SeenPage:

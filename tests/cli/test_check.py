@@ -128,7 +128,7 @@ def test_a_typo(ohr, edited):
 
 def test_a_duplicate_key(ohr, edited):
     edited("chunker:", "replicates: 3\nchunker:")
-    refused(ohr("check", "small.yaml"), "small.yaml:8: replicates: this key stands twice; the first is on line 2")
+    refused(ohr("check", "small.yaml"), "small.yaml:8: replicates: this key is listed twice; the first is on line 2")
 
 
 def test_all_faults_come_at_once_in_the_order_of_the_file(ohr, edited):

@@ -8,6 +8,8 @@ import pytest
 from ohr.results.folder import read_csv
 from ohr.store import open_store
 
+from .conftest import SPEC
+
 pytestmark = pytest.mark.usefixtures("there")
 
 
@@ -139,3 +141,20 @@ def test_a_ground_truth_of_other_documents_is_refused(ohr_here, tmp_path, name):
         (tmp_path / folder / file).write_text("[]")
     done = ohr_here("noise", "stats", tmp_path / "noisy", "--gt", tmp_path / "truth")
     assert done.exit_code == 2 and "none of its files is named as one of" in done.stderr
+
+
+def test_names_with_the_sign_of_replicates_are_conditions_of_their_own(ohr_here, tmp_path):
+    spec = SPEC.replace(
+        "knowledge_bases:",
+        "knowledge_bases:\n  - {name: 'engine #1'}\n  - {name: 'engine #2', text_noise: {kind: formatting, rate: 0.6}}",
+    ).replace("replicates: 1", "replicates: 2")
+    (tmp_path / "hash.yaml").write_text(spec.replace("name: small", "name: hash"))
+    places = ("--store", tmp_path / "store", "--runs", tmp_path / "runs", "--workers", 1, "--limit", 1)
+    assert ohr_here("run", tmp_path / "hash.yaml", "--set", "evaluate=[retrieval]", *places).exit_code == 0
+    (folder,) = (tmp_path / "runs" / "hash").iterdir()
+    found = told(ohr_here, folder)
+    assert list(found) == ["engine #1", "engine #2", "ground_truth", "formatting-0.1", "formatting-0.6"]
+    alone, doubled = (found[name]["doses"]["all"] for name in ("engine #1", "engine #2"))
+    assert (alone["r_noise"], alone["questions"] * 2) == (0.0, doubled["questions"])
+    rows = [row["kb"] for row in read_csv(folder / "doses.csv")]
+    assert rows[:4] == ["engine #1", "engine #2#0", "engine #2#1", "ground_truth"]

@@ -110,7 +110,7 @@ def table(finished):
 
 def doses(finished):
     with (finished.folder / "attribution_doses.csv").open() as opened:
-        return {row["kb"].partition("#")[0]: row for row in csv.DictReader(opened)}
+        return {row["condition"]: row for row in csv.DictReader(opened)}
 
 
 def cost(finished, **wanted):

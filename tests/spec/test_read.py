@@ -240,7 +240,7 @@ name: two
         "spec.yaml:10: chunker.size: must be a whole number (got 'many')",
         "spec.yaml:11: evaluate.1: Choose one of: retrieval, generation, overall. Did you mean 'overall'? "
         "(got 'overal')",
-        "spec.yaml:12: name: this key stands twice; the first is on line 1",
+        "spec.yaml:12: name: this key is listed twice; the first is on line 1",
     ]
 
 
@@ -252,7 +252,10 @@ name: two
         ("a: [1\n", "spec.yaml:2: not valid YAML: expected ',' or ']', but got '<stream end>'"),
         ("a:\n\tb: 1\n", "spec.yaml:2: not valid YAML: found character '\\t' that cannot start any token"),
         ("a: \x01\n", "spec.yaml: not valid YAML: unacceptable character #x0001: special characters are not allowed"),
-        ("name: 2024-13-45\n", "spec.yaml: not valid YAML: month must be in 1..12"),
+        (
+            "name: 2024-13-45\n",
+            "spec.yaml:1: not valid YAML: '2024-13-45' is not a valid timestamp (month must be in 1..12)",
+        ),
         (
             "a: !!python/object:os.system {}\n",
             "spec.yaml:1: not valid YAML: could not determine a constructor for the tag "
@@ -363,7 +366,7 @@ def test_a_stage_needs_its_plugins(faults, stages, told):
 
 def test_equal_names_are_refused(faults):
     assert faults(BASE.replace("{kind: bm25}", "{kind: bm25}, {kind: bm25}") + "knowledge_bases: [{}, {}]\n") == [
-        "spec.yaml:2: retrievers: several entries are named 'bm25': give each a `name` of its own",
+        "spec.yaml:2: retrievers: 2 entries are named 'bm25': give each a `name` of its own",
         "spec.yaml:4: knowledge_bases: 2 entries are named 'ground_truth': give each a `name` of its own",
     ]
 

@@ -29,8 +29,11 @@ def carry_out(
     fresh: str | None = None,
 ) -> None:
     """Run a spec and print its results; ends with status 1 when items failed."""
+    from ohr.spec.sent import sent
     from ohr.study.run import run
 
+    for line in sent(spec):
+        tell(line)
     began = perf_counter()
     with bars() as progress:
         finished = run(spec, store=store, runs=runs, executor=executor, limit=limit, progress=progress, fresh=fresh)
