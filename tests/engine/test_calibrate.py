@@ -69,7 +69,7 @@ def test_nothing_is_measured_twice(home):
     assert not second.work.calls.total() and second.folder == first.folder
     after = plan(read_spec(home.write(TEXT), trust_plugins=True), home.store, 1)
     assert "levels to calibrate" not in after.steps
-    assert all(count.left == 0 for count in after.steps.values())
+    assert after.steps and all(count.left == 0 for count in after.steps.values())
 
 
 def test_image_noise_is_calibrated_through_the_engine_within_eight_readings(home):
