@@ -22,7 +22,9 @@ from ohr.testing import (
 )
 
 REGISTRY = Registry()
-SLOW = {"rapidocr", "llama_cpp"}
+MARKS = {"rapidocr": [pytest.mark.slow], "llama_cpp": [pytest.mark.acceptance]}
+"""Plugins that load a real model."""
+
 COUNTS_EMPTY_PAGES = {"reference"}
 """Chunkers of a published protocol, to which an empty page is a chunk."""
 
@@ -35,11 +37,11 @@ NOT_COUPLED: set[str] = set()
 
 def engines(*, reads_images: bool) -> list[object]:
     kinds = [kind for kind in REGISTRY.names("ocr") if REGISTRY.load("ocr", kind).reads_images == reads_images]
-    return [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in kinds]
+    return [pytest.param(kind, marks=MARKS.get(kind, [])) for kind in kinds]
 
 
 def kinds(family: str) -> list[object]:
-    return [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in REGISTRY.names(family)]
+    return [pytest.param(kind, marks=MARKS.get(kind, [])) for kind in REGISTRY.names(family)]
 
 
 @pytest.fixture

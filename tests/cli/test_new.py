@@ -30,6 +30,16 @@ def test_a_new_plugin_keeps_its_contract_by_its_own_test(made):
 
 
 @pytest.mark.parametrize("made", FAMILIES, indirect=True)
+def test_the_spec_that_comes_with_a_new_plugin_is_valid(made, ohr):
+    result = ohr("check", f"{made[0]}.yaml", "--trust-plugins")
+    assert result.exit_code == 0, result.stderr
+
+
+RUN = [pytest.param(family, marks=[pytest.mark.acceptance] * (family != "retriever")) for family in FAMILIES]
+"""One family shows that a run finds the plugin; the contracts of the others are tested above."""
+
+
+@pytest.mark.parametrize("made", RUN, indirect=True)
 def test_a_new_plugin_runs_from_the_spec_that_comes_with_it(made, ohr, home):
     result = ohr("run", f"{made[0]}.yaml", "--trust-plugins", "--workers", "1", "--limit", "2")
     assert result.exit_code == 0, result.stderr

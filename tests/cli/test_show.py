@@ -5,6 +5,8 @@ import pytest
 
 from ohr.results.folder import read_csv, read_table
 
+from .conftest import command
+
 SPEC = """\
 name: study
 limit: 6
@@ -16,11 +18,22 @@ evaluate: [retrieval]
 """
 
 
-@pytest.fixture
-def ran(ohr, home):
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A folder in which the study was run once."""
+    home = tmp_path_factory.mktemp("study")
     (home / "study.yaml").write_text(SPEC)
-    ohr("run", "study.yaml")
-    return max((home / "runs" / "study").glob("*-*"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        assert command("run", "study.yaml", "--workers", "1").exit_code == 0
+    return home
+
+
+@pytest.fixture
+def ran(study, monkeypatch):
+    """Go to the folder of the study; return that of its run."""
+    monkeypatch.chdir(study)
+    return max((study / "runs" / "study").glob("*-*"))
 
 
 def test_each_cut_is_the_mean_of_its_rows(ran):
@@ -42,8 +55,8 @@ def test_each_cut_is_the_mean_of_its_rows(ran):
     assert {group for by, group in held if by == "answer_form"} == (forms if len(forms) > 1 else set())
 
 
-def test_a_run_is_shown_by_domain(ohr, ran):
-    told = ohr("show", "study", "--by", "domain").stdout.splitlines()
+def test_a_run_is_shown_by_domain(ran):
+    told = command("show", "study", "--by", "domain").stdout.splitlines()
     assert told[0] == "protocol clean"
     assert told[2].split() == [
         "noise",
@@ -58,15 +71,15 @@ def test_a_run_is_shown_by_domain(ohr, ran):
         "textbook",
     ]
     assert told[3].split()[0] == "ground_truth"
-    assert "retrieval; by pages all questions are alike\n" in ohr("show", "study", "--by", "pages").stdout
+    assert "retrieval; by pages all questions are alike\n" in command("show", "study", "--by", "pages").stdout
 
 
-def test_the_json_has_the_rows(ohr, ran):
-    rows = json.loads(ohr("show", str(ran), "--by", "domain", "--metric", "mrr", "--json").stdout)
+def test_the_json_has_the_rows(ran):
+    rows = json.loads(command("show", str(ran), "--by", "domain", "--metric", "mrr", "--json").stdout)
     assert [row["group"] for row in rows] == ["all", "law", "textbook"]
 
 
-def test_a_metric_that_is_not_there_is_told(ohr, ran):
-    result = ohr("show", "study", "--metric", "rouge")
+def test_a_metric_that_is_not_there_is_told(ran):
+    result = command("show", "study", "--metric", "rouge")
     assert result.exit_code == 2
     assert "has no rouge; it has " in result.stderr

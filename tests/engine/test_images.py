@@ -1,6 +1,5 @@
 """Page images: into vision retrievers and into prompts, noisy, one at a time, and never by their text."""
 
-from math import isnan
 
 import pytest
 
@@ -42,7 +41,7 @@ def test_a_passage_is_a_page_with_the_text_of_the_knowledge_base(home, seen):
 
 def test_only_pictures_are_damaged_without_an_engine(home, seen):
     finished = home.run(seen, "evaluate=[retrieval]")
-    assert all(isnan(value) for value in values(finished, kb="smudged", stage="page", metric="damaged").values())
+    assert {str(value) for value in values(finished, kb="smudged", stage="page", metric="damaged").values()} == {"nan"}
     assert set(values(finished, kb="clean", stage="page", metric="damaged").values()) == {0.0}
 
 

@@ -35,7 +35,7 @@ def test_a_reply_ends_at_a_stop_text_and_at_its_longest():
     assert (cut.tokens_out, cut.finish) == (3, "length")
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_documents_that_are_too_long_lose_their_end_and_the_question_stays():
     (given,) = answer(lease(40))
     assert (given.truncated, given.error) == (True, None)
@@ -73,7 +73,7 @@ def test_threads_are_in_no_key():
     assert identity(LlamaCpp(threads=1)) == identity(LlamaCpp(gpu_layers=3))
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_the_converted_model_says_what_llama_cpp_says_of_the_same_file(tmp_path, monkeypatch):
     """llama.cpp multiplies in 8 bits, so the two differ by a little at every token, and agree on what is clear."""
     from ohr.generators.transformers import Transformers

@@ -34,7 +34,7 @@ def loss(pages, chain):
     return float(np.mean(distances))
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [

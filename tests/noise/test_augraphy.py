@@ -8,13 +8,14 @@ import pytest
 from ohr.errors import PluginError
 from ohr.noise.augraphy import Augraphy
 
+NIGHTLY = pytest.mark.acceptance  # each effect is compiled anew by numba
 PAPER = [
     ("Folding", {}),  # numba in parallel
-    ("DirtyRollers", {"line_width_range": [1, 3]}),  # numba's own generators
     ("InkBleed", {}),
-    ("ShadowCast", {}),
-    ("LightingGradient", {}),
-    pytest.param("Letterpress", {}, marks=pytest.mark.slow),
+    pytest.param("DirtyRollers", {"line_width_range": [1, 3]}, marks=NIGHTLY),  # numba's own generators
+    pytest.param("ShadowCast", {}, marks=NIGHTLY),
+    pytest.param("LightingGradient", {}, marks=NIGHTLY),
+    pytest.param("Letterpress", {}, marks=NIGHTLY),
 ]
 
 

@@ -15,7 +15,7 @@ from speed.latex_parses import parses
 
 from .texts import real_pages
 
-pytestmark = [pytest.mark.ohrbench, pytest.mark.slow]
+pytestmark = [pytest.mark.ohrbench, pytest.mark.acceptance]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.errors import MissingExtra, PluginError
@@ -32,7 +32,6 @@ def plain(pages, queries):
 lengths = st.lists(st.integers(1, 9), min_size=1, max_size=12)
 
 
-@settings(max_examples=40)
 @given(lengths, st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(1, 40), st.integers(1, 14))
 def test_scores_are_those_of_the_formula_whatever_the_block(pages, queries, block, k):
     rng = np.random.default_rng(0)
