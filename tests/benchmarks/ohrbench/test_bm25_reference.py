@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Chunk
-from ohr.retrievers.bm25_reference import STOPWORDS, BM25Reference
+from ohr.retrievers.lexical.bm25_reference import STOPWORDS, BM25Reference
 
 WORDS = ["rain", "rains", "raining", "harbour", "Lease", "leases", "the", "1,234", "合同", "x_1", "dying", ""]
 corpora = st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), min_size=1, max_size=9)

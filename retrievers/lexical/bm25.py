@@ -13,7 +13,7 @@ from pydantic import Field
 
 from ohr.contracts import Chunk, Hit, Index, Retriever
 
-from .ranking import best
+from ..ranking import best
 from .tokenizers import TOKENIZERS, Language, Tokenizer
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, Retriever
 
-from .ranking import best
+from ..ranking import best
 from .tokenizers import TOKENIZERS, Language, Tokenizer
 
 _CLASSES = {"okapi": "BM25Okapi", "l": "BM25L", "plus": "BM25Plus"}
