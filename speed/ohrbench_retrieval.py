@@ -38,7 +38,7 @@ def plain(base: str, domains: list[str]) -> list[float]:
         sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "benchmarks" / "ohrbench"))
         import naive  # type: ignore[import-not-found]
 
-        from ohr.retrievers.lexical.bm25_reference import STOPWORDS
+        from ohr.retrievers.lexical.words import STOPWORDS
     with timed("read"):
         asked = json.loads((ROOT / "qas.json").read_text(encoding="utf-8"))
     scores = []
