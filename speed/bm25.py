@@ -15,7 +15,7 @@ import numpy as np
 
 from ohr import extras
 from ohr.contracts import Chunk
-from ohr.retrievers.bm25 import BM25
+from ohr.retrievers.lexical.bm25 import BM25
 
 
 def compare(name: str, texts: list[str], queries: list[str], limit: int) -> None:

@@ -38,7 +38,7 @@ def plain(base: str, domains: list[str]) -> list[float]:
         sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "benchmarks" / "ohrbench"))
         import naive  # type: ignore[import-not-found]
 
-        from ohr.retrievers.bm25_reference import STOPWORDS
+        from ohr.retrievers.lexical.words import STOPWORDS
     with timed("read"):
         asked = json.loads((ROOT / "qas.json").read_text(encoding="utf-8"))
     scores = []
@@ -65,7 +65,7 @@ def ours(base: str, domains: list[str], kept: Path | None = None, *, warm: bool 
         from ohr.metrics.dose import evidence_text
         from ohr.metrics.lcs import lcs_of_passages
         from ohr.ocr.precomputed import Precomputed
-        from ohr.retrievers.bm25_reference import BM25Reference
+        from ohr.retrievers.lexical.bm25_reference import BM25Reference
     scores = []
     chunker, retriever, source = Reference(base=base), BM25Reference(), Precomputed(root=ROOT / "retrieval_base" / base)
     with timed("read"):

@@ -23,7 +23,7 @@ from ohr.contracts import (
 )
 from ohr.noise.formatting import Formatting
 from ohr.noise.salt_and_pepper import SaltAndPepper
-from ohr.retrievers.bm25 import BM25
+from ohr.retrievers.lexical.bm25 import BM25
 from ohr.text.edits import apply
 
 

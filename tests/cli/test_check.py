@@ -91,8 +91,8 @@ def test_faults_as_json_end_with_2(ohr, edited):
     assert json.loads(result.stdout) == {
         "valid": False,
         "faults": [
-            "small.yaml:10: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, delta, "
-            "variant, tokenizer, language. Did you mean 'top_k'?"
+            "small.yaml:10: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, tokenizer, "
+            "language, delta, variant. Did you mean 'top_k'?"
         ],
     }
 
@@ -203,8 +203,8 @@ def test_what_the_machine_and_the_data_lack_is_told_together(ohr, needy):
         ),
         (
             "retrievers.0.topk=3",
-            "--set retrievers.0.topk=3: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, delta, "
-            "variant, tokenizer, language. Did you mean 'top_k'?",
+            "--set retrievers.0.topk=3: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, tokenizer, "
+            "language, delta, variant. Did you mean 'top_k'?",
         ),
     ],
 )

@@ -13,8 +13,8 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Image, PageRetriever, execution
 
-from .batches import fitting, parts
-from .embedders import check_device, check_model, model_identity
+from ..batches import fitting, parts
+from ..embedders import check_device, check_model, model_identity
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 _LONGEST = 2000  # characters of a query; no benchmark's question is longer

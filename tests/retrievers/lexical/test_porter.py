@@ -1,8 +1,13 @@
+import json
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.retrievers.porter import stem
+from ohr.retrievers.lexical.porter import stem
+from ohr.retrievers.lexical.words import different_words
 
 _SUFFIXES = """
 s es ies ed ied eed ing y yy ly alli logi ational tional ation izer bli eli entli ousli ator alism iveness fulness
@@ -51,3 +56,18 @@ def test_stems_are_those_of_nltk(word):
 )
 def test_a_word_has_the_stem_of_the_published_code(word, stemmed):
     assert stem(word) == stemmed
+
+
+@pytest.mark.ohrbench
+def test_stems_of_every_word_of_the_real_data_are_those_of_nltk():
+    nltk = pytest.importorskip("nltk.stem.porter").PorterStemmer()
+    if "OHRBENCH_DATA" not in os.environ:
+        pytest.skip("OHRBENCH_DATA names no folder")
+    root = Path(os.environ["OHRBENCH_DATA"])
+    texts = [
+        page["text"] for path in (root / "retrieval_base").rglob("*.json") for page in json.loads(path.read_bytes())
+    ]
+    texts += [question["questions"] for question in json.loads((root / "qas.json").read_bytes())]
+    words = {word for text in texts for word in different_words(text)}
+    assert len(words) > 50_000
+    assert {word: stem(word) for word in words} == {word: nltk.stem(word) for word in words}

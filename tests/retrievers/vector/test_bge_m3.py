@@ -2,7 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from ohr.contracts import Chunk
-from ohr.retrievers.bge_m3 import BgeM3, _model
+from ohr.retrievers.vector.bge_m3 import BgeM3, _model
 
 TEXTS = ["the observatory was founded in 1923", "a lazy dog", "rain fell on the old harbour wall", "a lazy dog"]
 QUERY = "when was the observatory founded"

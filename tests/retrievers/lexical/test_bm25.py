@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Chunk
-from ohr.retrievers.bm25 import BM25
+from ohr.retrievers.lexical.bm25 import BM25
 
 corpora = st.lists(
     st.lists(st.sampled_from(["rain", "harbour", "lease", "rent", "may", "wall", "x1"]), max_size=12).map(" ".join),

@@ -5,8 +5,8 @@ import pytest
 from ohr.contracts import Chunk
 from ohr.errors import PluginError
 from ohr.keys import identity
-from ohr.retrievers.dense import Dense, encoder
-from ohr.retrievers.vectors import VectorSearch
+from ohr.retrievers.vector.dense import Dense, encoder
+from ohr.retrievers.vector.vectors import VectorSearch
 
 
 def chunks(*texts):
@@ -199,7 +199,7 @@ def test_an_exact_search_in_blocks_finds_what_a_sort_of_all_scores_finds(monkeyp
     rng = np.random.default_rng(0)
     vectors, queries = (rng.normal(size=(count, 16)).astype(np.float32) for count in (200, 30))
     vectors[150] = vectors[3]  # a tie, which the order of the chunks decides
-    monkeypatch.setattr("ohr.retrievers.vectors._BLOCK", 1000)
+    monkeypatch.setattr("ohr.retrievers.vector.vectors._BLOCK", 1000)
     found = VectorSearch.build(vectors, "exact", "test").search(queries, 10)
     expected = np.argsort(-(queries[:, None] * vectors).sum(2), axis=1, kind="stable")[:, :10]
     assert [[hit.place for hit in hits] for hits in found] == expected.tolist()

@@ -16,10 +16,10 @@ from ohr.contracts import Chunk, Hit, Index, Retriever, execution
 from ohr.errors import PluginError
 from ohr.messages.wording import counted
 
-from .batches import parts
-from .embedders import check_device, check_model, folder_of, model_identity
+from ..batches import parts
+from ..embedders import check_device, check_model, folder_of, model_identity
+from ..ranking import best
 from .maxsim import PageVectors
-from .ranking import best
 
 _QUERIES = 128  # queries whose scores of all chunks are held at once
 

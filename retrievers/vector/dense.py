@@ -14,8 +14,8 @@ from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, Retriever, execution
 from ohr.messages.wording import counted
 
-from .batches import fitting, told
-from .embedders import Embedder, Pooling, check_device, check_model, embedder, folder_of, model_identity
+from ..batches import fitting, told
+from ..embedders import Embedder, Pooling, check_device, check_model, embedder, folder_of, model_identity
 from .vectors import IndexType, Vectors, VectorSearch
 
 

@@ -17,10 +17,10 @@ from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
 from ohr.files.images import bounded
 
-from .batches import told
-from .embedders import folder_of
-from .vectors import VectorSearch
-from .vision import Encoder, VisionRetriever, embed_pages, embed_queries
+from ..batches import told
+from ..embedders import folder_of
+from ..vector.vectors import VectorSearch
+from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
 Pooling = Literal["weighted_mean", "mean", "last"]
 

@@ -13,7 +13,7 @@ from ohr.contracts import Hit
 from ohr.errors import PluginError
 from ohr.messages.wording import counted
 
-from .ranking import best
+from ..ranking import best
 
 Vectors = NDArray[np.float32]
 """(items, dim), unit length where the score is the cosine."""

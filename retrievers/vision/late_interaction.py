@@ -14,10 +14,10 @@ from ohr import extras
 from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
 
-from .batches import told
-from .embedders import folder_of, looks_local
-from .maxsim import PageVectors
-from .vision import Encoder, VisionRetriever, embed_pages, embed_queries
+from ..batches import told
+from ..embedders import folder_of, looks_local
+from ..vector.maxsim import PageVectors
+from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,16 @@ import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, Retriever
+from ohr.contracts import Chunk, Hit, Index
 
-from .ranking import best
-from .tokenizers import TOKENIZERS, Language, Tokenizer
+from ..ranking import best
+from .words import Lexical
 
 _CLASSES = {"okapi": "BM25Okapi", "l": "BM25L", "plus": "BM25Plus"}
 
 
-class BM25Okapi(Retriever):
-    """Ranks chunks with rank-bm25: slow (use `bm25` to search much), but the very code that many papers ran.
+class BM25Okapi(Lexical):
+    """Ranks chunks with rank-bm25: slow (`bm25` searches large corpora), but the very code that many papers ran.
 
     Okapi can score a chunk that holds a very common word below 0; what scores 0 or less is found last, as there.
     """
@@ -27,15 +27,7 @@ class BM25Okapi(Retriever):
     kind: Literal["bm25_okapi"] = "bm25_okapi"
     extra: ClassVar[str | None] = "bm25"
     packages: ClassVar[tuple[str, ...]] = ("rank-bm25", "jieba")
-    k1: Annotated[float, Field(gt=0, description="How late repeated words stop counting.")] = 1.5
-    b: Annotated[float, Field(ge=0, le=1, description="How much long chunks are penalised.")] = 0.75
     variant: Annotated[Literal["okapi", "l", "plus"], Field(description="Class of rank-bm25.")] = "okapi"
-    tokenizer: Annotated[
-        Tokenizer, Field(description="words; stems (words by Porter's stemmer); whitespace (as they stand).")
-    ] = "words"
-    language: Annotated[
-        Language, Field(description="auto and zh cut runs of Chinese with jieba, en leaves them whole.")
-    ] = "auto"
 
     def check(self) -> None:
         """Raise when rank-bm25 is missing."""
@@ -43,14 +35,13 @@ class BM25Okapi(Retriever):
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
         """Count every word of every chunk."""
-        cut = TOKENIZERS[self.tokenizer]
-        return self._made([list(cut(chunk.text, self.language)) for chunk in chunks])
+        return self._indexed([list(self.cut(chunk.text)) for chunk in chunks])
 
     def load(self, folder: Path) -> Index:
-        """Read a saved index; rank-bm25 has no files of its own, so that it counts again."""
-        return self._made(json.loads((folder / "tokens.json").read_text()))
+        """Read the words of a saved index and count again: rank-bm25 has no files of its own."""
+        return self._indexed(json.loads((folder / "tokens.json").read_text()))
 
-    def _made(self, tokens: list[list[str]]) -> "OkapiIndex":
+    def _indexed(self, tokens: list[list[str]]) -> "OkapiIndex":
         library = extras.load("rank_bm25", "bm25")
         # rank-bm25 divides by the number of words
         engine = getattr(library, _CLASSES[self.variant])(tokens, k1=self.k1, b=self.b) if any(tokens) else None
@@ -67,10 +58,9 @@ class OkapiIndex:
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank by score; ties in the order of the chunks."""
-        if self.engine is None or k <= 0:
+        if self.engine is None:
             return [[] for _ in queries]
-        cut, language = TOKENIZERS[self.retriever.tokenizer], self.retriever.language
-        return [best(np.asarray(self.engine.get_scores(cut(query, language))), k) for query in queries]
+        return [best(np.asarray(self.engine.get_scores(self.retriever.cut(query))), k) for query in queries]
 
     def save(self, folder: Path) -> None:
         """Write the words."""

@@ -5,7 +5,7 @@ from ohr.contracts import Chunk
 from ohr.errors import PluginError, SpecError
 from ohr.keys import identity
 from ohr.retrievers.hybrid import Hybrid
-from ohr.retrievers.visrag import VisRag, pooled
+from ohr.retrievers.vision.visrag import VisRag, pooled
 from ohr.spec.read import read_spec
 
 QUERIES = ["When did the lease begin?", "What is the observatory founded in 1923 by Margaret Ellison, and where?", "x"]
