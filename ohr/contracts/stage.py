@@ -2,6 +2,7 @@
 
 from abc import ABC
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -11,6 +12,21 @@ from pydantic.fields import FieldInfo
 def execution(description: str, **limits: Any) -> Any:
     """Field that changes how fast a stage runs but not what it gives; it is left out of every key."""
     return Field(description=description, json_schema_extra={"execution": True}, **limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What one open stage occupies, for the scheduler.
+
+    Args:
+        cpus: cores that it keeps busy.
+        gpus: GPUs that it needs; a fraction shares one.
+        alone: it holds a model, so that only one such stage is open at a time on a device.
+    """
+
+    cpus: float = 1
+    gpus: float = 0
+    alone: bool = False
 
 
 class Stage(BaseModel, ABC):
@@ -39,8 +55,12 @@ class Stage(BaseModel, ABC):
     def check(self) -> None:
         """Raise if the stage cannot run here (missing extra, model, file); quick, called before any work."""
 
+    def resources(self) -> Resources:
+        """Return what the stage occupies while it is open; override where it loads a model or uses several cores."""
+        return Resources()
+
     def identity(self) -> Mapping[str, object]:
-        """Give the JSON values that decide the stage's results; override where a field is a path to content."""
+        """Return the JSON values that decide the stage's results; override where a field is a path to content."""
         fields = type(self).model_fields
         dumped = self.model_dump(mode="json")
         return {name: value for name, value in dumped.items() if not _is_execution(fields[name].json_schema_extra)}

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -31,7 +30,7 @@ from ohr.engine.timing import remember
 from ohr.engine.work import Work
 from ohr.keys import key
 from ohr.metrics.dose import by_page, dose, own_passages, undefined_dose
-from ohr.models.hub import STORE_VARIABLE
+from ohr.models.resident import holding
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.results.folder import Attributed, Results, find_finished, write_results
 from ohr.spec.model import KnowledgeBase, Named, Spec
@@ -94,7 +93,7 @@ def run(
     work = Work(spec.max_failures)
     progress = progress or Quiet()
     executor = executor or LocalExecutor(workers or os.cpu_count() or 1, spec.plugin_files)
-    with _store_for_models(store):
+    with holding():
         spec = calibrate(spec, Workshop(inputs, Store(store), executor, progress, work))
         spec, trials = with_trials(spec)
         return _run(Recipe(spec, inputs), trials, Store(store), runs, executor, progress, work)
@@ -108,7 +107,7 @@ def calibrated(spec: Spec, *, store: Path, workers: int, limit: int | None, prog
     check_stages(spec)
     spec = limited(spec, limit)
     executor = LocalExecutor(workers, spec.plugin_files)
-    with _store_for_models(store):
+    with holding():
         return calibrate(spec, Workshop(read_inputs(spec), Store(store), executor, progress, Work(spec.max_failures)))
 
 
@@ -373,17 +372,3 @@ def _names(cell: Cell) -> Row:
         "chunker": cell.chunker.name if cell.chunker else None,
         "retriever": cell.retriever.name if cell.retriever else None,
     }
-
-
-@contextmanager
-def _store_for_models(store: Path) -> Iterator[None]:
-    """Let stages keep converted models in this run's store."""
-    before = os.environ.get(STORE_VARIABLE)
-    os.environ[STORE_VARIABLE] = str(store)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[STORE_VARIABLE]
-        else:
-            os.environ[STORE_VARIABLE] = before
