@@ -30,9 +30,9 @@ _DATE = re.compile(
     rf"(?:\d\d? )?{_MONTH}(?: \d\d?\b)?(?:,? \d{{4}}\b)?|\b(?:1\d|20)\d\d\b(?![,.]\d)"
     r"|(?:\d{4}年)?\d\d?月(?:\d\d?日)?|\d{4}年"
 )
-_NO_UNIT = "of|in|and|to|on|for|by|at|or|the|with|as|from|is|are|was|were|a"
+_NO_UNIT = "per|of|in|and|to|on|for|by|at|or|the|with|as|from|is|are|was|were|a"
 _NUMBER = re.compile(
-    rf"(?<![\w.])[€£$¥]?\s?\d+(?:[.,:]\d+)*(?: (?:million|billion|thousand))?"
+    rf"(?<![A-Za-z0-9_.])[€£$¥]?\s?\d+(?:[.,:]\d+)*(?: (?:million|billion|thousand))?"
     rf"(?:\s?%| per ?cent| (?!(?:{_NO_UNIT})\b)[a-z]+|[{HAN}])?"
 )
 """A number with the sign of its currency or the word of its unit."""
@@ -67,7 +67,7 @@ def _answer(question: str, passages: Sequence[str]) -> str:
         return no if _NEGATION.search(sentence.lower()) else yes
     figure = _DATE if _DATE_ASKED.search(asked) else _NUMBER if _NUMBER_ASKED.search(asked) else None
     found = (match[0].strip() for match in figure.finditer(sentence)) if figure else iter(())
-    return next((text for text in found if text not in question), sentence)
+    return next((text for text in found if not {*words(text)} <= {*words(question)}), sentence)
 
 
 def _sentences(passage: str) -> Iterator[str]:

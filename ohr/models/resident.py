@@ -77,4 +77,4 @@ def _close(model: Any, close: Callable[[Any], None] | None) -> None:
     try:
         close(model)
     except Exception as error:  # an engine that does not shut down must not fail the stage that follows
-        _log.warning("a model did not close: %s: %s", type(error).__name__, error)
+        _log.warning("a model did not close: %s: %s", type(error).__name__, str(error))
