@@ -79,7 +79,8 @@ class ChatClient:
 
     async def _made(self, body: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
         try:  # in a thread: rendering and packing page images takes long
-            return await extras.load("anyio", "openai").to_thread.run_sync(body)
+            made: Mapping[str, Any] = await extras.load("anyio", "openai").to_thread.run_sync(body)
+            return made
         except Exception as error:  # a benchmark or a noise may raise anything while it makes an image
             raise Failure(f"no page image: {type(error).__name__}: {error}") from error
 
@@ -165,9 +166,14 @@ def _completion(text: str, seconds: float, opening: str) -> Completion:
         reason = refusal if isinstance(refusal, str) else "content filter"
         raise Failure(f"the model refused to answer: {_excerpt(reason)}")
     finish: Literal["stop", "length"] = "length" if choice.get("finish_reason") == "length" else "stop"
-    counts = [usage.get(name) if isinstance(usage, dict) else 0 for name in ("prompt_tokens", "completion_tokens")]
-    tokens = [count if isinstance(count, int) else 0 for count in counts]  # some servers leave them out
-    return Completion(content.removeprefix(opening), *tokens, seconds, finish)
+    counts = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    return Completion(content.removeprefix(opening), *counts, seconds, finish)
+
+
+def _count(usage: Any, name: str) -> int:
+    """Read a token count; some servers leave it out, or write something else."""
+    value = usage.get(name) if isinstance(usage, dict) else 0
+    return value if isinstance(value, int) else 0
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:

@@ -11,7 +11,6 @@ from ohr.contracts import Chunk, Completion, Hit, Image, Page
 from ohr.errors import OhrError
 from ohr.files import images
 
-
 _LONGEST_ERROR = 2000
 """Characters of an error text: a server may send megabytes, and each failure is printed and stored."""
 
