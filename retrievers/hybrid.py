@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ohr.contracts import Chunk, Hit, Index, PageView, Retriever
+from ohr.contracts import Chunk, Hit, Index, PageView, Resources, Retriever
 
-from .parts import Part, index_parts, notes_of, part_identity
+from .parts import Part, index_parts, joint_resources, notes_of, part_identity
 
 
 class Hybrid(Retriever):
@@ -42,6 +42,10 @@ class Hybrid(Retriever):
         """Check every part."""
         for part in self.retrievers:
             part.check()
+
+    def resources(self) -> Resources:
+        """Return what the parts occupy together."""
+        return joint_resources(*(part.resources() for part in self.retrievers))
 
     def identity(self) -> Mapping[str, object]:
         """Identify the parts as they identify themselves."""

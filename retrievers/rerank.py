@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -12,13 +11,15 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, PageView, Retriever, execution
+from ohr.contracts import Chunk, Hit, Index, PageView, Resources, Retriever, execution
 from ohr.errors import PluginError
 from ohr.messages.wording import counted
+from ohr.models.check import check_device, model_resources
+from ohr.models.memory import fitting
+from ohr.models.resident import resident
 
-from .batches import fitting
-from .embedders import check_device, check_model, folder_of, model_identity
-from .parts import Part, index_parts, notes_of, part_identity
+from .embedders import check_model, folder_of, model_identity
+from .parts import Part, index_parts, joint_resources, notes_of, part_identity
 
 
 class Rerank(Retriever):
@@ -53,6 +54,10 @@ class Rerank(Retriever):
         check_model("retriever rerank", self.model, self.revision)
         check_device("retriever rerank", self.device, "dense")
         self.retriever.check()
+
+    def resources(self) -> Resources:
+        """Return what the cross-encoder and the part occupy together."""
+        return joint_resources(model_resources(self.device), self.retriever.resources())
 
     def identity(self) -> Mapping[str, object]:
         """Identify the model and the part by content."""
@@ -107,8 +112,7 @@ class RerankIndex:
         self.found.save(folder / "0")
 
 
-@lru_cache(maxsize=2)
-def _reader(model: str, revision: str | None, max_tokens: int, device: str) -> Any:
+def _loaded(model: str, revision: str | None, max_tokens: int, device: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library, torch = extras.load("sentence_transformers", "dense"), extras.load("torch", "dense")
     extras.load("transformers", "dense").utils.logging.disable_progress_bar()
@@ -123,8 +127,9 @@ def _reader(model: str, revision: str | None, max_tokens: int, device: str) -> A
 
 
 def reader(retriever: Rerank) -> Any:
-    """Load a reranker's CrossEncoder, once."""
-    return _reader(retriever.model, retriever.revision, retriever.max_tokens, retriever.device)
+    """Return a reranker's CrossEncoder, which is loaded if it is not in memory."""
+    settings = (retriever.model, retriever.revision, retriever.max_tokens, retriever.device)
+    return resident(("rerank", *settings), lambda: _loaded(*settings))
 
 
 def _scores(retriever: Rerank, pairs: Sequence[tuple[str, str]]) -> list[float]:

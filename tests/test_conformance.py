@@ -86,9 +86,9 @@ def generator_arguments(kind: str, fixture: Callable[[str], Any]) -> dict[str, o
         case "openai" | "openai_vision":
             return {"base_url": fixture("chat_server").url, "model": "echo"}
         case "transformers":
-            return {"model": str(fixture("tiny_model")), "max_new_tokens": 8, "batch_size": 2}
+            return {"model": str(fixture("tiny_model")), "max_tokens": 8, "batch_size": 2}
         case "transformers_vision":
-            return {"model": str(fixture("tiny_vision_model")), "max_new_tokens": 8}
+            return {"model": str(fixture("tiny_vision_model")), "max_tokens": 8}
         case "llama_cpp":
             return {"max_tokens": 4, "context": 256, "threads": 1}
         case "vllm":

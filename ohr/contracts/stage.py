@@ -2,7 +2,6 @@
 
 from abc import ABC
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
@@ -17,12 +16,12 @@ def execution(description: str, **limits: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What one item of a stage needs.
+    """What one open stage occupies, for the scheduler.
 
     Args:
-        cpus: cores.
-        gpus: devices.
-        alone: it holds a model that fills a device: one such stage is open on a device at a time.
+        cpus: cores that it keeps busy.
+        gpus: GPUs that it needs; a fraction shares one.
+        alone: it holds a model, so that only one such stage is open at a time on a device.
     """
 
     cpus: float = 1
@@ -55,19 +54,15 @@ class Stage(BaseModel, ABC):
             raise ValueError("must not be true or false")
         return value
 
-    def resources(self) -> Resources:
-        """Return what one item of this stage needs."""
-        return Resources()
-
-    def open(self) -> AbstractContextManager[object]:
-        """Hold what the stage loads until the context ends."""
-        return nullcontext()
-
     def check(self) -> None:
         """Raise if the stage cannot run here (missing extra, model, file); quick, called before any work."""
 
+    def resources(self) -> Resources:
+        """Return what the stage occupies while it is open; override where it loads a model or uses several cores."""
+        return Resources()
+
     def identity(self) -> Mapping[str, object]:
-        """Give the JSON values that decide the stage's results; override where a field is a path to content."""
+        """Return the JSON values that decide the stage's results; override where a field is a path to content."""
         fields = type(self).model_fields
         dumped = self.model_dump(mode="json")
         return {name: value for name, value in dumped.items() if not _is_execution(fields[name].json_schema_extra)}

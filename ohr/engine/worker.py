@@ -16,6 +16,7 @@ from typing import NoReturn
 from ohr.contracts import Stage
 from ohr.engine.executors.base import Setup, reason
 from ohr.errors import StoreError
+from ohr.models.resident import holding
 from ohr.steps.step import Context, Ready, Report, Work
 from ohr.steps.watch import Watch
 from ohr.store import open_store
@@ -45,7 +46,7 @@ class _Worker:
             return
         self.release()
         scope = ExitStack()
-        scope.enter_context(stage.open())
+        scope.enter_context(holding())
         self.stage, self.scope = stage, scope
 
     def release(self) -> None:

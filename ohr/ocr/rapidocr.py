@@ -1,14 +1,14 @@
 """PP-OCR (Chinese and English) through rapidocr and onnxruntime; the models come with the package."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Image, OcrBackend, Recognition, execution
+from ohr.contracts import Image, OcrBackend, Recognition, Resources, execution
+from ohr.models.resident import resident
 from ohr.ocr.reading_order import Line, in_reading_order
 
 _LANGUAGES = ("en", "zh")
@@ -32,18 +32,21 @@ class RapidOcr(OcrBackend):
         extras.require("rapidocr", "ocr")
         extras.require("onnxruntime", "ocr")
 
+    def resources(self) -> Resources:
+        """Return what the engine occupies."""
+        return Resources(cpus=self.threads)
+
     def reads(self, language: str) -> bool:
         """Tell whether PP-OCR's packaged model reads `language`."""
         return language in _LANGUAGES
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:
         """Read each image."""
-        engine = _engine(self.threads)
+        engine = resident(("rapidocr", self.threads), lambda: _started(self.threads))
         return [_read(engine, image, self.min_confidence) for image in images]
 
 
-@lru_cache(maxsize=2)
-def _engine(threads: int) -> Any:
+def _started(threads: int) -> Any:
     import logging
 
     rapidocr = extras.load("rapidocr", "ocr")

@@ -12,6 +12,7 @@ from ohr import extras
 from ohr.contracts import Image, OcrBackend, Recognition
 from ohr.errors import PluginError
 from ohr.keys import file_digest
+from ohr.models.resident import resident
 from ohr.ocr import leptonica
 
 _CODES = {"en": "eng", "zh": "chi_sim", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "ja": "jpn", "ko": "kor"}
@@ -67,9 +68,13 @@ def _digest(pack: Path) -> str:
     return file_digest(pack)
 
 
-@lru_cache(maxsize=4)
 def _engine(languages: str, psm: int, folder: Path) -> Any:
-    """Start the engine once per process; loading its model takes longer than reading a short page."""
+    """Return the engine, which is started if it is not in memory: that takes longer than reading a short page."""
+    settings = (languages, psm, folder)
+    return resident(("tesseract", *settings), lambda: _started(*settings), lambda engine: engine.End())
+
+
+def _started(languages: str, psm: int, folder: Path) -> Any:
     tesserocr = extras.load("tesserocr", "ocr")
     leptonica.keep_messages()
     return tesserocr.PyTessBaseAPI(path=str(folder), lang=languages, psm=psm, oem=tesserocr.OEM.LSTM_ONLY)

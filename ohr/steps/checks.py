@@ -11,6 +11,9 @@ from ohr.contracts import Chunk, Completion, Hit, Image, Page
 from ohr.errors import OhrError
 from ohr.files import images
 
+_LONGEST_ERROR = 2000
+"""Characters of an error text: a server may send megabytes, and each failure is printed and stored."""
+
 
 class BrokenContract(OhrError):
     """A plugin gave back something that its contract rules out."""
@@ -58,17 +61,63 @@ def checked_hits(hits: Any, size: int, top_k: int) -> list[Hit]:
 
 
 def checked_completion(completion: Any) -> Completion:
-    """Check a reply; a broken one becomes a completion with an error."""
+    """Check a reply, so that what is stored can always be written; a broken one becomes a completion with an error.
+
+    A token count or a time that is none becomes 0; control characters of an error text are escaped.
+    """
     if not isinstance(completion, Completion) or not isinstance(completion.text, str):
-        told = getattr(completion, "text", completion)
-        return Completion("", finish="error", error=f"a reply must be a Completion with text, not {told!r:.60}")
-    # half a character, where a reply was cut, cannot be written to a file
-    text = completion.text.encode("utf-8", "replace").decode()
+        given = getattr(completion, "text", completion)
+        return _failed(f"a reply must be a Completion with text, not {type(given).__name__}")
+    if not (completion.error is None or isinstance(completion.error, str)):
+        return _failed(f"a completion's error must be text or None, not {type(completion.error).__name__}")
+    if not (isinstance(completion.finish, str) and completion.finish in ("stop", "length", "error")):
+        return _failed("a completion's finish must be stop, length or error")
+    if not isinstance(completion.truncated, bool):
+        return _failed(f"a completion's truncated must be true or false, not {type(completion.truncated).__name__}")
+    error = completion.error
+    if error is not None or completion.finish == "error":
+        error = _escaped(error or "no reason was given")
+    return replace(
+        completion,
+        text=_writable(completion.text),
+        tokens_in=_count(completion.tokens_in),
+        tokens_out=_count(completion.tokens_out),
+        seconds=_seconds(completion.seconds),
+        finish=completion.finish if error is None else "error",
+        error=error,
+    )
+
+
+def _failed(error: str) -> Completion:
+    return Completion("", finish="error", error=error)
+
+
+def _writable(text: str) -> str:
+    """Replace half a character, such as the end of a reply that was cut: it cannot be written to a file."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _escaped(text: str) -> str:
+    """Write control characters as Python does, since a terminal would obey them; very long texts lose their end."""
+    shown = (sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text[:_LONGEST_ERROR])
+    return "".join(shown) + "…" * (len(text) > _LONGEST_ERROR)
+
+
+def _count(value: Any) -> int:
+    """Return a count that a 64-bit integer holds, or 0."""
     try:
-        tokens_in, tokens_out = int(completion.tokens_in), int(completion.tokens_out)
-    except (TypeError, ValueError):
-        return Completion("", finish="error", error="token counts must be whole numbers")
-    return replace(completion, text=text, tokens_in=tokens_in, tokens_out=tokens_out)
+        count = int(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+    return count if 0 <= count < 2**63 else 0
+
+
+def _seconds(value: Any) -> float:
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return seconds if isfinite(seconds) and seconds >= 0 else 0.0
 
 
 def _shape(image: Any) -> str:

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, Retriever, execution
+from ohr.contracts import Chunk, Hit, Index, Resources, Retriever, execution
 from ohr.errors import PluginError
 from ohr.messages.wording import counted
+from ohr.models.check import check_device, model_resources
+from ohr.models.memory import parts
+from ohr.models.resident import resident
 
-from ..batches import parts
-from ..embedders import check_device, check_model, folder_of, model_identity
-from ..ranking import best
+from .embedders import check_model, folder_of, model_identity
 from .maxsim import PageVectors
 
 _QUERIES = 128  # queries whose scores of all chunks are held at once
@@ -54,6 +55,10 @@ class BgeM3(Retriever):
             extras.require(module, "dense")
         check_model("retriever bge_m3", self.model, None)
         check_device("retriever bge_m3", self.device, "dense")
+
+    def resources(self) -> Resources:
+        """Return what the loaded model occupies."""
+        return model_resources(self.device)
 
     def identity(self) -> Mapping[str, object]:
         """Identify a local model by its content."""
@@ -130,8 +135,11 @@ class BgeM3Index:
         self.pages.save(folder)
 
 
-@lru_cache(maxsize=1)
 def _model(model: str, device: str) -> Any:
+    return resident(("bge_m3", model, device), lambda: _loaded(model, device))
+
+
+def _loaded(model: str, device: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library = extras.load("FlagEmbedding", "dense")
     extras.load("transformers", "dense").utils.logging.disable_progress_bar()

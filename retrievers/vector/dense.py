@@ -11,11 +11,13 @@ import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, Retriever, execution
+from ohr.contracts import Chunk, Hit, Index, Resources, Retriever, execution
 from ohr.messages.wording import counted
+from ohr.models.check import check_device, model_resources
+from ohr.models.memory import batch_note, fitting
+from ohr.models.resident import resident
 
-from ..batches import fitting, told
-from ..embedders import Embedder, Pooling, check_device, check_model, embedder, folder_of, model_identity
+from .embedders import Embedder, Pooling, check_model, embedder, folder_of, model_identity
 from .vectors import IndexType, Vectors, VectorSearch
 
 
@@ -62,6 +64,10 @@ class Dense(Retriever):
         check_model("retriever dense", self.model, self.revision)
         check_device("retriever dense", self.device, "dense")
 
+    def resources(self) -> Resources:
+        """Return what the loaded model occupies."""
+        return model_resources(self.device)
+
     def identity(self) -> Mapping[str, object]:
         """Identify a local model by its content, a hub model by its name and revision."""
         return {**super().identity(), "model": model_identity(self.model, self.revision)}
@@ -99,8 +105,7 @@ class DenseIndex:
         self.found.save(folder)
 
 
-@lru_cache(maxsize=2)
-def _encoder(model: str, revision: str | None, pooling: Pooling | None, max_tokens: int | None, device: str) -> Any:
+def _loaded(model: str, revision: str | None, pooling: Pooling | None, max_tokens: int | None, device: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library = extras.load("sentence_transformers", "dense")
     extras.load("transformers", "dense").utils.logging.disable_progress_bar()
@@ -119,9 +124,10 @@ def _encoder(model: str, revision: str | None, pooling: Pooling | None, max_toke
 
 
 def encoder(retriever: Dense) -> Any:
-    """Load a retriever's SentenceTransformer, once."""
+    """Return a retriever's SentenceTransformer, which is loaded if it is not in memory."""
     pooling = retriever.pooling or retriever.preset.pooling
-    return _encoder(retriever.model, retriever.revision, pooling, retriever.max_tokens, retriever.device)
+    settings = (retriever.model, retriever.revision, pooling, retriever.max_tokens, retriever.device)
+    return resident(("dense", *settings), lambda: _loaded(*settings))
 
 
 @lru_cache(maxsize=4)
@@ -143,7 +149,7 @@ def _embed(retriever: Dense, texts: Sequence[str]) -> tuple[Vectors, tuple[str, 
         ),
         retriever.batch_size,
     )
-    return np.ascontiguousarray(vectors, dtype=np.float32), told(retriever.batch_size, fitted)
+    return np.ascontiguousarray(vectors, dtype=np.float32), batch_note(retriever.batch_size, fitted)
 
 
 def _cut(retriever: Dense, texts: Sequence[str]) -> tuple[str, ...]:

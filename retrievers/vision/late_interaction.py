@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from ohr import extras
 from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
+from ohr.models.memory import batch_note
+from ohr.models.resident import resident
 
-from ..batches import told
-from ..embedders import folder_of, looks_local
-from ..vector.maxsim import PageVectors
-from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
+from .embedders import folder_of, looks_local
+from .maxsim import PageVectors
+from .vision import Encoder, VisionRetriever, embed_pages, embed_queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +65,19 @@ class LateInteraction(VisionRetriever):
         fitted = [self.batch_size]
         pages = embed_pages(self.encoder(), images, fitted)
         vectors = PageVectors.gather(pages, self.device, f"retriever {self.kind}")
-        return LateIndex(vectors, self, told(self.batch_size, fitted[0]))
+        return LateIndex(vectors, self, batch_note(self.batch_size, fitted[0]))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
         return LateIndex(PageVectors.load(folder, self.device), self)
 
     def encoder(self) -> Encoder:
-        """Load the model, once."""
+        """Return the model, which is loaded if it is not in memory."""
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         extras.load("transformers", "dense").utils.logging.disable_progress_bar()
         with extras.loading(f"retriever {self.kind}", self.model):
-            return _loaded(classes_of(self), self.model, self.revision, self.weights, self.device)
+            settings = (classes_of(self), self.model, self.revision, self.weights, self.device)
+            return resident((self.kind, *settings), lambda: _loaded(*settings))
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,6 @@ def _options(revision: str | None) -> dict[str, str]:
     return {"revision": revision} if revision else {}
 
 
-@lru_cache(maxsize=1)
 def _loaded(classes: Classes, model: str, revision: str | None, dtype: str, device: str) -> LateEncoder:
     torch, library = extras.load("torch", "dense"), extras.load(classes.library, classes.extra)
     place, options = folder_of(model), _options(revision)

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Image, PageRetriever, execution
+from ohr.contracts import Image, PageRetriever, Resources, execution
+from ohr.models.check import check_device, model_resources
+from ohr.models.memory import fitting, parts
 
-from ..batches import fitting, parts
-from ..embedders import check_device, check_model, model_identity
+from .embedders import check_model, model_identity
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 _LONGEST = 2000  # characters of a query; no benchmark's question is longer
@@ -57,13 +58,17 @@ class VisionRetriever(PageRetriever):
         check_model(f"retriever {self.kind}", self.model, self.revision)
         check_device(f"retriever {self.kind}", self.device, "dense")
 
+    def resources(self) -> Resources:
+        """Return what the loaded model occupies."""
+        return model_resources(self.device)
+
     def identity(self) -> Mapping[str, object]:
         """Identify a local model by its content, and say the type of its weights."""
         return {**super().identity(), "model": model_identity(self.model, self.revision), "dtype": self.weights}
 
     @abstractmethod
     def encoder(self) -> Encoder:
-        """Load the model, once."""
+        """Return the model, which is loaded if it is not in memory."""
 
 
 def embed_pages(encoder: Encoder, images: Iterable[Image], fitted: list[int]) -> Iterator[NDArray[Any]]:

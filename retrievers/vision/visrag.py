@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,11 +15,12 @@ from ohr import extras
 from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
 from ohr.files.images import bounded
+from ohr.models.memory import batch_note
+from ohr.models.resident import resident
 
-from ..batches import told
-from ..embedders import folder_of
-from ..vector.vectors import VectorSearch
-from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
+from .embedders import folder_of
+from .vectors import VectorSearch
+from .vision import Encoder, VisionRetriever, embed_pages, embed_queries
 
 Pooling = Literal["weighted_mean", "mean", "last"]
 
@@ -62,18 +62,18 @@ class VisRag(VisionRetriever):
         pages = list(embed_pages(self.encoder(), images, fitted))
         vectors = np.stack(pages).astype(np.float32) if pages else np.zeros((0, 1), dtype=np.float32)
         found = VectorSearch.build(vectors, "exact", "retriever visrag")
-        return VisRagIndex(found, self, told(self.batch_size, fitted[0]))
+        return VisRagIndex(found, self, batch_note(self.batch_size, fitted[0]))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
         return VisRagIndex(VectorSearch.load(folder), self)
 
     def encoder(self) -> Encoder:
-        """Load the model, once."""
-        place = (folder_of(self.model), self.revision, self.weights, self.device)
+        """Return the model, which is loaded if it is not in memory."""
+        settings = (folder_of(self.model), self.revision, self.weights, self.device, self.trust_remote_code)
         with extras.loading("retriever visrag", self.model):
             try:
-                model, processor = _loaded(*place, self.trust_remote_code)
+                model, processor = resident(("visrag", *settings), lambda: _loaded(*settings))
             except ValueError as error:
                 if "trust_remote_code" not in str(error):
                     raise
@@ -170,7 +170,6 @@ def _reads_by_itself(model: Any) -> bool:
     return {"text", "image", "tokenizer"} <= signature(model.forward).parameters.keys()
 
 
-@lru_cache(maxsize=1)
 def _loaded(model: str, revision: str | None, dtype: str, device: str, trusted: bool) -> tuple[Any, Any]:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     torch, library = extras.load("torch", "dense"), extras.load("transformers", "dense")

@@ -80,6 +80,6 @@ def test_the_converted_model_says_what_llama_cpp_says_of_the_same_file(tmp_path,
 
     monkeypatch.setenv("OHR_STORE", str(tmp_path))
     asked = [lease(), lease(opening="The answer is:")]
-    converted = list(Transformers(max_new_tokens=24).answer(asked))
+    converted = list(Transformers(max_tokens=24).answer(asked))
     assert [given.text for given in converted] == [given.text for given in answer(*asked)]
     assert [given.tokens_in for given in converted] == [given.tokens_in for given in answer(*asked)]
