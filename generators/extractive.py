@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import Literal
 
 from ohr.contracts import Completion, Generator, Prompt
-from ohr.text.words import HAS_HAN, strip_markup
+from ohr.markup.strip import strip_markup
+from ohr.text.chinese import HAS_HAN
 
 from . import spans, tables
 from .passages import NAME, Asked, Unit, stems, units, weigh

@@ -8,8 +8,9 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from math import log
 
+from ohr.markup.strip import strip_markup
+from ohr.text.chinese import HAN
 from ohr.text.sentences import sentence_spans
-from ohr.text.words import HAN, strip_markup
 
 _STOP = (
     "a an the what which who whom whose when where why how many much of in on at to for by from with and or is are was "

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from ohr.text.words import HAN
+from ohr.text.chinese import HAN
 
 from .passages import STOP, placed, stems
 

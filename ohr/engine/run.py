@@ -37,7 +37,7 @@ from ohr.results.folder import Attributed, Results, find_finished, write_results
 from ohr.spec.model import KnowledgeBase, Named, Spec
 from ohr.spec.sweep import shown
 from ohr.store import Store
-from ohr.text.words import HAS_HAN
+from ohr.text.chinese import HAS_HAN
 
 
 @dataclass(frozen=True, slots=True)
