@@ -8,7 +8,9 @@ from typing import ClassVar, Literal
 
 from ohr.contracts import Completion, Generator, Prompt
 from ohr.text.sentences import sentence_spans
-from ohr.text.words import HAN, HAS_HAN, strip_markup, words
+from ohr.markup.strip import strip_markup
+from ohr.text.chinese import HAN, HAS_HAN
+from ohr.text.words import words
 
 _ROW_END = re.compile(r"\\\\|</tr>|\n(?=[|#$])|(?<=\|)\n")
 """Ends a table row, a heading, or a formula: no full stop does."""

@@ -33,9 +33,9 @@ from ohr.metrics.dose import DAMAGED, evidence_text
 from ohr.noise.channel import Channel
 from ohr.noise.channel.align import align
 from ohr.noise.channel.fit import fit
-from ohr.retrievers.lexical.bm25_reference import BM25Reference
-from ohr.retrievers.lexical.words import STOPWORDS
-from ohr.text.words import normalise, strip_markup
+from ohr.retrievers.bm25_reference import STOPWORDS, BM25Reference
+from ohr.markup.strip import strip_markup
+from ohr.text.words import normalise
 from ohr.workbench.readings import Reading
 from ohr.workbench.strengths import strengths
 

@@ -16,7 +16,7 @@ from ohr.files.ohrbench_json import by_form, json_files, other_form, read_docume
 from ohr.keys import file_digest, key
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import counted
-from ohr.text.words import HAN
+from ohr.text.chinese import HAN
 
 from .asking import document_fault, question_file, read_questions
 from .bases import TRUTH, base_files, base_names, compare

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ohr.contracts import Span
 
-from ..markup import regions
+from ohr.markup.regions import regions
 
 CLASSES = {
     "mark": ".", "word": "w", "capital": "c", "hyphened": "h", "bracketed": "b", "quoted": "q", "semicolon": "p",

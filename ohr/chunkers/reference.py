@@ -10,7 +10,7 @@ from pydantic import Field
 from ohr.contracts import Chunk, Chunker, Page, Span
 from ohr.errors import StageError
 
-from .punkt import sentence_starts
+from ._punkt import sentence_starts
 
 _CLAUSE = re.compile(r"[^,.;。？！]+[,.;。？！]?")
 _SPECIAL = "<|"  # opens the names that the vocabulary counts as one token, as in `<|endoftext|>`

@@ -11,7 +11,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from ohr.contracts import Metric
-from ohr.text.words import chinese_cutter, normalise, words
+from ohr.text.chinese import chinese_cutter
+from ohr.text.words import normalise, words
 
 CLOSED_ANSWERS = frozenset({"yes", "no", "noanswer"})
 """Normalised answers that must match exactly."""

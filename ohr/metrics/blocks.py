@@ -13,7 +13,8 @@ from typing import Literal
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import LCSseq
 
-from ohr.text.words import normalise, strip_markup, words
+from ohr.markup.strip import strip_markup
+from ohr.text.words import normalise, words
 
 Kind = Literal["text", "formula", "table"]
 KINDS: tuple[Kind, ...] = ("text", "formula", "table")

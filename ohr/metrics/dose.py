@@ -7,11 +7,13 @@ from math import nan
 import numpy as np
 
 from ohr.contracts import Page, Question
+from ohr.markup.strip import strip_markup
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.metrics.edit import edit_distance
 from ohr.metrics.lcs import lcs
 from ohr.metrics.ranking import PageId
-from ohr.text.words import HAS_HAN, normalise, strip_markup, words, words_beside_chinese
+from ohr.text.chinese import HAS_HAN
+from ohr.text.words import normalise, words, words_beside_chinese
 
 DAMAGED = 0.95
 """Evidence is damaged when at most this share of its words is left in order (OHRBench, section III.3)."""

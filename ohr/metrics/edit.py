@@ -11,7 +11,7 @@ def edit_distance(prediction: str, reference: str) -> float:
     """Levenshtein distance over the length of the longer text, in [0, 1], lower is better.
 
     Characters are compared as they are: notation, case and white space count. For the content alone, pass both texts
-    through `ohr.text.words.strip_markup` first.
+    through `ohr.markup.strip.strip_markup` first.
     Source: OHRBench (arXiv:2412.02592), Table 2 (mean over pages); OmniDocBench for the division by the longer text.
 
     Edge cases: two empty texts -> 0; one empty text -> 1.

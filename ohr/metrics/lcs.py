@@ -9,8 +9,9 @@ from pydantic import Field
 from rapidfuzz.distance import LCSseq
 
 from ohr.contracts import Edit, Metric
+from ohr.markup.strip import strip_markup
 from ohr.text.edits import undo
-from ohr.text.words import strip_markup, words
+from ohr.text.words import words
 
 
 def lcs(retrieved: str, evidence: str, segment_chinese: bool = True) -> float:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from ohr.contracts import Question, Span, Where
-from ohr.text.words import HAS_HAN, normalise, words
+from ohr.text.chinese import HAS_HAN
+from ohr.text.words import normalise, words
 
 _FOUND = 75.0
 """Least similarity (0 to 100) at which a passage of evidence counts as found on a page."""

@@ -5,10 +5,10 @@ import pytest
 
 from ohr.benchmarks.mini import Mini
 from ohr.metrics.edit import edit_distance
-from ohr.noise.augraphy import Augraphy
-from ohr.noise.binarization import Binarization
-from ohr.noise.shadows import Shadows
-from ohr.noise.warping import Warping
+from ohr.noise.image.augraphy import Augraphy
+from ohr.noise.image.binarization import Binarization
+from ohr.noise.image.shadows import Shadows
+from ohr.noise.image.warping import Warping
 from ohr.ocr.tesseract import Tesseract
 
 PAGES = ("law/noise_bylaw", "administration/roof_grant_application", "manual/centrifuge_service")

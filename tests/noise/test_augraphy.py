@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ohr.errors import PluginError
-from ohr.noise.augraphy import Augraphy
+from ohr.noise.image.augraphy import Augraphy
 
 NIGHTLY = pytest.mark.acceptance  # each effect is compiled anew by numba
 PAPER = [

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from ohr.contracts import Image
-from ohr.noise.camera import Capture
-from ohr.noise.cropped import Cropped
-from ohr.noise.off_axis import OffAxis
-from ohr.noise.picture import joined, split
-from ohr.noise.watermark import Watermark
+from ohr.noise.image.capture.camera import Capture
+from ohr.noise.image.capture.cropped import Cropped
+from ohr.noise.image.capture.off_axis import OffAxis
+from ohr.noise.image.picture import joined, split
+from ohr.noise.image.capture.watermark import Watermark
 from ohr.registry import Registry
 
 REGISTRY = Registry()

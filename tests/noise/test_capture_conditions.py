@@ -5,16 +5,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ohr.noise.cluttered_background import ClutteredBackground
-from ohr.noise.cropped import Cropped
-from ohr.noise.defocus import Defocus
-from ohr.noise.multi_doc import MultiDoc
-from ohr.noise.off_axis import OffAxis
-from ohr.noise.secondary_capture import SecondaryCapture
-from ohr.noise.small_roi import SmallRoi
-from ohr.noise.specular import Specular
-from ohr.noise.uneven_illumination import UnevenIllumination
-from ohr.noise.watermark import Watermark
+from ohr.noise.image.capture.cluttered_background import ClutteredBackground
+from ohr.noise.image.capture.cropped import Cropped
+from ohr.noise.image.capture.defocus import Defocus
+from ohr.noise.image.capture.multi_doc import MultiDoc
+from ohr.noise.image.capture.off_axis import OffAxis
+from ohr.noise.image.capture.secondary_capture import SecondaryCapture
+from ohr.noise.image.capture.small_roi import SmallRoi
+from ohr.noise.image.capture.specular import Specular
+from ohr.noise.image.capture.uneven_illumination import UnevenIllumination
+from ohr.noise.image.capture.watermark import Watermark
 
 THIRDS = (1 / 3, 2 / 3, 1.0)
 MOVING = (OffAxis, SmallRoi, SecondaryCapture, ClutteredBackground, Cropped, MultiDoc)

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from ohr.contracts import FAMILIES, Edit
 from ohr.noise.formatting import ALL, Formatting, Rules
-from ohr.noise.markup import regions
-from ohr.noise.tabular import tabulars
+from ohr.markup.regions import regions
+from ohr.markup.tabular import tabulars
 from ohr.text.edits import undo
 from speed.latex_parses import parses
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from ohr.noise.psf_blur import PsfBlur
-from ohr.noise.rotation import Rotation
-from ohr.noise.salt_and_pepper import SaltAndPepper
+from ohr.noise.image.psf_blur import PsfBlur
+from ohr.noise.image.rotation import Rotation
+from ohr.noise.image.salt_and_pepper import SaltAndPepper
 
 from ..conftest import typeset
 

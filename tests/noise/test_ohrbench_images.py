@@ -6,13 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ohr.noise.background import Background
-from ohr.noise.binarization import Binarization
-from ohr.noise.ohrbench import STRONG, WEAK, OhrBenchNoise
-from ohr.noise.rollers import Rollers
-from ohr.noise.shadows import Shadows
-from ohr.noise.textures import PAPERS, paper
-from ohr.noise.warping import Warping
+from ohr.noise.image.background import Background
+from ohr.noise.image.binarization import Binarization
+from ohr.noise.image.ohrbench_levels import STRONG, WEAK, OhrBenchNoise
+from ohr.noise.image.rollers import Rollers
+from ohr.noise.image.shadows import Shadows
+from ohr.noise.image.textures import PAPERS, paper
+from ohr.noise.image.warping import Warping
 
 WHITE = np.full((400, 300, 3), 255, dtype=np.uint8)
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.noise import notations
-from ohr.noise.inline import Piece, joined
-from ohr.noise.markup import regions
-from ohr.noise.table import Cell, Table
+from ohr.markup.content import Piece, joined
+from ohr.markup.regions import regions
+from ohr.markup.tables import Cell, Table
 from ohr.noise.table_format import TableFormat, convert, notation_of
 from ohr.text.edits import undo
 

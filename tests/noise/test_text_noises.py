@@ -5,19 +5,19 @@ from bisect import bisect
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Page
-from ohr.noise.cells import cells
-from ohr.noise.formatting import Formatting, Rules
-from ohr.noise.markup import regions
-from ohr.noise.table_format import TableFormat
-from ohr.noise.tabular import tabulars
-from ohr.registry import Registry
 from ohr.steps.perturb import perturb
+from ohr.noise.formatting.cells import cells
+from ohr.noise.formatting import Formatting, Rules
+from ohr.markup.regions import regions
+from ohr.noise.table_format import TableFormat
+from ohr.markup.tabular import tabulars
+from ohr.registry import Registry
 from ohr.testing import check_text_noise
 
 from .texts import anything, pieces, real_pages
@@ -31,6 +31,7 @@ texts = pieces | anything | truth
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=30)
 @given(text=texts)
 def test_a_noise_keeps_its_contract_on_any_text(kind, text):
     """Nothing at rate 0, the same for one seed, less is part of more, all can be undone, and only what is eligible."""
@@ -39,6 +40,7 @@ def test_a_noise_keeps_its_contract_on_any_text(kind, text):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(made=st.lists(texts, min_size=1, max_size=5), seed=st.integers(0, 2**32), order=st.randoms())
+@settings(max_examples=20)
 def test_pages_may_come_in_any_order(kind, made, seed, order):
     noise = Registry().load("text_noise", kind)(rate=0.4)
     pages = [Page("law/lease", place, text) for place, text in enumerate(made)]
@@ -74,6 +76,7 @@ NOISES = [(Formatting, {"rules": {rule: 1}}) for rule in Rules.model_fields] + [
 
 @pytest.mark.parametrize(("noise", "how"), NOISES, ids=[*Rules.model_fields, "table_format"])
 @given(text=pieces | truth, rate=st.sampled_from([0.05, 0.1, 0.3, 0.6, 0.9]), seed=st.integers(0, 2**32))
+@settings(max_examples=25)
 def test_a_rate_touches_that_share_of_the_units(noise, how, text, rate, seed):
     many = text * (1 + 2000 // max(len(text), 1)) if len(text) < 2000 else text
     some, every = (touched(noise(rate=level, **how), many, seed) for level in (rate, 1.0))

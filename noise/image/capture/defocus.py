@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from ohr.contracts import Image, NoisyImage
 
 from .camera import Capture
-from .distortion import opencv
-from .light import exposed
-from .picture import CELLS, Picture
+from ..distortion import opencv
+from ..light import exposed
+from ..picture import CELLS, Picture
 from .scene import level
 
 

@@ -1,4 +1,4 @@
-"""Regions of Mathpix-Markdown, found tolerantly and in one pass: broken markup makes regions, never an error."""
+"""Regions of a page in Mathpix Markdown, in one tolerant pass: broken markup makes other regions, never an error."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,29 +11,41 @@ Kind = Literal["text", "inline_formula", "block_formula", "table", "chart", "tag
 TABULARS = frozenset({"tabular", "tabular*", "tabularx", "tabulary", "longtable", "array"})
 """Environments with rows and cells."""
 
-_WRAPPERS = frozenset({"table", "table*"})
-_DISPLAYS = frozenset(
+WIDTH_FIRST = frozenset({"tabular*", "tabularx", "tabulary"})
+"""Those whose first argument is a width."""
+
+DISPLAYS = frozenset(
     name + star for name in ("equation", "align", "gather", "multline", "eqnarray", "displaymath") for star in ("", "*")
 )
+"""Environments that are display formulas; those such as `aligned` or `cases` occur only within a formula."""
+
+FORMULAS = DISPLAYS | {"math", "math*"}
+"""Environments that are formulas: the displays, and the inline one."""
+
+PROSE = re.compile(r"(?<![A-Za-z])[A-Za-z]{2,}+[,;]?+\s++[A-Za-z]{2}")
+"""Two words side by side, as they occur in no formula without a command around them."""
+
+NOTATION = re.compile(r"[\\^_{}=+*/<>|-]")
+"""A sign that makes a formula likely."""
+
+_WRAPPERS = frozenset({"table", "table*"})
 _TOKEN = re.compile(
     r"\\(?:begin|end)[ ]?\{[A-Za-z]+\*?\}"
     r"|\\[^A-Za-z]"  # `\(`, `\[` and their ends; and what is escaped, a dollar or a backslash
     r"|\$\$?"
     r"|\n(?=[ \t]*\n)"
-    r"|</?[A-Za-z][^<>$\n]*>",  # no formula in it
+    r"|</?[A-Za-z][^<>$\n]*>",  # no tag reaches over a formula
     re.DOTALL,
 )
 _MARKDOWN_TABLE = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z)){2,}", re.MULTILINE)
-_TWO_ROWS = re.compile(r"\|[ \t]*\n[ \t]*\|")  # of a Markdown table: much faster to look for than the table itself
-_PROSE = re.compile(r"[A-Za-z]{2,}[,;]?\s+[A-Za-z]{2,}")
-_NOTATION = re.compile(r"[\\^_{}=+*/<>|-]")
+_TWO_ROWS = re.compile(r"\|[ \t]*\n[ \t]*\|")  # of a Markdown table: much faster to search for than the table itself
 _WORD = re.compile(r"[A-Za-z]{2}")
 _NOWHERE = (1 << 62, 1 << 62)
 _MARKUP = re.compile(r"[\\$<|]")
 
 
 class Region(NamedTuple):
-    """Characters [start, end) of one kind; `body` is what stands between a formula's delimiters."""
+    """Characters [start, end) of one kind; `body` is the span between the delimiters of a formula."""
 
     kind: Kind
     start: int
@@ -42,11 +54,11 @@ class Region(NamedTuple):
 
 
 def regions(text: str) -> list[Region]:
-    """Cut a page into regions that together cover all of it, in order; linear in the length of the text.
+    """Divide a page into regions that together cover all of it, in order; linear in the length of the text.
 
-    A formula stands within one paragraph; a table or an environment reaches from its beginning to the end that matches
-    it; what has no partner is text. `$5 and $6` is money. Text in a chart that is no table is `chart`; an HTML tag
-    elsewhere is `tag`.
+    A formula ends in the paragraph in which it begins. A table or an environment extends from its beginning to the
+    matching end. An opening without an end, or an end without an opening, is text. `$5 and $6` is money. Text in a
+    chart outside tables is `chart`; an HTML tag elsewhere is `tag`.
     """
     if not _MARKUP.search(text):
         return [Region("text", 0, len(text))] if text else []
@@ -57,10 +69,10 @@ def regions(text: str) -> list[Region]:
 
 
 def doubtful_from(text: str, found: Iterable[Region]) -> int:
-    """Find where it becomes doubtful which dollars belong together; the text's length where all is well.
+    """Return the place from which on it is uncertain which dollars form pairs; the length of the text if none is.
 
-    That is at a `$$` without a partner, as around a table, and at a formula whose braces do not balance. Behind it,
-    a dollar that becomes two might end what another one began.
+    This is the first `$$` without a partner, as around a table, or the first formula with unbalanced braces. Behind
+    that place, a dollar that an edit doubles could end a formula that another dollar began.
     """
     if "$" in text:
         for region in found:
@@ -74,7 +86,7 @@ def doubtful_from(text: str, found: Iterable[Region]) -> int:
 
 
 class _Parser:
-    """One pass over the tokens; `found` stays ascending, and a larger region replaces those within it."""
+    """One pass over the tokens; `found` remains in ascending order, and a larger region replaces those within it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -83,8 +95,8 @@ class _Parser:
         self._open: list[tuple[str, int, int]] = []  # environments and HTML tables: name, start, start of the body
         self._names: dict[str, int] = {}  # how often each name is open, so that a stray end costs nothing
         self._chart = -1
-        self._pending: dict[str, int] = {}  # where the latest opening of each kind of formula stands
-        self._barrier = -1  # no formula reaches over this place: a blank line, a table
+        self._pending: dict[str, int] = {}  # where the latest opening of each kind of formula is
+        self._barrier = -1  # no formula extends over this place: a blank line or a table
 
     def read(self) -> None:
         tables = _MARKDOWN_TABLE.finditer(self.text) if _TWO_ROWS.search(self.text) else iter(())
@@ -103,7 +115,7 @@ class _Parser:
                 self._dollar(sign, start, end)
             elif sign[0] == "<":
                 self._tag(sign, start, end)
-            elif sign[1] in "()[]be":  # else it is an escape
+            elif sign[1] in "()[]be":  # any other token is an escape
                 self._command(sign, start, end)
         while table:
             self._accept("table", *table.span())
@@ -118,9 +130,9 @@ class _Parser:
                 kind: Kind = "inline_formula" if sign == r"\)" else "block_formula"
                 self._accept(kind, opening, end, (opening + 2, start))
         elif sign.startswith(r"\begin"):
-            self._begin(_name(sign), start, end)
+            self._begin(name_of(sign), start, end)
         else:
-            self._end(_name(sign), start, end)
+            self._end(name_of(sign), start, end)
 
     def _dollar(self, sign: str, start: int, end: int) -> None:
         opening = self._pending.pop(sign, -1)
@@ -146,8 +158,8 @@ class _Parser:
         self.found.append(Region("tag", start, end))
 
     def _begin(self, name: str, start: int, end: int) -> None:
-        if name in TABULARS or name in _WRAPPERS or name in _DISPLAYS or name == "<table>":
-            if name not in _DISPLAYS and name != "array":
+        if name in TABULARS or name in _WRAPPERS or name in FORMULAS or name == "<table>":
+            if name not in FORMULAS and name != "array":
                 self._barrier = start
             self._open.append((name, start, end))
             self._names[name] = self._names.get(name, 0) + 1
@@ -159,30 +171,32 @@ class _Parser:
         while opened != name:
             opened, begun, body = self._open.pop()
             self._names[opened] -= 1
-        self._accept("block_formula" if name in _DISPLAYS else "table", begun, end, (body, start), name)
+        kind: Kind = "block_formula" if name in DISPLAYS else "inline_formula" if name in FORMULAS else "table"
+        self._accept(kind, begun, end, (body, start), name)
 
     def _accept(self, kind: Kind, start: int, end: int, body: Span = (0, 0), name: str = "") -> None:
-        while self.found and self.found[-1].end > start:  # what is within, or broken by it
+        while self.found and self.found[-1].end > start:  # regions within this one, or overlapped by it
             self.found.pop()
         self.found.append(Region(kind, start, end, body))
-        if kind == "table" and name != "array":  # an array may stand within a formula
+        if kind == "table" and name != "array":  # an array may be part of a formula
             self._barrier = start
         if self._pending:
             self._pending = {sign: place for sign, place in self._pending.items() if place < start}
 
 
-def _name(sign: str) -> str:
+def name_of(sign: str) -> str:
+    r"""Return the name of the environment in a `\begin{...}` or `\end{...}`."""
     return sign[sign.index("{") + 1 : -1]
 
 
 def _is_formula(text: str, body: Span, sign: str) -> bool:
-    """Tell a formula from two dollars that happen to stand around words (as pandoc does, and Mathpix's spaces)."""
+    """Report whether two dollars delimit a formula rather than words (rules of pandoc, and Mathpix's inner spaces)."""
     inner = text[body[0] : body[1]]
-    if not inner.strip() or ("\\" not in inner and _PROSE.search(inner)):
+    if not inner.strip() or ("\\" not in inner and PROSE.search(inner)):
         return False
     if sign == "$$":
         return True
-    notation = bool(_NOTATION.search(inner))
+    notation = bool(NOTATION.search(inner))
     if text[body[1] + 1 : body[1] + 2].isdigit() and not notation:
         return False
     if inner[0].isspace() or inner[-1].isspace():
@@ -202,7 +216,7 @@ def _filled(text: str, found: list[Region]) -> Iterator[Region]:
 
 
 def _with_charts(filled: Iterable[Region], charts: list[Span]) -> Iterator[Region]:
-    """Make one region of all that a chart holds between its tables."""
+    """Join all that a chart contains between its tables into one region."""
     spans, begun = iter(charts), -1
     start, end = next(spans, _NOWHERE)
     for region in filled:

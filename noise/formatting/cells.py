@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from ohr.contracts import Edit, Span
 
+from ohr.markup import html, markdown
+from ohr.markup.regions import Region, regions
+from ohr.markup.tabular import Tabular
+
 from . import formulas
-from .markup import Region, regions
-from .tabular import Tabular
 
 MARKDOWN = (("**", "**"), ("*", "*"), ("_", "_"))
 LATEX = (("\\textbf{", "}"), ("\\textit{", "}"), ("\\underline{", "}"))
@@ -19,35 +22,25 @@ _STRETCH = re.compile(rf"({_SOUND}(?:\s++{_SOUND})*+)|\S+")
 
 _WORD = re.compile(r"\S+")
 _LINES = re.compile(r"[^\n]+")
-_LINE = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE)
-_MARKDOWN_CELL = re.compile(r"(?:[^|\\\n]|\\.)+")
-_RULING = re.compile(r"[\s|:-]+")
-_HTML_CELL = re.compile(r"<t[dh](?:\s[^<>]*)?>([^<]*)</t[dh]\s*>", re.IGNORECASE)
 
 
 def cells(text: str, region: Region, found: Sequence[Tabular]) -> Iterator[Span]:
-    """Give the content of a table's cells that have any."""
-    spans: Iterator[Span]
-    if found:  # they have no white space around them
+    """Find the content of a table's cells that have any; an HTML cell with tags in it is left out.
+
+    Args:
+        found: the tabulars of the region, if it is LaTeX.
+    """
+    if found:  # no white space around the content
         yield from (
             (cell.start, cell.end) for one in found for row in one.rows for cell in row.cells if cell.start < cell.end
         )
         return
-    if text.startswith("<", region.start):
-        spans = (match.span(1) for match in _HTML_CELL.finditer(text, region.start, region.end))
-    else:
-        spans = _markdown_cells(text, region)
-    for start, end in spans:
+    rows = html.rows if text.startswith("<", region.start) else markdown.rows
+    for start, end in chain.from_iterable(rows(text, region.start, region.end)):
         inner = text[start:end]
         start += len(inner) - len(inner.lstrip())
-        if stripped := inner.strip():
+        if (stripped := inner.strip()) and not (rows is html.rows and "<" in inner):
             yield start, start + len(stripped)
-
-
-def _markdown_cells(text: str, region: Region) -> Iterator[Span]:
-    for line in _LINE.finditer(text, region.start, region.end):
-        if not _RULING.fullmatch(line[0]):
-            yield from (match.span() for match in _MARKDOWN_CELL.finditer(text, *line.span(1)))
 
 
 def edited(

@@ -8,8 +8,8 @@ import numpy as np
 from ohr.contracts import Image, NoisyImage
 
 from .camera import Capture
-from .distortion import lighten
-from .light import exposed, glare
+from ..distortion import lighten
+from ..light import exposed, glare
 from .scene import level
 
 

@@ -1,18 +1,19 @@
-"""Tables free of notation: cells that may span rows and columns, a caption, and what a notation could not hold."""
+"""Tables in no particular notation: cells that may span rows and columns, and a caption."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .inline import Content
+from .content import Content
 
 MOST_COLUMNS = 1000
 MOST_PLACES = 200_000
-"""A table with more places than this is no table but broken markup: it is refused."""
+"""A table with more places is taken for broken markup and refused: the largest of OHRBench's has some 2,000."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell at (row, column), from 0, that takes `rows` x `columns` places."""
+    """A cell at (row, column), from 0, that occupies `rows` x `columns` places."""
 
     row: int
     column: int
@@ -27,7 +28,7 @@ class Table:
     """A table of `rows` x `columns` places, its cells in reading order; a place without a cell is empty.
 
     Args:
-        rest: markup of a LaTeX `table` that is neither tabular nor caption.
+        rest: markup of a LaTeX `table` besides the tabular and the caption.
     """
 
     rows: int
@@ -37,7 +38,7 @@ class Table:
     rest: str = ""
 
     def places(self) -> dict[tuple[int, int], Cell]:
-        """Give the cell of each place that has one."""
+        """Return the cell at each place that has one."""
         return {
             (cell.row + down, cell.column + right): cell
             for cell in self.cells
@@ -48,18 +49,22 @@ class Table:
 
 @dataclass(slots=True)
 class Grid:
-    """Places cells as they are read, row by row; `losses` tells what had to be changed."""
+    """Places cells row by row as they are read; `losses` collects what had to be changed."""
 
     losses: list[str]
     _taken: dict[tuple[int, int], int] = field(default_factory=dict)
     _cells: list[Cell] = field(default_factory=list)
 
     def free(self, row: int, column: int) -> bool:
-        """Tell whether no cell takes a place yet."""
+        """Report whether no cell occupies a place yet."""
         return (row, column) not in self._taken
 
     def put(self, cell: Cell) -> None:
-        """Place a cell; it ends where another one stands."""
+        """Place a cell; it ends before the next occupied column.
+
+        Raises:
+            ValueError: the table has more places than MOST_PLACES, or more columns than MOST_COLUMNS.
+        """
         columns = 1
         while columns < cell.columns and self.free(cell.row, cell.column + columns):
             columns += 1
@@ -73,7 +78,7 @@ class Grid:
             raise ValueError("more places than a table has")
 
     def cut_above(self, row: int, column: int) -> None:
-        """End a merged cell above `row`, for another has content there."""
+        """End a merged cell above `row`, because another cell has content at this place."""
         place = self._taken[row, column]
         cell = self._cells[place]
         self.losses.append("a merged cell that overlaps another is cut")
@@ -84,7 +89,7 @@ class Grid:
         self._cells[place] = Cell(cell.row, cell.column, cell.content, row - cell.row, cell.columns, cell.header)
 
     def clear(self, row: int, column: int) -> bool:
-        """Take an empty single cell away, to make room for one that spans upwards; False if it is none."""
+        """Remove an empty single cell, to make room for one that spans upwards; return False if there is another."""
         place = self._taken.get((row, column))
         if place is None:
             return True
@@ -95,7 +100,11 @@ class Grid:
         return True
 
     def table(self, rows: int, caption: Content = (), rest: str = "") -> Table:
-        """Give the table; what reaches below the last row is cut, and empty cells are places without a cell."""
+        """Return the table; cells are cut below the last row, and empty cells become places without a cell.
+
+        Raises:
+            ValueError: the table has more places than MOST_PLACES.
+        """
         found = []
         for cell in self._cells:
             height = min(cell.rows, rows - cell.row)
@@ -108,8 +117,5 @@ class Grid:
 
 
 def counted(losses: Iterable[str]) -> tuple[str, ...]:
-    """Give each loss once, with how often it occurred."""
-    counts: dict[str, int] = {}
-    for loss in losses:
-        counts[loss] = counts.get(loss, 0) + 1
-    return tuple(loss if count == 1 else f"{loss} ({count} times)" for loss, count in counts.items())
+    """List each loss once, with how often it occurred."""
+    return tuple(loss if count == 1 else f"{loss} ({count} times)" for loss, count in Counter(losses).items())

@@ -14,8 +14,8 @@ from pydantic import Field
 
 from ohr.contracts import Image
 
-from .distortion import Distortion, opencv, unit
-from .picture import Picture, joined, split
+from ..distortion import Distortion, opencv, unit
+from ..picture import Picture, joined, split
 
 _FLARE = 0.13  # ink sends back this share of white paper's light: it is not black, and the lens strays light on it
 _BLUR, _HALO, _SHARPENING = 0.75, 1.5, 0.45  # radius of the lens's blur; radius and strength of the unsharp mask

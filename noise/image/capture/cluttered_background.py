@@ -8,8 +8,8 @@ import numpy as np
 from ohr.contracts import Image, NoisyImage
 
 from .camera import Capture
-from .light import exposed
-from .picture import split
+from ..light import exposed
+from ..picture import split
 from .scene import companions, ground, laid, level, turned
 
 _SHEETS = 3

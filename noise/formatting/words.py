@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohr.contracts import Span
-from ohr.text.words import HAS_HAN, chinese_words
+from ohr.markup.regions import Region
+from ohr.text.chinese import HAS_HAN, chinese_words
 
-from .markup import Region
 from .units import Flags, Places, painted
 
 _FRAGILE = "\\{}$&%<>#*_|^~`"

@@ -10,12 +10,12 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import Edit, NoisyText, Span, TextNoise
+from ohr.markup.regions import Region, doubtful_from, regions
+from ohr.markup.tabular import Tabular, tabulars
 from ohr.text import edits
 
 from . import cells, formulas, prose
 from .comments import commented, comments
-from .markup import Region, doubtful_from, regions
-from .tabular import Tabular, tabulars
 from .units import Flags, Floats, Places, Units, thresholds, touched
 from .words import words_of
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from ohr.contracts import Image
 
-from .distortion import Field, clouds, opencv
-from .picture import CELLS, Picture
+from ..distortion import Field, clouds, opencv
+from ..picture import CELLS, Picture
 
 Quad = NDArray[np.float64]
 """Where a sheet's corners lie, in pixels: (4, 2), clockwise from its upper left."""

@@ -8,7 +8,7 @@ import numpy as np
 from ohr.contracts import Image, NoisyImage
 
 from .camera import Capture
-from .light import exposed
+from ..light import exposed
 from .scene import level
 
 

@@ -1,4 +1,4 @@
-"""LaTeX tabulars as they are in ground truth: where their rows and cells stand, however broken the markup."""
+"""LaTeX tabulars as they occur in ground truth: the places of their rows and cells, however broken the markup."""
 
 import re
 from collections.abc import Iterator
@@ -7,22 +7,23 @@ from typing import NamedTuple
 
 from ohr.contracts import Span
 
-from .markup import TABULARS
+from .regions import TABULARS, WIDTH_FIRST, name_of
 
 _TOKEN = re.compile(
     r"\\(?:begin|end)[ ]?\{[A-Za-z]+\*?\}|\\\\(?:\*|(?:\*?\[[^\[\]\n]{0,40}\]))?|\\[^A-Za-z]|&|\{|\}", re.DOTALL
-)  # `&|\{|\}`, not a set of them: where all begin with one sign, they are found faster
+)  # `&|\{|\}`, not a set of them: alternatives that all begin with a literal are searched for faster
 _OPTION = re.compile(r"\s*\[[^\[\]]{0,40}\]")
 _RULES = re.compile(
     r"\s*\\(?:(?:hline|toprule|midrule|bottomrule|endhead|endfirsthead|endfoot|endlastfoot|hhline\{[^{}]{0,200}\})(?![A-Za-z])"
     r"|(?:cline|cmidrule)(?:\([a-z]*\))?\s*\{[^{}]{0,40}\})"
 )
 _SPAN = re.compile(r"\s*\\(multirow|multicolumn)(?![A-Za-z])")
-_WIDTH_FIRST = frozenset({"tabular*", "tabularx", "tabulary"})
+_BRACE = re.compile(r"\\[^A-Za-z]|[{}]")
+_MOST_SPAN = 200  # rows or columns of one cell; a larger number is an error of the engine
 
 
 class TabularCell(NamedTuple):
-    """Characters [start, end) of a cell's content, within `\\multirow` and `\\multicolumn`; what those say."""
+    r"""Characters [start, end) of a cell's content, within `\multirow` and `\multicolumn`, and what these span."""
 
     start: int
     end: int
@@ -31,7 +32,7 @@ class TabularCell(NamedTuple):
 
 
 class TabularRow(NamedTuple):
-    """A row: `start` is where the row begins, before its rules; `ended` tells whether `\\\\` ends it."""
+    r"""A row: it begins at `start`, before its rules (`ruled`: it has some); `ended` if `\\` ends it."""
 
     start: int
     cells: tuple[TabularCell, ...]
@@ -40,7 +41,7 @@ class TabularRow(NamedTuple):
 
     @property
     def columns(self) -> int:
-        """How many columns the row's cells take."""
+        """Number of columns that the row's cells occupy."""
         return sum(cell.columns for cell in self.cells)
 
 
@@ -56,34 +57,30 @@ class Tabular:
 
 
 def tabulars(text: str, start: int, end: int) -> Iterator[Tabular]:
-    """Find the outermost tabulars of a region, in one pass; tabulars within a cell are its content."""
+    """Find the outermost tabulars of a region, in one pass; a tabular within a cell is part of its content."""
     tokens = [(match[0], *match.span()) for match in _TOKEN.finditer(text, start, end)]
     partner = _partners(tokens)
     place = 0
     while place < len(tokens):
         sign, begun, _ = tokens[place]
-        if sign.startswith(r"\begin") and place in partner and _name(sign) in TABULARS:
-            yield _tabular(text, _name(sign), begun, tokens[place : partner[place] + 1], partner, place)
+        if sign.startswith(r"\begin") and place in partner and name_of(sign) in TABULARS:
+            yield _tabular(text, name_of(sign), begun, tokens[place : partner[place] + 1], partner, place)
             place = partner[place]
         place += 1
 
 
-def _name(sign: str) -> str:
-    return sign[sign.index("{") + 1 : -1]
-
-
 def _partners(tokens: list[tuple[str, int, int]]) -> dict[int, int]:
-    """Pair braces with braces and environments with their ends; what has no partner is in no pair."""
+    """Pair braces with braces and environments with their ends; a token without a partner is in no pair."""
     pairs: dict[int, int] = {}
     opened: list[tuple[str, int]] = []
     counts: dict[str, int] = {}
     for place, (sign, _, _) in enumerate(tokens):
         if sign == "{" or (sign.startswith(r"\begin") and len(sign) > 6):
-            kind = "}" if sign == "{" else _name(sign)
+            kind = "}" if sign == "{" else name_of(sign)
             opened.append((kind, place))
             counts[kind] = counts.get(kind, 0) + 1
             continue
-        kind = "}" if sign == "}" else _name(sign) if sign.startswith(r"\end") and len(sign) > 4 else ""
+        kind = "}" if sign == "}" else name_of(sign) if sign.startswith(r"\end") and len(sign) > 4 else ""
         if not counts.get(kind):
             continue
         if kind == "}" and opened[-1][0] != "}":
@@ -100,8 +97,9 @@ def _partners(tokens: list[tuple[str, int, int]]) -> dict[int, int]:
 def _tabular(
     text: str, name: str, begun: int, tokens: list[tuple[str, int, int]], partner: dict[int, int], offset: int
 ) -> Tabular:
+    """Read one tabular; `tokens` are its own, from `\\begin` to `\\end`, and `partner` counts from `offset` before."""
     place, body, columns = 1, tokens[0][2], ""
-    for _ in range(2 if name in _WIDTH_FIRST else 1):
+    for _ in range(2 if name in WIDTH_FIRST else 1):
         option = _OPTION.match(text, body)
         body = option.end() if option else body
         group = offset + place
@@ -122,11 +120,11 @@ def _tabular(
             cells.append((cell, start))
             rows.append(_row(text, row, cells, sign.startswith(r"\\")))
             row, cell, cells = end, end, []
-        elif offset + place in partner:
+        elif offset + place in partner:  # a group or an inner environment belongs to the cell as a whole
             place = partner[offset + place] - offset
         place += 1
     if rows and not rows[-1].ended and all(not text[one.start : one.end].strip() for one in rows[-1].cells):
-        rows.pop()  # what stands after the last `\\`
+        rows.pop()  # the white space behind the last `\\`
     return Tabular(name, begun, tokens[-1][2], columns, tuple(rows))
 
 
@@ -139,12 +137,12 @@ def _row(text: str, start: int, cells: list[Span], ended: bool) -> TabularRow:
 
 
 def _cell(text: str, start: int, end: int) -> TabularCell:
-    """Go into `\\multirow` and `\\multicolumn` that are all of a cell."""
+    r"""Enter a `\multirow` or `\multicolumn` that is the whole of a cell."""
     rows = columns = 1
     start, end = _trimmed(text, start, end)
     if not text.startswith("\\multi", start):
         return TabularCell(start, end)
-    for _ in range(2):  # a cell may span columns and rows; deeper nesting is no span
+    for _ in range(2):  # a cell may span columns and rows; a command nested deeper is content
         found = _SPAN.match(text, start, end)
         if not found:
             break
@@ -167,11 +165,11 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 
 def _number(given: str) -> int:
-    return max(min(int(given.strip()), 200), -200) if re.fullmatch(r"\s*-?\d{1,6}\s*", given) else 1
+    return max(min(int(given), _MOST_SPAN), -_MOST_SPAN) if re.fullmatch(r"\s*-?\d{1,6}\s*", given) else 1
 
 
 def _groups(text: str, start: int, end: int) -> tuple[list[Span], int]:
-    """Find the groups that follow one another, options left out."""
+    """Find up to three successive groups, with options between them skipped, and the place behind the last."""
     found: list[Span] = []
     place = start
     while place < end and len(found) < 3:
@@ -188,11 +186,8 @@ def _groups(text: str, start: int, end: int) -> tuple[list[Span], int]:
     return found, place
 
 
-_BRACE = re.compile(r"\\[^A-Za-z]|[{}]")
-
-
 def closing(text: str, start: int, end: int) -> int:
-    """Find the brace that closes the one at `start`; -1 where none does."""
+    """Return the place of the brace that closes the one at `start`; -1 if there is none."""
     depth = 0
     for match in _BRACE.finditer(text, start, end):
         depth += {"{": 1, "}": -1}.get(match[0], 0)
