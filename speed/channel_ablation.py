@@ -27,18 +27,16 @@ from ohr import seeds
 from ohr.contracts import Page
 from ohr.metrics.dose import DAMAGED
 from ohr.noise import channel
-from ohr.noise.channel import Channel, donors, lines, page, pattern, transplant, writing
+from ohr.noise.channel import Channel, donors, page
 from ohr.noise.channel import fit as fitting
 from ohr.text.words import normalise
-from ohr.workbench.readings import Reading
-from ohr.workbench.strengths import strengths
 from speed.channel_fit import DOMAINS, Data, page_values, question_values, summary, table
 
 Patch = tuple[object, str, object]
-_READ, _LOOKS, _FEATURES = page.read, lines.looks, donors.features
+_READ = page.read
 
 
-def merged(**names: str) -> Callable[[], list[Patch]]:
+def merged(**names: str) -> list[Patch]:
     """Merge classes of words: each name's classes, separated by spaces, become one."""
     number = np.arange(len(page.NAMES), dtype=np.int8)
     for kept, others in names.items():
@@ -49,165 +47,88 @@ def merged(**names: str) -> Callable[[], list[Patch]]:
         made = _READ(text)
         return replace(made, cls=number[made.cls])
 
-    return lambda: [(channel, "read", read), (page, "MAP", number)]
+    return [(channel, "read", read), (channel, "_seen", read), (page, "MAP", number)]
 
 
-def without_looks(*names: str) -> Callable[[], list[Patch]]:
-    """Blank looks of a line."""
-    blank = [lines.LOOKS.index(name) for name in names]
-
-    def looks(words: page.PageWords) -> np.ndarray:
-        made = _LOOKS(words)
-        made[:, blank] = 0
-        return made
-
-    return lambda: [(channel, "looks", looks), (fitting, "looks", looks)]
+def reading_with(change) -> list[Patch]:
+    """Change the reading that is fitted."""
+    made = fitting._reading
+    return [(fitting, "_reading", lambda pages, misread: made(pages, misread).model_copy(update=change(made(pages, misread))))]
 
 
-def without_features(*names: str) -> Callable[[], list[Patch]]:
-    """Blank features of a page in the regression (not in the distance)."""
-    blank = [donors.FEATURES.index(name) for name in names]
+def operations(change):
+    def changed(reading):
+        return {"operations": {run: change(reading, run) for run in reading.operations}}
 
-    def fit_logistic(features, share, *more):
-        features = features.copy()
-        if features.shape[1] == len(donors.FEATURES):
-            features[:, blank] = 0
-        return lines.fit_logistic(features, share, *more)
-
-    return lambda: [(fitting, "fit_logistic", fit_logistic)]
+    return changed
 
 
-def one_operation() -> list[Patch]:
-    made = fitting.count_reading
-
-    def count(pages, misread):
-        reading = made(pages, misread)
-        same = {
-            name: float(np.mean([reading.operations[size][name] for size in reading.operations]))
-            for name in reading.operations["few"]
-        }
-        return reading.model_copy(update={"operations": dict.fromkeys(reading.operations, same)})
-
-    return [(fitting, "count_reading", count)]
+def same(reading, run):
+    return {name: float(np.mean([of[name] for of in reading.operations.values()])) for name in reading.operations[run]}
 
 
-def reading_with(**update) -> Callable[[], list[Patch]]:
-    made = fitting.count_reading
-
-    def count(pages, misread):
-        return made(pages, misread).model_copy(update=update)
-
-    return lambda: [(fitting, "count_reading", count)]
+def deleted(reading, run):
+    return {name: float(name == "delete") for name in reading.operations[run]}
 
 
-def deleted() -> list[Patch]:
-    made = fitting.count_reading
-
-    def count(pages, misread):
-        reading = made(pages, misread)
-        share = {name: float(name == "delete") for name in reading.operations["few"]}
-        return reading.model_copy(
-            update={"operations": dict.fromkeys(reading.operations, share), "insertions": (0.0, 0.0)}
-        )
-
-    return [(fitting, "count_reading", count)]
-
-
-def not_moved() -> list[Patch]:
-    made = fitting.count_reading
-
-    def count(pages, misread):
-        reading = made(pages, misread)
-        table = {
-            size: share | {"delete": share["delete"] + share["move"], "move": 0.0}
-            for size, share in reading.operations.items()
-        }
-        return reading.model_copy(update={"operations": table})
-
-    return [(fitting, "count_reading", count)]
+def not_moved(reading, run):
+    of = reading.operations[run]
+    return {**of, "delete": of["delete"] + of["move"], "move": 0.0}
 
 
 def anyone() -> list[Patch]:
     """Donors at random."""
 
     def document_like(self, group, places, draw):
-        return int(np.unique(self.document[group.members])[int(draw * len(np.unique(self.document[group.members])))])
+        names = np.unique(self.document[self.groups[group]])
+        return int(names[int(draw * len(names))])
 
     def page_like(self, group, place, document, draw):
-        apart = np.random.default_rng(int(draw * 2**40)).random(len(group.members))
-        apart += self.document[group.members] != document
-        return donors.Choice(int(group.members[apart.argmin()]), group.members, apart)
+        own = page.places(self.document == document)
+        return int(own[int(draw * len(own))])
 
     return [(donors.Donors, "document_like", document_like), (donors.Donors, "page_like", page_like)]
 
 
-def no_confusions() -> list[Patch]:
-    return [(fitting, "count_confusions", lambda pages: ((0.2, 0.2), ()))]
-
-
-def each_line_alone() -> list[Patch]:
-    def block(self):
-        return np.arange(len(self.whole))
-
-    return [(pattern.Pattern, "block", property(block))]
+def flat(**fixed) -> list[Patch]:
+    """Let all units follow others separately."""
+    made = donors.Tape.follow
+    return [(donors.Tape, "follow", lambda self, cls, page, rng, *, together=False: made(self, cls, page, rng))]
 
 
 def no_runs() -> list[Patch]:
-    def runs(self):
-        return self.lost.astype(np.int64)
-
-    return [(pattern.Pattern, "runs", property(runs))]
+    return [(page.Pattern, "runs", property(lambda self: self.lost.astype(np.int64)))]
 
 
 def no_line_losses() -> list[Patch]:
-    made = transplant._lines
-
-    def _lines(*given):
-        followed, gone = made(*given)
-        return followed, np.ones(len(gone))
-
-    return [(transplant, "_lines", _lines)]
+    return [(page.Pattern, "whole", property(lambda self: np.zeros(len(self.size), dtype=bool)))]
 
 
-PROSE = "capital hyphened bracketed first letter semicolon"
-FIVE = dict(
-    word=PROSE, quoted="foreign", number="item money price", formula="notation stray variable",
-    cell="cell_number cell_notation cell_alone",
-)  # fmt: skip
-ALL_LOOKS = lines.LOOKS[1:]
-FEW_LOOKS = (
-    "log_words", "log_words_squared", "one_word", "cells", "ends_sentence", "digits", "notation", "formula", "table",
-)  # fmt: skip
+def no_severity() -> list[Patch]:
+    return [(donors, "_SEVERITY", 0.0)]
+
+
 PARTS: dict[str, Callable[[], list[Patch]]] = {
-    "whole": list,
-    "five classes": merged(**FIVE),
-    "two classes": merged(word=f"{PROSE} quoted foreign number item money price notation stray variable formula",
-                          cell="cell_number cell_notation cell_alone"),
-    "nine looks": without_looks(*(look for look in ALL_LOOKS if look not in FEW_LOOKS)),
-    "no looks": without_looks(*ALL_LOOKS),
-    "no page regression": lambda: [(donors, "_SCORE", 0.0)],
-    "regression of owed only": without_features(*donors.FEATURES[1:-4]),
-    "regression without owed": without_features(*donors.FEATURES[-4:]),
-    "no kinds in distance": lambda: [(donors, "_CONTENT", 0.0)],
+    "small": list,
+    "no cell_number": lambda: merged(cell="cell_number"),
+    "no sign": lambda: merged(word="sign"),
+    "no number": lambda: merged(word="number", cell="cell_number"),
+    "two classes": lambda: merged(word="sign number formula", cell="cell_number"),
+    "one class": lambda: merged(word="sign number formula cell cell_number"),
+    "no severity": no_severity,
+    "no content in distance": lambda: [(donors, "_CONTENT", 0.0)],
+    "no length in distance": lambda: [(donors, "_LENGTH", 0.0)],
     "random donors": anyone,
     "no document effect": lambda: [(donors, "_STRANGER", 0.0)],
-    "strict document": lambda: [(donors, "_STRANGER", 5.0)],
-    "no page effect": lambda: [(donors, "_effects", lambda pages, whole: np.zeros(len(pages)))],
-    "lines not in blocks": each_line_alone,
+    "lines apart": flat,
     "no lines lost whole": no_line_losses,
     "no runs": no_runs,
-    "no class lost alone": lambda: [(pattern, "ALONE", np.zeros(len(page.NAMES), dtype=bool))],
-    "nearest line only": lambda: [(transplant, "_BY_CHANCE", 0.0)],
-    "no place of lines": lambda: [(transplant, "_BY_PLACE", 0.0)],
-    "no size of lines": lambda: [(transplant, "_BY_SIZE", 0.0)],
-    "no score of lines": lambda: [(transplant, "_BY_SCORE", 0.0)],
+    "one line size": lambda: [(page, "SIZES", 1)],
     "nearest page": lambda: [(donors, "_NEAREST", 1)],
-    "one operation table": one_operation,
-    "nothing moved": not_moved,
-    "nothing added": reading_with(insertions=(0.0, 0.0)),
-    "all deleted": deleted,
-    "no confusions": no_confusions,
-    "strengths": list,
+    "one operation table": lambda: reading_with(operations(same)),
+    "nothing moved": lambda: reading_with(operations(not_moved)),
+    "nothing added": lambda: reading_with(lambda reading: {"repeats": 0.0}),
+    "all deleted": lambda: reading_with(operations(deleted)),
 }  # fmt: skip
 
 
@@ -217,20 +138,17 @@ def removed(name: str) -> Iterator[None]:
     with ExitStack() as stack:
         for target, attribute, value in PARTS[name]():
             stack.enter_context(mock.patch.object(target, attribute, value, create=attribute == "MAP"))
-        channel._look.cache_clear()
+        channel._seen.cache_clear() if hasattr(channel._seen, 'cache_clear') else None
         yield
-    channel._look.cache_clear()
+    channel._seen.cache_clear() if hasattr(channel._seen, 'cache_clear') else None
 
 
-def fitted(others: list[Data], with_strengths: bool) -> "channel.Profile":
+def fitted(others: list[Data]) -> "channel.Profile":
     number = getattr(page, "MAP", None)
     aligned = [one for data in others for one in data.aligned.values()]
     if number is not None:
         aligned = [replace(one, page=replace(one.page, cls=number[one.page.cls])) for one in aligned]
     made = fitting.fit(aligned, others[0].base)
-    if with_strengths:
-        readings = [Reading(*key, text, data.read[key]) for data in others for key, text in data.truth.items()]
-        made = made.strengthened(*strengths(Channel, readings, [q for data in others for q in data.asked]))
     return made
 
 
@@ -321,10 +239,10 @@ def main() -> None:
         if name in done:
             continue
         began = process_time()
-        with removed(name if name in PARTS else "whole"), tempfile.TemporaryDirectory() as folder:
+        with removed(name if name in PARTS else "small"), tempfile.TemporaryDirectory() as folder:
             for number, (data, real) in enumerate(zip(sets, reals, strict=True)):
                 path = Path(folder) / f"{number}.json"
-                path.write_text(fitted([other for other in sets if other is not data], name == "strengths").dumps())
+                path.write_text(fitted([other for other in sets if other is not data]).dumps())
                 model = name if name in ("independent", "scatter", "block") else "channel"
                 for setting, rows in judged(data, real, path, model, given.seeds):
                     entry = {"name": name, "domain": data.domains[0], "setting": setting, "rows": rows}

@@ -35,8 +35,6 @@ from ohr.noise.channel.align import align
 from ohr.noise.channel.fit import fit
 from ohr.retrievers.bm25_reference import STOPWORDS, BM25Reference
 from ohr.text.words import normalise, strip_markup
-from ohr.workbench.readings import Reading
-from ohr.workbench.strengths import strengths
 
 DOMAINS = ("law", "manual", "textbook")
 MODELS = ("channel", "independent", "scatter", "block")
@@ -342,9 +340,7 @@ def fitted(data: Data, split: int, base: str, folder: Path) -> dict[str, Path]:
     for number, half in enumerate(halves(data, split)):
         path = folder / f"{split}-{number}.json"
         made = fit([page for page in data.aligned.values() if page.document not in half], base)
-        readings = [Reading(*key, text, data.read[key]) for key, text in data.truth.items() if key[0] not in half]
-        asked = [question for question in data.asked if question.document not in half]
-        path.write_text(made.strengthened(*strengths(Channel, readings, asked)).dumps())
+        path.write_text(made.dumps())
         profiles |= dict.fromkeys(half, path)
     return profiles
 
