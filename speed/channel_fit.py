@@ -34,10 +34,7 @@ from ohr.noise.channel import Channel
 from ohr.noise.channel.align import align
 from ohr.noise.channel.fit import fit
 from ohr.retrievers.bm25_reference import STOPWORDS, BM25Reference
-from ohr.markup.strip import strip_markup
-from ohr.text.words import normalise
-from ohr.workbench.readings import Reading
-from ohr.workbench.strengths import strengths
+from ohr.text.words import normalise, strip_markup
 
 DOMAINS = ("law", "manual", "textbook")
 MODELS = ("channel", "independent", "scatter", "block")
@@ -46,8 +43,9 @@ MODELS = ("channel", "independent", "scatter", "block")
 class Data:
     """The real pages, their alignment, and what is asked of them."""
 
-    def __init__(self, root: Path, base: str) -> None:
-        bench = OhrBench(root=root, domains=DOMAINS, protocol="reference")
+    def __init__(self, root: Path, base: str, domains: tuple[str, ...] = DOMAINS) -> None:
+        bench = OhrBench(root=root, domains=domains, protocol="reference")
+        self.domains = domains
         self.base, self.truth, self.read = base, {}, {}
         for document in bench.documents():
             gt = {page.index: page for page in ohrbench_json.read_pages(root / "retrieval_base" / "gt", document.name)}
@@ -92,7 +90,7 @@ class Data:
     def retrieval(self, texts, base: str) -> np.ndarray:
         """Score the questions' retrieval by the reference protocol."""
         scores = np.zeros(len(self.asked))
-        for domain in DOMAINS:
+        for domain in self.domains:
             chunker = Reference(base=base)
             chunks = [
                 chunk
@@ -261,12 +259,18 @@ FIXED = {"query-term survival": 0.02, "answer-string survival": 0.035, "singleto
 """Limits that are distances; the others are standard errors of the real values, and a share."""
 
 
+FEWEST = 20
+"""Questions of a group that is worth a row."""
+
+
 def groups(data: Data) -> dict[str, np.ndarray]:
     """Give which questions are pooled, by domain, and by evidence source."""
     domain = np.array([question.domain for question in data.asked])
     source = np.array([question.evidence_source for question in data.asked])
-    found = {"pooled": np.ones(len(domain), dtype=bool)} | {name: domain == name for name in DOMAINS}
-    return found | {str(name): source == name for name in np.unique(source)}
+    found = {"pooled": np.ones(len(domain), dtype=bool)}
+    found |= {name: domain == name for name in data.domains if len(data.domains) > 1}
+    found |= {str(name): source == name for name in np.unique(source)}
+    return {name: here for name, here in found.items() if here.sum() >= FEWEST}
 
 
 def summary(data: Data, values: dict, real: dict) -> dict[str, float]:
@@ -336,9 +340,7 @@ def fitted(data: Data, split: int, base: str, folder: Path) -> dict[str, Path]:
     for number, half in enumerate(halves(data, split)):
         path = folder / f"{split}-{number}.json"
         made = fit([page for page in data.aligned.values() if page.document not in half], base)
-        readings = [Reading(*key, text, data.read[key]) for key, text in data.truth.items() if key[0] not in half]
-        asked = [question for question in data.asked if question.document not in half]
-        path.write_text(made.strengthened(*strengths(Channel, readings, asked)).dumps())
+        path.write_text(made.dumps())
         profiles |= dict.fromkeys(half, path)
     return profiles
 
