@@ -7,9 +7,9 @@ from math import log
 from typing import ClassVar, Literal
 
 from ohr.contracts import Completion, Generator, Prompt
-from ohr.text.sentences import sentence_spans
 from ohr.markup.strip import strip_markup
 from ohr.text.chinese import HAN, HAS_HAN
+from ohr.text.sentences import sentence_spans
 from ohr.text.words import words
 
 _ROW_END = re.compile(r"\\\\|</tr>|\n(?=[|#$])|(?<=\|)\n")

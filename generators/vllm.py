@@ -12,7 +12,6 @@ from ohr import extras
 from ohr.contracts import Completion, Prompt, Resources, execution
 from ohr.errors import PluginError
 
-    packages: ClassVar[tuple[str, ...]] = ("vllm", "transformers", "torch")
 from .gguf import loadable
 from .local_model import CHAT, LocalModel
 from .replies import chat, fitted
@@ -32,6 +31,7 @@ class VLLM(LocalModel):
     kind: Literal["vllm"] = "vllm"
     extra: ClassVar[str | None] = "vllm"
     libraries: ClassVar[tuple[str, ...]] = ("vllm",)
+    packages: ClassVar[tuple[str, ...]] = ("vllm", "transformers", "torch")
     loaded_by: ClassVar[tuple[str, ...]] = ("model", "revision", "dtype", "context", "tensor_parallel", "memory")
     model: Annotated[str, Field(description=f"{CHAT}, a folder, a .gguf file, or a name on the hub.")] = "qwen2-7b"
     dtype: Annotated[Literal["auto", "float32", "bfloat16", "float16"], Field(description="Weights' type.")] = "auto"

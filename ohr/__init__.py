@@ -1,9 +1,9 @@
 """ohr measures how OCR noise travels through retrieval-augmented generation.
 
-    spec = ohr.read_spec("study.yaml")
-    print(ohr.plan(spec).steps)
-    finished = ohr.run(spec)
-    scores = ohr.load_run(finished.folder).table("scores")
+spec = ohr.read_spec("study.yaml")
+print(ohr.plan(spec).steps)
+finished = ohr.run(spec)
+scores = ohr.load_run(finished.folder).table("scores")
 """
 
 from typing import TYPE_CHECKING, Any

@@ -53,7 +53,13 @@ def merged(**names: str) -> list[Patch]:
 def reading_with(change) -> list[Patch]:
     """Change the reading that is fitted."""
     made = fitting._reading
-    return [(fitting, "_reading", lambda pages, misread: made(pages, misread).model_copy(update=change(made(pages, misread))))]
+    return [
+        (
+            fitting,
+            "_reading",
+            lambda pages, misread: made(pages, misread).model_copy(update=change(made(pages, misread))),
+        )
+    ]
 
 
 def operations(change):
@@ -138,9 +144,9 @@ def removed(name: str) -> Iterator[None]:
     with ExitStack() as stack:
         for target, attribute, value in PARTS[name]():
             stack.enter_context(mock.patch.object(target, attribute, value, create=attribute == "MAP"))
-        channel._seen.cache_clear() if hasattr(channel._seen, 'cache_clear') else None
+        channel._seen.cache_clear() if hasattr(channel._seen, "cache_clear") else None
         yield
-    channel._seen.cache_clear() if hasattr(channel._seen, 'cache_clear') else None
+    channel._seen.cache_clear() if hasattr(channel._seen, "cache_clear") else None
 
 
 def fitted(others: list[Data]) -> "channel.Profile":
@@ -258,7 +264,9 @@ def told(log: list[dict], name: str, tables: dict, every: bool) -> None:
     line = f"{name:26}"
     for setting in ("as fitted", "at the dose"):
         for domain, rows in tables.items():
-            runs = [one["rows"] for one in log if (one["name"], one["domain"], one["setting"]) == (name, domain, setting)]
+            runs = [
+                one["rows"] for one in log if (one["name"], one["domain"], one["setting"]) == (name, domain, setting)
+            ]
             apart = {
                 row.name: (np.mean([run[row.name] for run in runs if row.name in run]) - row.real) / row.limit
                 for row in rows

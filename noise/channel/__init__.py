@@ -80,7 +80,9 @@ class Channel(TextNoise):
             known = ", ".join(profile.groups) or "none"
             raise DataError(f"profile {self.profile} has no group {self.group!r}; it has: {known}")
         if self.donor is not None and self.donor >= len(profile.donors):
-            raise DataError(f"profile {self.profile} has {len(profile.donors)} donors, numbered from 0, not {self.donor}")
+            raise DataError(
+                f"profile {self.profile} has {len(profile.donors)} donors, numbered from 0, not {self.donor}"
+            )
 
     def identity(self) -> Mapping[str, object]:
         """Key the profile by its content."""

@@ -34,7 +34,9 @@ def describe(page: Pattern, pages: int) -> Values:
     words, lines = max(len(page.cls), 1), max(len(page.size), 1)
     of = np.bincount(page.cls, minlength=len(NAMES))
     shares = np.array([of[SIGN], of[NUMBER], of[FORMULA], of[CELL] + of[CELL_NUMBER]]) / words
-    return np.concatenate([[1, np.log(1 + words), np.log(1 + words / lines), np.log(pages), np.log(lines)], shares**0.5])
+    return np.concatenate(
+        [[1, np.log(1 + words), np.log(1 + words / lines), np.log(pages), np.log(lines)], shares**0.5]
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohr.contracts import Span
-
 from ohr.markup.regions import regions
 
 Flags = NDArray[np.bool_]

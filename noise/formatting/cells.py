@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from ohr.contracts import Edit, Span
-
 from ohr.markup import html, markdown
 from ohr.markup.regions import Region, regions
 from ohr.markup.tabular import Tabular

@@ -66,9 +66,7 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     (("```", "~~~"), re.compile(r"\n[ \t]*(?:```|~~~).*"), "\n "),
     (
         ("|",),  # possessive, or a line of spaces would take quadratic time
-        re.compile(
-            rf"\n[ \t]*+\|?+(?:[ \t]*+{_RULING}[ \t]*+\|)++(?:[ \t]*+{_RULING})?+[ \t]*+$", re.MULTILINE
-        ),
+        re.compile(rf"\n[ \t]*+\|?+(?:[ \t]*+{_RULING}[ \t]*+\|)++(?:[ \t]*+{_RULING})?+[ \t]*+$", re.MULTILINE),
         "\n ",
     ),
     (("---", "***", "___", "==="), re.compile(r"\n[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*$", re.MULTILINE), "\n "),

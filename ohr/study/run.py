@@ -88,9 +88,7 @@ def run(
         return Finished(folder.path, ledger)
 
 
-def calibrated(
-    spec: Spec, *, store: Path | str, workers: int | None, limit: int | None, progress: Progress
-) -> Spec:
+def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int | None, progress: Progress) -> Spec:
     """Return a spec in which every level with a target has its strength; measures what the store does not have.
 
     Raises: as `run`, and SpecError for a target that cannot be reached.

@@ -19,7 +19,8 @@ from ohr.models.check import check_device, model_resources
 from ohr.models.memory import parts
 from ohr.models.resident import resident
 
-from .embedders import check_model, folder_of, model_identity
+from ..embedders import check_model, folder_of, model_identity
+from ..ranking import best
 from .maxsim import PageVectors
 
 _QUERIES = 128  # queries whose scores of all chunks are held at once

@@ -17,7 +17,7 @@ from ohr.models.check import check_device, model_resources
 from ohr.models.memory import batch_note, fitting
 from ohr.models.resident import resident
 
-from .embedders import Embedder, Pooling, check_model, embedder, folder_of, model_identity
+from ..embedders import Embedder, Pooling, check_model, embedder, folder_of, model_identity
 from .vectors import IndexType, Vectors, VectorSearch
 
 

@@ -16,9 +16,9 @@ from ohr.errors import PluginError
 from ohr.models.memory import batch_note
 from ohr.models.resident import resident
 
-from .embedders import folder_of, looks_local
-from .maxsim import PageVectors
-from .vision import Encoder, VisionRetriever, embed_pages, embed_queries
+from ..embedders import folder_of, looks_local
+from ..vector.maxsim import PageVectors
+from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from ohr.contracts import Image, PageRetriever, Resources, execution
 from ohr.models.check import check_device, model_resources
 from ohr.models.memory import fitting, parts
 
-from .embedders import check_model, model_identity
+from ..embedders import check_model, model_identity
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 _LONGEST = 2000  # characters of a query; no benchmark's question is longer

@@ -18,9 +18,9 @@ from ohr.files.images import bounded
 from ohr.models.memory import batch_note
 from ohr.models.resident import resident
 
-from .embedders import folder_of
-from .vectors import VectorSearch
-from .vision import Encoder, VisionRetriever, embed_pages, embed_queries
+from ..embedders import folder_of
+from ..vector.vectors import VectorSearch
+from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
 Pooling = Literal["weighted_mean", "mean", "last"]
 

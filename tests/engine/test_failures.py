@@ -125,10 +125,7 @@ def test_an_answer_with_broken_unicode_does_not_break_the_run(home):
 
 def test_a_question_whose_document_is_absent_scores_0_and_is_told(home):
     finished = home.run(spec("''"), "benchmark.stranger=true")
-    assert (
-        "1 question about an absent document, scored 0 in a run: lost (law/lost)"
-        in warnings(finished)
-    )
+    assert "1 question about an absent document, scored 0 in a run: lost (law/lost)" in warnings(finished)
     assert values(finished, kb="clean", stage="overall", metric="f1")["lost"] == 0.0
     assert values(finished, kb="clean", stage="retrieval", metric="lcs")["lost"] == 0.0
 

@@ -9,8 +9,8 @@ from ohr.contracts import Image
 from ohr.noise.image.capture.camera import Capture
 from ohr.noise.image.capture.cropped import Cropped
 from ohr.noise.image.capture.off_axis import OffAxis
-from ohr.noise.image.picture import joined, split
 from ohr.noise.image.capture.watermark import Watermark
+from ohr.noise.image.picture import joined, split
 from ohr.registry import Registry
 
 REGISTRY = Registry()

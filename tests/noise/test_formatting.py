@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ohr.contracts import FAMILIES, Edit
-from ohr.noise.formatting import ALL, Formatting, Rules
 from ohr.markup.regions import regions
 from ohr.markup.tabular import tabulars
+from ohr.noise.formatting import ALL, Formatting, Rules
 from ohr.text.edits import undo
 from speed.latex_parses import parses
 

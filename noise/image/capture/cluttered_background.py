@@ -7,9 +7,9 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .camera import Capture
 from ..light import exposed
 from ..picture import split
+from .camera import Capture
 from .scene import companions, ground, laid, level, turned
 
 _SHEETS = 3

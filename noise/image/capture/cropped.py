@@ -7,8 +7,8 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .camera import Capture
 from ..light import exposed
+from .camera import Capture
 from .scene import level
 
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from ohr.contracts import Image, NoisyImage
 
-from .camera import Capture
 from ..distortion import opencv
 from ..light import exposed
 from ..picture import CELLS, Picture
+from .camera import Capture
 from .scene import level
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .camera import Capture
 from ..light import exposed
 from ..picture import split
+from .camera import Capture
 from .scene import companions, fitted, ground, laid, turned
 
 _GRIDS = {2: (1, 2), 3: (1, 3), 5: (2, 3)}  # sheets: rows, columns of places

@@ -7,9 +7,9 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .camera import Capture
 from ..light import exposed
 from ..picture import split
+from .camera import Capture
 from .scene import Quad, fitted, frame, ground, laid, level
 
 _FOCAL = 1.3  # distance of the camera, in sides of the page

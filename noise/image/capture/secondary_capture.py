@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from ohr.contracts import Image, NoisyImage
 
-from .camera import Capture
 from ..distortion import Field, grid, lighten, opencv
 from ..light import exposed, gradient
 from ..picture import CELLS, Picture, split
+from .camera import Capture
 from .scene import Quad, centred, drawn, fitted, flat, frame, level, scaled
 
 _SENSORS = np.array(((0, 1), (1, 2)))  # red, green; green, blue: as Bayer laid them

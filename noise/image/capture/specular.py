@@ -7,9 +7,9 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .camera import Capture
 from ..distortion import lighten
 from ..light import exposed, glare
+from .camera import Capture
 from .scene import level
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .camera import Capture
 from ..distortion import Field, grid, shade, smooth
 from ..light import cast, exposed, tinted
+from .camera import Capture
 from .scene import level
 
 _CELL = 16  # pixels to a cell: shadows here are soft

@@ -7,9 +7,9 @@ import numpy as np
 
 from ohr.contracts import Image, NoisyImage
 
-from .camera import Capture
 from ..distortion import opencv
 from ..light import exposed
+from .camera import Capture
 from .scene import level
 
 _WHO = ("Marram Bank", "Harbour Credit", "Northgate Leasing", "Town Registry", "Alder Insurance")

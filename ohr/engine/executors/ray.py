@@ -64,7 +64,9 @@ class Ray:
         try:
             waiting.submit(self._ray.init, address=self.address, **quiet).result(timeout=_CONNECT)
         except Exception as error:
-            why = f"no answer in {_CONNECT:g} seconds" if isinstance(error, TimeoutError) else f"{error}".splitlines()[0]
+            why = (
+                f"no answer in {_CONNECT:g} seconds" if isinstance(error, TimeoutError) else f"{error}".splitlines()[0]
+            )
             raise SpecError(f"--address {self.address}: cannot connect to the Ray cluster: {why}") from None
         finally:
             waiting.shutdown(wait=False)
@@ -151,7 +153,7 @@ class _Actor:
             (folder / name).write_bytes(source)
             load_file(folder / name)
             files.append(folder / name)
-        worker.prepare(replace(pickle.loads(setup), plugin_files=tuple(files)))  # noqa: S301 # from the driver
+        worker.prepare(replace(pickle.loads(setup), plugin_files=tuple(files)))  # from the driver
 
     def run(self, call: Callable[[Any], Any], given: Any) -> Any:
         """Run a call."""
