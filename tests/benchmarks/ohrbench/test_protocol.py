@@ -16,7 +16,7 @@ from ohr.engine.inputs import Inputs
 from ohr.engine.prompting import make_prompt, parse_answer, read_prompt
 from ohr.engine.recipe import Recipe
 from ohr.engine.score import Scorer
-from ohr.metrics.answers import F1, em
+from ohr.metrics.answers import F1
 from ohr.metrics.dose import by_page, own_passages
 from ohr.metrics.lcs import Lcs
 from ohr.ocr.ground_truth import GroundTruth
@@ -129,7 +129,7 @@ def test_every_score_of_the_code_is_repeated(recipe, vectors):
             continue  # answers that are no string: `test_an_answer_that_is_no_string_scores_minus_one`
         found = {
             "f1_score": recipe.metrics["f1"].score(prediction, truth),
-            "exact_match_score": em(prediction, truth),
+            "exact_match_score": recipe.metrics["em"].score(prediction, truth),
             "lcs_score": recipe.metrics["lcs"].score(prediction, truth),
         }
         assert found == {name: case[name] for name in found}, case
