@@ -19,7 +19,7 @@ from ohr.engine.work import Work
 from ohr.errors import OhrError, SpecError
 from ohr.metrics.dose import DAMAGED, by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
-from ohr.results.summary import GROUPS
+from ohr.results.groups import GROUPS
 from ohr.spec.model import Calibration, KnowledgeBase, Spec, Target
 from ohr.store import Store
 

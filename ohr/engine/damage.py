@@ -17,7 +17,7 @@ from ohr.metrics.realism import SeenPage, see
 from ohr.spec.model import KnowledgeBase
 from ohr.store import Store
 
-_VERSION = 3
+_VERSION = 4
 """Raised when a dose is computed otherwise."""
 
 _LITTLE = 3_000_000
@@ -63,7 +63,7 @@ def measure(task: DamageTask) -> dict[str, Any]:
     truth, here = by_page(task.truth), by_page(task.pages)
     questions = [_told(question_dose(q, truth, here, task.segment_chinese, bare=task.bare)) for q in task.questions]
     seen = [see(page, here.get(place), (), {}) for place, page in truth.items()]
-    pages = [[_told(page.dose), dict(page.commands), page.redundant, dict(page.blocks)] for page in seen]
+    pages = [[_told(page.dose), dict(page.commands), page.redundant, dict(page.blocks), page.words] for page in seen]
     Store(task.store).put(task.key, {"questions": questions, "pages": pages})
     return {"questions": questions, "pages": pages}
 
@@ -131,7 +131,7 @@ def _task(bases: Bases, base: KnowledgeBase, document: Document, name: str) -> D
 def _read(kept: Mapping[str, Any]) -> Damage:
     questions = {told["question_id"]: QuestionDose(**told) for told in kept["questions"]}
     pages = [
-        SeenPage(PageDose(**dose), frozenset(), commands, redundant, {}, blocks)
-        for dose, commands, redundant, blocks in kept["pages"]
+        SeenPage(PageDose(**dose), frozenset(), commands, redundant, {}, blocks, words)
+        for dose, commands, redundant, blocks, words in kept["pages"]
     ]
     return Damage(questions, pages)

@@ -1,43 +1,83 @@
 """Runs a spec: knowledge bases, retrieval, answers, scores, results."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ohr.attribution.costs import shares
+from ohr.attribution import costs
+from ohr.attribution.costs import MEASURED as ATTRIBUTION
 from ohr.attribution.levels import Trial, with_trials
 from ohr.calibration.calibrate import Workshop, calibrate
-from ohr.contracts import Completion, Page, Prompt, Question
+from ohr.contracts import Prompt, Question
 from ohr.engine.answer import Answered, ask
 from ohr.engine.bases import Bases, build_bases, document_texts
 from ohr.engine.cells import Cell, search_place, searches
+from ohr.engine.columns import (
+    answer_columns,
+    edit_columns,
+    failure_columns,
+    hit_columns,
+    page_columns,
+    page_sources,
+    question_columns,
+    score_columns,
+    text_columns,
+)
 from ohr.engine.damage import Damage, damages
 from ohr.engine.executors.local import Executor, LocalExecutor
 from ohr.engine.inputs import limited, read_inputs
-from ohr.engine.page_rows import edit_rows, page_row, seen_pages
+from ohr.engine.manifest import at_end, at_start
 from ohr.engine.preflight import check_stages
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.prompting import make_prompt
 from ohr.engine.recipe import Recipe
 from ohr.engine.references import CONDITIONS, pages_shown, passages
 from ohr.engine.retrieve import Retrieved, retrieve
-from ohr.engine.score import Row, Scorer, failed_questions
+from ohr.engine.score import (
+    Rules,
+    Scores,
+    answer_scores,
+    condition_of,
+    constant_scores,
+    failed_questions,
+    kb_scores,
+    retrieval_scores,
+)
 from ohr.engine.shown import Shown
 from ohr.engine.timing import remember
 from ohr.engine.work import Work
 from ohr.keys import key
-from ohr.metrics.dose import by_page, dose, own_passages, undefined_dose
+from ohr.metrics.dose import by_page, own_passages
+from ohr.metrics.floors import OtherPages
+from ohr.metrics.ranking import PageId
 from ohr.models.hub import STORE_VARIABLE
 from ohr.ocr.ground_truth import GroundTruth
-from ohr.results.folder import Attributed, Results, find_finished, write_results
-from ohr.spec.model import KnowledgeBase, Named, Spec
-from ohr.spec.sweep import shown
+from ohr.results.folder import RunFolder, find_finished
+from ohr.results.means import Counts, derive
+from ohr.results.reading import read_rows
+from ohr.results.tables import MEASURED as TABLES
+from ohr.results.tables import Tables
+from ohr.spec.model import KnowledgeBase, Spec
 from ohr.store import Store
-from ohr.text.words import HAS_HAN
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The tables of a run, as rows read from its folder."""
+
+    folder: Path
+    recipe: Recipe
+
+    def __getattr__(self, name: str) -> list[dict[str, Any]]:
+        """Read a table; `rows` are the scores."""
+        path = self.folder / f"{'scores' if name == 'rows' else name}.parquet"
+        if name.startswith("_") or not path.is_file():
+            raise AttributeError(name)
+        return read_rows(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +88,6 @@ class Finished:
     work: Work
     results: Results | None
     """None when an earlier run of the same spec had them already."""
-
-
-@dataclass
-class _Gathered:
-    """Rows and records as they come."""
-
-    rows: list[Row] = field(default_factory=list)
-    hits: list[Row] = field(default_factory=list)
-    answers: list[Row] = field(default_factory=list)
-    doses: list[Row] = field(default_factory=list)
-    pages: list[Row] = field(default_factory=list)
-    edits: list[Row] = field(default_factory=list)
 
 
 def run(
@@ -125,30 +153,22 @@ def _run(
     found = {search_place(search): retrieve(bases, search, progress, work) for search in searches(recipe.spec)}
     answered = _answers(bases, found, progress, work)
     remember(store, recipe.spec, work)
-    known = find_finished(runs, recipe) if not work.calls.total() and not work.failures else None
-    if known:
+    known = find_finished(runs, recipe.spec.name, recipe.run())
+    if known and not work.calls.total() and not work.failures:
         return Finished(known, work, None)
     damage = damages(bases, executor, progress, work)
-    with work.timed("scores"), progress.step("scores", len(recipe.spec.knowledge_bases)) as advance:
-        gathered = _scored(bases, damage, found, answered, advance)
-    results = _results(recipe, gathered, trials, work)
-    return Finished(write_results(runs, results), work, results)
-
-
-def _results(recipe: Recipe, gathered: "_Gathered", trials: Mapping[str, Trial], work: Work) -> Results:
-    """Set the rows of attribution's own levels apart from those that the spec names."""
-
-    def named(rows: Sequence[Row]) -> list[Row]:
-        return [row for row in rows if row["kb"] not in trials]
-
-    attributed = None
-    if trials:
-        apart = [row for row in gathered.rows if row["kb"] in trials]
-        doses = [row for row in gathered.doses if row["kb"] in trials]
-        attributed = Attributed(shares(recipe.spec, gathered.rows, trials), apart, doses)
-    rows, doses = named(gathered.rows), named(gathered.doses)
-    hits, answers = named(gathered.hits), named(gathered.answers)
-    return Results(recipe, rows, hits, answers, doses, named(gathered.pages), named(gathered.edits), work, attributed)
+    folder = RunFolder.start(runs, recipe.spec.name, recipe.run(), at_start(recipe))
+    try:
+        with work.timed("scores"), progress.step("scores", len(recipe.spec.knowledge_bases)) as advance:
+            _write(folder.path, bases, trials, (damage, found, answered), work, advance)
+        return Finished(
+            folder.finish(at_end(recipe, work, read_rows(folder.path / "doses.parquet"))),
+            work,
+            Results(folder.path, recipe),
+        )
+    except BaseException as error:
+        folder.stop(f"{type(error).__name__}: {error}")
+        raise
 
 
 Answers = Mapping[tuple[str, str, str, str, str], Mapping[str, Answered]]
@@ -219,160 +239,113 @@ def _reference_base(condition: str) -> KnowledgeBase:
     return KnowledgeBase(condition, condition, (), GroundTruth(), ())
 
 
-def _scored(
-    bases: Bases,
-    damage: Mapping[tuple[str, str], Damage],
-    found: Mapping[tuple[str, str, str], Retrieved],
-    answers: Answers,
-    advance: Any,
-) -> _Gathered:
-    recipe, gathered = bases.recipe, _Gathered()
-    protocol = recipe.spec.benchmark.scoring
-    further = tuple(named.name for named in recipe.spec.metrics)
-    scorer = Scorer(recipe.inputs, recipe.metrics, protocol, recipe.spec.seed, further)
-    for base in recipe.spec.knowledge_bases:
-        pages: dict[str, list[Page]] = {d.name: bases.pages(base, d) for d in recipe.inputs.documents}
-        failed = failed_questions(recipe.inputs.questions, pages)
-        _score_base(bases, base, damage, pages, failed, scorer, gathered)
-        for search in (item for item in searches(recipe.spec) if item[0] is base):
-            cell = Cell("retrieval", *search)
+Made = tuple[Mapping[tuple[str, str], Damage], Mapping[tuple[str, str, str], Retrieved], Answers]
+
+
+def _write(
+    folder: Path, bases: Bases, trials: Mapping[str, Trial], made: Made, work: Work, advance: Callable[[int], None]
+) -> None:
+    """Score everything, and write the tables; attribution's own levels have tables of their own."""
+    recipe = bases.recipe
+    spec, inputs = recipe.spec, recipe.inputs
+    further = tuple(named.name for named in spec.metrics)
+    rules = Rules(spec.benchmark.scoring, recipe.metrics, further, spec.seed)
+    counts: dict[str, Counts] = {}
+    with Tables(folder, (*TABLES, *(ATTRIBUTION if trials else ()))) as tables:
+        tables.append("questions", question_columns(inputs.questions))
+        writer = _Writer(bases, trials, rules, tables, work, OtherPages(inputs.truth), page_sources(inputs.questions))
+        for base in spec.knowledge_bases:
+            counts[base.name] = writer.base(base, *made)
+            advance(1)
+        writer.references(made[2])
+        tables.append("failures", failure_columns(work.failures))
+    derive(folder, counts)
+    if trials:
+        levels = {condition_of(base): base for base in spec.knowledge_bases}
+        costs.derive(folder, spec, levels, trials, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Scores one knowledge base after the other and appends what comes of it."""
+
+    bases: Bases
+    trials: Mapping[str, Trial]
+    rules: Rules
+    tables: Tables
+    work: Work
+    others: OtherPages
+    sources: Mapping[PageId, set[str]]
+
+    @property
+    def questions(self) -> Sequence[Question]:
+        return self.bases.recipe.inputs.questions
+
+    def base(
+        self,
+        base: KnowledgeBase,
+        damage: Mapping[tuple[str, str], Damage],
+        found: Mapping[tuple[str, str, str], Retrieved],
+        answers: Answers,
+    ) -> Counts:
+        spec, inputs = self.bases.recipe.spec, self.bases.recipe.inputs
+        pages = [page for document in inputs.documents for page in self.bases.pages(base, document)]
+        failed = failed_questions(inputs.questions, pages)
+        # noise without an engine that reads it has no text that could be damaged, and what is absent has none either
+        mine = [damage[base.name, doc.name] for doc in inputs.documents if (base.name, doc.name) in damage]
+        doses = {name: dose for measured in mine for name, dose in measured.questions.items()}
+        self.scores(Cell("page", base), kb_scores(inputs.questions, doses, failed))
+        seen = [page for measured in mine for page in measured.pages]
+        tried = base.name in self.trials
+        self.tables.append("attribution_pages" if tried else "pages", page_columns(base, seen, self.sources))
+        if not tried:
+            self.tables.append("texts", text_columns(base, pages))
+            for document in inputs.documents:
+                self.tables.append("edits", edit_columns(base, self.bases.edits_by_page(base, document)))
+        for search in (item for item in searches(spec) if item[0] is base):
             retrieved = found[search_place(search)]
-            if "retrieval" in recipe.spec.evaluate:
-                gathered.rows += scorer.retrieval_rows(cell, retrieved, failed)
-            gathered.hits += _hit_records(cell, retrieved)
-            _score_answers("overall", *search, answers, scorer, failed, gathered, recipe.spec)
-        _score_answers("generation", base, None, None, answers, scorer, failed, gathered, recipe.spec)
-        advance(1)
-    _score_references(recipe, answers, scorer, gathered)
-    return gathered
+            self.retrieval(Cell("retrieval", *search), retrieved, failed)
+            self.answers("overall", search, answers, failed)
+        self.answers("generation", (base, None, None), answers, failed)
+        edits, aimed = map(sum, zip(*(self.bases.edits(base, document) for document in inputs.documents), strict=True))
+        return Counts(edits, aimed, sum(page.error is not None for page in pages))
 
+    def retrieval(self, cell: Cell, retrieved: Retrieved, failed: set[str]) -> None:
+        if "retrieval" in self.bases.recipe.spec.evaluate and cell.retriever:
+            chunks = {question: [hit.chunk for hit in hits] for question, hits in retrieved.hits.items()}
+            top_k = cell.retriever.stage.top_k
+            self.scores(cell, retrieval_scores(self.questions, chunks, self.rules, self.others, top_k, failed))
+        if cell.base.name not in self.trials:
+            self.tables.append("hits", hit_columns(cell, retrieved.hits))
 
-def _score_base(
-    bases: Bases,
-    base: KnowledgeBase,
-    damage: Mapping[tuple[str, str], Damage],
-    pages: Mapping[str, Sequence[Page]],
-    failed: set[str],
-    scorer: Scorer,
-    gathered: _Gathered,
-) -> None:
-    inputs = bases.recipe.inputs
-    # noise without an engine that reads it has no text that could be damaged, and what is absent has none either
-    mine = [damage[base.name, document.name] for document in inputs.documents if (base.name, document.name) in damage]
-    doses = {name: told for found in mine for name, told in found.questions.items()}
-    questions = [doses.get(question.id) or undefined_dose(question) for question in inputs.questions]
-    seen = seen_pages(bases, base, [page for found in mine for page in found.pages])
-    gathered.rows += scorer.kb_rows(base, questions, failed)
-    gathered.pages += [page_row(base, page) for page in seen]
-    gathered.edits += [row for page in seen for row in edit_rows(base, page)]
-    made = dose(questions, [page.dose for page in seen])
-    edits, aimed = map(sum, zip(*(bases.edits(base, document) for document in inputs.documents), strict=True))
-    length = sum(len(page.text.split()) for found in inputs.truth.values() for page in found)
-    gathered.doses.append(
-        {
-            "kb": base.name,
-            "noise": base.noise,
-            "knob": base.knob,
-            "knob_value": None if base.knob_value is None else shown(base.knob_value),
-            "replicate": base.replicate,
-            **{name: getattr(made, name) for name in type(made).__slots__},
-            "edits": edits,
-            "edits_aimed": aimed,
-            "edits_per_100_words": 100 * edits / length if length else 0.0,
-            "failed_pages": sum(page.error is not None for found in pages.values() for page in found),
-        }
-    )
+    def answers(self, stage: str, search: Any, answers: Answers, failed: set[str]) -> None:
+        base, chunker, retriever = search
+        for generator in self.bases.recipe.spec.generators:
+            names = (chunker.name if chunker else "", retriever.name if retriever else "", generator.name)
+            if (answered := answers.get((stage, base.name, *names))) is not None:
+                self.answered(Cell(stage, base, chunker, retriever, generator), answered, failed)
 
+    def answered(self, cell: Cell, answered: Mapping[str, Answered], failed: set[str]) -> None:
+        texts = {name: None if one.completion.error else one.answer for name, one in answered.items()}
+        condition = condition_of(cell.base)
+        self.scores(cell, answer_scores(self.questions, texts, self.rules, cell.stage, condition, failed))
+        if cell.base.name not in self.trials:
+            self.tables.append("answers", answer_columns(cell, answered))
 
-def _score_answers(
-    stage: str,
-    base: KnowledgeBase,
-    chunker: Named[Any] | None,
-    retriever: Named[Any] | None,
-    answers: Answers,
-    scorer: Scorer,
-    failed: set[str],
-    gathered: _Gathered,
-    spec: Spec,
-) -> None:
-    for generator in spec.generators:
-        place = (stage, base.name, chunker.name if chunker else "", retriever.name if retriever else "", generator.name)
-        if place in answers:
-            cell = Cell(stage, base, chunker, retriever, generator)
-            gathered.rows += scorer.answer_rows(cell, answers[place], failed)
-            gathered.answers += _answer_records(cell, answers[place])
+    def references(self, answers: Answers) -> None:
+        for generator in self.bases.recipe.spec.generators:
+            for condition in CONDITIONS:
+                if (answered := answers.get(("reference", condition, "", "", generator.name))) is not None:
+                    self.answered(Cell("reference", _reference_base(condition), generator=generator), answered, set())
+        if answers:
+            cell = Cell("reference", _reference_base("constant"))
+            self.scores(cell, constant_scores(self.questions, self.rules))
 
-
-def _score_references(recipe: Recipe, answers: Answers, scorer: Scorer, gathered: _Gathered) -> None:
-    for generator in recipe.spec.generators:
-        for condition in CONDITIONS:
-            place = ("reference", condition, "", "", generator.name)
-            if place in answers:
-                cell = Cell("reference", _reference_base(condition), generator=generator)
-                gathered.rows += scorer.answer_rows(cell, answers[place], set())
-                gathered.answers += _answer_records(cell, answers[place])
-    if answers:
-        cell = Cell("reference", _reference_base("constant"))
-        gathered.rows += _constant_rows(recipe.inputs.questions, scorer, cell)
-
-
-def _constant_rows(questions: Sequence[Question], scorer: Scorer, cell: Cell) -> list[Row]:
-    """Score the one word, yes or no, that would do best as the answer to everything."""
-    best: list[Row] = []
-    for english, chinese in (("yes", "是"), ("no", "否")):
-        words = {q.id: chinese if HAS_HAN.search(q.text) else english for q in questions}
-        answers = {name: Answered(Prompt("", (), "", ""), Completion(word), word) for name, word in words.items()}
-        rows = list(scorer.answer_rows(cell, answers, set()))
-        if not best or _headline(rows, scorer) > _headline(best, scorer):
-            best = rows
-    return best
-
-
-def _headline(rows: Sequence[Row], scorer: Scorer) -> float:
-    return float(sum(row["value"] for row in rows if row["metric"] == scorer.protocol.answer[0]))
-
-
-def _hit_records(cell: Cell, retrieved: Retrieved) -> Iterator[Row]:
-    for question, hits in retrieved.hits.items():
-        for rank, hit in enumerate(hits, start=1):
-            yield {
-                "question_id": question,
-                **_names(cell),
-                "rank": rank,
-                "score": hit.score,
-                "document": hit.chunk.document,
-                "page": hit.chunk.pages[0],
-                "start": hit.chunk.start,
-                "end": hit.chunk.end,
-                "text": hit.chunk.text,
-            }
-
-
-def _answer_records(cell: Cell, answered: Mapping[str, Answered]) -> Iterator[Row]:
-    for question, given in answered.items():
-        completion = given.completion
-        yield {
-            "question_id": question,
-            "stage": cell.stage,
-            **_names(cell),
-            "generator": cell.generator.name if cell.generator else None,
-            "answer": given.answer,
-            "reply": completion.text,
-            "tokens_in": completion.tokens_in,
-            "tokens_out": completion.tokens_out,
-            "seconds": completion.seconds,
-            "finish": completion.finish,
-            "truncated": completion.truncated,
-            "error": completion.error,
-        }
-
-
-def _names(cell: Cell) -> Row:
-    return {
-        "kb": cell.base.name,
-        "chunker": cell.chunker.name if cell.chunker else None,
-        "retriever": cell.retriever.name if cell.retriever else None,
-    }
+    def scores(self, cell: Cell, scores: Scores) -> None:
+        table = "attribution_scores" if cell.base.name in self.trials else "scores"
+        self.tables.append(table, score_columns(cell, self.questions, scores))
+        for failure in scores.failures:
+            self.work.fail("metric", f"{failure.metric} on {cell.label}: {failure.question}", failure.reason)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ class Failure:
     stage: str
     item: str
     reason: str
+    kind: str = "error"
 
 
 class TooManyFailures(OhrError):
