@@ -34,7 +34,11 @@ REFERENCE = ScoringProtocol(
         Prescribed("chunker", "reference", {"size": 1024}),
         Prescribed("retriever", "bm25_reference", {"k1": 1.5, "b": 0.75, "epsilon": 0.25}),
     ),
-    metric_fields={"lcs": {"segment_chinese": False, "wordless": 0.5}, "f1": {"as_published": True}},
+    metric_fields={
+        "lcs": {"segment_chinese": False, "wordless": 0.5},
+        "f1": {"as_published": True},
+        "em": {"as_published": True},
+    },
     passage_end="\nGiven the context information",
     unanswered=-1.0,
 )

@@ -17,7 +17,7 @@ from ohr.graph.graph import Graph
 from ohr.graph.keys import Keys
 from ohr.metrics.dose import DAMAGED, by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
-from ohr.results.summary import GROUPS
+from ohr.results.groups import GROUPS
 from ohr.spec.model import Calibration, KnowledgeBase, Spec, Target
 from ohr.steps.measure import MeasureEvidence
 from ohr.steps.step import Step

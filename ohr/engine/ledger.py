@@ -18,10 +18,12 @@ class Failure:
     stage: str
     item: str
     reason: str
+    kind: str = "error"
+    """`error`, or `missing` for what recorded results do not have."""
 
     def as_row(self) -> dict[str, str]:
         """Return it as a row of the table of failures."""
-        return {"stage": self.stage, "item": self.item, "reason": self.reason}
+        return {"stage": self.stage, "item": self.item, "reason": self.reason, "kind": self.kind}
 
 
 class TooManyFailures(OhrError):
@@ -51,14 +53,14 @@ class Ledger:
         before, made = self.pace.get((family, kind), (0.0, 0))
         self.pace[family, kind] = before + seconds, made + items
 
-    def fail(self, stage: str, item: str, reason: str) -> None:
+    def fail(self, stage: str, item: str, reason: str, kind: str = "error") -> None:
         """Record a failed item.
 
         Raises:
             TooManyFailures: there are now more than allowed.
         """
         reason = hidden(reason)  # a path may hold the value of a variable
-        failure = Failure(stage, item, reason)
+        failure = Failure(stage, item, reason, kind)
         self.failures.append(failure)
         for listener in self._listeners:
             listener(failure)

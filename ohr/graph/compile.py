@@ -105,15 +105,17 @@ class _Compiler:
 
     def search(self, search: Search, documents: dict[str, str]) -> None:
         """Add a search, and its cells: retrieval, and overall for each generator."""
-        hits = {batch: name for scope in self.scopes for batch, name in self.hits(search, scope, documents).items()}
+        hits = [(scope.name, *found) for scope in self.scopes for found in self.hits(search, scope, documents).items()]
         if "retrieval" in self.spec.evaluate:
-            batches = [
-                Batch(places, name, self.retrieval_scores(search, places, name)) for places, name in hits.items()
+            parts = [
+                Batch(places, scope, name, self.retrieval_scores(search, places, name)) for scope, places, name in hits
             ]
-            self.graph.parts.append(CellPart(Cell("retrieval", *search), tuple(batches)))
+            self.graph.parts.append(CellPart(Cell("retrieval", *search), tuple(parts)))
         for generator in self.spec.generators if "overall" in self.spec.evaluate else ():
             cell = Cell("overall", *search, generator)
-            parts = [Batch(places, name, prompts=self.overall(cell, places, name)) for places, name in hits.items()]
+            parts = [
+                Batch(places, scope, name, prompts=self.overall(cell, places, name)) for scope, places, name in hits
+            ]
             self.graph.parts.append(CellPart(cell, tuple(parts)))
 
     def hits(self, search: Search, scope: Scope, documents: dict[str, str]) -> dict[tuple[int, ...], str]:
@@ -156,11 +158,10 @@ class _Compiler:
 
     def retrieval_scores(self, search: Search, places: tuple[int, ...], hits: str) -> str:
         retriever = search[2].stage
-        protocol = self.spec.benchmark.scoring
-        metric = self.keys.metrics[protocol.retrieval]
+        metric = self.keys.metrics[self.spec.benchmark.scoring.retrieval]
         name = self.keys.scores(["retrieval", hits, retriever.top_k], self.asked(places), [metric])
         label = f"{search[2].name} on {search[0].name}"
-        work = ScoreRetrieval(label, places, hits, retriever.top_k, protocol, metric, self.spec.seed)
+        work = ScoreRetrieval(label, places, hits, retriever.top_k, self.keys.rules)
         return self.graph.add(Step(work, (name,), (hits,))).key
 
     def overall(self, cell: Cell, places: tuple[int, ...], hits: str) -> Step:

@@ -32,12 +32,14 @@ class Batch:
 
     Args:
         questions: places in `Inputs.questions`.
+        scope: name of the index that is searched for them.
         hits: key of their hits; None where the cell does not retrieve.
         scores: key of their retrieval scores, in a retrieval cell.
         prompts: the step that prepares their prompts, in a cell with a generator.
     """
 
     questions: tuple[int, ...]
+    scope: str = ""
     hits: str | None = None
     scores: str | None = None
     prompts: Step | None = None

@@ -15,6 +15,7 @@ from ohr.registry import Registry
 from ohr.spec.model import KnowledgeBase, Spec
 from ohr.steps.images import ImageRecipe, acting
 from ohr.steps.prompting import read_prompt
+from ohr.steps.score import Rules
 
 _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
@@ -163,6 +164,12 @@ class Keys:
         """The metrics of answers: the protocol's, then the spec's own."""
         names = (*self.spec.benchmark.scoring.answer, *(named.name for named in self.spec.metrics))
         return {name: self.metrics[name] for name in names}
+
+    @cached_property
+    def rules(self) -> Rules:
+        """What scores follow from, beside questions, texts and answers."""
+        further = tuple(named.name for named in self.spec.metrics)
+        return Rules(self.spec.benchmark.scoring, self.metrics, further, self.spec.seed)
 
     @cached_property
     def prompt_digests(self) -> dict[str, str]:

@@ -60,10 +60,16 @@ def _has_ideograph(text: str) -> bool:
 def em(prediction: str, reference: str) -> float:
     """1 if the two are equal after normalisation, else 0.
 
-    Source: OHRBench `exact_match_score` of `metric/common.py`.
+    Source: OHRBench `exact_match_score` of `metric/common.py`, which gives 1 for two texts without a token (an empty
+    answer and `[***]`).
 
-    Edge cases: two texts of articles and punctuation alone are equal -> 1.
+    Edge cases: a reference without a token -> nan, as for `f1`.
     """
+    return em_published(prediction, reference) if words(reference) else nan
+
+
+def em_published(prediction: str, reference: str) -> float:
+    """`em` as OHRBench's code computes it: two texts of articles and punctuation alone are equal -> 1."""
     return float(normalise(prediction) == normalise(reference))
 
 
@@ -89,7 +95,7 @@ class F1(Metric):
     as_published: Annotated[bool, Field(description="As the benchmark's code has it, accidents included.")] = False
 
     def score(self, prediction: str, reference: str) -> float:
-        """Give `f1`."""
+        """Return `f1`."""
         return f1_published(prediction, reference) if self.as_published else f1(prediction, reference)
 
 
@@ -97,10 +103,11 @@ class Em(Metric):
     """1 where the answer equals the accepted one after the published normalisation."""
 
     kind: Literal["em"] = "em"
+    as_published: Annotated[bool, Field(description="As the benchmark's code has it, accidents included.")] = False
 
     def score(self, prediction: str, reference: str) -> float:
-        """Give `em`."""
-        return em(prediction, reference)
+        """Return `em`."""
+        return em_published(prediction, reference) if self.as_published else em(prediction, reference)
 
 
 class F1Numeric(Metric):
@@ -110,7 +117,7 @@ class F1Numeric(Metric):
     packages: ClassVar[tuple[str, ...]] = ("jieba",)
 
     def score(self, prediction: str, reference: str) -> float:
-        """Give `f1_numeric`."""
+        """Return `f1_numeric`."""
         return f1_numeric(prediction, reference)
 
 

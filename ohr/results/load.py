@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ohr.results.folder import read_finished
-from ohr.results.tables import read_columns
+from ohr.results.reading import read_columns
 
 if TYPE_CHECKING:
     import pyarrow

@@ -41,7 +41,7 @@ class MeasureDamage(Work):
         asked = inputs.about.get(self.document.name, ())
         questions = [question_dose(q, truth, here, self.segment_chinese, bare=inputs.is_bare) for q in asked]
         seen = [see(page, here.get(place), (), {}) for place, page in truth.items()]
-        pages = [[_json(page.dose), dict(page.commands), page.redundant, dict(page.blocks)] for page in seen]
+        pages = [[_json(page.dose), dict(page.commands), page.redundant, dict(page.blocks), page.words] for page in seen]
         context.store.put(ready.outputs[0], {"questions": [_json(dose) for dose in questions], "pages": pages})
         return Report()
 
@@ -55,7 +55,7 @@ def read_damage(kept: Mapping[str, Any]) -> Damage:
     """Read what MeasureDamage wrote."""
     questions = {found["question_id"]: QuestionDose(**found) for found in kept["questions"]}
     pages = [
-        SeenPage(PageDose(**dose), frozenset(), commands, redundant, {}, blocks)
-        for dose, commands, redundant, blocks in kept["pages"]
+        SeenPage(PageDose(**dose), frozenset(), commands, redundant, {}, blocks, words)
+        for dose, commands, redundant, blocks, words in kept["pages"]
     ]
     return Damage(questions, pages)

@@ -5,15 +5,14 @@ from collections.abc import Mapping, Sequence
 from ohr import seeds
 from ohr.contracts import Document, Page, Question
 from ohr.inputs import Inputs
+from ohr.metrics.floors import CEILINGS, FLOORS
 
-FLOORS = ("closed_book", "shuffled_context")
-CEILINGS = ("evidence_only",)  # the other ceilings are cells: generation and overall on a clean knowledge base
 CONDITIONS = (*FLOORS, *CEILINGS)
 _CONTEXT = 2000  # characters of another page: about as much as two chunks of 256 tokens
 
 
 def passages(condition: str, question: Question, inputs: Inputs, seed: int) -> Sequence[str]:
-    """Give what the generator may read under a condition.
+    """Return what the generator may read under a condition.
 
     `closed_book`: nothing; `shuffled_context`: the beginning of a page of another document, of the same domain where
     there is one; `evidence_only`: the evidence.

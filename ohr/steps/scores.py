@@ -1,29 +1,33 @@
 """Scores of a batch of questions, in columns: retrieval scores from hits, answer scores from replies."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from math import nan
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
-from ohr.contracts import Metric, ScoringProtocol
+from ohr.inputs import Inputs
+from ohr.metrics.floors import OtherPages
 from ohr.steps.answers import as_answered
 from ohr.steps.retrieve import read_hits
-from ohr.steps.score import Scorer, has_context
+from ohr.steps.score import MetricFailure, Rules, Scores, answer_scores, retrieval_scores
 from ohr.steps.step import Context, Ready, Report, Work
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRetrieval(Work):
-    """Score the hits of some questions. Writes {questions, values: {metric: [...]}}; its input is their hits."""
+    """Score the hits of some questions. Writes the columns of `Scores`; its input is their hits.
+
+    Args:
+        questions: places in `Inputs.questions`.
+        hits: key of the hits as it is without failures.
+    """
 
     kind: ClassVar[str] = "scoring"
     name: str
     questions: tuple[int, ...]
     hits: str
     top_k: int
-    protocol: ScoringProtocol
-    metric: Metric
-    seed: int
+    rules: Rules
 
     @property
     def item(self) -> str:
@@ -31,56 +35,60 @@ class ScoreRetrieval(Work):
         return f"scores of {self.name}"
 
     def run(self, ready: Ready, context: Context) -> Report:
-        """Score the questions that were searched."""
+        """Score the questions; those that were not searched count as failed."""
         hits, _ = read_hits(context.store, ready.inputs[0], self.hits)
-        scorer = Scorer(context.inputs, {self.protocol.retrieval: self.metric}, self.protocol, self.seed)
-        asked = [q for place in self.questions if (q := context.inputs.questions[place]).id in hits]
-        rows = {q.id: scorer.retrieval(q, hits[q.id], self.top_k) for q in asked}
-        context.store.put(ready.outputs[0], columns(rows))
+        chunks = {question: [hit.chunk for hit in found] for question, found in hits.items()}
+        asked = [context.inputs.questions[place] for place in self.questions]
+        scores = retrieval_scores(asked, chunks, self.rules, _others(context.inputs), self.top_k, ())
+        context.store.put(ready.outputs[0], asdict(scores))
         return Report()
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreAnswers(Work):
-    """Score the replies to some questions. Writes {questions, values}; its inputs are the completions.
+    """Score the replies to some questions. Writes the columns of `Scores`; its inputs are the completions.
 
     Args:
-        cell: stage and knowledge base of the cell.
-        questions: places in `Inputs.questions`, one per input.
+        stage: of the cell.
+        condition: the reference condition, in the stage `reference`.
+        questions: places in `Inputs.questions`.
+        asked: for each of them the place of its input; None where there was no prompt, as the retrieval failed.
     """
 
     kind: ClassVar[str] = "scoring"
-    cell: tuple[str, str]
+    stage_: str
+    condition: str
     questions: tuple[int, ...]
-    protocol: ScoringProtocol
-    metrics: Mapping[str, Metric]
-    seed: int
+    asked: tuple[int | None, ...]
+    rules: Rules
 
     @property
     def item(self) -> str:
-        """Name of the condition."""
-        return f"answer scores of {' / '.join(self.cell)}"
+        """Name of the stage."""
+        return f"answer scores of {self.stage_} {self.condition}".rstrip()
 
     def run(self, ready: Ready, context: Context) -> Report:
-        """Score the questions that were answered."""
-        scorer = Scorer(context.inputs, self.metrics, self.protocol, self.seed)
+        """Score the questions; those without an answer count as failed."""
         found = context.store.get_many([name for name in ready.inputs if name is not None])
-        rows = {}
-        for place, name in zip(self.questions, ready.inputs, strict=True):
-            question = context.inputs.questions[place]
-            answer = as_answered(found[name]).answer if name in found else ""
-            known = has_context(*self.cell, question)
-            rows[question.id] = {
-                metric: scorer.answer_score(metric, answer, question) if known else nan for metric in self.metrics
-            }
-        context.store.put(ready.outputs[0], columns(rows))
+        questions = [context.inputs.questions[place] for place in self.questions]
+        answers: dict[str, str | None] = {}
+        for question, place in zip(questions, self.asked, strict=True):
+            name = ready.inputs[place] if place is not None else None
+            answers[question.id] = as_answered(found[name]).answer if name in found else None
+        scores = answer_scores(questions, answers, self.rules, self.stage_, self.condition, ())
+        context.store.put(ready.outputs[0], asdict(scores))
         return Report()
 
 
-def columns(rows: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    """Turn {question: {metric: value}} into columns."""
-    names = list(next(iter(rows.values()))) if rows else []
-    return {
-        "questions": list(rows),
-        "values": {name: [values[name] for values in rows.values()] for name in names},
-    }
+@lru_cache(maxsize=1)
+def _others(inputs: Inputs) -> OtherPages:
+    """The pages from which floors are drawn: listed once in each process."""
+    return OtherPages(inputs.truth)
+
+
+def read_scores(kept: Mapping[str, Any] | None, metrics: Sequence[str], questions: int) -> Scores:
+    """Read what a scoring step wrote; where it failed, every score failed."""
+    if kept is None:
+        return Scores({name: [0.0] * questions for name in metrics}, {name: [True] * questions for name in metrics})
+    failures = [MetricFailure(**failure) for failure in kept["failures"]]
+    return Scores(kept["values"], kept["failed"], failures)

@@ -102,6 +102,10 @@ class Store(Protocol):
         """Remove parts, except those that are pinned or claimed by now."""
         ...
 
+    def discard(self, keys: Collection[str]) -> None:
+        """Remove values and folders that are to be made again, though they may be pinned."""
+        ...
+
     def get(self, key: str) -> Any | None:
         """Read a value, or None when it is absent or damaged."""
         return self.get_many((key,)).get(key)

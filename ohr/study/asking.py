@@ -108,13 +108,15 @@ class Asking:
             yield batch, kept, self.scheduler.effective(step.key)
 
     def _scores(self, part: CellPart, batch: Batch, answers: dict[str, str]) -> Step:
-        cell, inputs = part.cell, self.keys.inputs
-        places = tuple(place for place in batch.questions if inputs.questions[place].id in answers)
-        names = tuple(answers[inputs.questions[place].id] for place in places)
-        protocol, metrics = self.keys.spec.benchmark.scoring, self.keys.answer_metrics
-        known = (cell.stage, cell.base.name if cell.stage == "reference" else "")
-        name = self.keys.scores([*known, *names], [inputs.questions[place] for place in places], [*metrics.values()])
-        return Step(ScoreAnswers(known, places, protocol, metrics, self.keys.spec.seed), (name,), names)
+        cell, questions = part.cell, [self.keys.inputs.questions[place] for place in batch.questions]
+        inputs = tuple(answers.values())
+        at = {question: place for place, question in enumerate(answers)}
+        condition = cell.base.name if cell.stage == "reference" else ""
+        made_from = [cell.stage, condition, *(answers.get(question.id, "") for question in questions)]
+        name = self.keys.scores(made_from, questions, [*self.keys.answer_metrics.values()])
+        asked = tuple(at.get(question.id) for question in questions)
+        work = ScoreAnswers(cell.stage, condition, batch.questions, asked, self.keys.rules)
+        return Step(work, (name,), inputs)
 
 
 def by_generator(parts: Iterable[object], generators: Sequence[Named[Generator]]) -> dict[str, list[CellPart]]:

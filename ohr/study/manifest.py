@@ -5,31 +5,26 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from math import isnan
 from typing import Any
 
-import ohr
-from ohr.engine.ledger import Ledger
+from ohr.engine.ledger import Failure, Ledger
 from ohr.graph.keys import Keys
 from ohr.messages.wording import counted
-from ohr.results.tables import read_rows
 from ohr.spec.model import Calibration
 
 _PACKAGES = (
     "bm25s", "faiss-cpu", "jieba", "numpy", "onnxruntime", "opencv-python", "pypdfium2", "quicktok-v1", "rapidfuzz",
     "rapidocr", "sentence-transformers", "tesserocr", "torch", "transformers",
 )  # fmt: skip
-
-_ROOM = 0.95
-"""A smaller share than this of the edits that were to be made is a warning: the dose is not the one asked for."""
+_ROOM = 0.95  # share of the edits aimed at below which a note says that there was no room for them
+_REASONS = 20  # reasons of failures that are spelled out; all are in failures.parquet
 
 
 def begun(keys: Keys) -> dict[str, Any]:
     """Return what is known when a run begins."""
     spec, inputs = keys.spec, keys.inputs
     return {
-        "ohr": ohr.__version__,
-        "key": keys.run,
         "spec": spec.resolved,
         "protocol": asdict(spec.benchmark.scoring),
         "plugins": dict(spec.plugin_digests),
@@ -42,29 +37,44 @@ def begun(keys: Keys) -> dict[str, Any]:
     }
 
 
-def ended(keys: Keys, ledger: Ledger, folder: Path) -> dict[str, Any]:
+def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what a run found out and what it did.
 
     Args:
         keys: of the calibrated spec.
+        doses: rows of the table `doses`.
     """
-    calibrations = keys.spec.calibrations
-    doses = read_rows(folder / "doses.parquet")
-    warnings = [*keys.inputs.warnings, *_misses(calibrations), *_shortfalls(doses), *ledger.warnings]
+    spec = keys.spec
     return {
-        "spec": keys.spec.resolved,
-        "warnings": warnings,
-        "calibration": [asdict(found) for found in calibrations],
-        "noise": doses,
+        "spec": spec.resolved,
+        "calibration": [asdict(found) for found in spec.calibrations],
+        "warnings": [*keys.inputs.warnings, *_misses(spec.calibrations), *_shortfalls(doses), *ledger.warnings],
+        "noise": [{name: None if _undefined(value) else value for name, value in row.items()} for row in doses],
         "calls": {name: count for name, count in ledger.calls.items() if count},
         "seconds": {phase: round(seconds, 2) for phase, seconds in ledger.seconds.items()},
         "tokens": dict(ledger.tokens),
-        "failures": [failure.as_row() for failure in ledger.failures],
+        "failures": _summary(ledger.failures),
     }
 
 
+def _summary(failures: Sequence[Failure]) -> dict[str, Any]:
+    """Count failed items, those that failed for one reason together."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for failure in failures:
+        alike.setdefault((failure.stage, failure.reason), []).append(failure.item)
+    reasons = [
+        {"stage": stage, "reason": reason, "items": len(items), "first": items[0]}
+        for (stage, reason), items in alike.items()
+    ]
+    return {"items": len(failures), "reasons": reasons[:_REASONS]}
+
+
+def _undefined(value: Any) -> bool:
+    return isinstance(value, float) and isnan(value)
+
+
 def _misses(calibrations: Sequence[Calibration]) -> list[str]:
-    """Warn where the nearest dose that was found is not near enough."""
+    """Say where the nearest dose that was found is not near enough."""
     return [
         f"{found.noise}: target_{found.target.measure} {found.target.value:g} was met to {found.achieved:.3f} only, "
         f"at {found.knob} {found.value:g}: the dose jumps there, or "
@@ -75,7 +85,7 @@ def _misses(calibrations: Sequence[Calibration]) -> list[str]:
 
 
 def _shortfalls(doses: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Warn where noise that was placed found no room for its dose."""
+    """Say where noise that was placed found no room for its dose."""
     return [
         f"{dose['kb']}: only {dose['edits']:,} of {counted(dose['edits_aimed'], 'edit')} found a place: no equal dose"
         for dose in doses

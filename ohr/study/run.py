@@ -18,7 +18,7 @@ from ohr.graph.graph import BasePart, CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.inputs import limited, read_inputs
 from ohr.results.folder import RunFolder, find_finished
-from ohr.results.means import derive
+from ohr.results.reading import read_rows
 from ohr.spec.model import Spec
 from ohr.steps.pages import RenderPage
 from ohr.store import open_store
@@ -136,9 +136,8 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     session.store.discard([step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)])
     remember(session.store, session.ledger)
     with session.ledger.timed("summary"):
-        derive(folder.path, tabulator.counts)
-    tabulator.finish()
-    folder.finish(ended(compiled, session.ledger, folder.path), growing=(EVENTS, LOG))
+        tabulator.close()
+    folder.finish(ended(compiled, session.ledger, read_rows(folder.path / "doses.parquet")), growing=(EVENTS, LOG))
 
 
 def execute(session: Session, keys: Keys, graph: Graph, folder: Path, trials: Mapping[str, Trial]) -> Tabulator:
@@ -160,7 +159,8 @@ def execute(session: Session, keys: Keys, graph: Graph, folder: Path, trials: Ma
             asking[0].take(part)
     for one in asking:
         _answer(one, cells[one.generator.name], scheduler_taken=one is asking[0], tabulator=tabulator)
-    tabulator.close()
+    if asking:
+        tabulator.constant()
     return tabulator
 
 

@@ -173,8 +173,8 @@ def _lay_text(task: FileTask, noises: Sequence[TextNoise]) -> dict[str, int]:
         for page, edits in zip(made.pages, records, strict=True):
             for edit in edits:
                 opened.write(json.dumps({"document": task.document, "page": page.index, **edit}) + "\n")
-    words = sum(len(page.text.split()) for page in pages)
-    return {"pages": len(pages), "edits": sum(map(len, records)), "aimed": made.aimed, "words": words}
+    length = sum(len(words(page.text)) for page in pages)
+    return {"pages": len(pages), "edits": sum(map(len, records)), "aimed": made.aimed, "words": length}
 
 
 def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, int]:

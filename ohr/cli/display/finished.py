@@ -45,15 +45,12 @@ def carry_out(
 
 
 def figures_of(finished: "Finished") -> list[Path]:
-    """Draw a run's figures, unless an earlier run of the same spec did; without matplotlib there are none."""
+    """Draw a run's figures where they are not there and whole; without matplotlib there are none."""
     from ohr.errors import OhrError
-    from ohr.report.figures.curves import draw
+    from ohr.report.figures.curves import figures
 
-    drawn = sorted(path for path in finished.folder.rglob("*") if path.suffix in (".svg", ".png"))
-    if drawn and not finished.fresh:
-        return drawn
     try:
-        return draw(finished.folder)
+        return figures(finished.folder)
     except OhrError as error:  # the results are written: without figures the run is still done
         tell(f"no figures: {error}")
         return []

@@ -1,0 +1,73 @@
+"""Reading tables: some columns of some rows, and damage in one sentence."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ohr.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+def read_columns(path: Path, columns: Sequence[str] | None = None, **equal: Any) -> "pyarrow.Table":
+    """Read some columns of the rows that have the given values; text comes as dictionary arrays.
+
+    Args:
+        path: a Parquet file.
+        columns: their names; by default all.
+        equal: column to the value that it must have; None for no value.
+
+    Raises:
+        DataError: the file is missing or damaged, or lacks a column.
+    """
+    import pyarrow.compute as pc
+    from pyarrow import parquet
+
+    with reading(path):
+        wanted = [
+            pc.is_null(pc.field(name)) if value is None else pc.field(name) == value for name, value in equal.items()
+        ]
+        chosen = wanted[0] if wanted else None
+        for condition in wanted[1:]:
+            chosen = chosen & condition
+        names = parquet.read_schema(path).names
+        strings = [name for name in names if columns is None or name in columns]
+        _refuse_absent(path, names, [*(columns or ()), *equal])
+        return parquet.read_table(path, columns=columns, filters=chosen, read_dictionary=strings)
+
+
+def read_rows(path: Path, columns: Sequence[str] | None = None, **equal: Any) -> list[dict[str, Any]]:
+    """Read rows as plain Python values, as `read_columns` does; for small tables, and for people.
+
+    Raises:
+        DataError: as `read_columns`.
+    """
+    rows: list[dict[str, Any]] = read_columns(path, columns, **equal).to_pylist()
+    return rows
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what a missing or damaged Parquet file raises into a sentence.
+
+    Raises:
+        DataError: the file is missing or damaged.
+    """
+    import pyarrow
+
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError(f"{path}: cannot be read: no such file") from None
+    except (OSError, pyarrow.ArrowException, UnicodeDecodeError) as error:
+        first = str(error).partition("\n")[0]
+        raise DataError(f"{path}: cannot be read: {first}") from None
+
+
+def _refuse_absent(path: Path, names: Sequence[str], wanted: Iterable[str]) -> None:
+    if absent := [name for name in wanted if name not in names]:
+        raise DataError(
+            f"{path}: has no column {', '.join(absent)}: it is no table of this version of ohr; run it again"
+        )
