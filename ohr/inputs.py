@@ -47,7 +47,7 @@ class Truth(Mapping[str, Sequence[Page]]):
         return {**self.__dict__, "_held": OrderedDict()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Inputs:
     """Documents and questions of a run.
 

@@ -43,7 +43,7 @@ def check(
         say_json({"valid": False, "faults": text.splitlines()})
         raise typer.Exit(2) from None
     counts = Counter(cell.stage for cell in cells(read))
-    notes = [*sent(read), *inputs.notes]
+    notes = [*sent(read), *inputs.warnings]
     found = {
         "knowledge_bases": len(read.knowledge_bases),
         "cells": dict(counts),

@@ -9,7 +9,8 @@ import numpy as np
 from ohr.contracts import Page, Question
 from ohr.metrics.dose import evidence_text
 from ohr.metrics.lcs import lcs_of_words
-from ohr.text.words import HAS_HAN, words
+from ohr.text.chinese import HAS_HAN
+from ohr.text.words import words
 
 FLOORS = ("closed_book", "shuffled_context")
 CEILINGS = ("evidence_only",)  # the other ceilings are cells: generation and overall on a clean knowledge base

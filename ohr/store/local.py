@@ -189,6 +189,16 @@ class LocalStore(Store):
         self._db.read(lambda db: db.execute("PRAGMA incremental_vacuum").fetchall())
         self._db.read(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
 
+    def discard(self, keys: Collection[str]) -> None:
+        """See Store."""
+        self._db.write(
+            lambda db: db.executemany("DELETE FROM objects WHERE key = ?", [(checked_key(key),) for key in keys])
+        )
+        with explained(self.url, "written"):
+            for key in keys:
+                remove(self._folders.root / key)
+                remove(self._objects.path(key))
+
     def _removed(self, db: sqlite3.Connection, keys: set[str]) -> set[str]:
         """Remove values that nobody needs; returns those of the keys that nobody needs."""
         self._bury(db)

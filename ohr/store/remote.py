@@ -276,6 +276,11 @@ class RemoteStore(Store):
         self._bucket.delete_below([f"folders/{entry.key}" for entry in free if entry.kind == "folder"])
         self._bucket.delete_below([entry.key for entry in free if entry.kind == "leftover"])
 
+    def discard(self, keys: Collection[str]) -> None:
+        """See Store."""
+        self._bucket.delete([_object(key) for key in keys])
+        self._bucket.delete_below([f"folders/{key}" for key in keys])
+
 
 def _object(key: str) -> str:
     return f"objects/{checked_key(key)[:2]}/{key[2:]}"

@@ -23,6 +23,7 @@ FORMS: Mapping[Family, tuple[str, ...]] = {
     "image_noise": (".pdf", *images.SUFFIXES),
 }
 """Suffixes of the files that each family of noise can be laid on."""
+from ohr.text.words import words
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from ohr.contracts import Benchmark
-from ohr.engine.inputs import read_inputs
-from ohr.engine.prompting import parse_answer
-from ohr.engine.recipe import Recipe
-from ohr.engine.score import Rules, answer_scores
+from ohr.inputs import read_inputs
+from ohr.steps.prompting import parse_answer
+from ohr.graph.keys import Keys
+from ohr.steps.score import Rules, answer_scores
 from ohr.errors import DataError
 from ohr.files.json_input import lines, parse_json
 from ohr.report.leaderboard.standings import Leaderboard, Standing, asked, leaderboards
@@ -87,15 +87,15 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
     """
     spec = Spec(name, 0, benchmark, (), (), (), (), (), resolved={})
     benchmark.check()
-    recipe = Recipe(spec, read_inputs(spec))
-    questions, protocol = recipe.inputs.questions, benchmark.scoring
+    keys = Keys(spec, read_inputs(spec))
+    questions, protocol = keys.inputs.questions, benchmark.scoring
     known = {q.id: answers[q.id] for q in questions if q.id in answers}
     if not known:
         raise DataError(
             f"no answer is to a question of benchmark {benchmark.kind} (an answer is to {next(iter(answers))!r}, "
             f"a question is {questions[0].id!r}): another is named with --benchmark"
         )
-    made = answer_scores(questions, known, Rules(protocol, recipe.metrics), stage, name, ())
+    made = answer_scores(questions, known, Rules(protocol, keys.metrics), stage, name, ())
     cell = CellScores(
         tuple(made.values), np.array([[row] for row in made.values.values()]), np.array(list(made.failed.values()))
     )
@@ -116,7 +116,7 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
         unknown=sorted(set(answers) - {q.id for q in questions}),
         blank=sum(not answer for answer in known.values()),
         leaderboards=leaderboards(benchmark.published(), stage, [own], groups),
-        notes=recipe.inputs.notes,
+        notes=keys.inputs.warnings,
     )
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from ohr.contracts import Benchmark
 from ohr.engine.progress import Progress
-from ohr.engine.run import run
-from ohr.engine.work import Failure
+from ohr.study.run import run
+from ohr.engine.ledger import Failure
 from ohr.errors import DataError
 from ohr.files.ohrbench_json import composed
 from ohr.messages.wording import counted, named
@@ -103,7 +103,7 @@ def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None
 
 
 def score_ocr(
-    spec: Spec, *, store: Path, runs: Path, workers: int | None = None, progress: Progress | None = None
+    spec: Spec, *, store: Path | str, runs: Path, workers: int | None = None, progress: Progress | None = None
 ) -> OcrScore:
     """Run an `ocr_spec` and read what came of it; what is in the store is not done again.
 
@@ -137,8 +137,8 @@ def score_ocr(
         macro={base: macro_over_domains(found[base]) for base in found},
         lost=_lost(finished.folder, own, metric),
         leaderboards=_placed(spec.benchmark, setting, truth, own, found, doses),
-        failures=finished.work.failures,
-        notes=[*read_finished(finished.folder)["notes"], *_strangers(spec)],
+        failures=finished.ledger.failures,
+        notes=[*read_finished(finished.folder)["warnings"], *_strangers(spec)],
         run=finished.folder,
     )
 
