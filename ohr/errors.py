@@ -9,6 +9,8 @@ OhrError
 └── StageError     a stage failed on one item
 """
 
+from collections.abc import Sequence
+
 
 class OhrError(Exception):
     """A fault that can be told to the user in a sentence, without a traceback."""
@@ -32,6 +34,21 @@ class DataError(OhrError):
 
 class StoreError(OhrError):
     """The store cannot be read or written; the message names its folder or URL and the reason."""
+
+
+class InputsGone(StoreError):
+    """Results that an earlier step wrote are gone; they have to be made again.
+
+    Args:
+        keys: of the results.
+    """
+
+    def __init__(self, item: str, keys: Sequence[str]) -> None:
+        super().__init__(f"{item}: {len(keys)} stored results that it needs are gone; run again")
+        self.item, self.keys = item, tuple(keys)
+
+    def __reduce__(self) -> tuple[type["InputsGone"], tuple[str, tuple[str, ...]]]:
+        return InputsGone, (self.item, self.keys)
 
 
 class StageError(OhrError):

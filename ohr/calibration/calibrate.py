@@ -179,12 +179,9 @@ class _Gauge:
             for trial in trials
         ]
         self._run(graph, [name for trial in names for name in trial])
-        wanted = [self._effective(name) for trial in names for name in trial]
-        found = self.session.store.get_many([name for name in wanted if name])
-        return [
-            {question: share for name in trial for question, share in found[self._effective(name) or ""].items()}
-            for trial in names
-        ]
+        every = [name for trial in names for name in trial]
+        found = self.scheduler.read(every) if self.scheduler else self.session.store.get_many(every)
+        return [{question: share for name in trial for question, share in found[name].items()} for trial in names]
 
     def _step(self, graph: Graph, keys: Keys, trial: KnowledgeBase, name: str, asked: tuple[Question, ...]) -> str:
         document, placed = self.session.inputs.by_name[name], keys.placing(trial, self.session.inputs.by_name[name])
@@ -212,6 +209,3 @@ class _Gauge:
             if self.scheduler.effective(name) is None:
                 failure = self.session.ledger.failures[-1]
                 raise OhrError(f"calibration stopped: {failure.item}: {failure.reason}")
-
-    def _effective(self, name: str) -> str | None:
-        return self.scheduler.effective(name) if self.scheduler else name

@@ -5,13 +5,14 @@ from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import Any
 
 from ohr.contracts import Stage
 from ohr.engine.executors.base import Executor, NodeLost, reason
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress
 from ohr.engine.worker import Job, run_jobs
-from ohr.errors import StoreError
+from ohr.errors import InputsGone, StoreError
 from ohr.graph.graph import Graph
 from ohr.keys import key
 from ohr.steps.step import Ready, Report, Step
@@ -21,6 +22,8 @@ _SECONDS = 0.2
 """Work that is sent to a worker at once, so that sending costs little beside it, and little is lost with a worker."""
 _MOST = 64
 """Steps that are sent at once, at most."""
+_LOSSES = 3
+"""How often a value may be lost before the store counts as broken."""
 _POLL = 0.25
 """Seconds between two looks at what another run is making."""
 
@@ -93,12 +96,15 @@ class Scheduler:
     ) -> None:
         self.store, self.executor, self.ledger, self.progress = store, executor, ledger, progress
         self.retries, self.seconds = retries, seconds
+        self._graph = Graph()
         self._pending: dict[str, Task] = {}
         self._renamed: dict[str, str | None] = {}
         self._lanes = {alone: _Lane(alone) for alone in (False, True)}
-        self._running: dict[Future[list[Report | str]], tuple[_Lane, list[Task]]] = {}
+        self._running: dict[Future[list[Report | InputsGone | str]], tuple[_Lane, list[Task]]] = {}
         self._parked: list[Task] = []
         self._looked = 0.0
+        self._lost: Counter[str] = Counter()
+        self._moved = False
         self._total: Counter[str] = Counter()
         self._done: Counter[str] = Counter()
         self._pace: dict[str, float] = {}
@@ -115,6 +121,10 @@ class Scheduler:
             the number of steps planned.
         """
         known = set(self.store.has_many(graph.steps.keys()) if there is None else there)
+        self._graph.steps |= graph.steps
+        return len(self._plan(graph, goals, known))
+
+    def _plan(self, graph: Graph, goals: Iterable[str], known: set[str]) -> list[Task]:
         fresh = [
             Task(step)
             for step in graph.needed(goals, known)
@@ -134,7 +144,35 @@ class Scheduler:
                 self._ready(task)
         for kind in {task.step.work.kind for task in fresh}:
             self.progress.update(kind, self._done[kind], self._total[kind])
-        return len(fresh)
+        return fresh
+
+    def read(self, names: Iterable[str]) -> dict[str, Any]:
+        """Read settled outputs, by the graph's keys; those that failed are left out.
+
+        What was damaged or lost since it was made is made again.
+
+        Raises:
+            InputsGone: a value is gone that no step of the graph makes.
+        """
+        wanted = {plain: name for plain in names if (name := self.effective(plain)) is not None}
+        found = self.store.get_many(list(wanted.values()))
+        lost = [plain for plain, name in wanted.items() if name not in found]
+        if lost:
+            self._remake("results", lost)
+            self.settle(lost)
+            return self.read(wanted)
+        return {plain: found[name] for plain, name in wanted.items()}
+
+    def _remake(self, item: str, lost: Sequence[str]) -> list[Task]:
+        """Plan the steps that make lost values again.
+
+        Raises:
+            InputsGone: no step makes one of them, or they are lost again and again.
+        """
+        self._lost.update(lost)
+        if any(name not in self._graph.steps or self._lost[name] > _LOSSES for name in lost):
+            raise InputsGone(item, lost)
+        return self._plan(self._graph, lost, self.store.has_many(self._graph.steps.keys()) - set(lost))
 
     def settle(self, keys: Iterable[str]) -> None:
         """Run until each of these keys is made or has failed; other steps that are ready run as well."""
@@ -158,6 +196,7 @@ class Scheduler:
 
     def _turn(self) -> None:
         """Send what is ready, and deal with what has ended."""
+        self._moved = False
         self._look_at_parked()
         for lane in self._lanes.values():
             self._send(lane)
@@ -169,7 +208,7 @@ class Scheduler:
                 self._ended(tasks, future)
         elif self._parked:
             wait([Future()], timeout=_POLL)
-        elif not any(map(len, self._lanes.values())):
+        elif not self._moved:
             raise RuntimeError("the graph has steps that wait for each other")
 
     def _send(self, lane: _Lane) -> None:
@@ -213,7 +252,7 @@ class Scheduler:
             for task in parked:
                 self._ready(task)
 
-    def _ended(self, tasks: Sequence[Task], future: Future[list[Report | str]]) -> None:
+    def _ended(self, tasks: Sequence[Task], future: Future[list[Report | InputsGone | str]]) -> None:
         error = future.exception()
         if isinstance(error, StoreError) or (error is not None and not isinstance(error, Exception)):
             raise error  # no step can do without the store
@@ -233,7 +272,10 @@ class Scheduler:
         else:
             self._failed(tasks[0], reason(error), lost=True)
 
-    def _report(self, task: Task, result: Report | str) -> None:
+    def _report(self, task: Task, result: Report | InputsGone | str) -> None:
+        if isinstance(result, InputsGone):
+            self._after(task, self._remake(result.item, result.keys))
+            return
         if isinstance(result, str):
             self._failed(task, result)
             return
@@ -269,6 +311,15 @@ class Scheduler:
         else:
             self._finish(task)
 
+    def _after(self, task: Task, others: Sequence[Task]) -> None:
+        """Run a task once more, after others."""
+        self.store.release([self._name(task)])
+        for one in others:
+            one.dependents.append(task)
+        task.waiting = len(others)
+        if not others:
+            self._ready(task)
+
     def _again(self, task: Task) -> None:
         self.store.release([self._name(task)])
         self._ready(task, first=True)
@@ -276,11 +327,12 @@ class Scheduler:
     def _finish(self, task: Task) -> None:
         """Settle all outputs: those with too many failed attempts have failed."""
         ready, step = self._keys_of(task), task.step
+        self._moved = True
         for place, (plain, name) in enumerate(zip(step.outputs, ready.outputs, strict=True)):
             self._pending.pop(plain, None)
             if name in task.errors and task.attempts[name] > self.retries:
                 self._renamed[plain] = None
-                self.ledger.fail(step.work.kind, step.work.label(place), task.errors[name])
+                self.ledger.fail(step.work.role, step.work.label(place), task.errors[name])
             elif name != plain:
                 self._renamed[plain] = name
         self.store.release([self._name(task)])

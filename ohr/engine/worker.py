@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from ohr.contracts import Stage
 from ohr.engine.executors.base import Setup, reason
-from ohr.errors import StoreError
+from ohr.errors import InputsGone, StoreError
 from ohr.models.resident import holding
 from ohr.steps.step import Context, Ready, Report, Work
 from ohr.steps.watch import Watch
@@ -80,12 +80,12 @@ def close() -> None:
     _this.context = None
 
 
-def run_jobs(jobs: Sequence[Job]) -> list[Report | str]:
+def run_jobs(jobs: Sequence[Job]) -> list[Report | InputsGone | str]:
     """Run steps; returns what each did, or why it failed. An error comes back as text: many cannot be unpickled."""
     return [_run(job) for job in jobs]
 
 
-def _run(job: Job) -> Report | str:
+def _run(job: Job) -> Report | InputsGone | str:
     context = _this.context
     assert context is not None, "the worker was not prepared"
     began = perf_counter()
@@ -93,6 +93,8 @@ def _run(job: Job) -> Report | str:
         with context.watch:
             _this.hold(job.work.stage)
             report = job.work.run(job.ready, context)
+    except InputsGone as gone:
+        return gone
     except StoreError:
         raise
     except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run goes on

@@ -175,7 +175,7 @@ def read_finished(folder: Path) -> dict[str, Any]:
         raise DataError(f"{folder}: this run is not finished ({state}): it has no results yet; run its spec again")
     if bad := _damaged(folder, manifest):
         raise DataError(f"{folder / bad}: is missing or damaged; run the spec again")
-    for name in ("key", "protocol", "questions", "notes", "failures"):
+    for name in ("key", "protocol", "questions", "warnings", "failures"):
         if name not in manifest:
             raise DataError(f"{folder / MANIFEST}: has no `{name}`; run the spec again")
     return manifest

@@ -24,6 +24,7 @@ class Answer(Work):
     """
 
     kind: ClassVar[str] = "answering"
+    role: ClassVar[str] = "generator"
     one_by_one: ClassVar[bool] = True
     generator: Generator
     name: str

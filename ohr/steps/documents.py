@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from ohr.contracts import Benchmark, Chunk, Chunker, Document, OcrBackend, Page, Question
-from ohr.errors import StoreError
+from ohr.errors import InputsGone
 from ohr.spec.model import KnowledgeBase
 from ohr.steps.checks import checked_chunks
 from ohr.steps.pages import storable
@@ -25,6 +25,7 @@ class MakeDocument(Work):
     """
 
     kind: ClassVar[str] = "making documents"
+    role: ClassVar[str] = "knowledge base"
     benchmark: Benchmark
     base: KnowledgeBase
     document: Document
@@ -67,6 +68,7 @@ class CutChunks(Work):
     """Cut one document into passages. Writes a list of chunks; its input is the document."""
 
     kind: ClassVar[str] = "cutting passages"
+    role: ClassVar[str] = "chunker"
     chunker: Chunker
     base: str
     document: str
@@ -93,12 +95,12 @@ def expected(store: Store, keys: Sequence[str], item: str) -> dict[str, Any]:
     """Read values that an earlier step wrote.
 
     Raises:
-        StoreError: one of them is gone; a gap in its place would be kept as the whole.
+        InputsGone: some of them are gone; a gap in their place would be kept as the whole.
     """
     found = store.get_many(keys)
-    lost = sum(key not in found for key in keys)
+    lost = [key for key in keys if key not in found]
     if lost:
-        raise StoreError(f"{item}: {lost} of {len(keys)} stored results that it needs are gone; run again")
+        raise InputsGone(item, lost)
     return found
 
 

@@ -28,6 +28,7 @@ class MeasureEvidence(Work):
     """
 
     kind: ClassVar[str] = "calibrating"
+    role: ClassVar[str] = "calibration"
     benchmark: Benchmark
     base: KnowledgeBase
     document: Document

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ohr.contracts import Image, OcrBackend, Recognition, Stage
 from ohr.errors import StageError
+from ohr.messages.wording import counted
 from ohr.steps.images import PageImage
 from ohr.steps.step import Context, Ready, Report, Work
 from ohr.store import Store
@@ -18,6 +19,7 @@ class ReadPage(Work):
     """Distort and read one page. Writes {text, seconds}."""
 
     kind: ClassVar[str] = "reading pages"
+    role: ClassVar[str] = "ocr"
     page: PageImage
     ocr: OcrBackend
     base: str
@@ -40,8 +42,7 @@ class ReadPage(Work):
         """
         began = perf_counter()
         image = self.page.make()
-        found = self.ocr.recognise([image])
-        read = found[0] if found else Recognition("", "the engine returned no result")
+        (read,) = recognise(self.ocr, [image])
         if read.error is not None:
             raise StageError(f"ocr {self.ocr.kind}", f"{self.page.document.name} page {self.page.index}", read.error)
         seconds = perf_counter() - began
@@ -56,6 +57,7 @@ class RenderPage(Work):
     """Distort one page's image and keep it for the stages that look at it. Writes {png}, base64."""
 
     kind: ClassVar[str] = "rendering pages"
+    role: ClassVar[str] = "page image"
     page: PageImage
     base: str
 
@@ -95,6 +97,9 @@ def storable(text: str) -> str:
 
 
 def recognise(ocr: OcrBackend, images: Sequence[Image]) -> list[Recognition]:
-    """Read images; an engine that returns too few results fails those at the end."""
+    """Read images; where the engine returns another number of results, nobody knows which page each is of."""
     found = list(ocr.recognise(images))
-    return found + [Recognition("", "the engine returned no result")] * (len(images) - len(found))
+    if len(found) == len(images):
+        return found
+    reason = f"the engine returned {len(found) or 'no'} {'result' if len(found) < 2 else 'results'}"
+    return [Recognition("", f"{reason} for {counted(len(images), 'image')}")] * len(images)

@@ -10,7 +10,7 @@ from ohr.inputs import Inputs
 from ohr.keys import key
 from ohr.metrics.dose import by_page, own_passages
 from ohr.metrics.ranking import PageId
-from ohr.steps.documents import read_pages
+from ohr.steps.documents import expected, read_pages
 from ohr.steps.images import ImageRecipe, PageImage
 from ohr.steps.prompting import make_prompt
 from ohr.steps.references import pages_shown, passages
@@ -44,6 +44,7 @@ class PreparePrompts(Work):
     """
 
     kind: ClassVar[str] = "preparing prompts"
+    role: ClassVar[str] = "prompt"
     source: str
     condition: str
     protocol: ScoringProtocol
@@ -126,5 +127,5 @@ class PreparePrompts(Work):
 
 def read_answer_keys(store: Store, name: str | None) -> dict[str, str]:
     """Read the keys of answers by question; nothing where the prompts failed."""
-    found: dict[str, str] | None = store.get(name) if name is not None else None
-    return found or {}
+    found: dict[str, str] = expected(store, [name], "prompts")[name] if name is not None else {}
+    return found

@@ -10,7 +10,7 @@ from ohr.keys import key
 from ohr.messages.wording import counted
 from ohr.metrics.ranking import PageId
 from ohr.steps.checks import checked_hits
-from ohr.steps.documents import as_chunk, read_chunks, read_pages
+from ohr.steps.documents import as_chunk, expected, read_chunks, read_pages
 from ohr.steps.pages import rendered
 from ohr.steps.step import Context, Ready, Report, Work, missing
 from ohr.store import Store
@@ -41,6 +41,7 @@ class Retrieve(Work):
     """
 
     kind: ClassVar[str] = "retrieving"
+    role: ClassVar[str] = "retriever"
     retriever: Retriever
     name: str
     base: str
@@ -103,8 +104,9 @@ def read_hits(store: Store, name: str | None, output: str) -> tuple[dict[str, li
         name: key of the batch; None where it failed.
         output: its key, whether or not it failed.
     """
-    found = store.get(name) if name is not None else store.get(partial_key(output))
-    if found is None:
+    if name is not None:
+        found = expected(store, [name], "hits")[name]
+    elif (found := store.get(partial_key(output))) is None:
         return {}, []
     hits = {
         question: [Found(as_chunk(entry["chunk"]), entry["score"]) for entry in entries]

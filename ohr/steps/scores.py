@@ -23,6 +23,7 @@ class ScoreRetrieval(Work):
     """
 
     kind: ClassVar[str] = "scoring"
+    role: ClassVar[str] = "metric"
     name: str
     questions: tuple[int, ...]
     hits: str
@@ -56,6 +57,7 @@ class ScoreAnswers(Work):
     """
 
     kind: ClassVar[str] = "scoring"
+    role: ClassVar[str] = "metric"
     stage_: str
     condition: str
     questions: tuple[int, ...]

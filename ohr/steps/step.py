@@ -67,6 +67,8 @@ class Work(ABC):
     __slots__ = ()
     kind: ClassVar[str]
     """The phase of a run that it belongs to, as progress bars name it."""
+    role: ClassVar[str]
+    """What fails when it fails, as the list of failures names it."""
     one_by_one: ClassVar[bool] = False
     """Its outputs are made in order, each kept at once: a crash is the fault of the first that is missing."""
 

@@ -40,13 +40,14 @@ class Asking:
         for batch in part.batches:
             answers = self.answer_keys(batch)
             wanted = {name for name in answers.values() if name not in self.sent and name not in self.held}
-            wanted -= self.session.store.has_many(wanted)
+            wanted -= set(self.session.store.get_many(wanted))  # not `has_many`: a damaged answer is asked again
             if wanted:
                 self._hold(batch, answers, wanted)
 
     def answer_keys(self, batch: Batch) -> dict[str, str]:
         """Return the keys of a batch's answers, by question."""
         assert batch.prompts is not None
+        self.scheduler.read([batch.prompts.key])
         return read_answer_keys(self.session.store, self.scheduler.effective(batch.prompts.key))
 
     def _hold(self, batch: Batch, answers: dict[str, str], wanted: set[str]) -> None:
@@ -92,7 +93,7 @@ class Asking:
         )
         return Step(work, names, after=tuple(dict.fromkeys(images)))
 
-    def settle(self, part: CellPart) -> Iterator[tuple[Batch, dict[str, str | None], str | None]]:
+    def settle(self, part: CellPart) -> Iterator[tuple[Batch, dict[str, str | None], str]]:
         """Answer and score a cell; yields each batch with its answers' keys by question and the key of its scores.
 
         The key of an answer that failed is None.
@@ -105,7 +106,7 @@ class Asking:
         for (batch, answers), step in zip(asked, steps, strict=True):
             self.scheduler.settle([step.key])
             kept = {question: self.scheduler.effective(name) for question, name in answers.items()}
-            yield batch, kept, self.scheduler.effective(step.key)
+            yield batch, kept, step.key
 
     def _scores(self, part: CellPart, batch: Batch, answers: dict[str, str]) -> Step:
         cell, questions = part.cell, [self.keys.inputs.questions[place] for place in batch.questions]

@@ -159,7 +159,7 @@ def execute(session: Session, keys: Keys, graph: Graph, folder: Path, trials: Ma
             asking[0].take(part)
     for one in asking:
         _answer(one, cells[one.generator.name], scheduler_taken=one is asking[0], tabulator=tabulator)
-    if asking:
+    if any(cells.values()):
         tabulator.constant()
     return tabulator
 

@@ -83,8 +83,8 @@ class Tabulator:
         """Write the texts, pages, edits and evidence scores of a knowledge base."""
         base, sums = part.base, _Sums()
         for documents, damages in zip(_slices(part.documents), _slices(part.damage or part.documents), strict=True):
-            made = self._read(documents)
-            lost = self._read(damages) if part.damage else {}
+            made = self.scheduler.read(documents)
+            lost = self.scheduler.read(damages) if part.damage else {}
             for name, damage in zip(documents, damages, strict=True):
                 self._document(base, made.get(name), lost.get(damage), sums)
         questions = self.inputs.questions
@@ -92,12 +92,6 @@ class Tabulator:
         scores = kb_scores(questions, sums.doses, self._failed[base.name])
         self._scores(Cell("page", base), range(len(questions)), scores)
         self.counts[base.name] = Counts(sums.edits, sums.aimed, sums.failed)
-
-    def _read(self, keys: Sequence[str]) -> dict[str, Any]:
-        """Read the values of outputs, by the graph's keys; those that failed are left out."""
-        names = {plain: name for plain in keys if (name := self.scheduler.effective(plain)) is not None}
-        found = self.store.get_many(list(names.values()))
-        return {plain: found[name] for plain, name in names.items() if name in found}
 
     def _document(self, base: KnowledgeBase, made: Any, lost: Any, sums: _Sums) -> None:
         if made is None:
@@ -132,23 +126,24 @@ class Tabulator:
         for batch in part.batches:
             self.hits(cell, batch)
             assert batch.scores is not None
-            self._batch(cell, batch, self.scheduler.effective(batch.scores), names)
+            self._batch(cell, batch, batch.scores, names)
 
     def hits(self, cell: Cell, batch: Batch) -> None:
         """Write the hits of a batch, and its warnings."""
         assert batch.hits is not None and cell.retriever is not None
+        self.scheduler.read([batch.hits])
         hits, warnings = read_hits(self.store, self.scheduler.effective(batch.hits), batch.hits)
         for warning in warnings:
             self.ledger.warn(f"{cell.retriever.name} on {cell.base.name}, {batch.scope}: {warning}")
         if cell.base.name not in self.trials:
             self.tables.append("hits", hit_columns(cell, hits))
 
-    def answers(self, cell: Cell, batch: Batch, answers: Mapping[str, str | None], scores: str | None) -> None:
+    def answers(self, cell: Cell, batch: Batch, answers: Mapping[str, str | None], scores: str) -> None:
         """Write the answers of a batch and their scores.
 
         Args:
             answers: key by question; None where the generator failed.
-            scores: key of the scores; None where they failed.
+            scores: key of the scores, in the graph.
         """
         found = self.store.get_many([name for name in answers.values() if name is not None])
         if cell.base.name not in self.trials:
@@ -161,8 +156,8 @@ class Tabulator:
         scores = constant_scores(self.inputs.questions, self.keys.rules)
         self._scores(Cell("reference", reference_base("constant")), range(len(self.inputs.questions)), scores)
 
-    def _batch(self, cell: Cell, batch: Batch, scores: str | None, metrics: Sequence[str]) -> None:
-        kept = self.store.get(scores) if scores is not None else None
+    def _batch(self, cell: Cell, batch: Batch, scores: str, metrics: Sequence[str]) -> None:
+        kept = self.scheduler.read([scores]).get(scores)
         found = read_scores(kept, metrics, len(batch.questions))
         for failure in found.failures:
             self.ledger.fail("metric", f"{cell.label}: {failure.metric} of {failure.question}", failure.reason)

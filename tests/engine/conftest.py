@@ -7,7 +7,8 @@ import pytest
 from ohr.engine.executors.inline import Inline
 from ohr.graph.keys import Keys
 from ohr.inputs import read_inputs
-from ohr.results.folder import read_manifest, read_table
+from ohr.results.folder import read_manifest
+from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
 from ohr.study.run import Finished, run
 
@@ -51,7 +52,7 @@ def home(tmp_path) -> Home:
 
 def rows(finished, table="scores", **wanted):
     """Pick the rows of a run's table by the values of their columns."""
-    found = read_table(finished.folder / f"{table}.parquet")
+    found = read_rows(finished.folder / f"{table}.parquet")
     return [row for row in found if all(row[name] == value for name, value in wanted.items())]
 
 
@@ -67,4 +68,4 @@ def doses(finished):
 
 def warnings(finished):
     """Return the warnings of a run."""
-    return read_manifest(finished.folder)["notes"]
+    return read_manifest(finished.folder)["warnings"]

@@ -12,7 +12,7 @@ evaluate: [retrieval]
 
 
 def told(finished):
-    return [note for note in finished.ledger.notes if note.startswith("bm25 on clean, law: ")]
+    return [note for note in finished.ledger.warnings if note.startswith("bm25 on clean, law: ")]
 
 
 def test_a_page_without_text_is_counted_by_every_run(home):

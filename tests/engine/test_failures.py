@@ -28,7 +28,7 @@ def spec(bad):
     [
         ("raise", "RuntimeError: paper jam"),
         ("value", "ocr pixels failed on law/0 page 1: paper jam"),
-        ("few", "ocr pixels failed on law/0 page 1: the engine gave no result"),
+        ("few", "ocr pixels failed on law/0 page 1: the engine returned no result for 1 image"),
         ("exit", "the worker process died"),
         ("leave", "the worker process died"),
     ],
@@ -82,7 +82,7 @@ def test_a_run_stops_when_too_many_items_fail(home):
     with pytest.raises(TooManyFailures) as caught:
         home.run(spec("raise"), "max_failures=0")
     assert str(caught.value) == (
-        "stopped: 1 item failed (max_failures: 0), the last: ocr on read: law/0 page 1: paper jam. What was done is "
+        "stopped: 1 item failed (max_failures: 0), the last: ocr on read: law/0 page 1: RuntimeError: paper jam. What was done is "
         "kept; run again to go on"
     )
 
