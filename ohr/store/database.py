@@ -180,7 +180,7 @@ class Database:
         try:
             return _connection(self.path, "mode=rw")
         except sqlite3.Error:
-            if os.access(self.path.parent, os.W_OK):
+            if os.access(self.path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
                 raise
         # without the log's index, which only a writer can make, SQLite reads a database only if nobody changes it
         log = _log_of(self.path)

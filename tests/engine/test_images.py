@@ -127,7 +127,7 @@ def test_the_plan_knows_every_key(home, seen):
     done = plan(spec, home.store, 1)
     assert done.steps["searches"].left == 0
     assert done.cells["retrieval"] == 2  # whatever the number of chunkers
-    assert open_store(home.store).root.is_dir()
+    assert open_store(home.store).exists()
 
 
 def test_image_noise_that_only_some_look_at_is_refused(home, seen):
