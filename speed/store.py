@@ -2,8 +2,8 @@
 
 Every contestant keeps JSON values of about 1 kB with a checksum that is verified on reading, and survives a kill of the
 process at any moment. `lmdb` flushes no more than SQLite does; `lmdb-sync` flushes each commit to the disk, as `files`
-flushes each value: both are given a tenth of the values where each value is a commit. Arrow segments are one IPC stream for each writing process; a reader scans them once for keys.
-LMDB is only needed here: pip install lmdb.
+flushes each value: both are given a tenth of the values where each value is a commit. Arrow segments are one IPC stream
+for each writing process; a reader scans them once for keys. LMDB is needed only here: pip install lmdb.
 
     python speed/store.py [VALUES] [ROUNDS] [CONTESTANT ...]
 """

@@ -388,6 +388,14 @@ def test_a_forked_process_has_a_connection_of_its_own(store):
     assert store.get_many(["parent", "child", "after"]) == {"parent": 1, "child": 2, "after": 3}
 
 
+def test_processes_that_begin_at_once_make_one_store(store):
+    code = "import sys\nfrom ohr.store import open_store\nopen_store(sys.argv[1]).put(sys.argv[2], 1)"
+    names = [f"process{number}" for number in range(4)]
+    writers = [subprocess.Popen([sys.executable, "-c", code, store.url, name]) for name in names]
+    assert [writer.wait() for writer in writers] == [0] * 4
+    assert store.has_many(names) == set(names)
+
+
 def test_threads_share_a_store(store):
     def work(number):
         for turn in range(10):
