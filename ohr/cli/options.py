@@ -25,9 +25,10 @@ PluginFiles = Annotated[
 ]
 Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Use only N documents, spread over the domains.")]
 Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Processes; one per core.")]
-StoreFolder = Annotated[
+StoreUrl = Annotated[
     str, typer.Option("--store", metavar="DIR", help="Where finished steps are kept: a folder, or an fsspec URL.")
 ]
+StoreFolder = StoreUrl
 RunsFolder = Annotated[Path, typer.Option("--runs", metavar="DIR", help="Where results are kept.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script to read.")]
 

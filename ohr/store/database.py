@@ -4,7 +4,6 @@ The database has a folder of its own, since SQLite keeps a log beside it: the th
 together. It is made complete under another name and renamed, so a killed process leaves none that is half made.
 """
 
-import errno
 import fcntl
 import logging
 import os
@@ -151,13 +150,13 @@ class Database:
         """
         if is_file(self.path):
             return True
-        if self._id is not None:
-            with self._alone():  # a rescue by another process is over when it gives up the lock
-                if is_file(self.path):
-                    return True
-            raise StoreError(f"the store at {self._place} was removed while the run used it")
         if os.path.lexists(self._root) and not self._root.is_dir():
             raise StoreError(f"{self._place} is not a folder, so it cannot hold a store")
+        with self._alone():
+            if is_file(self.path):
+                return True
+        if self._id is not None:
+            raise StoreError(f"the store at {self._place} was removed while the run used it")
         if os.path.lexists(self.path.parent):
             raise Damaged(f"{self.path} is not a file")
         return False
@@ -180,7 +179,7 @@ class Database:
         try:
             return _connection(self.path, "mode=rw")
         except sqlite3.Error:
-            if os.access(self.path.parent, os.W_OK):
+            if os.access(self.path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
                 raise
         # without the log's index, which only a writer can make, SQLite reads a database only if nobody changes it
         log = _log_of(self.path)
@@ -194,12 +193,11 @@ class Database:
         return self._stamps() != self._stamp
 
     def _make(self) -> None:
-        with self._built(None) as (new, _):
-            try:
-                new.rename(self.path.parent)
-            except OSError as error:
-                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another process was faster
-                    raise
+        self._root.mkdir(parents=True, exist_ok=True)
+        with self._alone():
+            if not os.path.lexists(self.path.parent):  # another process was faster
+                with self._built(None) as (new, _):
+                    new.rename(self.path.parent)
 
     def _rescue(self, error: sqlite3.Error) -> None:
         """Set a damaged database aside and begin a new one with what can be read of it."""
@@ -234,7 +232,7 @@ class Database:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Wait until no other process replaces a damaged database."""
+        """Wait until no other process makes a database here, then keep others from doing so."""
         if not self._root.is_dir():
             yield
             return

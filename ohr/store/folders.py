@@ -138,8 +138,9 @@ def new_folder(root: Path) -> Path:
     new.chmod(root.stat().st_mode & 0o777)  # who can read the store can read this part of it
     now = new.stat().st_mtime
     for path in root.glob(f"{NEW}*"):
-        if measured(path)[1] < now - DAY:
-            remove(path)
+        with suppress(OSError):  # another process was faster
+            if path.lstat().st_mtime < now - DAY and measured(path)[1] < now - DAY:
+                remove(path)
     return new
 
 
@@ -155,7 +156,8 @@ def remove(path: Path) -> None:
 def measured(path: Path) -> tuple[int, float]:
     """Return the bytes of a file or folder and when it was last used; what vanishes meanwhile does not count."""
     found = {}
-    for part in (path, *path.rglob("*")):
+    below = (Path(top, name) for top, _, names in os.walk(path) for name in names)
+    for part in (path, *below):
         with suppress(OSError):
             found[part] = part.lstat()
     size = sum(each.st_size for each in found.values() if not stat.S_ISDIR(each.st_mode))

@@ -186,8 +186,7 @@ class LocalStore(Store):
                     remove(self._root / entry.key)
                 elif entry.key in free:
                     remove(self._folders.root / entry.key if entry.kind == "folder" else self._objects.path(entry.key))
-        self._db.read(lambda db: db.execute("PRAGMA incremental_vacuum").fetchall())
-        self._db.read(lambda db: db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+        self._db.read(lambda db: db.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)"))
 
     def discard(self, keys: Collection[str]) -> None:
         """See Store."""

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from ohr.errors import StoreError
 
@@ -51,13 +52,23 @@ def database_sentence(error: sqlite3.Error, path: Path, place: str, done: str) -
         return f"the store at {place} has been locked by another process for {PATIENCE:.0f} seconds"
     if code == sqlite3.SQLITE_READONLY:
         return f"the store at {place} is read-only"
-    if code == sqlite3.SQLITE_CANTOPEN:
-        try:
-            # SQLite keeps the reason to itself. The folder, since closing the database's own file would drop its locks
+    hidden = _hidden_reason(path, place, done) if code == sqlite3.SQLITE_CANTOPEN else None
+    return sentence(hidden, place, done) if hidden else f"the store at {place} cannot be {done}: {error} ({path})"
+
+
+def _hidden_reason(path: Path, place: str, done: str) -> OSError | None:
+    """Find out what SQLite does not say: why it cannot open a file.
+
+    The database's own file is left alone, since closing it would drop the locks that this process has on it.
+    """
+    try:
+        if done == "written":
+            TemporaryFile(dir=place).close()
+        else:
             os.close(os.open(path.parent, os.O_RDONLY))
-        except OSError as why:
-            return sentence(why, place, done)
-    return f"the store at {place} cannot be {done}: {error} ({path})"
+    except OSError as error:
+        return error
+    return None
 
 
 class Damaged(sqlite3.DatabaseError):

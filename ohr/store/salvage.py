@@ -25,6 +25,7 @@ def salvage(damaged: Path, new: sqlite3.Connection) -> int:
     """
     kept = 0
     with closing(sqlite3.connect(f"{damaged.as_uri()}?mode=ro", uri=True, isolation_level=None)) as old:
+        old.execute("PRAGMA writable_schema = ON")  # lets SQLite read a file that is shorter than its header says
         old.text_factory = lambda text: text.decode("utf-8", "replace")
         for rows in _values(old):
             new.execute("BEGIN")
