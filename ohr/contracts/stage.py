@@ -1,4 +1,4 @@
-"""What every stage has: fields that are its YAML keys, a version, needs, and an identity for the cache."""
+"""What every stage has: fields that are its YAML keys, a version, requirements, and an identity for the cache."""
 
 from abc import ABC
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 
 
 def execution(description: str, **limits: Any) -> Any:
-    """Field that changes how fast a stage runs but not what it gives; it is left out of every key."""
+    """Make a field that changes how fast a stage runs, but not its results; it is left out of every key."""
     return Field(description=description, json_schema_extra={"execution": True}, **limits)
 
 
@@ -42,7 +42,7 @@ class Stage(BaseModel, ABC):
         """Raise if the stage cannot run here (missing extra, model, file); quick, called before any work."""
 
     def identity(self) -> Mapping[str, object]:
-        """Give the JSON values that decide the stage's results; override where a field is a path to content."""
+        """Return the JSON values that decide the stage's results; override where a field is a path to content."""
         fields = type(self).model_fields
         dumped = self.model_dump(mode="json")
         return {name: value for name, value in dumped.items() if not _is_execution(fields[name].json_schema_extra)}
@@ -54,7 +54,7 @@ def _takes_flags(annotation: object) -> bool:
 
 
 def yaml_keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Give the fields of a stage by the keys they have in YAML: their aliases, where a method has the name."""
+    """Return the fields of a stage by their keys in YAML: their aliases, where a method has the name."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 

@@ -52,7 +52,8 @@ def _message(detail: Any, model: type[BaseModel], loc: Where) -> str:
     if kind == "missing":
         return "is required"
     if kind == "extra_forbidden":
-        allowed = [*yaml_keys(_inner(model, loc[:-1])), *(["extends"] if model is SpecFile else [])]
+        inner = _inner(model, loc[:-1])
+        allowed = [*yaml_keys(inner), *(["extends"] if inner is SpecFile else [])]
         return f"unknown key. {choices(str(loc[-1]), allowed)}"
     if kind in ("literal_error", "enum"):
         allowed = detail["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")

@@ -70,7 +70,7 @@ def _registry(source: Source, trusted: bool) -> Registry:
     if files and not trusted:
         refuse([source.fault(("plugins",), "this spec runs code of its own; allow it with --trust-plugins")])
     missing = [(place, file) for place, file in enumerate(files) if not file.is_file()]
-    refuse(source.fault(("plugins", place), f"no such file: {file}") for place, file in missing)
+    refuse(source.fault(("plugins", place), f"no such file: {file.absolute()}") for place, file in missing)
     return Registry(tuple(file.resolve() for file in files), trusted)
 
 
