@@ -11,7 +11,7 @@ from ohr.spec.build import Builder
 from ohr.spec.conditions import knowledge_bases
 from ohr.spec.model import KnowledgeBase, Spec, SpecFile, names, written
 from ohr.spec.parts import fault_of
-from ohr.spec.protocol import Entry, Protocol
+from ohr.spec.protocol import Entry, held, prescribed
 from ohr.spec.source import Source, read_source, refuse
 
 _PLAIN = (
@@ -79,11 +79,12 @@ def _spec(builder: Builder) -> Spec:
     file = builder.validated(SpecFile, data, ())
     benchmark = next((builder.one("benchmark", keys, where) for where, keys in _entries(data, "benchmark")), None)
     searches = file is not None and bool({"retrieval", "overall"} & set(file.evaluate))
-    protocol = Protocol(benchmark, builder)
-    asked = protocol.held("retriever", _entries(data, "retrievers"), (("retrievers",), {}) if searches else None)
-    tokens = (("chunker",), {"kind": "tokens"})
-    chunkers = builder.named("chunker", protocol.held("chunker", _entries(data, "chunker"), tokens))
-    retrievers = builder.named("retriever", asked)
+    chunker = (*prescribed(benchmark, "chunker").values(), {"kind": "tokens"})[0]
+    own = list(prescribed(benchmark, "retriever").values())[: int(searches)]
+    cut = _entries(data, "chunker") or [(("chunker",), chunker)]
+    asked = _entries(data, "retrievers") or [(("retrievers",), keys) for keys in own]
+    chunkers = builder.named("chunker", held(builder, benchmark, "chunker", cut))
+    retrievers = builder.named("retriever", held(builder, benchmark, "retriever", asked))
     generators = builder.named("generator", _entries(data, "generators"))
     metrics = builder.named("metric", _entries(data, "metrics"))
     readers = {named.name: named.stage.reads_images for named in retrievers}
