@@ -25,7 +25,7 @@ def held(builder: Builder, benchmark: Benchmark | None, family: str, entries: Se
     if benchmark is None or not allowed:
         return list(entries)
     protocol = f"protocol {benchmark.scoring.name} of benchmark {benchmark.kind}"
-    found = []
+    found: list[Entry] = []
     for where, keys in entries:
         kind = str(keys.get("kind"))
         if kind not in allowed and kind in builder.registry.names(family):  # the builder reports any other

@@ -53,7 +53,7 @@ def test_cells_are_counted(faults):
     text = BASE.replace("{kind: bm25}", f"{{kind: bm25, top_k: {list(range(1, 101))}}}")
     noise = f"knowledge_bases: [{{text_noise: {{kind: formatting, rate: [{numbers(90)}]}}}}]\n"
     assert faults(f"{text}chunker: {{kind: tokens, size: {list(range(20, 40))}}}\n{noise}") == [
-        "spec.yaml:5: knowledge_bases: knowledge_bases (90) x chunker (20) x retrievers (100) make 180,000 cells; at "
+        "spec.yaml:5: knowledge_bases: knowledge_bases (90) x chunkers (20) x retrievers (100) make 180,000 cells; at "
         "most 10,000 are allowed"
     ]
 
