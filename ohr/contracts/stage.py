@@ -1,4 +1,4 @@
-"""What every stage has: fields that are its YAML keys, a version, needs, and an identity for the cache."""
+"""What every stage has: fields that are its YAML keys, a version, requirements, and an identity for the cache."""
 
 from abc import ABC
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 
 def execution(description: str, **limits: Any) -> Any:
-    """Field that changes how fast a stage runs but not what it gives; it is left out of every key."""
+    """Make a field that changes how fast a stage runs, but not its results; it is left out of every key."""
     return Field(description=description, json_schema_extra={"execution": True}, **limits)
 
 
@@ -74,7 +74,7 @@ def _takes_flags(annotation: object) -> bool:
 
 
 def yaml_keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Give the fields of a stage by the keys they have in YAML: their aliases, where a method has the name."""
+    """Return the fields of a stage by their keys in YAML: their aliases, where a method has the name."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 

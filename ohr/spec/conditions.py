@@ -51,19 +51,17 @@ def _draws(
     builder: Builder, entry: KnowledgeBaseEntry, where: Where, is_seen: bool, replicates: int
 ) -> Iterator[KnowledgeBase]:
     """Spread one entry over its sweeps and replicates; `is_seen`: every retriever that is used reads images."""
-    image = builder.chain("image_noise", entry.image_noise, (*where, "image_noise"))
-    engines = builder.spread("ocr", entry.ocr, (*where, "ocr"))
-    text = builder.chain("text_noise", entry.text_noise, (*where, "text_noise"))
-    slots: dict[Slot, list[Built]] = {("image_noise", place): built for place, built in enumerate(image)}
-    slots |= {("ocr", 0): engines} | {("text_noise", place): built for place, built in enumerate(text)}
+    slots = _slots(builder, entry, where)
     faults = len(builder.faults)
     _check(builder, slots, where, is_seen)
-    factors = {".".join([f"{family}.{n}", *_fields(slots[family, n])]): len(slots[family, n]) for family, n in slots}
+    fields = {slot: [field for built in found[:1] for field, _ in built.swept] for slot, found in slots.items()}
+    factors = {".".join([*map(str, slot), *fields[slot]]): len(found) for slot, found in slots.items()}
     if len(builder.faults) > faults or not builder.is_few(factors, where, "conditions"):
         return
+    place = list(slots).index(("ocr", 0))
     for chosen in product(*slots.values()):
         noises = [built for built in chosen if built.stage.family != "ocr"]
-        engine, swept = chosen[len(image)].stage, [pair for built in chosen for pair in built.swept]
+        swept = [pair for built in chosen for pair in built.swept]
         kinds = [built.stage.kind for built in chosen if not (noises and built.stage.kind == "ground_truth")]
         label = "+".join(kinds) if entry.name is None else entry.name
         knob, value, rest = _knob(noises, swept)
@@ -76,9 +74,9 @@ def _draws(
             yield KnowledgeBase(
                 condition=condition,
                 noise=label + rest,
-                image_noise=tuple(built.stage for built in chosen[: len(image)]),
-                ocr=engine,
-                text_noise=tuple(built.stage for built in chosen[len(image) + 1 :]),
+                image_noise=tuple(built.stage for built in chosen[:place]),
+                ocr=chosen[place].stage,
+                text_noise=tuple(built.stage for built in chosen[place + 1 :]),
                 knob=knob,
                 knob_value=value,
                 replicate=draw,
@@ -88,9 +86,13 @@ def _draws(
             )
 
 
-def _fields(slot: Sequence[Built]) -> list[str]:
-    """Name what is swept in a slot."""
-    return [field for built in slot[:1] for field, _ in built.swept]
+def _slots(builder: Builder, entry: KnowledgeBaseEntry, where: Where) -> dict[Slot, list[Built]]:
+    """Build the variants of each noise and of the engine, in the order in which they act."""
+    image = builder.chain("image_noise", entry.image_noise, (*where, "image_noise"))
+    engines = builder.spread("ocr", entry.ocr, (*where, "ocr"))
+    text = builder.chain("text_noise", entry.text_noise, (*where, "text_noise"))
+    slots: dict[Slot, list[Built]] = {("image_noise", place): built for place, built in enumerate(image)}
+    return slots | {("ocr", 0): engines} | {("text_noise", place): built for place, built in enumerate(text)}
 
 
 def _check(builder: Builder, slots: Mapping[Slot, Sequence[Built]], where: Where, is_seen: bool) -> None:

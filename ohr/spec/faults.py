@@ -1,5 +1,6 @@
 """Turns pydantic's errors into faults that name file, line, key, choices and the nearest one."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,20 +13,17 @@ from ohr.spec.model import SpecFile
 from ohr.spec.source import Fault, Source, Where
 
 _PLAIN = {
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "string_type": "must be text",
-    "string_unicode": "must be text without halves of characters (lone surrogates)",
-    "list_type": "must be a list",
-    "tuple_type": "must be a list",
-    "dict_type": "must be a mapping with a `kind`",
-    "model_type": "must be a mapping",
+    "int": "must be a whole number",
+    "float": "must be a number",
+    "bool": "must be true or false",
+    "string": "must be text",
+    "list": "must be a list",
+    "tuple": "must be a list",
+    "dict": "must be a mapping with a `kind`",
+    "model": "must be a mapping",
 }
+_OF_TYPE = re.compile(r"(\w+?)_(?:type|parsing|from_float|unicode)")
+"""What pydantic calls a value of the wrong type, such as `int_parsing`."""
 
 
 def faults_of(
@@ -48,11 +46,14 @@ def faults_of(
 
 def _message(detail: Any, model: type[BaseModel], loc: Where) -> str:
     kind, given = detail["type"], detail["input"]
-    message = _PLAIN.get(kind) or detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    wrong = _OF_TYPE.fullmatch(kind)
+    plain = _PLAIN.get(wrong[1]) if wrong else None
+    message = plain or detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
     if kind == "missing":
         return "is required"
     if kind == "extra_forbidden":
-        allowed = [*yaml_keys(_inner(model, loc[:-1])), *(["extends"] if model is SpecFile else [])]
+        inner = _inner(model, loc[:-1])
+        allowed = [*yaml_keys(inner), *(["extends"] if inner is SpecFile else [])]
         return f"unknown key. {choices(str(loc[-1]), allowed)}"
     if kind in ("literal_error", "enum"):
         allowed = detail["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")

@@ -11,7 +11,7 @@ from ohr.spec.build import Builder
 from ohr.spec.conditions import knowledge_bases
 from ohr.spec.model import KnowledgeBase, Spec, SpecFile, names, written
 from ohr.spec.parts import fault_of
-from ohr.spec.protocol import Entry, Protocol
+from ohr.spec.protocol import Entry, held, prescribed
 from ohr.spec.source import Source, read_source, refuse
 
 _PLAIN = (
@@ -70,7 +70,7 @@ def _registry(source: Source, trusted: bool) -> Registry:
     if files and not trusted:
         refuse([source.fault(("plugins",), "this spec runs code of its own; allow it with --trust-plugins")])
     missing = [(place, file) for place, file in enumerate(files) if not file.is_file()]
-    refuse(source.fault(("plugins", place), f"no such file: {file}") for place, file in missing)
+    refuse(source.fault(("plugins", place), f"no such file: {file.absolute()}") for place, file in missing)
     return Registry(tuple(file.resolve() for file in files), trusted)
 
 
@@ -79,29 +79,22 @@ def _spec(builder: Builder) -> Spec:
     file = builder.validated(SpecFile, data, ())
     benchmark = next((builder.one("benchmark", keys, where) for where, keys in _entries(data, "benchmark")), None)
     searches = file is not None and bool({"retrieval", "overall"} & set(file.evaluate))
-    protocol = Protocol(benchmark, builder)
-    asked = protocol.held("retriever", _entries(data, "retrievers"), (("retrievers",), {}) if searches else None)
-    tokens = (("chunker",), {"kind": "tokens"})
-    chunkers = builder.named("chunker", protocol.held("chunker", _entries(data, "chunker"), tokens))
-    retrievers = builder.named("retriever", asked)
-    generators = builder.named("generator", _entries(data, "generators"))
-    metrics = builder.named("metric", _entries(data, "metrics"))
-    readers = {named.name: named.stage.reads_images for named in retrievers}
-    if not asked:  # then generators alone look at the pages
-        readers = {"": bool(generators) and all(named.stage.reads_images for named in generators)}
+    entries = _plugins(builder, benchmark, searches)
+    named: dict[str, Any] = {f"{family}s": builder.named(family, entries[family]) for family in entries}
+    readers = {item.name: item.stage.reads_images for item in named["retrievers"]}
+    if not entries["retriever"]:  # then generators alone look at the pages
+        readers = {"": bool(named["generators"]) and all(item.stage.reads_images for item in named["generators"])}
     bases = knowledge_bases(builder, _entries(data, "knowledge_bases"), readers, file.replicates if file else 1)
-    conditions = len({base.condition for base in bases})
-    parts = {"chunker": len(chunkers), "retrievers": len(retrievers), "generators": len(generators)}
-    sizes = {"knowledge_bases": conditions} | {key: size for key, size in parts.items() if size}
+    sizes = {"knowledge_bases": len({base.condition for base in bases})}
+    sizes |= {key: len(named[key]) for key in ("chunkers", "retrievers", "generators") if named[key]}
     builder.is_few(sizes, ("knowledge_bases",), "cells")
     if file:
-        _check(builder, file, benchmark, bases, asked, names(metrics))
+        _check(builder, file, benchmark, bases, bool(entries["retriever"]), names(named["metrics"]))
     refuse(builder.faults)
     assert file is not None and benchmark is not None  # as they have no faults
-    families = {"chunkers": chunkers, "retrievers": retrievers, "generators": generators, "metrics": metrics}
-    plain: dict[str, Any] = families | {key: getattr(file, key) for key in _PLAIN}
     return Spec(
-        **plain,
+        **named,
+        **{key: getattr(file, key) for key in _PLAIN},
         benchmark=benchmark,
         knowledge_bases=bases,
         evaluate=tuple(dict.fromkeys(file.evaluate)),
@@ -112,9 +105,20 @@ def _spec(builder: Builder) -> Spec:
             "plugins": _plugin_files(builder.source),
             "benchmark": written(benchmark),
             "knowledge_bases": [base.written() for base in bases],
-            **{key: [{"name": item.name, **written(item.stage)} for item in found] for key, found in families.items()},
+            **{key: [{"name": item.name, **written(item.stage)} for item in found] for key, found in named.items()},
         },
     )
+
+
+def _plugins(builder: Builder, benchmark: Benchmark | None, searches: bool) -> dict[str, list[Entry]]:
+    """List the entries of each family of named plugins, with those that the protocol or a default fills in."""
+    keys = {"chunker": "chunker", "retriever": "retrievers", "generator": "generators", "metric": "metrics"}
+    found = {family: _entries(builder.source.data, key) for family, key in keys.items()}
+    default = {"chunker": [*prescribed(benchmark, "chunker").values(), {"kind": "tokens"}]}
+    default |= {"retriever": [*prescribed(benchmark, "retriever").values()]} if searches else {}
+    for family, plugins in default.items():
+        found[family] = found[family] or [((keys[family],), plugin) for plugin in plugins[:1]]
+    return {family: held(builder, benchmark, family, entries) for family, entries in found.items()}
 
 
 def _entries(data: Mapping[str, Any], key: str) -> list[Entry]:
@@ -131,12 +135,12 @@ def _check(
     file: SpecFile,
     benchmark: Benchmark | None,
     bases: Sequence[KnowledgeBase],
-    retrievers: Sequence[object],
+    has_retrievers: bool,
     metrics: Sequence[str],
 ) -> None:
     """Note what does not fit together, though each key by itself is right."""
     answers = bool({"generation", "overall"} & set(file.evaluate))
-    if {"retrieval", "overall"} & set(file.evaluate) and not retrievers:
+    if {"retrieval", "overall"} & set(file.evaluate) and not has_retrievers:
         builder.fault(("evaluate",), "retrieval and overall need at least one entry under `retrievers`")
     if answers and not file.generators:
         builder.fault(("evaluate",), "generation and overall need at least one entry under `generators`")

@@ -19,7 +19,7 @@ Where = tuple[str | int, ...]
 """A key's path: `("retrievers", 0, "top_k")`."""
 
 _MOST_CHARACTERS = 500_000
-"""Of one file; those that are shipped have 1,200 at most, and reading YAML takes 20 microseconds a character."""
+"""Of one file; those that are shipped have 1,200 at most, and reading YAML takes up to 15 microseconds a character."""
 
 _MOST_PLACES = 100_000
 """Keys and list items of one file, aliases expanded; the largest spec that is shipped has some hundreds."""
@@ -239,7 +239,9 @@ def _apply(source: Source, override: str) -> None:
     if not isinstance(target, list | dict):
         raise SpecError(f"{label}: {'.'.join(map(str, where[:-1]))} is not a mapping")
     try:
-        target[last] = parse(value, label).data
+        given = parse(value, label)
     except SpecError:
         raise SpecError(f"{label}: the value is not valid YAML") from None
-    source.places = _without(source.places, {where}) | {where: (label, 0)}
+    target[last] = given.data
+    below = {(*where, *at): (label, 0) for at in given.places}
+    source.places = _without(source.places, {where}) | {where: (label, 0)} | below

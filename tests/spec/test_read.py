@@ -6,35 +6,7 @@ from ohr.errors import SpecError
 from ohr.registry import Registry
 from ohr.spec.read import read_spec
 
-BASE = """\
-benchmark: {kind: mini}
-retrievers: [{kind: bm25}]
-evaluate: [retrieval]
-"""
-
-
-@pytest.fixture
-def spec(tmp_path, monkeypatch):
-    """Write a spec, read it."""
-    monkeypatch.chdir(tmp_path)
-
-    def read(text, *overrides, name="spec.yaml", trust=False):
-        (tmp_path / name).write_text(text)
-        return read_spec((tmp_path / name).relative_to(tmp_path), overrides, trust_plugins=trust)
-
-    return read
-
-
-@pytest.fixture
-def faults(spec):
-    """Write a wrong spec, give the lines of its error."""
-
-    def read(text, *overrides, **how):
-        with pytest.raises(SpecError) as caught:
-            spec(text, *overrides, **how)
-        return str(caught.value).split("\n")
-
-    return read
+from .conftest import BASE
 
 
 def installed(line):
@@ -169,7 +141,7 @@ def test_extending_in_a_circle_is_refused(faults, tmp_path):
     assert faults("extends: other.yaml\n") == ["spec.yaml:1: extends: a spec cannot extend itself"]
 
 
-def test_a_missing_parent_is_told(faults):
+def test_a_missing_parent_is_reported(faults):
     assert faults("name: x\nextends: nowhere.yaml\n") == ["spec.yaml:2: extends: no such file: nowhere.yaml"]
 
 
@@ -188,7 +160,7 @@ def test_overrides_change_values_deep_down(spec):
 
 
 @pytest.mark.parametrize(
-    ("override", "told"),
+    ("override", "message"),
     [
         ("seed", "--set seed: write it as key.path=value"),
         ("retrievers.3.top_k=1", "--set retrievers.3.top_k=1: there is no retrievers.3"),
@@ -205,8 +177,8 @@ def test_overrides_change_values_deep_down(spec):
         ),
     ],
 )
-def test_a_wrong_override_is_told_as_it_was_written(faults, override, told):
-    assert faults("name: x\n" + BASE + "knowledge_bases: [{}]\n", override) == [installed(told)]
+def test_a_wrong_override_is_reported_as_it_was_written(faults, override, message):
+    assert faults("name: x\n" + BASE + "knowledge_bases: [{}]\n", override) == [installed(message)]
 
 
 # --- faults -----------------------------------------------------------------------------------------------
@@ -245,7 +217,7 @@ name: two
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "spec.yaml:1: a spec is a mapping of keys to values (got NoneType)"),
         ("- 1\n", "spec.yaml:1: a spec is a mapping of keys to values (got list)"),
@@ -263,24 +235,24 @@ name: two
         ),
     ],
 )  # fmt: skip
-def test_a_file_that_is_no_spec_is_told_in_one_line(faults, text, told):
-    assert next(line.rstrip() for line in faults(text)) == told
+def test_a_file_that_is_no_spec_is_reported_in_one_line(faults, text, message):
+    assert next(line.rstrip() for line in faults(text)) == message
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(SpecError) as caught:
         read_spec(tmp_path / "no.yaml")
     assert str(caught.value) == f"{tmp_path}/no.yaml: no such file"
 
 
-def test_a_file_that_is_not_text_is_told(tmp_path):
+def test_a_file_that_is_not_text_is_reported(tmp_path):
     (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SpecError, match=r"x\.yaml: cannot be read: "):
         read_spec(tmp_path / "x.yaml")
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "message"),
     [
         ("{image_noise: 5}", ["image_noise: must be a list (got 5)",
          "image_noise: must be a mapping with a `kind` (got 5)"]),
@@ -309,9 +281,9 @@ def test_a_file_that_is_not_text_is_told(tmp_path):
          ["retrievers: no retriever is named 'bm52'. Choose one of: bm25. Did you mean 'bm25'?"]),
     ],
 )  # fmt: skip
-def test_a_wrong_knowledge_base_is_told_with_its_key(faults, entry, told):
+def test_a_wrong_knowledge_base_is_reported_with_its_key(faults, entry, message):
     assert faults(f"{BASE}knowledge_bases:\n  - {entry}\n") == [
-        f"spec.yaml:5: knowledge_bases.0.{installed(line)}" for line in told
+        f"spec.yaml:5: knowledge_bases.0.{installed(line)}" for line in message
     ]
 
 
@@ -345,7 +317,7 @@ def test_image_noise_needs_an_engine_that_reads_images(faults):
 
 
 @pytest.mark.parametrize(
-    ("stages", "told"),
+    ("stages", "message"),
     [
         ("[retrieval]", ["retrieval and overall need at least one entry under `retrievers`"]),
         ("[generation]", ["generation and overall need at least one entry under `generators`"]),
@@ -358,9 +330,9 @@ def test_image_noise_needs_an_engine_that_reads_images(faults):
         ),
     ],
 )
-def test_a_stage_needs_its_plugins(faults, stages, told):
+def test_a_stage_needs_its_plugins(faults, stages, message):
     assert faults(f"benchmark: {{kind: mini}}\nknowledge_bases: [{{}}]\nevaluate: {stages}\n") == [
-        f"spec.yaml:3: evaluate: {line}" for line in told
+        f"spec.yaml:3: evaluate: {line}" for line in message
     ]
 
 
@@ -403,7 +375,7 @@ def test_the_environment_fills_nothing_else(faults, monkeypatch):
     ]
 
 
-def test_an_unset_variable_is_told(faults, monkeypatch):
+def test_an_unset_variable_is_reported(faults, monkeypatch):
     monkeypatch.delenv("OHR_TEST_UNSET", raising=False)
     assert faults(BASE + "knowledge_bases: [{ocr: {kind: precomputed, root: '${OHR_TEST_UNSET}/x'}}]\n") == [
         "spec.yaml:4: knowledge_bases.0.ocr.root: environment variable OHR_TEST_UNSET is not set"
@@ -438,7 +410,7 @@ def test_a_trusted_plugin_file_is_used_and_hashed(spec, tmp_path):
     assert [name for name, _ in read.plugin_digests] == ["mine.py"]
 
 
-def test_a_missing_plugin_file_is_told(faults, tmp_path):
+def test_a_missing_plugin_file_is_reported(faults, tmp_path):
     assert faults(BASE + "knowledge_bases: [{}]\nplugins: [mine.py]\n", trust=True) == [
         f"spec.yaml:5: plugins.0: no such file: {tmp_path}/mine.py"
     ]
@@ -455,7 +427,7 @@ def test_entries_that_would_be_one_point_of_a_curve_are_refused(faults):
 
 
 @pytest.mark.parametrize("text", ["? [a, b]\n: 1\n", "a: &a [*a]\n"], ids=["a list as key", "an anchor of itself"])
-def test_odd_yaml_is_told_without_a_traceback(faults, text):
+def test_odd_yaml_is_reported_without_a_traceback(faults, text):
     assert faults(text)
 
 
