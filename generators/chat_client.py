@@ -66,7 +66,7 @@ class ChatClient:
         anyio = extras.load("anyio", "openai")
         began = anyio.current_time()
         if self.failed >= _SERIES:
-            reason = f"not asked: {self.failed} prompts in a row failed: {self.series}"
+            reason = f"not asked: {_SERIES} prompts in a row failed: {self.series}"
             return Completion("", finish="error", error=reason)
         try:
             completion = await self._in_time(await self._made(body), opening)

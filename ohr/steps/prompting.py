@@ -20,23 +20,23 @@ _PLACEHOLDER = re.compile(r"\{(question|retrieved_documents)\}")
 
 
 class PromptTemplate(BaseModel):
-    """A prompt's file; `user` holds the placeholders `{question}` and `{retrieved_documents}`."""
+    """The content of a prompt file; `user` holds the placeholders `{question}` and `{retrieved_documents}`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     system: Annotated[str, Field(description="The system's message.")] = ""
     user: Annotated[str, Field(pattern=r"\{question\}", description="The user's message.")]
-    opening: Annotated[str, Field(description="Words that the reply is made to begin with.")] = ""
+    opening: Annotated[str, Field(description="Words with which the reply has to begin.")] = ""
 
 
 @lru_cache(maxsize=32)
 def read_prompt(prompt: str | Path) -> PromptTemplate:
-    """Read a prompt that comes with ohr by its name or a file by its path.
+    """Read one of ohr's own prompts by its name, or a prompt file by its path.
 
-    `ohrbench` is the paper's (Table S12); `ohrbench_code` is that of the benchmark's code, which differs from it.
+    `ohrbench` is the paper's (Table S12); `ohrbench_code` is the one in the benchmark's code, which differs from it.
 
     Raises:
-        SpecError: there is no such prompt, or its file is not one.
+        SpecError: the prompt does not exist, or its file holds something else.
     """
     folder = files("ohr.generators.prompts")
     known = sorted(path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml"))
@@ -47,24 +47,24 @@ def read_prompt(prompt: str | Path) -> PromptTemplate:
         return PromptTemplate.model_validate(YAML(typ="safe", pure=True).load(source.read_text("utf-8")))
     except OSError as error:
         raise SpecError(f"prompt {prompt}: {error.strerror}") from None
-    except (YAMLError, UnicodeError) as error:
-        raise SpecError(f"prompt {prompt}: not YAML: {' '.join(str(error).split())}") from None
     except ValidationError as error:
-        raise SpecError(f"prompt {prompt}: {_told(error)}") from None
+        raise SpecError(f"prompt {prompt}: {_sentence(error)}") from None
+    except (YAMLError, ValueError, KeyError) as error:  # also not UTF-8, a path with a null byte, `!!bool x`
+        raise SpecError(f"prompt {prompt}: not YAML: {' '.join(str(error).split())}") from None
 
 
-def _told(error: ValidationError) -> str:
-    """Say in a sentence what is wrong with a prompt's file."""
+def _sentence(error: ValidationError) -> str:
+    """Describe the first fault of a prompt file."""
     first = error.errors(include_url=False)[0]
     key = ".".join(map(str, first["loc"]))
-    told = {
+    faults = {
         "model_type": "must be a mapping with `user`, and perhaps `system` and `opening`",
         "missing": "is required",
         "string_type": "must be text",
         "string_pattern_mismatch": "must have the placeholder {question}; the other is {retrieved_documents}",
         "extra_forbidden": f"unknown key. {choices(key, tuple(PromptTemplate.model_fields))}",
     }
-    return f"{key}: {told.get(first['type'], first['msg'])}".removeprefix(": ")
+    return f"{key}: {faults.get(first['type'], first['msg'])}".removeprefix(": ")
 
 
 def make_prompt(
@@ -75,7 +75,7 @@ def make_prompt(
     *,
     prompt: str | Path | None = None,
 ) -> Prompt:
-    """Fill a prompt, by default the protocol's; the passages are joined by blank lines, as in OHRBench's code."""
+    """Fill in a prompt, by default the protocol's; blank lines join the passages, as in OHRBench's code."""
     template = read_prompt(prompt or protocol.prompt)
     if protocol.passage_end is not None:
         passages = [passage.split(protocol.passage_end)[0] for passage in passages]
@@ -86,9 +86,9 @@ def make_prompt(
 
 
 def parse_answer(reply: str) -> str:
-    """Take the answer out of a reply: the text in the last <response> tags, or the whole reply without tags.
+    """Return the text in the last <response> tags of a reply, or the whole reply if it has none.
 
-    As the benchmark's code does; small models often leave the tags away.
+    The benchmark's code does the same; small models often omit the tags.
     """
     answer = reply.split("<response>")[-1].split("</response>")[0].strip()
     if answer:

@@ -78,7 +78,7 @@ def test_the_converted_model_says_what_llama_cpp_says_of_the_same_file(tmp_path,
     """llama.cpp multiplies in 8 bits, so the two differ by a little at every token, and agree on what is clear."""
     from ohr.generators.transformers import Transformers
 
-    monkeypatch.setenv("OHR_STORE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.utils._cache_assets.HF_ASSETS_CACHE", str(tmp_path))
     asked = [lease(), lease(opening="The answer is:")]
     converted = list(Transformers(max_tokens=24).answer(asked))
     assert [given.text for given in converted] == [given.text for given in answer(*asked)]

@@ -97,6 +97,8 @@ def test_a_local_model_is_identified_by_content_and_an_adapter_with_its_base(tmp
         (tmp_path / name / "config.json").write_text("other" if name == "base" else "{}")
     one, two, base = (EMBEDDERS.identity(str(tmp_path / name)) for name in ("one", "two", "base"))
     assert one == two != base
+    (tmp_path / "two" / "config.json").write_text("changed")
+    assert EMBEDDERS.identity(str(tmp_path / "two")) != two
     adapter = tmp_path / "adapter"
     adapter.mkdir()
     (adapter / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": str(tmp_path / "base")}))
