@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
 from ohr.files import ohrbench_json, pdf
+from ohr.files.ohrbench_questions import read_questions
 from ohr.keys import file_digest, key
 from ohr.messages.wording import counted, named
 
@@ -56,7 +57,7 @@ class Mini(Benchmark):
 
     def pages(self, document: Document) -> Sequence[Page]:
         """Read the ground truth."""
-        return ohrbench_json.read_pages(_DATA / "retrieval_base" / "gt", document.name)[: document.pages]
+        return ohrbench_json.read_pages(self.truth, document.name)[: document.pages]
 
     def page_image(self, document: Document, index: int) -> Image:
         """Render a page of the shipped PDF."""
@@ -65,8 +66,7 @@ class Mini(Benchmark):
     def questions(self) -> Sequence[Question]:
         """List the questions that the kept pages answer."""
         kept = {document.name: document.pages for document in self.documents()}
-        asked = ohrbench_json.read_questions(_DATA / "qas.json")
-        return [q for q in asked if q.document in kept and max(q.pages) < kept[q.document]]
+        return [q for q in _asked() if q.document in kept and max(q.pages) < kept[q.document]]
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the PDF and its resolution, or the ground truth."""
@@ -82,9 +82,7 @@ class Mini(Benchmark):
         if left_out:
             left = counted(len(left_out), "document")
             notes.append(f"left out {left} (other languages or domains): {named(left_out)}")
-        unasked = sum(q.document in kept for q in ohrbench_json.read_questions(_DATA / "qas.json")) - len(
-            self.questions()
-        )
+        unasked = sum(q.document in kept for q in _asked()) - len(self.questions())
         if unasked:
             left = counted(unasked, "question")
             notes.append(f"left out {left} whose evidence is on later pages (max_pages: {self.max_pages})")
@@ -92,6 +90,11 @@ class Mini(Benchmark):
 
     def _pdf(self, document: Document) -> Path:
         return _DATA / "pdfs" / f"{document.name}.pdf"
+
+
+@lru_cache(maxsize=1)
+def _asked() -> tuple[Question, ...]:
+    return tuple(read_questions(_DATA / "qas.json"))
 
 
 @lru_cache(maxsize=1)

@@ -40,7 +40,7 @@ def apply(
     from ohr.engine.executors.local import Local
     from ohr.errors import SpecError
     from ohr.files.documents import LEDGER
-    from ohr.files.ohrbench_json import read_questions
+    from ohr.files.ohrbench_questions import read_questions
     from ohr.registry import Registry
     from ohr.spec.fragment import read_noise
     from ohr.workbench.apply import apply as lay

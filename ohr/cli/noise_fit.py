@@ -42,7 +42,7 @@ def fit(
     near the engine's.
     """
     from ohr.errors import DataError
-    from ohr.files.ohrbench_json import read_questions
+    from ohr.files.ohrbench_questions import read_questions
     from ohr.registry import Registry
     from ohr.workbench.strengths import strengths
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from ohr.contracts import Image
 from ohr.errors import DataError
-from ohr.files import images
+from ohr.files import MOST_PAGES, images
 from ohr.messages.wording import counted
 
+_BELIEVED = 1_000  # pages: up to here a claimed page that is missing costs only itself
 _TRACE = 0.002  # of a pixel
 
 
@@ -49,7 +50,7 @@ def write(path: Path, pages: Iterable[Image], dpi: int) -> None:
     try:
         for image in pages:
             bitmap = pypdfium2.PdfBitmap.from_pil(Pillow.fromarray(image))
-            # a trace too small: a renderer rounds the page up to whole pixels
+            # a trace too small, since a renderer rounds the page up to whole pixels
             height, width = ((length - _TRACE) * 72 / dpi for length in image.shape[:2])
             page, placed = document.new_page(width, height), pypdfium2.PdfImage.new(document)
             placed.set_bitmap(bitmap)
@@ -64,7 +65,7 @@ def write(path: Path, pages: Iterable[Image], dpi: int) -> None:
 
 
 def text_layer(path: Path) -> list[str]:
-    """Read the text that a PDF carries, page by page; scanned pages have none. Raises DataError as `render` does."""
+    """Read the text layer of a PDF, page by page; scanned pages have none. Raises DataError as `render` does."""
     with _opened(path) as document:
         texts = []
         for page in document:
@@ -76,9 +77,28 @@ def text_layer(path: Path) -> list[str]:
 
 
 def page_count(path: Path) -> int:
-    """Count a PDF's pages; raises DataError as `render` does."""
+    """Count a PDF's pages.
+
+    Raises:
+        DataError: as `render`, or the file claims more pages than it can have: a file of 300 bytes may claim millions.
+    """
     with _opened(path) as document:
-        return len(document)
+        count = len(document)
+        if count > MOST_PAGES:
+            raise DataError(f"{path}: it claims {count:,} pages, and no document has more than {MOST_PAGES:,}")
+        if count > _BELIEVED and not _loads(document, count - 1):
+            raise DataError(f"{path}: it claims {count:,} pages, but the last of them is missing: it is damaged")
+        return count
+
+
+def _loads(document: Any, index: int) -> bool:
+    import pypdfium2
+
+    try:
+        document[index].close()
+    except pypdfium2.PdfiumError:
+        return False
+    return True
 
 
 def _opened(path: Path) -> Any:

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from ohr.contracts import Document, Image, OcrBackend, Page, Recognition
 from ohr.errors import PluginError
-from ohr.files.ohrbench_json import by_form, document_files, other_form, read_document
+from ohr.files.names import UNWRITABLE, by_form, other_form
+from ohr.files.ohrbench_json import document_files, read_document, unwritable_files
 from ohr.keys import folder_digest
 from ohr.messages.faults import Fault, sentences
 
@@ -63,6 +64,8 @@ class Precomputed(OcrBackend):
         missing = f"missing from {base}, so that all questions on it score 0 there"
         for domain in sorted(absent):
             yield Fault("domain", missing, domain)
+        for name in unwritable_files(self.root):
+            yield Fault("file", UNWRITABLE, name)
         for document in documents:
             path = None if document.domain in absent else self._file(document)
             if path is None:

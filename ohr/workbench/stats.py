@@ -11,7 +11,7 @@ import numpy as np
 
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
-from ohr.files import documents, ohrbench_json
+from ohr.files import documents, ohrbench_questions
 from ohr.metrics.commands import KINDS
 from ohr.metrics.dose import (
     PAGE_PARTS,
@@ -125,7 +125,7 @@ def of_folder(name: str, folders: Folders) -> Stats:
     if not any((base / path).is_file() for path in files):
         raise DataError(f"{base}: none of its files is named as one of {folders.truth} (.json, .txt, .md)")
     ledger = _ledger(base / documents.LEDGER)
-    asked = ohrbench_json.read_questions(folders.questions) if folders.questions else []
+    asked = ohrbench_questions.read_questions(folders.questions) if folders.questions else []
     about: dict[str, list[Question]] = defaultdict(list)
     for question in asked:
         about[question.document].append(question)

@@ -1,7 +1,7 @@
 """Dense retrieval: a sentence-transformers model, and exact or approximate search among its vectors."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, Resources, Retriever, execution
 from ohr.messages.wording import counted
 from ohr.models.check import check_device, model_resources
-from ohr.models.memory import batch_note, fitting
+from ohr.models.memory import batch_note, fitting, parts
 from ohr.models.resident import resident
 
 from ..embedders import Embedder, Pooling, check_model, embedder, folder_of, model_identity
@@ -24,9 +24,9 @@ from .vectors import IndexType, Vectors, VectorSearch
 class Dense(Retriever):
     """Ranks chunks by the cosine of their embedding with the query's (Reimers & Gurevych, EMNLP 2019).
 
-    `minilm` is all-MiniLM-L6-v2 from a package, so nothing is downloaded; it reads 256 word pieces. What a model cuts
-    off a longer chunk is counted and told. A preset brings its model's prompts, pooling and normalisation; any of
-    them that is set wins.
+    `minilm` is all-MiniLM-L6-v2 from a package, so nothing is downloaded; it reads 256 word pieces. A warning counts
+    what a model cuts off longer chunks. A preset brings its model's prompts, pooling and normalisation; a field that
+    is set takes precedence.
     """
 
     kind: Literal["dense"] = "dense"
@@ -46,9 +46,9 @@ class Dense(Retriever):
         bool | None, Field(description="Unit vectors, so that scores are cosines; by default the preset's, yes.")
     ] = None
     max_tokens: Annotated[int | None, Field(gt=0, description="Tokens read of a chunk; by default the model's.")] = None
-    index_type: Annotated[IndexType, Field(description="exact, or FAISS's IVF, HNSW or PQ, whose recall is told.")] = (
-        "exact"
-    )
+    index_type: Annotated[
+        IndexType, Field(description="exact, or FAISS's IVF, HNSW or PQ, whose recall is reported.")
+    ] = "exact"
     batch_size: Annotated[int, execution("Texts encoded at once; halved when memory runs out.", gt=0)] = 32
     device: Annotated[str, execution("cpu, cuda, cuda:1, mps.")] = "cpu"
 
@@ -74,14 +74,14 @@ class Dense(Retriever):
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
         """Embed every chunk; equal texts once, since a vector's last digits depend on its batch."""
-        places = {text: place for place, text in enumerate(dict.fromkeys(chunk.text for chunk in chunks))}
         prompt = self.preset.passage_prompt if self.passage_prompt is None else self.passage_prompt
-        texts = [prompt + text for text in places]
-        vectors, notes = _embed(self, texts)
-        found = VectorSearch.build(
-            vectors[[places[chunk.text] for chunk in chunks]], self.index_type, "retriever dense"
-        )
-        return DenseIndex(found, self, (*_cut(self, texts), *notes, *found.notes))
+        places = {text: place for place, text in enumerate(dict.fromkeys(chunk.text for chunk in chunks))}
+        vectors, notes = _embed(self, list(places), prompt)
+        notes = (*_cut(self, places, prompt), *notes)
+        if len(places) < len(chunks):
+            vectors = vectors[[places[chunk.text] for chunk in chunks]]
+        found = VectorSearch.build(vectors, self.index_type, "retriever dense")
+        return DenseIndex(found, self, (*notes, *found.notes))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
@@ -134,37 +134,42 @@ def encoder(retriever: Dense) -> Any:
 def _embed_queries(retriever: Dense, queries: tuple[str, ...]) -> Vectors:
     """Embed the questions once: every knowledge base is asked the same ones."""
     prompt = retriever.preset.query_prompt if retriever.query_prompt is None else retriever.query_prompt
-    return _embed(retriever, [prompt + query for query in queries])[0]
+    return _embed(retriever, list(queries), prompt)[0]
 
 
-def _embed(retriever: Dense, texts: Sequence[str]) -> tuple[Vectors, tuple[str, ...]]:
-    """Embed texts, (texts, dim), in batches of similar length; also what is worth telling."""
+def _embed(retriever: Dense, texts: list[str], prompt: str) -> tuple[Vectors, tuple[str, ...]]:
+    """Embed texts after a prompt, (texts, dim), in batches of similar length; also return the warnings."""
     model = encoder(retriever)
     if not texts:
         return np.zeros((0, int(model.get_embedding_dimension())), dtype=np.float32), ()
     normalise = retriever.preset.normalise if retriever.normalise is None else retriever.normalise
     vectors, fitted = fitting(
         lambda size: model.encode(
-            list(texts), batch_size=size, normalize_embeddings=normalise, show_progress_bar=False, convert_to_numpy=True
+            texts,
+            prompt=prompt or None,  # put before the texts of a batch, so that no second copy of the corpus is made
+            batch_size=size,
+            normalize_embeddings=normalise,
+            show_progress_bar=False,
+            convert_to_numpy=True,
         ),
         retriever.batch_size,
     )
     return np.ascontiguousarray(vectors, dtype=np.float32), batch_note(retriever.batch_size, fitted)
 
 
-def _cut(retriever: Dense, texts: Sequence[str]) -> tuple[str, ...]:
+def _cut(retriever: Dense, texts: Collection[str], prompt: str) -> tuple[str, ...]:
     """Count the texts that are longer than the model reads."""
     model = encoder(retriever)
     window = model.max_seq_length
-    # a token is at least one byte, so that short texts need not be cut into tokens to be known as short
-    long = [text for text in texts if window and len(text.encode()) + 2 > window]
-    if not long:
-        return ()
-    lengths = [len(ids) for ids in model.tokenizer(long, truncation=False, verbose=False)["input_ids"]]
-    cut = sum(length > window for length in lengths)
-    lost = sum(max(length - window, 0) for length in lengths)
+    # a token is at least one byte, so a text with fewer bytes need not be cut into tokens
+    long = [text for text in texts if window and len((prompt + text).encode()) + 2 > window]
+    cut = lost = 0
+    for part in parts(long, 1000):  # the tokens of a whole corpus would take more memory than its vectors
+        asked = [prompt + text for text in part]
+        for ids in model.tokenizer(asked, truncation=False, verbose=False)["input_ids"]:
+            cut += len(ids) > window
+            lost += max(len(ids) - window, 0)
     if not cut:
         return ()
     share = f"{cut:,} of {counted(len(texts), 'different chunk')}"
-    told = f"longer than the {window} tokens that {retriever.model} reads: {counted(lost, 'token')} cut off"
-    return (f"{share} {told}",)
+    return (f"{share} longer than the {window} tokens that {retriever.model} reads: {counted(lost, 'token')} cut off",)

@@ -118,6 +118,7 @@ def _approximate(vectors: Vectors, kind: IndexType) -> Any:
         index.hnsw.efSearch = 64
     if kind == "pq":
         index.pq.cp.min_points_per_centroid = 1  # else it writes warnings to the terminal
+        index.do_polysemous_training = False  # half a minute for a search in Hamming space that nothing asks for
     index.train(vectors)
     index.add(vectors)
     return index

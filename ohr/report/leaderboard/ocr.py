@@ -12,7 +12,7 @@ from ohr.engine.progress import Progress
 from ohr.study.run import run
 from ohr.engine.ledger import Failure
 from ohr.errors import DataError
-from ohr.files.ohrbench_json import composed
+from ohr.files.names import composed
 from ohr.messages.wording import counted, named
 from ohr.report.analyses import noise_ratios
 from ohr.report.leaderboard.standings import Leaderboard, Standing, asked, leaderboards

@@ -6,7 +6,6 @@ from ohr.contracts import Chunk
 from ohr.errors import PluginError
 from ohr.keys import identity
 from ohr.retrievers.vector.dense import Dense, encoder
-from ohr.retrievers.vector.vectors import VectorSearch
 
 
 def chunks(*texts):
@@ -41,49 +40,28 @@ def test_a_folder_without_a_model_is_told(tmp_path):
     assert str(caught.value) == f"retriever dense: {tmp_path} is not a model: it has no config.json"
 
 
-@pytest.fixture(scope="module")
-def many():
-    return chunks(*(f"The {noun} number {n} costs {n * 7} crowns." for n in range(150) for noun in ("oak", "wall")))
-
-
-@pytest.mark.parametrize(("kind", "least"), [("ivf", 0.9), ("hnsw", 0.99), ("pq", 0.6)])
-def test_an_approximate_index_reports_its_recall_and_is_saved(kind, least, tmp_path):
-    import numpy as np
-
-    # eight dimensions are one code a vector: FAISS builds a table for each code, which is slow on some machines
-    vectors = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
-    index = VectorSearch.build(vectors, kind, "test")
-    found, exact = (
-        [{hit.place for hit in hits} for hits in search.search(vectors[:200], 10)]
-        for search in (index, VectorSearch.build(vectors, "exact", "test"))
-    )
-    recall = np.mean([len(a & b) / 10 for a, b in zip(found, exact, strict=True)])
-    assert least < recall <= 1
-    assert index.notes == (f"`{kind}` is approximate: recall@10 {recall:.3f} against exact search",)
-    index.save(tmp_path)
-    assert VectorSearch.load(tmp_path).search(vectors[:5], 5) == index.search(vectors[:5], 5)
-
-
-def test_an_approximate_retriever_is_saved(many, tmp_path):
-    retriever = Dense(index_type="hnsw")
-    index = retriever.index(many)
-    assert index.notes[0].startswith("`hnsw` is approximate: recall@10 ")
-    index.save(tmp_path)
-    asked = ["How much is oak 12?"]
-    assert retriever.load(tmp_path).search(asked, 5) == index.search(asked, 5)
-
-
 def test_an_approximate_index_of_few_chunks_is_exact():
     index = Dense(index_type="pq").index(chunks("rain", "wall"))
     assert index.notes == ("2 passages, too few for `pq`: the search is exact",)
     assert index.search(["rain"], 9) == Dense().index(chunks("rain", "wall")).search(["rain"], 9)
 
 
-def test_a_saved_index_is_mapped_not_read(many, tmp_path):
+def test_a_saved_index_is_mapped_not_read(tmp_path):
     import numpy as np
 
-    Dense().index(many).save(tmp_path)
+    Dense().index(chunks("rain", "wall")).save(tmp_path)
     assert isinstance(Dense().load(tmp_path).found.vectors, np.memmap)
+
+
+def test_a_prompt_comes_before_each_chunk_and_counts_as_read():
+    prompted = Dense(passage_prompt="passage: ", max_tokens=8).index(chunks("rain on the old harbour", "rain"))
+    written = Dense(max_tokens=8).index(chunks("passage: rain on the old harbour", "passage: rain"))
+    assert (prompted.found.vectors == written.found.vectors).all()
+    assert (
+        prompted.notes
+        == written.notes
+        == ("1 of 2 different chunks longer than the 8 tokens that minilm reads: 1 token cut off",)
+    )
 
 
 def test_what_the_model_cuts_off_is_counted():
@@ -191,15 +169,3 @@ def test_vectors_that_are_no_numbers_are_told(tiny_bge_m3, tmp_path):
     AutoTokenizer.from_pretrained(tiny_bge_m3).save_pretrained(tmp_path)
     with pytest.raises(PluginError, match="gave NaN or infinity for 1 of 1 passages"):
         Dense(model=str(tmp_path), pooling="mean").index(chunks("rain"))
-
-
-def test_an_exact_search_in_blocks_finds_what_a_sort_of_all_scores_finds(monkeypatch):
-    import numpy as np
-
-    rng = np.random.default_rng(0)
-    vectors, queries = (rng.normal(size=(count, 16)).astype(np.float32) for count in (200, 30))
-    vectors[150] = vectors[3]  # a tie, which the order of the chunks decides
-    monkeypatch.setattr("ohr.retrievers.vector.vectors._BLOCK", 1000)
-    found = VectorSearch.build(vectors, "exact", "test").search(queries, 10)
-    expected = np.argsort(-(queries[:, None] * vectors).sum(2), axis=1, kind="stable")[:, :10]
-    assert [[hit.place for hit in hits] for hits in found] == expected.tolist()
