@@ -41,7 +41,7 @@ def test_every_import_of_the_house_is_seen():
         ("ohr/engine/a.py", "from ohr.cli.app import main", "nothing imports the command line"),
         ("ohr/engine/a.py", "from ohr.report.figures import curves", "only the command line imports figures"),
         ("ohr/engine/a.py", "from ohr import testing", "nothing imports the conformance suites"),
-        ("ohr/text.py", "from ohr.results.folder import read_csv", "a shared room imports only shared rooms"),
+        ("ohr/text.py", "from ohr.results.reading import read_rows", "a shared room imports only shared rooms"),
         ("ohr/cli/a.py", "from ohr.report.figures.curves import draw", ""),
     ],
 )

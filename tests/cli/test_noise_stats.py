@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from ohr.results.folder import read_csv
+from ohr.results.reading import read_rows
 from ohr.store import Store
 
 pytestmark = pytest.mark.usefixtures("there")
@@ -19,13 +19,13 @@ def told(ohr, *words):
 
 def test_the_dose_over_all_questions_is_that_of_the_run(ohr_here, there):
     (folder,) = (there / "runs" / "small").iterdir()
-    found, rows = told(ohr_here, "small"), read_csv(folder / "doses.csv")
+    found, rows = told(ohr_here, "small"), read_rows(folder / "doses.parquet")
     assert [row["kb"] for row in rows] == list(found)
     for row in rows:
         for field in ("r_noise", "evidence_loss", "term_survival", "edit_distance", "edit_distance_content"):
-            assert found[row["kb"]]["doses"]["all"][field] == pytest.approx(float(row[field]), abs=1e-5)
+            assert found[row["kb"]]["doses"]["all"][field] == pytest.approx(row[field])
         rules = found[row["kb"]]["edits"]
-        assert sum(rules.values()) * found[row["kb"]]["pages"] == pytest.approx(float(row["edits"]))
+        assert sum(rules.values()) * found[row["kb"]]["pages"] == pytest.approx(row["edits"])
 
 
 def test_sources_divide_the_questions(ohr_here):

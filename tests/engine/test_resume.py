@@ -12,7 +12,7 @@ import pytest
 
 from ohr.engine.tasks import DocumentTask, finish_document
 from ohr.errors import StageError
-from ohr.results.folder import read_table
+from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
 from ohr.store import Store
 
@@ -72,7 +72,8 @@ def test_a_second_run_whose_results_were_deleted_only_scores(home):
     (first.folder / "summary.csv").unlink()
     second = home.run(SPEC)
     assert second.work.calls.total() == 0
-    assert read_table(second.folder / "scores.parquet") == read_table(first.folder / "scores.parquet")
+    assert second.folder != first.folder
+    assert read_rows(second.folder / "scores.parquet") == read_rows(first.folder / "scores.parquet")
 
 
 def test_every_damaged_object_is_made_again(home):
@@ -136,7 +137,7 @@ def test_two_runs_at_once_share_a_store(home):
     command = [OHR, "run", "spec.yaml", "--trust-plugins", "--workers", "1", "--store", "store", "--runs"]
     both = [subprocess.Popen([*command, f"runs{n}"], cwd=home.folder, stdout=subprocess.DEVNULL) for n in range(2)]
     assert [process.wait() for process in both] == [0, 0]
-    tables = [read_table(next(home.folder.glob(f"runs{n}/run/*")) / "scores.parquet") for n in range(2)]
+    tables = [read_rows(next(home.folder.glob(f"runs{n}/run/*")) / "scores.parquet") for n in range(2)]
     assert tables[0] == tables[1]
 
 
