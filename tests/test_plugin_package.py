@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ohr.results.folder import read_csv
+from ohr.results.reading import read_rows
 
 pytestmark = pytest.mark.slow
 PACKAGE = Path(__file__).parent / "plugin_package"
@@ -89,7 +89,7 @@ def test_its_plugins_make_a_curve(python: Run, tmp_path: Path):
     told = ohr(python, "run", "foreign.yaml", "--workers", "1", "--runs", str(tmp_path))
     assert "acme_first_word" in told
     (folder,) = (tmp_path / "foreign").glob("*-*")
-    rows = [row for row in read_csv(folder / "summary.csv") if row["evidence_source"] == "all"]
+    rows = read_rows(folder / "summary.parquet", evidence_source="all")
     assert {row["retriever"] for row in rows if row["stage"] == "retrieval"} == {"acme_trigrams"}
     assert {row["knob_value"] for row in rows if row["noise"] == "case"} == {"0.2", "1"}
     scored = {row["stage"] for row in rows if row["metric"] == "acme_first_word"}

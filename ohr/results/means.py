@@ -117,6 +117,7 @@ def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], t
         tables: to append to.
         table: `doses`, or `attribution_doses`.
     """
+    rows = []
     for place in (place for place in scores.places if place.stage == "page"):
         draws = scores.read(place).only(QUESTION_PARTS).draws.transpose(1, 0, 2)
         for draw, (base, replicate) in zip(draws, scores.bases(place), strict=True):
@@ -126,12 +127,13 @@ def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], t
             row = {
                 "kb": base,
                 **{name: getattr(place, name) for name in ("condition", "noise", "knob", "knob_value")},
-                "replicate": [replicate],
+                "replicate": replicate,
                 **asdict(aggregated(dict(zip(QUESTION_PARTS, draw, strict=True)), seen)),
                 **asdict(counted),
                 "edits_per_100_words": 100 * counted.edits / words if words else 0.0,
             }
-            tables.append(table, row)
+            rows.append(row)
+    tables.append_rows(table, rows)
 
 
 # --- the summary ------------------------------------------------------------------------------------------

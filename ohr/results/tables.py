@@ -84,9 +84,10 @@ DERIVED = ("doses", "summary")
 """Tables that follow from the measured ones; each has a copy as CSV."""
 
 _FIXED = dict.fromkeys(("scores", "attribution_scores"), (*CELL, "kb", "replicate"))
-"""Columns that must be scalars, so that each row group belongs to one cell and replicate and can be read alone."""
+"""Columns that must be scalars: each row group belongs to one cell and replicate, and can be read alone."""
 _LINES = 1 << 11  # rows that are turned into text at once
-_ROWS = 1 << 16  # rows of a row group at most: a cell of any size is converted piece by piece
+_ROWS = 1 << 16  # rows that are converted at once: a cell may have any size
+_BYTES = 4 << 20  # of rows that are held until they are written
 
 
 def schema(table: str) -> "pyarrow.Schema":
@@ -101,7 +102,9 @@ def schema(table: str) -> "pyarrow.Schema":
 
 
 class Tables:
-    """Writes tables into a folder; each append becomes a row group of its own, and nothing of it stays in memory.
+    """Writes tables into a folder as rows come.
+
+    What was appended is written when it is a few megabytes; the scores of a cell go into row groups of their own.
 
     Args:
         folder: where `<table>.parquet` is written.
@@ -111,6 +114,8 @@ class Tables:
     def __init__(self, folder: Path, names: Iterable[str] = MEASURED) -> None:
         self._folder = folder
         self._writers: dict[str, parquet.ParquetWriter | None] = dict.fromkeys(names)
+        self._held: dict[str, list[pyarrow.Table]] = {name: [] for name in self._writers}
+        self._cells: dict[str, tuple[Any, ...]] = {}
 
     def append(self, table: str, columns: Columns) -> None:
         """Append rows.
@@ -127,11 +132,16 @@ class Tables:
 
         form = schema(table)
         size = _size(table, form.names, columns)
+        cell = tuple(columns[name] for name in _FIXED.get(table, ()))
+        if self._cells.setdefault(table, cell) != cell:
+            self._flush(table)
+            self._cells[table] = cell
         for start in range(0, size, _ROWS):
             rows = min(_ROWS, size - start)
             arrays = [_array(columns[field.name], start, rows, field.type) for field in form]
-            with self._writing(table):
-                self._writer(table).write_table(pyarrow.Table.from_arrays(arrays, schema=form))
+            self._held[table].append(pyarrow.Table.from_arrays(arrays, schema=form))
+            if sum(held.nbytes for held in self._held[table]) > _BYTES:
+                self._flush(table)
 
     def append_rows(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Append rows that all have the table's columns, as `append` does; none is no row group."""
@@ -145,6 +155,7 @@ class Tables:
             DataError: a file cannot be written.
         """
         for table in self._writers:
+            self._flush(table)
             with self._writing(table):
                 self._writer(table).close()
                 synced(self._folder / f"{table}.parquet")
@@ -157,6 +168,15 @@ class Tables:
         """Close the tables; after an error they stay unfinished."""
         if error is None:
             self.close()
+
+    def _flush(self, table: str) -> None:
+        """Write what is held as one row group."""
+        import pyarrow
+
+        if held := self._held[table]:
+            with self._writing(table):
+                self._writer(table).write_table(pyarrow.concat_tables(held))
+            self._held[table] = []
 
     def _writer(self, table: str) -> "parquet.ParquetWriter":
         from pyarrow import parquet

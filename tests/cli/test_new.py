@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 
 from ohr.contracts import FAMILIES
 from ohr.registry import load_file
-from ohr.results.folder import read_csv
+from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
 
 
@@ -44,7 +44,7 @@ def test_a_new_plugin_runs_from_the_spec_that_comes_with_it(made, ohr, home):
     result = ohr("run", f"{made[0]}.yaml", "--trust-plugins", "--workers", "1", "--limit", "2")
     assert result.exit_code == 0, result.stderr
     (folder,) = (home / "runs" / made[0]).glob("*-*")
-    rows = read_csv(folder / "summary.csv")
+    rows = read_rows(folder / "summary.parquet")
     assert {row["stage"] for row in rows} >= {"retrieval", "overall"}
     assert f"{made[0]}" in (folder / "manifest.json").read_text()
 

@@ -5,10 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from ohr.results.folder import read_csv
-from ohr.store import open_store
-
-from .conftest import SPEC
+from ohr.results.reading import read_rows
+from ohr.store import Store
 
 pytestmark = pytest.mark.usefixtures("there")
 
@@ -21,13 +19,13 @@ def told(ohr, *words):
 
 def test_the_dose_over_all_questions_is_that_of_the_run(ohr_here, there):
     (folder,) = (there / "runs" / "small").iterdir()
-    found, rows = told(ohr_here, "small"), read_csv(folder / "doses.csv")
+    found, rows = told(ohr_here, "small"), read_rows(folder / "doses.parquet")
     assert [row["kb"] for row in rows] == list(found)
     for row in rows:
         for field in ("r_noise", "evidence_loss", "term_survival", "edit_distance", "edit_distance_content"):
-            assert found[row["kb"]]["doses"]["all"][field] == pytest.approx(float(row[field]), abs=1e-5)
+            assert found[row["kb"]]["doses"]["all"][field] == pytest.approx(row[field])
         rules = found[row["kb"]]["edits"]
-        assert sum(rules.values()) * found[row["kb"]]["pages"] == pytest.approx(float(row["edits"]))
+        assert sum(rules.values()) * found[row["kb"]]["pages"] == pytest.approx(row["edits"])
 
 
 def test_sources_divide_the_questions(ohr_here):
@@ -48,17 +46,18 @@ def test_more_noise_has_longer_distances_and_more_commands(ohr_here):
 
 
 def test_a_folder_of_the_same_pages_has_the_same_statistics(ohr_here, there, tmp_path):
-    from ohr.inputs import read_inputs
+    from ohr.engine.inputs import read_inputs
+    from ohr.engine.recipe import Recipe
     from ohr.spec.read import read_spec
 
     spec = read_spec(there / "small.yaml")
-    recipe = Keys(spec, read_inputs(spec))
+    recipe = Recipe(spec, read_inputs(spec))
     for base in spec.knowledge_bases:
         for document in recipe.inputs.documents:
             name = "gt" if base.name == "ground_truth" else base.name
             path = tmp_path / "retrieval_base" / name / f"{document.name}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
-            pages = open_store(there / ".ohr").get(recipe.document(base, document))["pages"]
+            pages = Store(there / ".ohr").get(recipe.document(base, document))["pages"]
             path.write_text(json.dumps([{"page_idx": page["index"], "text": page["text"]} for page in pages]))
     asked = [
         {
@@ -141,20 +140,3 @@ def test_a_ground_truth_of_other_documents_is_refused(ohr_here, tmp_path, name):
         (tmp_path / folder / file).write_text("[]")
     done = ohr_here("noise", "stats", tmp_path / "noisy", "--gt", tmp_path / "truth")
     assert done.exit_code == 2 and "none of its files is named as one of" in done.stderr
-
-
-def test_names_with_the_sign_of_replicates_are_conditions_of_their_own(ohr_here, tmp_path):
-    spec = SPEC.replace(
-        "knowledge_bases:",
-        "knowledge_bases:\n  - {name: 'engine #1'}\n  - {name: 'engine #2', text_noise: {kind: formatting, rate: 0.6}}",
-    ).replace("replicates: 1", "replicates: 2")
-    (tmp_path / "hash.yaml").write_text(spec.replace("name: small", "name: hash"))
-    places = ("--store", tmp_path / "store", "--runs", tmp_path / "runs", "--workers", 1, "--limit", 1)
-    assert ohr_here("run", tmp_path / "hash.yaml", "--set", "evaluate=[retrieval]", *places).exit_code == 0
-    (folder,) = (tmp_path / "runs" / "hash").iterdir()
-    found = told(ohr_here, folder)
-    assert list(found) == ["engine #1", "engine #2", "ground_truth", "formatting-0.1", "formatting-0.6"]
-    alone, doubled = (found[name]["doses"]["all"] for name in ("engine #1", "engine #2"))
-    assert (alone["r_noise"], alone["questions"] * 2) == (0.0, doubled["questions"])
-    rows = [row["kb"] for row in read_csv(folder / "doses.csv")]
-    assert rows[:4] == ["engine #1", "engine #2#0", "engine #2#1", "ground_truth"]

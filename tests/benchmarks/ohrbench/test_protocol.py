@@ -9,18 +9,16 @@ from pathlib import Path
 import pytest
 
 from ohr.benchmarks.ohrbench import REFERENCE, OhrBench
-from ohr.contracts import Completion, Page, Prompt, Question
-from ohr.graph.cells import Cell
-from ohr.inputs import Inputs
-from ohr.metrics.answers import F1, em
+from ohr.contracts import Chunk, Page, Question
+from ohr.engine.inputs import Inputs
+from ohr.engine.prompting import make_prompt, parse_answer, read_prompt
+from ohr.engine.recipe import Recipe
+from ohr.engine.score import Rules, answer_scores, retrieval_scores
+from ohr.metrics.answers import F1
 from ohr.metrics.dose import by_page, own_passages
+from ohr.metrics.floors import OtherPages
 from ohr.metrics.lcs import Lcs
-from ohr.ocr.ground_truth import GroundTruth
-from ohr.spec.model import KnowledgeBase
 from ohr.spec.read import read_spec
-from ohr.steps.answers import Answered
-from ohr.steps.prompting import make_prompt, parse_answer, read_prompt
-from ohr.steps.score import Scorer
 from ohr.text.words import normalise
 
 ASKED = Question("q", "When?", ("1964",), "law/lease", (0,), ("began in 1964",), "text", "law")
@@ -33,12 +31,12 @@ def recipe(folder):
     spec.write_text(
         "benchmark: {kind: ohrbench, root: ., protocol: reference}\nknowledge_bases: [{}]\nevaluate: [retrieval]\n"
     )
-    return Keys(read_spec(spec), Inputs((), (ASKED,), {}, ()))
+    return Recipe(read_spec(spec), Inputs((), (ASKED,), {}, ()))
 
 
 @pytest.fixture
-def scorer(recipe):
-    return Scorer(recipe.inputs, recipe.metrics, REFERENCE, 0)
+def rules(recipe):
+    return Rules(REFERENCE, recipe.metrics)
 
 
 @pytest.fixture(scope="module")
@@ -78,20 +76,22 @@ def test_lcs_is_that_of_the_code(recipe, retrieved, evidence, lcs):
     assert recipe.metrics["lcs"].score(retrieved, evidence) == lcs
 
 
-def test_evidence_without_a_word_scores_half_only_where_its_page_was_found(scorer):
+def test_evidence_without_a_word_scores_half_only_where_its_page_was_found(rules):
     asked = replace(ASKED, evidence=("...",))
-    assert scorer._retrieval_score([""], asked) == 0.5
-    assert scorer._retrieval_score([], asked) == 0.0
+    found = [Chunk("a", "law/lease", (0,), 0, 0, "")]
+    for chunks, score in ((found, 0.5), ([], 0.0)):
+        scores = retrieval_scores([asked], {"q": chunks}, rules, OtherPages({}), 2, ())
+        assert scores.values["lcs"] == [score]
 
 
 @pytest.mark.parametrize("answer", [842, None, True, ["1964"], {"year": 1964}])
-def test_an_answer_that_is_no_string_scores_minus_one(folder, scorer, answer):
+def test_an_answer_that_is_no_string_scores_minus_one(folder, rules, answer):
     folder.question("q2", answers=answer)
     bench = OhrBench(root=folder.root, protocol="reference")
     asked = bench.questions()[-1]
-    scorer = replace(scorer, inputs=Inputs((), (asked,), {}, ()))
-    answered = {"q2": Answered(Prompt("", (), "", ""), Completion("1964"), "1964")}
-    assert [row["value"] for row in scorer.answer_rows(Cell("overall", _base()), answered, set())] == [-1.0, -1.0]
+    scores = answer_scores([asked], {"q2": "1964"}, rules, "overall", "gt", ())
+    assert scores.values == {"f1": [-1.0], "em": [-1.0]}
+    assert scores.failures == []
     assert "1 answer other than a string, scored -1 as in the published code: q2" in bench.notes()
 
 
@@ -128,7 +128,7 @@ def test_every_score_of_the_code_is_repeated(recipe, vectors):
             continue  # answers that are no string: `test_an_answer_that_is_no_string_scores_minus_one`
         found = {
             "f1_score": recipe.metrics["f1"].score(prediction, truth),
-            "exact_match_score": em(prediction, truth),
+            "exact_match_score": recipe.metrics["em"].score(prediction, truth),
             "lcs_score": recipe.metrics["lcs"].score(prediction, truth),
         }
         assert found == {name: case[name] for name in found}, case
@@ -141,7 +141,3 @@ def test_every_score_of_the_code_is_repeated(recipe, vectors):
 def test_the_undefined_is_left_out_in_the_clean_protocol():
     assert isnan(Lcs().score("rent", "the"))
     assert isnan(F1().score("rent", "..."))
-
-
-def _base():
-    return KnowledgeBase("gt", "gt", (), GroundTruth(), ())

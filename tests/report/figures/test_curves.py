@@ -19,10 +19,10 @@ GROUPS = ("text", "multimodal", "reading_order", "all")
 def whole(tables, tmp_path_factory):
     """A run with everything that a figure can show."""
     places = list(product(STAGES, GROUPS))
-    rows = [tables.clean(stage, evidence_source=group) for stage, group in places]
+    rows = [tables.clean(stage, group=group) for stage, group in places]
     for level in (0.1, 0.3, 0.6):
         for noise, kind in (("formatting", "formatting"), ("scan", "semantic")):
-            rows += [tables.row(s, noise, kind, level, level, 0.8 - level / 2, evidence_source=g) for s, g in places]
+            rows += [tables.row(s, noise, kind, level, level, 0.8 - level / 2, group=g) for s, g in places]
     doses = [tables.dose(level=0.3, replicate=number, r_noise=0.28 + number / 50) for number in range(3)]
     return tables.write(tmp_path_factory.mktemp("whole"), rows, doses)
 
@@ -45,7 +45,7 @@ def odd_cases(tables):
             for x in (0.1, 0.2, 0.3, 0.4)
         ],
         "generation only": [tables.row("generation"), tables.clean("generation")],
-        "a panel missing": [tables.row(evidence_source="text"), tables.row("generation")],
+        "a panel missing": [tables.row(group="text"), tables.row("generation")],
         "several chunkers": [tables.row("overall", chunker=chunker) for chunker in ("tokens", "page")],
         "long names": [tables.row(noise="scan of " + 30 * "very " + "old paper", retriever="r" * 90)],
         "signs of mathtext": [tables.row(noise="_cost_$5^{", retriever="a$\\b$c_d")],
