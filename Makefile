@@ -7,7 +7,8 @@ TORCH ?= torch==2.13.0
 
 # Two processes, which take each other's tests when theirs are done. More of them need about 1.5 GB of memory each.
 TEST_PROCESSES ?= 2
-PYTEST := $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
+# The tests start hundreds of Python processes, each of which would compile ohr again if bytecode may not be written.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
 
 # scripts may leave types out, but must call what is there
 LENIENT := --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --allow-any-generics --no-warn-return-any
