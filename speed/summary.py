@@ -73,8 +73,6 @@ if __name__ == "__main__":
             rows = write(Path(folder), int(levels), int(questions), int(documents))
             print(f"{rows:,} rows of scores, {levels} levels, {questions} questions: ", end="", flush=True)
         case ["derive", folder]:
-            import pyarrow.dataset
-            import pyarrow.parquet
             import scipy.optimize  # noqa: F401 # loaded before the clock starts, as in a run
 
             before, began, cpu = peak(), perf_counter(), process_time()

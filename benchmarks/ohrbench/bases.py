@@ -11,7 +11,7 @@ from ohr.errors import DataError
 from ohr.files.names import UNWRITABLE, by_form, other_form
 from ohr.files.ohrbench_json import document_files, json_files, read_document, unwritable_files
 from ohr.messages.faults import Fault
-from ohr.text.words import HAN
+from ohr.text.chinese import HAN
 
 TRUTH = "gt"
 """Name of the knowledge base that is the ground truth."""

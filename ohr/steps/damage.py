@@ -42,7 +42,9 @@ class MeasureDamage(Work):
         asked = inputs.about.get(self.document.name, ())
         questions = [question_dose(q, truth, here, self.segment_chinese, bare=inputs.is_bare) for q in asked]
         seen = [see(page, here.get(place), (), {}) for place, page in truth.items()]
-        pages = [[_json(page.dose), dict(page.commands), page.redundant, dict(page.blocks), page.words] for page in seen]
+        pages = [
+            [_json(page.dose), dict(page.commands), page.redundant, dict(page.blocks), page.words] for page in seen
+        ]
         context.store.put(ready.outputs[0], {"questions": [_json(dose) for dose in questions], "pages": pages})
         return Report()
 

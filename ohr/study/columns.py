@@ -5,11 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ohr.contracts import Page, Question
-from ohr.steps.answers import Answered
-from ohr.graph.cells import Cell
-from ohr.steps.retrieve import Found
-from ohr.steps.score import Scores
 from ohr.engine.ledger import Failure
+from ohr.graph.cells import Cell
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
 from ohr.metrics.ranking import PageId
@@ -17,6 +14,9 @@ from ohr.metrics.realism import SeenPage
 from ohr.results.tables import Columns
 from ohr.spec.model import KnowledgeBase
 from ohr.spec.sweep import shown
+from ohr.steps.answers import Answered
+from ohr.steps.retrieve import Found
+from ohr.steps.score import Scores
 
 _TRAITS = ("document", "domain", "evidence_source", "answer_form", "task_type")
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Benchmark
-from ohr.engine.progress import Progress
-from ohr.study.run import run
 from ohr.engine.ledger import Failure
+from ohr.engine.progress import Progress
 from ohr.errors import DataError
 from ohr.files.names import composed
 from ohr.messages.wording import counted, named
@@ -23,6 +22,7 @@ from ohr.results.reading import read_rows
 from ohr.results.scores import Questions, ScoreTable
 from ohr.spec.model import Spec
 from ohr.spec.read import make_spec
+from ohr.study.run import run
 
 TOP_K = 2
 DOSES = (
