@@ -2,7 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
@@ -12,7 +12,7 @@ from ohr.engine.executors.base import Executor, NodeLost, reason
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress
 from ohr.engine.worker import Job, run_jobs
-from ohr.errors import InputsGone, StoreError
+from ohr.errors import InputsGone, OhrError, StoreError
 from ohr.graph.graph import Graph
 from ohr.keys import key
 from ohr.steps.step import Ready, Report, Step
@@ -254,6 +254,8 @@ class Scheduler:
 
     def _ended(self, tasks: Sequence[Task], future: Future[list[Report | InputsGone | str]]) -> None:
         error = future.exception()
+        if isinstance(error, BrokenExecutor):
+            raise OhrError("worker processes end as soon as they start; --executor inline shows why") from error
         if isinstance(error, StoreError) or (error is not None and not isinstance(error, Exception)):
             raise error  # no step can do without the store
         if error is None:

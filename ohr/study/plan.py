@@ -79,7 +79,7 @@ def plan(spec: Spec, store: Path | str, workers: int, limit: int | None = None) 
 _KINDS = {
     "pages to recognise": ReadPage,
     "page images to render": RenderPage,
-    "documents to make": MakeDocument,
+    "documents to build": MakeDocument,
     "documents to cut": CutChunks,
     "documents to measure": MeasureDamage,
     "searches": Retrieve,

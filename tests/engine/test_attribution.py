@@ -108,7 +108,7 @@ def table(finished):
         return list(csv.DictReader(opened))
 
 
-def doses(finished):
+def trial_doses(finished):
     with (finished.folder / "attribution_doses.csv").open() as opened:
         return {row["condition"]: row for row in csv.DictReader(opened)}
 
@@ -144,7 +144,7 @@ def test_shapley_shares_add_up_at_an_equal_dose(home):
             if r["metric"] == metric and r["stage"] == stage and r["noise"] == "f shapley nothing"
         ]
         assert sum(shares.values()) == pytest.approx(sign * (np.mean(all_of) - np.mean(none)), abs=1e-5)
-    found = doses(finished)
+    found = trial_doses(finished)
     whole = doses(finished)[0]["edits"]
     assert len(found) == 2**3 - 1 and whole > 100
     assert all(int(row["edits_aimed"]) == whole for name, row in found.items() if "nothing" not in name)

@@ -102,27 +102,24 @@ def test_placed_noise_can_be_calibrated_too(home):
     assert mean_dose(finished, "r_noise", "0.3") == pytest.approx(calibration["achieved"])
 
 
-def test_noise_that_is_shared_over_a_document_is_measured_on_all_its_pages(home):
-    finished = home.run("""\
+SHARED = """\
 benchmark: {kind: tiny, size: 12}
 knowledge_bases: [{name: s, text_noise: {kind: shared, target_evidence_loss: 0.2}}]
 questions: {evidence_source: table}
 retrievers: [{kind: bm25}]
 evaluate: [retrieval]
-""")
+"""
+
+
+def test_noise_that_is_shared_over_a_document_is_measured_on_all_its_pages(home):
+    finished = home.run(SHARED)
     (calibration,) = manifest(finished)["calibration"]
-    assert {q.pages for q in finished.results.recipe.inputs.questions} == {(1,)}  # of two pages, one has evidence
+    assert {q.pages for q in home.keys(SHARED).inputs.questions} == {(1,)}  # of two pages, one has evidence
     assert mean_dose(finished, "evidence_loss", "0.2") == pytest.approx(calibration["achieved"])
 
 
 def test_a_loss_of_few_questions_is_searched_as_closely_as_that_of_many(home):
-    finished = home.run("""\
-benchmark: {kind: tiny, size: 12}
-knowledge_bases: [{name: s, text_noise: {kind: shared, target_evidence_loss: 0.2}}]
-sample: 1
-retrievers: [{kind: bm25}]
-evaluate: [retrieval]
-""")
+    finished = home.run(SHARED)
     (calibration,) = manifest(finished)["calibration"]
     assert calibration["questions"] == 1
     assert calibration["achieved"] == pytest.approx(2 / 11, abs=0.02)  # of its 10 to 12 words: nothing is nearer

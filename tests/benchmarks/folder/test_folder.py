@@ -11,6 +11,7 @@ from ohr.errors import DataError, OhrError
 from ohr.report.figures.curves import draw
 from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
+from ohr.results.folder import read_manifest
 from ohr.study.run import run
 
 _spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
@@ -110,7 +111,7 @@ def test_without_evidence_only_answers_are_scored_and_the_conditions_are_drawn(c
     assert {path.name for path in draw(finished.folder)} == {
         "performance-by-condition.svg", "performance-by-condition.png"
     }  # fmt: skip
-    assert not [note for note in finished.results.recipe.inputs.notes if "absent" in note]
+    assert not [note for note in read_manifest(finished.folder)["warnings"] if "absent" in note]
 
 
 def test_a_knowledge_base_of_ground_truth_that_is_not_there_is_refused(carry_out):
