@@ -29,6 +29,7 @@ def _plain(gguf: Path) -> Path:
         made = Path(mkdtemp(prefix=".new-", dir=assets))
         try:
             _convert(gguf, made)
+            made.chmod(0o755)  # several users may share a hub cache
             made.rename(folder)
         except OSError:
             if not folder.is_dir():  # else another process was faster

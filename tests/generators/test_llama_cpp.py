@@ -1,11 +1,14 @@
 """llama.cpp with the packaged model, and what transformers makes of the same file."""
 
+from pathlib import Path
+
 import pytest
 
 from ohr.contracts import Prompt
 from ohr.errors import PluginError
 from ohr.generators.llama_cpp import LlamaCpp
 from ohr.keys import identity
+from ohr.models.resident import holding
 
 pytest.importorskip("xllamacpp")
 LEASE = "The lease of the ferry berth began in 1964. It ends after ninety years."
@@ -41,6 +44,17 @@ def test_documents_that_are_too_long_lose_their_end_and_the_question_stays():
     assert (given.truncated, given.error) == (True, None)
     assert given.tokens_in <= 512 - 24
     assert "1964" in given.text
+
+
+def test_the_engine_stops_at_the_end_of_its_scope():
+    threads = Path("/proc/self/task")
+    before = set(threads.iterdir())
+    with holding():
+        answer(lease(), max_tokens=1)
+        during = set(threads.iterdir()) - before
+        assert len(during) > 1
+    # the last thread of the pool may still be on its way out
+    assert len(during & set(threads.iterdir())) <= 1
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):
