@@ -65,7 +65,7 @@ class Precomputed(OcrBackend):
         for domain in sorted(absent):
             yield Fault("domain", missing, domain)
         for name in unwritable_files(self.root):
-            yield Fault("file", UNWRITABLE, name)
+            yield Fault("file", f"whose {UNWRITABLE}, left out", name)
         for document in documents:
             path = None if document.domain in absent else self._file(document)
             if path is None:
