@@ -17,7 +17,7 @@ from ohr.ocr import leptonica
 _CODES = {"en": "eng", "zh": "chi_sim", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "ja": "jpn", "ko": "kor"}
 """ISO 639-1 to Tesseract's language packs, where the names differ."""
 _SIDE = 32_767
-"""Its coordinates have 16 bits; of a larger image it says only that there is none."""
+"""Its coordinates have 16 bits; for a larger image its error says only that there is no image."""
 
 
 class Tesseract(OcrBackend):
@@ -27,7 +27,7 @@ class Tesseract(OcrBackend):
     extra: ClassVar[str | None] = "ocr"
     languages: Annotated[tuple[str, ...], Field(min_length=1, description="Language packs.")] = ("eng",)
     psm: Annotated[int, Field(ge=0, le=13, description="Page segmentation mode; 3 finds columns by itself.")] = 3
-    dpi: Annotated[int, Field(ge=70, le=1200, description="Resolution told to the engine.")] = 150
+    dpi: Annotated[int, Field(ge=70, le=1200, description="Resolution that the engine assumes.")] = 150
     tessdata: Annotated[Path | None, Field(description="Folder of language packs; by default, the packaged.")] = None
 
     def check(self) -> None:
@@ -49,7 +49,7 @@ class Tesseract(OcrBackend):
         return {**super().identity(), "tessdata": packs}
 
     def reads(self, language: str) -> bool:
-        """Tell whether the pack for `language` is among `languages`."""
+        """Report whether the pack for `language` is among `languages`."""
         return _CODES.get(language, language) in self.languages
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:
