@@ -71,7 +71,10 @@ def _survey(root: Path, domains: tuple[str, ...] | None, signature: object) -> S
     documents: dict[str, Document] = {}
     for base, files in base_files(root, domains).items():
         truth = base == TRUTH
-        faults += [Fault("file", UNWRITABLE, name) for name in unwritable_files(root / "retrieval_base" / base)]
+        faults += [
+            Fault("file", f"whose {UNWRITABLE}, left out", name)
+            for name in unwritable_files(root / "retrieval_base" / base)
+        ]
         for name, path in files.items():
             reading = read_document(path, name)
             if truth:

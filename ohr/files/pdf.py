@@ -1,6 +1,6 @@
 """Page images from PDF files."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,16 +64,15 @@ def write(path: Path, pages: Iterable[Image], dpi: int) -> None:
         document.close()
 
 
-def text_layer(path: Path) -> list[str]:
+def text_layer(path: Path) -> Iterator[str]:
     """Read the text layer of a PDF, page by page; scanned pages have none. Raises DataError as `render` does."""
     with _opened(path) as document:
-        texts = []
         for page in document:
             layer = page.get_textpage()
-            texts.append(layer.get_text_bounded().replace("\r\n", "\n"))
+            text = layer.get_text_bounded().replace("\r\n", "\n")
             layer.close()
             page.close()
-        return texts
+            yield text
 
 
 def page_count(path: Path) -> int:

@@ -12,13 +12,15 @@ from ohr.models.resident import resident
 from ohr.ocr.reading_order import Line, in_reading_order
 
 _LANGUAGES = ("en", "zh")
-_MOST_STRETCHED = 4  # the engine enlarges an image until its short side has 736 pixels, however long the other gets
+_LONGEST_STRIP = (
+    4  # sides: the engine enlarges an image until its short side has 736 pixels, however long the other gets
+)
 
 
 class RapidOcr(OcrBackend):
     """Reads pages with PP-OCR (Du et al., arXiv:2009.09941): line boxes, then the text of each line.
 
-    The engine gives lines, not an order: lines are read in columns that are found by gaps, top to bottom.
+    The engine returns lines without an order: they are sorted into columns, which white gaps separate, top to bottom.
     """
 
     kind: Literal["rapidocr"] = "rapidocr"
@@ -60,9 +62,9 @@ def _started(threads: int) -> Any:
 
 
 def _padded(image: Image) -> Image:
-    """Widen a strip with white at its right or lower side."""
+    """Widen a strip with white on its right or lower side."""
     height, width = image.shape[:2]
-    least = max(height, width) // _MOST_STRETCHED
+    least = max(height, width) // _LONGEST_STRIP
     if min(height, width) >= least:
         return image
     missing = ((0, max(least - height, 0)), (0, max(least - width, 0)), (0, 0))

@@ -18,7 +18,7 @@ from ohr.ocr import leptonica
 _CODES = {"en": "eng", "zh": "chi_sim", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "ja": "jpn", "ko": "kor"}
 """ISO 639-1 to Tesseract's language packs, where the names differ."""
 _SIDE = 32_767
-"""Its coordinates have 16 bits; of a larger image it says only that there is none."""
+"""Its coordinates have 16 bits; for a larger image its error says only that there is no image."""
 
 
 class Tesseract(OcrBackend):
