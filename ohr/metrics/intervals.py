@@ -125,7 +125,8 @@ class Clusters:
     @cached_property
     def weights(self) -> Floats:
         """(domains,) each one's share of the questions."""
-        return np.array([self.counts[member].sum() for member in self.members]) / self.counts.sum()
+        shares: Floats = np.array([self.counts[member].sum() for member in self.members]) / self.counts.sum()
+        return shares
 
     @cached_property
     def freedom(self) -> Floats:
@@ -159,14 +160,14 @@ def clustered_means(
     # scores that are undefined for the same questions make one table
     patterns = undefined[:1] if (undefined == undefined[:1]).all() else np.unique(undefined, axis=0)
     for pattern in patterns:
-        alike = np.flatnonzero((undefined == pattern).all(axis=1))
+        alike = np.flatnonzero((undefined == pattern).all(axis=1)).tolist()
         table, mine = values[alike], clusters
         if pattern.any():
             kept = np.flatnonzero(~pattern)
             table = np.take(table, kept, axis=1)
             mine = clusters.among(kept)
         made = _table(table, mine, [failed[place] for place in alike], int(pattern.sum()), level, ends[alike])
-        found |= dict(zip(alike.tolist(), made, strict=True))
+        found |= dict(zip(alike, made, strict=True))
     return [found[place] for place in range(len(values))]
 
 
@@ -189,8 +190,10 @@ def _table(
     high = np.minimum(means + reach, np.maximum(ends[:, 1], scores.max(axis=1)))
     note = "few documents" if size < FEW else ""
     return [
-        Estimate(*map(float, numbers), n, count, size, effective, float(freedom), note, undefined)
-        for *numbers, freedom, count in zip(means, low, high, se, df, failed, strict=True)
+        Estimate(
+            float(mean), float(down), float(up), float(error), n, count, size, effective, float(t), note, undefined
+        )
+        for mean, down, up, error, t, count in zip(means, low, high, se, df, failed, strict=True)
     ]
 
 

@@ -65,4 +65,4 @@ def read_points(folder: Path, **equal: str) -> list[Point]:
     table = read_columns(folder / "summary.parquet", list(columns.values()), by="evidence_source", **equal)
     rows = zip(*(table[column].to_pylist() for column in columns.values()), strict=True)
     made = (dict(zip(columns, ("" if value is None else value for value in row), strict=True)) for row in rows)
-    return [Point(**row) for row in made if row["stage"] in STAGES]
+    return [Point(**row) for row in made if row["stage"] in STAGES]  # type: ignore[arg-type] # the schema's types

@@ -34,7 +34,7 @@ def read_columns(path: Path, columns: Sequence[str] | None = None, **equal: Any)
             chosen = chosen & condition
         names = parquet.read_schema(path).names
         strings = [name for name in names if columns is None or name in columns]
-        _refuse_absent(path, names, [*(columns or ()), *equal])
+        refuse_absent(path, names, [*(columns or ()), *equal])
         return parquet.read_table(path, columns=columns, filters=chosen, read_dictionary=strings)
 
 
@@ -66,7 +66,12 @@ def reading(path: Path) -> Iterator[None]:
         raise DataError(f"{path}: cannot be read: {first}") from None
 
 
-def _refuse_absent(path: Path, names: Sequence[str], wanted: Iterable[str]) -> None:
+def refuse_absent(path: Path, names: Sequence[str], wanted: Iterable[str]) -> None:
+    """Refuse a table that lacks columns.
+
+    Raises:
+        DataError: a wanted column is not among the names.
+    """
     if absent := [name for name in wanted if name not in names]:
         raise DataError(
             f"{path}: has no column {', '.join(absent)}: it is no table of this version of ohr; run it again"

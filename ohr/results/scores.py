@@ -15,13 +15,14 @@ from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
 from ohr.metrics.intervals import NO_INTERVAL, Clusters
 from ohr.results.groups import ATTRIBUTES, GROUPS
-from ohr.results.reading import read_columns, reading
+from ohr.results.reading import read_columns, reading, refuse_absent
 from ohr.results.tables import CELL
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Places = NDArray[np.intp]
 
+_TEXT = ["question_id", "metric", "status"]
 _KEPT = 8  # cells in memory: the one at hand, its clean one, and the references of its generator
 
 
@@ -176,8 +177,9 @@ def over_draws(draws: Floats) -> Floats:
     """Average (replicates, n) over the replicates that define a value; nan where none does."""
     defined = ~np.isnan(draws)
     counts = defined.sum(axis=0)
-    sums = np.where(defined, draws, 0.0).sum(axis=0)
-    return np.divide(sums, counts, out=np.full(draws.shape[1], nan), where=counts > 0)
+    sums: Floats = np.where(defined, draws, 0.0).sum(axis=0)
+    means: Floats = np.divide(sums, counts, out=np.full(draws.shape[1], nan), where=counts > 0)
+    return means
 
 
 class ScoreTable:
@@ -196,7 +198,8 @@ class ScoreTable:
 
         self._path, self.questions = path, questions
         with reading(path):
-            self._file = parquet.ParquetFile(path, read_dictionary=["question_id", "metric", "status"])
+            refuse_absent(path, parquet.read_schema(path).names, (*CELL, "kb", "replicate", "value", *_TEXT))
+            self._file = parquet.ParquetFile(path, read_dictionary=_TEXT)
             self._groups = self._index()
         self.read = lru_cache(maxsize=_KEPT)(self._read)
 
@@ -220,10 +223,7 @@ class ScoreTable:
     def _index(self) -> dict[Place, dict[tuple[str, int], list[int]]]:
         """Learn from the file's statistics which row groups belong to which cell and knowledge base."""
         found: dict[Place, dict[tuple[str, int], list[int]]] = defaultdict(lambda: defaultdict(list))
-        metadata = self._file.metadata
-        names = [metadata.schema.column(column).name for column in range(metadata.num_columns)]
-        if absent := {*CELL, "kb", "replicate", "question_id", "metric", "status", "value"} - set(names):
-            raise DataError(f"{self._path}: has no column {', '.join(sorted(absent))}: run it again with this version")
+        metadata, names = self._file.metadata, self._file.schema_arrow.names
         columns = [names.index(name) for name in (*CELL, "kb", "replicate")]
         for group in range(metadata.num_row_groups):
             about = metadata.row_group(group)
@@ -246,9 +246,7 @@ class ScoreTable:
         failed: dict[str, Flags] = {}
         for replicate, groups in enumerate(bases.values()):
             with reading(self._path):
-                rows = self._file.read_row_groups(
-                    groups, ["question_id", "metric", "status", "value"], use_threads=False
-                )
+                rows = self._file.read_row_groups(groups, [*_TEXT, "value"], use_threads=False)
             codes, names = _codes(rows["question_id"])
             asked = np.array([self._place_of(name) for name in names], dtype=np.intp)[codes]
             codes, names = _codes(rows["status"])

@@ -258,7 +258,7 @@ def export_csv(folder: Path, table: str) -> None:
 
 
 def _shown(column: "pyarrow.Array") -> list[Any]:
-    values = column.to_pylist()
+    values: list[Any] = column.to_pylist()
     if str(column.type) == "double":  # nan differs from itself
         return ["" if value is None or value != value else f"{value:.6g}" for value in values]
     if str(column.type) == "string":

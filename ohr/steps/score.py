@@ -198,14 +198,14 @@ def failed_questions(questions: Iterable[Question], pages: Iterable[Page]) -> se
 
 def _of_passages(texts: Sequence[str], question: Question, rules: Rules) -> object:
     score = rules.metrics[rules.protocol.retrieval].score_passages(texts, evidence_text(question))
-    # where no chunk of the evidence's pages was found, the metric's own rule for empty texts has no say
-    return score if texts or _is_nan(score) else 0.0
+    # where no chunk of the evidence's pages was found, the metric's own rule for empty texts does not apply
+    return score if texts or (known := _as_score(score)) is None or isnan(known) else 0.0
 
 
 def _of_answer(metric: str, answer: str, question: Question, rules: Rules) -> object:
     """Return the best score over the accepted answers; one that is no score is returned as it is."""
     scores = [rules.metrics[metric].score(answer, accepted) for accepted in question.answers]
-    if odd := [score for score in scores if not _is_score(score)]:
+    if odd := [score for score in scores if _as_score(score) is None]:
         return odd[0]
     return max((score for score in scores if not isnan(score)), default=nan)
 
@@ -213,20 +213,20 @@ def _of_answer(metric: str, answer: str, question: Question, rules: Rules) -> ob
 def _checked(score: Callable[[], object]) -> tuple[float, str | None]:
     """Return a metric's score, or nan and what is wrong with it."""
     try:
-        value = score()
-        if isinstance(value, Real) and _is_score(value):
-            return float(value), None
-        return nan, f"a score must be a number in [0, 1] or nan, not {value!r:.60}"
+        given = score()
+        value = _as_score(given)
+        return (value, None) if value is not None else (nan, f"a score must be in [0, 1] or nan, not {given!r:.60}")
     except (Exception, SystemExit) as error:  # a metric may raise anything: its score fails, the run goes on
         return nan, f"{type(error).__name__}: {error}"
 
 
-def _is_score(value: object) -> bool:
-    return isinstance(value, Real) and bool(value != value or 0 <= value <= 1)
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, Real) and value != value
+def _as_score(value: object) -> float | None:
+    """Return a metric's value as a score, None where it is none."""
+    try:
+        number = float(value) if isinstance(value, Real) else None
+    except OverflowError:
+        return None
+    return number if number is None or isnan(number) or 0 <= number <= 1 else None
 
 
 def _floor(question: Question, texts: Sequence[str], rules: Rules, others: OtherPages) -> float:

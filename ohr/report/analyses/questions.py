@@ -25,8 +25,9 @@ Row = dict[str, Any]
 
 def r_noise(folder: Path) -> list[Row]:
     """Return r_noise of each condition, all questions and by evidence source (OHRBench, section 4.3)."""
-    scores, found = _scores(folder), []
-    sources = [source for source in SOURCES if source in scores.questions.groups("evidence_source")]
+    scores = _scores(folder)
+    found: list[Row] = []
+    sources: list[str] = [source for source in SOURCES if source in scores.questions.groups("evidence_source")]
     for place in (place for place in scores.places if place.stage == "page"):
         whole = _estimate(scores, place, "damaged", ALL)
         means = {source: _estimate(scores, place, "damaged", source).mean for source in sources}
@@ -42,7 +43,7 @@ def formatting_lcs(folder: Path) -> list[Row]:
     """
     protocol = read_finished(folder)["protocol"]
     scores, found = _scores(folder), []
-    asked = {row["question_id"]: row for row in read_rows(folder / "questions.parquet", _EVIDENCE)}
+    asked: dict[str, Row] = {row["question_id"]: row for row in read_rows(folder / "questions.parquet", _EVIDENCE)}
     for place in (place for place in scores.places if place.stage == "retrieval"):
         cell = scores.read(place).only([protocol["retrieval"]])
         draws = np.stack([_again(folder, base, place, asked, protocol) for base, _ in scores.bases(place)])

@@ -147,9 +147,10 @@ def read_panels(run_folder: Path, axis: Axis) -> list[Panel]:
     if axis == "condition":
         doses: Doses = {condition: [float(place)] for place, condition in enumerate(_conditions(run_folder))}
     else:
-        doses = defaultdict(list)
+        drawn: dict[str, list[float]] = defaultdict(list)
         for row in read_rows(run_folder / "doses.parquet", ["condition", axis]):
-            doses[row["condition"]].append(row[axis])
+            drawn[row["condition"]].append(row[axis])
+        doses = drawn
     made = panels(points, doses, axis, headlines(read_manifest(run_folder)))
     if not made:
         path = run_folder / "summary.parquet"
