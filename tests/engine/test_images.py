@@ -1,6 +1,5 @@
 """Page images: into vision retrievers and into prompts, noisy, one at a time, and never by their text."""
 
-
 import pytest
 
 from ohr.engine.plan import plan
