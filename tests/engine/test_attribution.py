@@ -140,7 +140,7 @@ def test_shapley_shares_add_up_at_an_equal_dose(home):
         all_of = [r["value"] for r in rows(finished) if r["metric"] == metric and r["stage"] == stage]
         none = [
             r["value"]
-            for r in finished.results.attribution_scores
+            for r in rows(finished, "attribution_scores")
             if r["metric"] == metric and r["stage"] == stage and r["noise"] == "f shapley nothing"
         ]
         assert sum(shares.values()) == pytest.approx(sign * (np.mean(all_of) - np.mean(none)), abs=1e-5)
