@@ -3,8 +3,8 @@
     python speed/kills.py [--kills 40] [--seed 0] [--workers 2]
 
 Each trial kills one study several times (SIGKILL or SIGTERM of the run or its whole group, SIGKILL of one worker, two
-SIGINTs), then lets it end. Checked: every table equal (but for measured seconds), every page and answer made once but for
-what was in flight at a kill, no process left after three seconds, no temporary file and no unfinished run left.
+SIGINTs), then lets it end. Checked: every table equal (but for measured seconds), every page and answer made once
+except for what was in flight at a kill, no process left after three seconds, no temporary file and no unfinished run.
 """
 
 import argparse
@@ -32,7 +32,9 @@ replicates: 1
 benchmark: {{kind: tiny, size: 24}}
 knowledge_bases:
   - {{name: clean, ocr: {{kind: pixels, seconds: 0.02, log: pages.log}}}}
-  - {{name: noisy, image_noise: {{kind: salt_and_pepper, severity: [0.2, 0.4]}}, ocr: {{kind: pixels, seconds: 0.02, log: pages.log}}}}
+  - name: noisy
+    image_noise: {{kind: salt_and_pepper, severity: [0.2, 0.4]}}
+    ocr: {{kind: pixels, seconds: 0.02, log: pages.log}}
   - {{name: formatting, text_noise: {{kind: formatting, rate: 0.3}}}}
 chunker: {{kind: page}}
 retrievers: [{{kind: bm25}}]
@@ -111,7 +113,7 @@ def made(home: Path) -> Counter[str]:
 
 
 def trial(folder: Path, rng: random.Random, workers: int, seconds: float, most: int) -> tuple[Path, Counter[str], int]:
-    """Disturb one study up to `most` times, then let it end; returns its folder, the kills, and processes that stayed."""
+    """Disturb one study up to `most` times, then let it end; returns folder, kills, and times that processes stayed."""
     home = Path(tempfile.mkdtemp(dir=folder))
     (home / "spec.yaml").write_text(SPEC)
     hits: Counter[str] = Counter()

@@ -104,7 +104,7 @@ def test_an_edit_of_an_installed_plugin_gives_new_numbers(python: Run, site: Pat
     def hits() -> dict[str, str]:
         ohr(python, "run", "foreign.yaml", "--workers", "1", "--runs", str(tmp_path))
         folder = max((tmp_path / "foreign").glob("*-*"))
-        rows = [row for row in read_csv(folder / "summary.csv") if row["evidence_source"] == "all"]
+        rows = [row for row in read_rows(folder / "summary.parquet") if row["evidence_source"] == "all"]
         return {row["knob_value"]: row["mean"] for row in rows if row["metric"] == "lcs"}
 
     before = hits()

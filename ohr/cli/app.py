@@ -81,7 +81,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def about(
     context: typer.Context,
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 # its callback prints it
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
     log_level: Annotated[

@@ -1,21 +1,21 @@
 """The scheduler: runs every step whose inputs are ready, grouped by the model that it needs."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-from ohr.contracts import Stage
-from ohr.engine.executors.base import Executor, NodeLost, reason
+from ohr.engine.executors.base import Executor, NodeLost
+from ohr.engine.lanes import Lane, Task
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress
+from ohr.engine.setup import reason
 from ohr.engine.worker import Job, run_jobs
 from ohr.errors import InputsGone, OhrError, StoreError
 from ohr.graph.graph import Graph
 from ohr.keys import key
-from ohr.steps.step import Ready, Report, Step
+from ohr.steps.step import Ready, Report
 from ohr.store import Store
 
 _SECONDS = 0.2
@@ -26,54 +26,6 @@ _LOSSES = 3
 """How often a value may be lost before the store counts as broken."""
 _POLL = 0.25
 """Seconds between two looks at what another run is making."""
-
-
-@dataclass
-class Task:
-    """A step that is to run."""
-
-    step: Step
-    waiting: int = 0
-    dependents: list["Task"] = field(default_factory=list)
-    attempts: Counter[str] = field(default_factory=Counter)
-    errors: dict[str, str] = field(default_factory=dict)
-    apart: bool = False
-    """It was under way when a worker was lost: it runs by itself, so that the blame is certain."""
-
-
-@dataclass
-class _Lane:
-    """Tasks that are ready, by the stage that they need, and what is under way."""
-
-    alone: bool
-    groups: dict[Stage | None, deque[Task]] = field(default_factory=dict)
-    open: Stage | None = None
-
-    def push(self, task: Task, *, first: bool = False) -> None:
-        queue = self.groups.setdefault(task.step.work.stage, deque())
-        (queue.appendleft if first else queue.append)(task)
-
-    def take(self, size: int) -> list[Task]:
-        """Take tasks of one group and kind: work without a model, then that of the open model, then of the next."""
-        stage = next((one for one in (None, self.open) if self.groups.get(one)), None)
-        if not self.groups.get(stage):
-            stage = next((one for one, queue in self.groups.items() if queue), None)
-        queue = self.groups.get(stage)
-        if not queue:
-            return []
-        if stage is not None:
-            self.open = stage
-        taken = [queue.popleft()]
-        while queue and len(taken) < size and not taken[0].apart and not queue[0].apart:
-            if queue[0].step.work.kind != taken[0].step.work.kind:
-                break
-            taken.append(queue.popleft())
-        if not queue:
-            del self.groups[stage]
-        return taken
-
-    def __len__(self) -> int:
-        return sum(map(len, self.groups.values()))
 
 
 class Scheduler:
@@ -99,8 +51,8 @@ class Scheduler:
         self._graph = Graph()
         self._pending: dict[str, Task] = {}
         self._renamed: dict[str, str | None] = {}
-        self._lanes = {alone: _Lane(alone) for alone in (False, True)}
-        self._running: dict[Future[list[Report | InputsGone | str]], tuple[_Lane, list[Task]]] = {}
+        self._lanes = {alone: Lane(alone) for alone in (False, True)}
+        self._running: dict[Future[list[Report | InputsGone | str]], tuple[Lane, list[Task]]] = {}
         self._parked: list[Task] = []
         self._looked = 0.0
         self._lost: Counter[str] = Counter()
@@ -108,8 +60,6 @@ class Scheduler:
         self._total: Counter[str] = Counter()
         self._done: Counter[str] = Counter()
         self._pace: dict[str, float] = {}
-
-    # --- what is wanted -----------------------------------------------------------------------------------
 
     def add(self, graph: Graph, goals: Iterable[str], there: Collection[str] | None = None) -> int:
         """Plan the steps that `goals` need and the store does not have.
@@ -188,8 +138,6 @@ class Scheduler:
         """
         return self._renamed.get(name, name)
 
-    # --- running ------------------------------------------------------------------------------------------
-
     def _ready(self, task: Task, *, first: bool = False) -> None:
         stage = task.step.work.stage
         self._lanes[bool(stage and stage.resources().alone)].push(task, first=first)
@@ -211,7 +159,7 @@ class Scheduler:
         elif not self._moved:
             raise RuntimeError("the graph has steps that wait for each other")
 
-    def _send(self, lane: _Lane) -> None:
+    def _send(self, lane: Lane) -> None:
         free = self.executor.capacity(alone=lane.alone) - sum(at is lane for at, _ in self._running.values())
         while free > 0 and len(lane):
             tasks = self._claimed(lane.take(self._size(lane, free)))
@@ -222,7 +170,7 @@ class Scheduler:
                 self._running[future] = (lane, tasks)
                 free -= 1
 
-    def _size(self, lane: _Lane, free: int) -> int:
+    def _size(self, lane: Lane, free: int) -> int:
         """Choose how many steps are sent at once, from how long those of the next kind took."""
         if lane.alone:
             return 1
@@ -345,8 +293,6 @@ class Scheduler:
             if not one.waiting:
                 self._ready(one)
         task.dependents = []
-
-    # --- keys ---------------------------------------------------------------------------------------------
 
     def _name(self, task: Task) -> str:
         return self._keys_of(task).outputs[0]

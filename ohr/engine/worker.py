@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import NoReturn
 
 from ohr.contracts import Stage
-from ohr.engine.executors.base import Setup, reason
+from ohr.engine.setup import Setup, reason
 from ohr.errors import InputsGone, StoreError
 from ohr.models.resident import holding
 from ohr.steps.step import Context, Ready, Report, Work

@@ -73,7 +73,8 @@ def _line(pieces: Iterable[Piece]) -> list[Piece]:
         tidy += [Piece("text", text, last.styles)] if (text := last.text.rstrip()) else []
     found: list[Piece] = []
     for (kind, styles), group in groupby(tidy, key=lambda piece: (piece.kind, piece.styles)):
-        found += [Piece("text", "".join(one.text for one in group), styles)] if kind == "text" else group
+        pieces = list(group)
+        found += [Piece("text", "".join(one.text for one in pieces), styles)] if kind == "text" else pieces
     return found
 
 

@@ -82,6 +82,7 @@ class Lazy(Sequence[Image]):
     """Images that are made each time they are looked at."""
 
     def image(self, place: int) -> Image:
+        """Make one image."""
         raise NotImplementedError
 
     @overload

@@ -25,7 +25,7 @@ STAGES: dict[str, tuple[type, ...]] = {
     "answers": (Answer,),
     "scores": (ScoreRetrieval,),
 }
-"""What `ohr run --fresh` takes, and the steps that it makes again; what is made from their outputs is made again too."""
+"""What `ohr run --fresh` takes, and the steps that it makes again, with all that depend on them."""
 
 
 def forget(graph: Graph, store: Store, stage: str) -> int:

@@ -9,21 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Image, ImageNoise, Question, TextNoise
-from ohr.engine.executors.base import Executor, Setup, run_each
+from ohr.engine.executors.base import Executor, run_each
 from ohr.engine.progress import Progress, counting
+from ohr.engine.setup import Setup
 from ohr.errors import SpecError
 from ohr.files import documents, images, ohrbench_json, pdf
 from ohr.messages.wording import counted, named
 from ohr.spec.fragment import Family, NoiseChain
 from ohr.steps.images import OtherPages, distort
 from ohr.steps.perturb import perturb
+from ohr.text.words import words
 
 FORMS: Mapping[Family, tuple[str, ...]] = {
     "text_noise": documents.SUFFIXES,
     "image_noise": (".pdf", *images.SUFFIXES),
 }
-"""Suffixes of the files that each family of noise can be laid on."""
-from ohr.text.words import words
+"""Suffixes of the files that each family of noise can be applied to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def apply(
     done.left_alone = [str(path) for path in files if path not in set(fitting)]
     if not fitting:
         wanted = ", ".join(FORMS[chain.family])
-        raise SpecError(f"{source}: nothing that {chain.family.replace('_', ' ')} can be laid on ({wanted})")
+        raise SpecError(f"{source}: nothing that {chain.family.replace('_', ' ')} can be applied to ({wanted})")
     about: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         about[question.document].append(question)

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from ohr.contracts import Edit, Image, ImageNoise, NoisyImage, OcrBackend, Page, TextNoise
-from ohr.engine.executors.base import Executor, Setup, run_each
+from ohr.engine.executors.base import Executor, run_each
 from ohr.engine.progress import Progress, counting
+from ohr.engine.setup import Setup
 from ohr.errors import DataError, SpecError
 from ohr.files import documents, images, pdf
 from ohr.messages.wording import counted

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from ohr.engine.executors import make_executor
-from ohr.engine.executors.base import Setup, run_each
+from ohr.engine.executors.base import run_each
 from ohr.engine.executors.local import Local
+from ohr.engine.setup import Setup
 from ohr.errors import SpecError
 from ohr.spec.read import read_spec
 from ohr.study.run import run

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from ohr.engine.setup import Setup, reason
 from ohr.errors import OhrError
-from ohr.inputs import Inputs
 
 T = TypeVar("T")
 
@@ -18,25 +16,6 @@ class WorkerLost(OhrError):
 
 class NodeLost(WorkerLost):
     """The machine that ran a call is gone, which is no fault of the call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What each worker is given once, when it starts.
-
-    Args:
-        store: URL of the store; None where calls need no store.
-        inputs: of the run.
-        plugin_files: loaded before any work.
-        seconds: longest time for one item; None for no limit.
-        memory: most bytes of data of one worker; None for no limit.
-    """
-
-    store: str | None = None
-    inputs: Inputs | None = None
-    plugin_files: tuple[Path, ...] = ()
-    seconds: float | None = None
-    memory: int | None = None
 
 
 class Executor(Protocol):
@@ -101,8 +80,3 @@ def run_each(
                     yield item, None, reason(error)
     finally:
         executor.stop()
-
-
-def reason(error: BaseException) -> str:
-    """Put an exception in one sentence."""
-    return str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from ohr.engine import worker
-from ohr.engine.executors.base import Setup
+from ohr.engine.setup import Setup
 
 
 class Inline:
@@ -24,8 +24,8 @@ class Inline:
         call: Callable[[Any], Any],
         given: Any,
         *,
-        alone: bool = False,
-        seconds: float | None,  # noqa: ARG002
+        alone: bool = False,  # noqa: ARG002 # one process does everything
+        seconds: float | None,  # noqa: ARG002 # a call cannot be killed here
     ) -> Future[Any]:
         """Run the call."""
         future: Future[Any] = Future()

@@ -12,8 +12,9 @@ from multiprocessing.context import BaseContext
 from multiprocessing.forkserver import set_forkserver_preload
 from typing import Any
 
-from ohr.engine.executors.base import Setup, WorkerLost
+from ohr.engine.executors.base import WorkerLost
 from ohr.engine.executors.process import begin, nothing
+from ohr.engine.setup import Setup
 
 _ONE_THREAD = dict.fromkeys(
     (

@@ -10,7 +10,8 @@ from time import monotonic
 from typing import Any
 
 from ohr import extras
-from ohr.engine.executors.base import NodeLost, Setup, WorkerLost
+from ohr.engine.executors.base import NodeLost, WorkerLost
+from ohr.engine.setup import Setup
 from ohr.errors import SpecError
 
 _CONNECT = 30.0
@@ -78,7 +79,12 @@ class Ray:
         return len(self._actors[alone])
 
     def submit(
-        self, call: Callable[[Any], Any], given: Any, *, alone: bool = False, seconds: float | None
+        self,
+        call: Callable[[Any], Any],
+        given: Any,
+        *,
+        alone: bool = False,
+        seconds: float | None,  # noqa: ARG002 # the actor keeps its own limit
     ) -> Future[Any]:
         """Start a call in an idle actor."""
         actor = self._idle[alone].popleft()

@@ -9,9 +9,9 @@ import pytest
 
 from ohr.errors import DataError, OhrError
 from ohr.report.figures.curves import draw
+from ohr.results.folder import read_manifest
 from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
-from ohr.results.folder import read_manifest
 from ohr.study.run import run
 
 _spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
