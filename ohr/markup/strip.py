@@ -3,7 +3,8 @@
 import html
 import re
 import unicodedata
-from functools import lru_cache
+
+from ohr.text.recent import recent
 
 from .regions import FORMULAS, NOTATION, PROSE, TABULARS, WIDTH_FIRST
 
@@ -92,7 +93,7 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
 """Signs of which at least one must be in the text, what is replaced, and by what; applied in this order."""
 
 
-@lru_cache(maxsize=512)
+@recent
 def strip_markup(text: str) -> str:
     r"""Return the content of a page: its text without LaTeX, Markdown and HTML notation.
 
@@ -108,22 +109,38 @@ def strip_markup(text: str) -> str:
         text = _MATHS.sub(_formula, text)
     text = f"\n{text}"  # so that the marks of lines, the first one's too, follow a sign that can be searched for
     for signs, pattern, replacement in _RULES:
-        if any(sign in text for sign in signs):
-            text = pattern.sub(replacement, text)
+        for sign in signs:  # `any` would take longer than most of the substitutions
+            if sign in text:
+                text = pattern.sub(replacement, text)
+                break
     return " ".join(html.unescape(text).split())
 
 
 def _formula(match: re.Match[str]) -> str:
     body = match[match.lastindex or 0]
-    if "\\" not in body and (PROSE.search(body) or (" " in body and not NOTATION.search(body))):
-        return match[0]  # two dollars that happen to surround words
-    body = _ARGUMENTS.sub(_SPACE, _LINE_END.sub(_SPACE, body))
-    body = _FUNCTION.sub(rf"{_SPACE}\1{_SPACE}", body)
-    body = _TEXT_IN_MATHS.sub(_spaced, _GREEK_COMMAND.sub(_greek, body))
-    body = _PARTS.sub(_SPACE, _WITHOUT_TRACE.sub("", body))
+    if "\\" not in body:
+        if PROSE.search(body) or (" " in body and not NOTATION.search(body)):
+            return match[0]  # two dollars that happen to surround words
+    else:
+        body = _ARGUMENTS.sub(_SPACE, _LINE_END.sub(_SPACE, body))
+        body = _FUNCTION.sub(rf"{_SPACE}\1{_SPACE}", body)
+        body = _TEXT_IN_MATHS.sub(_spaced, _GREEK_COMMAND.sub(_greek, body))
+        body = _WITHOUT_TRACE.sub("", body)
     # escapes and notation are removed; white space means nothing in a formula
-    body = unicodedata.normalize("NFKC", _MEANINGLESS.sub("", body.replace(_SPACE, "\0")))
-    return "".join(" " if unicodedata.category(sign) in ("Sm", "So", "Pd", "Cc") else sign for sign in body)
+    body = _MEANINGLESS.sub("", _PARTS.sub(_SPACE, body).replace(_SPACE, "\0"))
+    return unicodedata.normalize("NFKC", body).translate(_SIGNS)
+
+
+class _Signs(dict[int, str]):
+    """Maps a character of a formula to itself, or an operator, a symbol, a dash or a control character to a space."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        self[code] = " " if unicodedata.category(sign) in ("Sm", "So", "Pd", "Cc") else sign
+        return self[code]
+
+
+_SIGNS = _Signs()
 
 
 def _greek(match: re.Match[str]) -> str:

@@ -139,7 +139,7 @@ def question_dose(
         question_id=question.id,
         damaged=_damaged(lcs_kb),
         lcs_kb=lcs_kb,
-        lcs_gt=lcs(clean, evidence, segment_chinese) if not bare else nan,
+        lcs_gt=nan if bare else lcs_kb if clean == noisy else lcs(clean, evidence, segment_chinese),
         damaged_content=_damaged(lcs(strip_markup(noisy), strip_markup(evidence), segment_chinese)),
         term_survival=_term_survival(question.text, clean, noisy),
         answer_survival=_answer_survival(question.answers, clean, noisy),
@@ -154,6 +154,8 @@ def undefined_dose(question: Question) -> QuestionDose:
 def page_dose(truth: Page, kb: Page | None) -> PageDose:
     """Measure the distance of one page from its ground truth; a missing or failed page is empty text."""
     text = kb.text if kb is not None and kb.error is None else ""
+    if text == truth.text:
+        return PageDose(truth.document, truth.index, 0.0, 0.0, False)
     content = edit_distance(strip_markup(text), strip_markup(truth.text))
     empty = bool(truth.text.strip()) and not text.strip()
     return PageDose(truth.document, truth.index, edit_distance(text, truth.text), content, empty)

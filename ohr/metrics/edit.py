@@ -16,7 +16,8 @@ def edit_distance(prediction: str, reference: str) -> float:
 
     Edge cases: two empty texts -> 0; one empty text -> 1.
     """
-    return Levenshtein.normalized_distance(prediction, reference)
+    # the hint halves the time for texts that agree as far as an engine's page and its ground truth do, and is exact
+    return Levenshtein.normalized_distance(prediction, reference, score_hint=0.1)
 
 
 class EditDistance(Metric):

@@ -79,7 +79,7 @@ def see(truth: Page, kb: Page | None, sources: Iterable[str], edits: Mapping[str
     """Look at one page; a missing or failed one is empty text."""
     text = kb.text if kb is not None and kb.error is None else ""
     commands = formatting_commands(text)
-    redundant = redundant_commands(commands, formatting_commands(truth.text))
+    redundant = redundant_commands(commands, formatting_commands(truth.text)) if text != truth.text else 0
     blocks = block_errors(text, truth.text)
     length = len(words(truth.text))
     return SeenPage(page_dose(truth, kb), frozenset(sources), commands, redundant, edits, blocks, length)

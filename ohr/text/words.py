@@ -3,9 +3,9 @@
 import re
 import string
 import unicodedata
-from functools import lru_cache
 
 from .chinese import HAN_RUN, HAS_HAN, chinese_words
+from .recent import recent
 
 _PUNCTUATION = string.punctuation.encode()
 _ARTICLES = frozenset(("a", "an", "the"))
@@ -13,30 +13,31 @@ _ARTICLE = re.compile(r"(?<![a-z0-9_])(?:an?|the)(?![a-z0-9_])")
 
 
 def normalise(text: str) -> str:
-    """Give the text as the published scores compare it.
+    """Return the text as the published scores compare it.
 
     Lower case; the 32 characters of `string.punctuation` deleted (so `3.14` becomes `314`, and other punctuation such
-    as `“` or `，` stays); the words a, an, the dropped; white space collapsed to single spaces, none at the ends.
+    as `“` or `，` remains); the words a, an, the dropped; white space collapsed to single spaces, none at the ends.
     Source: OHRBench, `normalize_answer` of `metric/common.py`, which takes these steps in this order.
 
-    Edge cases: text of punctuation and articles only gives the empty string.
+    Edge cases: a text of punctuation and articles only gives the empty string.
     """
     return " ".join(_normal_words(text))
 
 
-def _normal_words(text: str) -> list[str]:
-    # as bytes, where signs are deleted several times as fast
+@recent
+def _normal_words(text: str) -> tuple[str, ...]:
+    # as bytes, because deleting signs from them is several times as fast
     bare = text.lower().encode("utf-8", "surrogatepass").translate(None, _PUNCTUATION)
-    # word by word, since most words are plain letters, in which no article can hide
+    # word by word, because most words are plain letters, in which no article can hide
     found = [word for word in bare.decode("utf-8", "surrogatepass").split() if word not in _ARTICLES]
     if text.isascii() and not _CONTROL.search(text):
-        return found
+        return tuple(found)
     odd = {word for word in found if not (word.isascii() and word.isalnum())}
     if not _ARTICLE.search(" ".join(odd)):
-        return found
-    # `a–b`: an article beside a sign that is in no word
+        return tuple(found)
+    # `a–b`: an article beside a sign that is not part of a word
     parts = {word: _ARTICLE.sub(_without_article, word).split() for word in odd}
-    return [part for word in found for part in parts.get(word, (word,))]
+    return tuple(part for word in found for part in parts.get(word, (word,)))
 
 
 def _without_article(match: re.Match[str]) -> str:
@@ -50,12 +51,11 @@ def _in_word(sign: str) -> bool:
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
-"""Signs of ASCII that are neither in a word nor white space."""
+"""ASCII characters that are neither part of a word nor white space."""
 
 _JOINERS = "\u200c\u200d"
 
 
-@lru_cache(maxsize=512)
 def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
     """Cut a text into normalised words.
 
@@ -64,19 +64,23 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
         segment_chinese: cut each run of Chinese characters with jieba, as the clean protocol does; the reference
             protocol leaves an unspaced run as one word.
 
-    Edge cases: text without a word gives an empty tuple; what stands beside a Chinese run without a space (`2021年`)
-    is a word of its own. Where a run is cut depends on its neighbours, as with any Chinese segmenter.
+    Edge cases: a text without a word gives an empty tuple; what adjoins a Chinese run without a space (`2021年`) is a
+    word of its own. Where a run is cut depends on its neighbours, as with any Chinese segmenter.
     """
+    return _segmented(text) if segment_chinese else _normal_words(text)
+
+
+@recent
+def _segmented(text: str) -> tuple[str, ...]:
     pieces = _normal_words(text)
-    if not segment_chinese or text.isascii() or not HAS_HAN.search(text):
-        return tuple(pieces)
+    if text.isascii() or not HAS_HAN.search(text):
+        return pieces
     return tuple(word for piece in pieces for word in ([piece] if piece.isascii() else chinese_words(piece)))
 
 
-@lru_cache(maxsize=512)
+@recent
 def words_beside_chinese(text: str) -> frozenset[str]:
-    """Give the words of `words` that are not Chinese, for whom needs no others: no dictionary has to be read."""
+    """Return the words of `words` that are not Chinese, for callers that need no others: no dictionary is loaded."""
     if text.isascii() or not HAS_HAN.search(text):
-        return frozenset(words(text))
-    pieces = " ".join(_normal_words(text))
-    return frozenset(HAN_RUN.sub(" ", pieces).split())
+        return frozenset(_normal_words(text))
+    return frozenset(HAN_RUN.sub(" ", " ".join(_normal_words(text))).split())
