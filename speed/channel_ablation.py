@@ -1,7 +1,7 @@
 """Judges the channel, whole and with one part removed, on domains that it was not fitted on.
 
 For each domain a profile is fitted to the pages of all other domains and predicts the pages of this one. It is judged
-by the rows of `channel_fit.py` twice: as fitted (rate 0.5), and at the engine's dose, which is the rate at which as much
+by the rows of `channel_fit.py` twice: as fitted (rate 0.5), and at the engine's dose: the rate at which as much
 evidence is damaged as by the engine (as calibration would set it). A figure is a row's distance from the real value in
 limits; a row beyond 1 fails.
 
@@ -154,8 +154,7 @@ def fitted(others: list[Data]) -> "channel.Profile":
     aligned = [one for data in others for one in data.aligned.values()]
     if number is not None:
         aligned = [replace(one, page=replace(one.page, cls=number[one.page.cls])) for one in aligned]
-    made = fitting.fit(aligned, others[0].base)
-    return made
+    return fitting.fit(aligned, others[0].base)
 
 
 class Predictor:

@@ -1,10 +1,12 @@
 """Tasks and the lanes in which they wait: one for work in parallel, one for models that fill a device."""
 
 from collections import Counter, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ohr.contracts import Stage
-from ohr.steps.step import Step
+from ohr.keys import key
+from ohr.steps.step import Ready, Step
 
 
 @dataclass
@@ -18,6 +20,22 @@ class Task:
     errors: dict[str, str] = field(default_factory=dict)
     apart: bool = False
     """It was under way when a worker was lost: it runs by itself, so that the blame is certain."""
+
+    def keys(self, renamed: Mapping[str, str | None], retries: int) -> Ready:
+        """Return the keys of the step as its inputs turned out.
+
+        Args:
+            renamed: what has another key than the graph says, or failed (None), as one of its own inputs failed.
+            retries: an output that failed more often is not tried again.
+        """
+        step = self.step
+        inputs = tuple(renamed.get(name, name) for name in step.inputs)
+        skip = frozenset(name for name, count in self.attempts.items() if count > retries)
+        if inputs == step.inputs:
+            return Ready(inputs, step.outputs, skip)
+        places = [place for place, name in enumerate(inputs) if name != step.inputs[place]]
+        gaps = [inputs[place] for place in places]
+        return Ready(inputs, tuple(key("incomplete", name, places, gaps) for name in step.outputs), skip, whole=False)
 
 
 @dataclass

@@ -14,7 +14,6 @@ from ohr.engine.setup import reason
 from ohr.engine.worker import Job, run_jobs
 from ohr.errors import InputsGone, OhrError, StoreError
 from ohr.graph.graph import Graph
-from ohr.keys import key
 from ohr.steps.step import Ready, Report
 from ohr.store import Store
 
@@ -298,12 +297,4 @@ class Scheduler:
         return self._keys_of(task).outputs[0]
 
     def _keys_of(self, task: Task) -> Ready:
-        """Return the keys of a step as its inputs turned out."""
-        step = task.step
-        inputs = tuple(self._renamed.get(name, name) for name in step.inputs)
-        skip = frozenset(name for name, count in task.attempts.items() if count > self.retries)
-        if inputs == step.inputs:
-            return Ready(inputs, step.outputs, skip)
-        gaps = [name for name, plain in zip(inputs, step.inputs, strict=True) if name != plain]
-        places = [place for place, name in enumerate(inputs) if name != step.inputs[place]]
-        return Ready(inputs, tuple(key("incomplete", name, places, gaps) for name in step.outputs), skip, whole=False)
+        return task.keys(self._renamed, self.retries)

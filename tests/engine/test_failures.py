@@ -82,8 +82,8 @@ def test_a_run_stops_when_too_many_items_fail(home):
     with pytest.raises(TooManyFailures) as caught:
         home.run(spec("raise"), "max_failures=0")
     assert str(caught.value) == (
-        "stopped: 1 item failed (max_failures: 0), the last: ocr on read: law/0 page 1: RuntimeError: paper jam. What was "
-        "done is kept; run again to go on"
+        "stopped: 1 item failed (max_failures: 0), the last: ocr on read: law/0 page 1: RuntimeError: paper jam. "
+        "What was done is kept; run again to go on"
     )
 
 
