@@ -66,7 +66,9 @@ _EVERY, _LIMITS = QuestionFilter(), Limits()
 class SpecFile(_Keys):
     """The keys of a spec; plugins are mappings with a `kind`, which are validated by their own class."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$", description="Names the run's folder.")] = "run"
+    name: Annotated[
+        str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$", max_length=100, description="Names the run's folder.")
+    ] = "run"
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63, description="Every random draw follows from it.")] = 0
     replicates: Annotated[
         int, Field(strict=True, ge=1, le=100, description="Draws of each noisy knowledge base, pooled.")
