@@ -33,7 +33,7 @@ from ohr.metrics.dose import DAMAGED, evidence_text
 from ohr.noise.channel import Channel
 from ohr.noise.channel.align import align
 from ohr.noise.channel.fit import fit
-from ohr.retrievers.bm25_reference import STOPWORDS, BM25Reference
+from ohr.retrievers.lexical.bm25_reference import STOPWORDS, BM25Reference
 from ohr.text.words import normalise, strip_markup
 
 DOMAINS = ("law", "manual", "textbook")

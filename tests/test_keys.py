@@ -15,7 +15,7 @@ from ohr.keys import code, file_digest, folder_digest, identity, key
 from ohr.ocr.precomputed import Precomputed
 from ohr.ocr.tesseract import Tesseract
 from ohr.registry import Registry
-from ohr.retrievers.bm25 import BM25
+from ohr.retrievers.lexical.bm25 import BM25
 from ohr.retrievers.hybrid import Hybrid
 
 PLUGIN = """\
@@ -143,7 +143,7 @@ def test_every_package_that_a_plugin_names_is_one_that_ohr_asks_for(family):
 
 
 def test_what_comes_with_ohr_is_known_by_its_version_alone():
-    assert code("ohr.retrievers.bm25") is None
+    assert code("ohr.retrievers.lexical.bm25") is None
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from ohr.contracts import (
     TextNoise,
 )
 from ohr.noise.formatting import Formatting
-from ohr.noise.salt_and_pepper import SaltAndPepper
+from ohr.noise.image.salt_and_pepper import SaltAndPepper
 from ohr.retrievers.lexical.bm25 import BM25
 from ohr.text.edits import apply
 

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ohr.cli.app import app
-from ohr.engine.cells import cells
-from ohr.engine.run import run
+from ohr.graph.cells import cells
+from ohr.study.run import run
 from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
 

@@ -7,7 +7,7 @@ from math import isnan, nan
 import pytest
 
 from ohr.contracts import Chunk, Metric, Page, Question, ScoringProtocol
-from ohr.engine.score import (
+from ohr.steps.score import (
     MetricFailure,
     Rules,
     answer_scores,

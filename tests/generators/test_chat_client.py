@@ -10,7 +10,7 @@ from time import perf_counter
 import pytest
 
 from ohr.contracts import Prompt
-from ohr.engine.checks import checked_completion
+from ohr.steps.checks import checked_completion
 from ohr.errors import PluginError
 from ohr.generators.openai import OpenAI
 

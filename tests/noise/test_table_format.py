@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ohr.markup.content import Piece, joined
 from ohr.markup.regions import regions
 from ohr.markup.tables import Cell, Table
-from ohr.noise import notations
+from ohr.markup import html, latex, markdown
 from ohr.noise.table_format import TableFormat, convert, notation_of
 from ohr.text.edits import undo
 
@@ -69,20 +69,20 @@ def convert_page(text, to, rate=1.0, eligible=None):
 @given(tables())
 def test_html_gives_back_what_was_written(table):
     losses = []
-    assert notations.read_html(notations.write_html(table, losses), losses) == table
+    assert html.read(html.write(table, losses), losses) == table
     assert losses == []
 
 
 @given(tables())
 def test_latex_gives_back_what_was_written(table):
     losses = []
-    assert notations.read_latex(notations.write_latex(table, losses), losses) == table
+    assert latex.read(latex.write(table, losses), losses) == table
     assert losses == []
 
 
 @given(tables(merged=False))
 def test_markdown_gives_back_what_was_written_but_its_header(table):
-    read = notations.read_markdown(notations.write_markdown(table, []), [])
+    read = markdown.read(markdown.write(table, []), [])
     assert (read.rows, read.columns) == (table.rows, table.columns)
     assert [(c.row, c.column, c.content) for c in read.cells if c.content] == [
         (c.row, c.column, c.content) for c in table.cells
@@ -93,7 +93,7 @@ def test_markdown_gives_back_what_was_written_but_its_header(table):
 @given(tables())
 def test_markdown_repeats_a_merged_cell_at_each_place_and_tells(table):
     losses = []
-    read = notations.read_markdown(notations.write_markdown(Table(table.rows, table.columns, table.cells), losses), [])
+    read = markdown.read(markdown.write(Table(table.rows, table.columns, table.cells), losses), [])
     found = read.places()
     assert all(found[place].content == cell.content for place, cell in table.places().items() if cell.content)
     merged = sum(cell.rows > 1 or cell.columns > 1 for cell in table.cells)

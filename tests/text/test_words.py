@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.text.words import HAS_HAN, normalise, strip_markup, words, words_beside_chinese
-from ohr.text.words import words as text_module
+from ohr.markup.strip import strip_markup
+from ohr.text import chinese
+from ohr.text import words as text_module
+from ohr.text.chinese import HAS_HAN
+from ohr.text.words import normalise, words, words_beside_chinese
 
 
 @pytest.mark.parametrize(
@@ -68,9 +71,9 @@ def test_kana_and_hangul_are_not_cut():
 
 def test_cutting_chinese_logs_nothing_and_leaves_no_cache_file(capfd, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    text_module.chinese_cutter.cache_clear()
-    text_module._chinese_run.cache_clear()
-    text_module.words.cache_clear()
+    chinese.chinese_cutter.cache_clear()
+    chinese._chinese_run.cache_clear()
+    text_module._segmented.cache_clear()
     with caplog.at_level(logging.DEBUG):
         assert words("北京上海") == ("北京", "上海")
     assert capfd.readouterr() == ("", "")

@@ -10,10 +10,10 @@ import pytest
 
 from ohr.benchmarks.ohrbench import REFERENCE, OhrBench
 from ohr.contracts import Chunk, Page, Question
-from ohr.engine.inputs import Inputs
-from ohr.engine.prompting import make_prompt, parse_answer, read_prompt
-from ohr.engine.recipe import Recipe
-from ohr.engine.score import Rules, answer_scores, retrieval_scores
+from ohr.inputs import Inputs
+from ohr.steps.prompting import make_prompt, parse_answer, read_prompt
+from ohr.graph.keys import Keys
+from ohr.steps.score import Rules, answer_scores, retrieval_scores
 from ohr.metrics.answers import F1
 from ohr.metrics.dose import by_page, own_passages
 from ohr.metrics.floors import OtherPages
@@ -25,18 +25,19 @@ ASKED = Question("q", "When?", ("1964",), "law/lease", (0,), ("began in 1964",),
 
 
 @pytest.fixture
-def recipe(folder):
-    """The recipe of a run by the reference protocol."""
+def keys(folder):
+    """The keys of a run by the reference protocol."""
     spec = folder.root / "spec.yaml"
     spec.write_text(
         "benchmark: {kind: ohrbench, root: ., protocol: reference}\nknowledge_bases: [{}]\nevaluate: [retrieval]\n"
     )
-    return Recipe(read_spec(spec), Inputs((), (ASKED,), {}, ()))
+    read = read_spec(spec)
+    return Keys(read, Inputs(read.benchmark, (), (ASKED,), {}, ()))
 
 
 @pytest.fixture
-def rules(recipe):
-    return Rules(REFERENCE, recipe.metrics)
+def rules(keys):
+    return Rules(REFERENCE, keys.metrics)
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +60,8 @@ def vectors():
         ("–5", "5", 0.0),
     ],
 )
-def test_f1_is_that_of_the_code(recipe, prediction, accepted, f1):
-    assert recipe.metrics["f1"].score(prediction, accepted) == pytest.approx(f1, abs=1e-15)
+def test_f1_is_that_of_the_code(keys, prediction, accepted, f1):
+    assert keys.metrics["f1"].score(prediction, accepted) == pytest.approx(f1, abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +73,8 @@ def test_f1_is_that_of_the_code(recipe, prediction, accepted, f1):
         ("", "the", 0.5),
     ],
 )
-def test_lcs_is_that_of_the_code(recipe, retrieved, evidence, lcs):
-    assert recipe.metrics["lcs"].score(retrieved, evidence) == lcs
+def test_lcs_is_that_of_the_code(keys, retrieved, evidence, lcs):
+    assert keys.metrics["lcs"].score(retrieved, evidence) == lcs
 
 
 def test_evidence_without_a_word_scores_half_only_where_its_page_was_found(rules):
@@ -120,16 +121,16 @@ def test_a_generator_reads_the_pages_that_are_there_in_their_order():
     assert own_passages(asked, {}) == []
 
 
-def test_every_score_of_the_code_is_repeated(recipe, vectors):
+def test_every_score_of_the_code_is_repeated(keys, vectors):
     compared = 0
     for case in vectors["vectors"]:
         prediction, truth = case["prediction"], case["ground_truth"]
         if not (isinstance(prediction, str) and isinstance(truth, str)):
             continue  # answers that are no string: `test_an_answer_that_is_no_string_scores_minus_one`
         found = {
-            "f1_score": recipe.metrics["f1"].score(prediction, truth),
-            "exact_match_score": recipe.metrics["em"].score(prediction, truth),
-            "lcs_score": recipe.metrics["lcs"].score(prediction, truth),
+            "f1_score": keys.metrics["f1"].score(prediction, truth),
+            "exact_match_score": keys.metrics["em"].score(prediction, truth),
+            "lcs_score": keys.metrics["lcs"].score(prediction, truth),
         }
         assert found == {name: case[name] for name in found}, case
         compared += 1
