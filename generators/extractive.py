@@ -1,8 +1,9 @@
 """A baseline without a model: the sentence that shares the most words with the question, or a figure in it."""
 
 import re
+from bisect import bisect
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import log
 from typing import ClassVar, Literal
 
@@ -32,21 +33,27 @@ _DATE = re.compile(
     rf"(?:\d\d? )?{_MONTH}(?: \d\d?\b)?(?:,? \d{{4}}\b)?|\b(?:1\d|20)\d\d\b(?![,.]\d)"
     r"|(?:\d{4}年)?\d\d?月(?:\d\d?日)?|\d{4}年"
 )
+_WORDED = (
+    "(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-[a-z]+)?|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    "|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|hundred)"
+)
 _NO_UNIT = "per|of|in|and|to|on|for|by|at|or|the|with|as|from|is|are|was|were|a"
 _NUMBER = re.compile(
-    rf"(?<![A-Za-z0-9_.])[€£$¥]?\s?\d+(?:[.,:]\d+)*(?: (?:million|billion|thousand))?"
+    rf"(?:(?<![A-Za-z0-9_.])[€£$¥]?\s?\d+(?:[.,:]\d+)*|\b{_WORDED}\b)(?: (?:million|billion|thousand))?"
     rf"(?:\s?%| per ?cent| (?!(?:{_NO_UNIT})\b)[a-z]+|[{HAN}])?"
 )
-"""A number with the sign of its currency or the word of its unit."""
+"""A number in figures or words, with the sign of its currency or the word of its unit."""
+_WITHOUT_FIGURE = 0.7
+"""Weight of a sentence without a digit where a figure is asked for: few of them answer, in words."""
 
 
 class Extractive(Generator):
     """Answers with the sentence (or table row) that shares the most rare words with the question.
 
-    A baseline, not a reader. A question about a time gets the first date of that sentence, one about a quantity the
-    first number, and a yes/no question `yes`, or `no` where the sentence has a negation. It needs no model and answers
-    hundreds of questions a second, so that noise curves can be drawn anywhere. Its scores are low and say nothing about
-    language models.
+    A baseline, not a reader. A question about a time gets the date in that sentence that is nearest to a word of the
+    question, one about a quantity the nearest number, and a yes/no question `yes`, or `no` where the sentence has a
+    negation. It needs no model and answers hundreds of questions a second, so that noise curves can be drawn anywhere.
+    Its scores are low and say nothing about language models.
     """
 
     kind: Literal["extractive"] = "extractive"
@@ -60,16 +67,17 @@ class Extractive(Generator):
 
 
 def _answer(question: str, passages: Sequence[str]) -> str:
-    sentence = _best(question, [sentence for passage in passages for sentence in _sentences(passage)])
-    asked = question.lower()
-    if not sentence:
+    lower = question.lower()
+    figure = _DATE if _DATE_ASKED.search(lower) else _NUMBER if _NUMBER_ASKED.search(lower) else None
+    asked = dict.fromkeys(words(question))  # in the question's order, so that sums agree between processes
+    found = [sentence for passage in passages for sentence in _sentences(passage)]
+    if not asked or not found:
         return ""
-    if _YES_NO.search(asked):
+    best = _best(asked, found, wants_figure=figure is not None)
+    if _YES_NO.search(lower):
         yes, no = ("是", "否") if HAS_HAN.search(question) else ("yes", "no")
-        return no if _NEGATION.search(sentence.lower()) else yes
-    figure = _DATE if _DATE_ASKED.search(asked) else _NUMBER if _NUMBER_ASKED.search(asked) else None
-    found = (match[0].strip() for match in figure.finditer(sentence)) if figure else iter(())
-    return next((text for text in found if not {*words(text)} <= {*words(question)}), sentence)
+        return no if _NEGATION.search(best.lower()) else yes
+    return (_nearest(figure, best, asked) if figure else "") or best
 
 
 def _sentences(passage: str) -> Iterator[str]:
@@ -77,11 +85,27 @@ def _sentences(passage: str) -> Iterator[str]:
         yield from filter(None, map(strip_markup, _ROW_END.split(passage[start:end])))
 
 
-def _best(question: str, sentences: Sequence[str]) -> str:
+def _best(asked: Mapping[str, None], sentences: Sequence[str], *, wants_figure: bool) -> str:
     """Return the sentence whose words in common with the question have the largest sum of inverse frequencies."""
-    asked = dict.fromkeys(words(question))  # in the question's order, so that sums agree between processes
     shared = [asked.keys() & words(sentence) for sentence in sentences]
     frequency = Counter(word for held in shared for word in held)
     weights = {word: log(1 + len(sentences) / (1 + frequency[word])) for word in asked}
-    scores = [sum(weight for word, weight in weights.items() if word in held) for held in shared]
-    return sentences[scores.index(max(scores))] if asked and sentences else ""
+    scores = [
+        sum(weight for word, weight in weights.items() if word in held)
+        * (_WITHOUT_FIGURE if wants_figure and not re.search(r"\d", sentence) else 1)
+        for sentence, held in zip(sentences, shared, strict=True)
+    ]
+    return sentences[scores.index(max(scores))]
+
+
+def _nearest(figure: re.Pattern[str], sentence: str, asked: Mapping[str, None]) -> str:
+    """Return the figure that is nearest to a word of the question and not in the question itself, if there is one."""
+    anchors = [each.start() for each in re.finditer(r"\w+", sentence) if not asked.keys().isdisjoint(words(each[0]))]
+
+    def distance(match: re.Match[str]) -> float:
+        middle = sum(match.span()) / 2
+        after = bisect(anchors, middle)
+        return min((abs(middle - anchor) for anchor in anchors[max(after - 1, 0) : after + 1]), default=0.0)
+
+    found = [each for each in figure.finditer(sentence) if not asked.keys() >= {*words(each[0])}]
+    return min(found, key=distance)[0].strip() if found else ""

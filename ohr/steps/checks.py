@@ -11,6 +11,8 @@ from ohr.contracts import Chunk, Completion, Hit, Image, Page
 from ohr.errors import OhrError
 from ohr.files import images
 
+_LONGEST_REPLY = 4 << 20
+"""Characters of a reply, as many as the chat client reads bytes: longer ones take minutes to score."""
 _LONGEST_ERROR = 2000
 """Characters of an error text: a server may send megabytes, and each failure is printed and stored."""
 
@@ -68,6 +70,8 @@ def checked_completion(completion: Any) -> Completion:
     if not isinstance(completion, Completion) or not isinstance(completion.text, str):
         given = getattr(completion, "text", completion)
         return _failed(f"a reply must be a Completion with text, not {type(given).__name__}")
+    if len(completion.text) > _LONGEST_REPLY:
+        return _failed(f"the reply has {len(completion.text):,} characters; at most {_LONGEST_REPLY:,} are scored")
     if not (completion.error is None or isinstance(completion.error, str)):
         return _failed(f"a completion's error must be text or None, not {type(completion.error).__name__}")
     if not (isinstance(completion.finish, str) and completion.finish in ("stop", "length", "error")):

@@ -80,6 +80,7 @@ def test_chunks_that_break_the_contract_are_refused(chunks):
         Completion("x", error=5),
         Completion("x", error=object()),
         Completion("x", finish="error"),
+        Completion("word " * 1_000_000),
     ],
 )
 def test_a_reply_of_the_wrong_type_is_a_failed_completion(reply):

@@ -37,10 +37,8 @@ def answer(question, *passages):
     ("question", "expected"),
     [
         ("How much does diesel cost at the fuel dock?", "€ 1.85"),
-        (
-            "What percentage of the dues came from yachts in 2019?",
-            "3.2 million crowns",
-        ),  # the first number, a wrong one
+        ("What percentage of the dues came from yachts in 2019?", "14 %"),
+        ("How many metres long is the mole that Berta Klandt built in 1931?", "640 m"),
         ("When was the mole built?", "1931"),
         ("In what year did the harbour take its dues?", "2019"),
         ("Are dogs allowed on the pontoons?", "no"),
@@ -48,7 +46,7 @@ def answer(question, *passages):
         ("Who sells diesel?", "The fuel dock sells diesel for € 1.85 per litre."),
     ],
 )
-def test_a_figure_of_the_best_sentence_or_the_sentence_itself(question, expected):
+def test_the_nearest_figure_of_the_best_sentence_or_the_sentence_itself(question, expected):
     assert answer(question, HARBOUR) == expected
 
 
@@ -125,7 +123,16 @@ def test_damaged_words_cost_answers():
 
 
 @pytest.mark.parametrize(
-    "text", ["1 " + "1" * 5000 + "x", "$" * 5000, "a, " * 2000, "| a | b |\n" * 500, "A of the " * 1500, "12 " * 9000]
+    "text",
+    [
+        "1 " + "1" * 5000 + "x",
+        "$" * 5000,
+        "a, " * 2000,
+        "| a | b |\n" * 500,
+        "A of the " * 1500,
+        "12 " * 9000,
+        "many 12 " * 5000,
+    ],
 )
 def test_degenerate_text_takes_no_time(text):
     started = time.process_time()
