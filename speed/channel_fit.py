@@ -28,13 +28,16 @@ from ohr.benchmarks.ohrbench import OhrBench
 from ohr.chunkers.reference import Reference
 from ohr.contracts import Page
 from ohr.files import ohrbench_json
+from ohr.markup.strip import strip_markup
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.metrics.dose import DAMAGED, evidence_text
 from ohr.noise.channel import Channel
 from ohr.noise.channel.align import align
 from ohr.noise.channel.fit import fit
 from ohr.retrievers.lexical.bm25_reference import STOPWORDS, BM25Reference
-from ohr.text.words import normalise, strip_markup
+from ohr.text.words import normalise
+from ohr.workbench.readings import Reading
+from ohr.workbench.strengths import strengths
 
 DOMAINS = ("law", "manual", "textbook")
 MODELS = ("channel", "independent", "scatter", "block")
@@ -43,9 +46,8 @@ MODELS = ("channel", "independent", "scatter", "block")
 class Data:
     """The real pages, their alignment, and what is asked of them."""
 
-    def __init__(self, root: Path, base: str, domains: tuple[str, ...] = DOMAINS) -> None:
-        bench = OhrBench(root=root, domains=domains, protocol="reference")
-        self.domains = domains
+    def __init__(self, root: Path, base: str) -> None:
+        bench = OhrBench(root=root, domains=DOMAINS, protocol="reference")
         self.base, self.truth, self.read = base, {}, {}
         for document in bench.documents():
             gt = {page.index: page for page in ohrbench_json.read_pages(root / "retrieval_base" / "gt", document.name)}
@@ -90,7 +92,7 @@ class Data:
     def retrieval(self, texts, base: str) -> np.ndarray:
         """Score the questions' retrieval by the reference protocol."""
         scores = np.zeros(len(self.asked))
-        for domain in self.domains:
+        for domain in DOMAINS:
             chunker = Reference(base=base)
             chunks = [
                 chunk
@@ -259,18 +261,12 @@ FIXED = {"query-term survival": 0.02, "answer-string survival": 0.035, "singleto
 """Limits that are distances; the others are standard errors of the real values, and a share."""
 
 
-FEWEST = 20
-"""Questions of a group that is worth a row."""
-
-
 def groups(data: Data) -> dict[str, np.ndarray]:
     """Give which questions are pooled, by domain, and by evidence source."""
     domain = np.array([question.domain for question in data.asked])
     source = np.array([question.evidence_source for question in data.asked])
-    found = {"pooled": np.ones(len(domain), dtype=bool)}
-    found |= {name: domain == name for name in data.domains if len(data.domains) > 1}
-    found |= {str(name): source == name for name in np.unique(source)}
-    return {name: here for name, here in found.items() if here.sum() >= FEWEST}
+    found = {"pooled": np.ones(len(domain), dtype=bool)} | {name: domain == name for name in DOMAINS}
+    return found | {str(name): source == name for name in np.unique(source)}
 
 
 def summary(data: Data, values: dict, real: dict) -> dict[str, float]:
@@ -340,7 +336,9 @@ def fitted(data: Data, split: int, base: str, folder: Path) -> dict[str, Path]:
     for number, half in enumerate(halves(data, split)):
         path = folder / f"{split}-{number}.json"
         made = fit([page for page in data.aligned.values() if page.document not in half], base)
-        path.write_text(made.dumps())
+        readings = [Reading(*key, text, data.read[key]) for key, text in data.truth.items() if key[0] not in half]
+        asked = [question for question in data.asked if question.document not in half]
+        path.write_text(made.strengthened(*strengths(Channel, readings, asked)).dumps())
         profiles |= dict.fromkeys(half, path)
     return profiles
 

@@ -15,8 +15,8 @@ from ohr.keys import code, file_digest, folder_digest, identity, key
 from ohr.ocr.precomputed import Precomputed
 from ohr.ocr.tesseract import Tesseract
 from ohr.registry import Registry
-from ohr.retrievers.lexical.bm25 import BM25
 from ohr.retrievers.hybrid import Hybrid
+from ohr.retrievers.lexical.bm25 import BM25
 
 PLUGIN = """\
 from typing import Literal

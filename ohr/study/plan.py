@@ -17,7 +17,6 @@ from ohr.spec.model import Spec
 from ohr.steps.damage import MeasureDamage
 from ohr.steps.documents import CutChunks, MakeDocument
 from ohr.steps.pages import ReadPage, RenderPage
-from ohr.steps.prompts import read_answer_keys
 from ohr.steps.retrieve import Retrieve
 from ohr.store import Store, open_store
 from ohr.study.preflight import check_stages
@@ -110,7 +109,7 @@ def _answers(session: Session, graph: Graph) -> tuple[Count, int]:
     for batch in (batch for part in graph.parts if isinstance(part, CellPart) for batch in part.batches):
         if batch.prompts is None:
             continue
-        answers = read_answer_keys(session.store, batch.prompts.key)
+        answers: dict[str, str] = session.store.get(batch.prompts.key) or {}
         known.update(answers.values())
         if not answers:
             unknown.append(batch)

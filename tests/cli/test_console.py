@@ -159,12 +159,13 @@ def test_a_log_is_told_how_far_a_step_is_when_time_has_passed(capsys):
     assert told[0].startswith("ocr: 2 of 3 (")
 
 
-def test_a_bar_shows_what_is_done_and_goes_when_the_step_ends():
+def test_a_bar_shows_what_is_done_and_goes_when_the_phase_ends():
     display = Progress(console=Console(file=io.StringIO()))
     with counting(Bars(display), "ocr", 3) as advance:
         advance(2)
         assert [(task.description, task.completed, task.total) for task in display.tasks] == [("ocr", 2, 3)]
-    assert display.tasks == []
+        advance(1)
+        assert display.tasks == []
 
 
 def test_a_step_with_nothing_to_do_has_no_bar():

@@ -46,8 +46,8 @@ def test_more_noise_has_longer_distances_and_more_commands(ohr_here):
 
 
 def test_a_folder_of_the_same_pages_has_the_same_statistics(ohr_here, there, tmp_path):
-    from ohr.inputs import read_inputs
     from ohr.graph.keys import Recipe
+    from ohr.inputs import read_inputs
     from ohr.spec.read import read_spec
 
     spec = read_spec(there / "small.yaml")

@@ -31,7 +31,10 @@ class Home:
         return path
 
     def run(self, text: str, *overrides: str, workers: int | None = None) -> Finished:
-        spec = read_spec(self.write(text), overrides, trust_plugins=True)
+        return self.run_file(self.write(text), *overrides, workers=workers)
+
+    def run_file(self, path: Path, *overrides: str, workers: int | None = None) -> Finished:
+        spec = read_spec(path, overrides, trust_plugins=True)
         executor = None if workers else Inline()
         return run(spec, store=self.store, runs=self.folder / "runs", workers=workers, executor=executor)
 

@@ -7,6 +7,11 @@ from math import isnan, nan
 import pytest
 
 from ohr.contracts import Chunk, Metric, Page, Question, ScoringProtocol
+from ohr.metrics.answers import F1, Em
+from ohr.metrics.dose import QuestionDose
+from ohr.metrics.floors import OtherPages
+from ohr.metrics.lcs import Lcs
+from ohr.results.reading import read_rows
 from ohr.steps.score import (
     MetricFailure,
     Rules,
@@ -16,11 +21,6 @@ from ohr.steps.score import (
     kb_scores,
     retrieval_scores,
 )
-from ohr.metrics.answers import F1, Em
-from ohr.metrics.dose import QuestionDose
-from ohr.metrics.floors import OtherPages
-from ohr.metrics.lcs import Lcs
-from ohr.results.reading import read_rows
 
 PROTOCOL = ScoringProtocol(answer=("f1", "em"))
 RULES = Rules(PROTOCOL, {"lcs": Lcs(), "f1": F1(), "em": Em()})
@@ -232,17 +232,18 @@ def test_a_metric_that_ends_the_program_costs_its_scores_and_failures_are_counte
     path = home.write(SPEC)
     path.write_text(path.read_text().replace("plugins: [", "plugins: [exits.py, "))
     finished = home.run_file(path)
-    rows = [row for row in finished.results.rows if row["metric"] == "exits"]
+    scores = read_rows(finished.folder / "scores.parquet")
+    rows = [row for row in scores if row["metric"] == "exits"]
     wrong = {row["question_id"] for row in rows if row["status"] == "failed" and row["kb"] == "clean"}
     assert 0 < len(wrong) < 8 and {row["value"] for row in rows} == {0.0, 0.5}
-    assert {row["status"] for row in finished.results.rows if row["metric"] == "f1" and row["kb"] == "clean"} == {"ok"}
-    counted = Counter(failure.stage for failure in finished.work.failures)
+    assert {row["status"] for row in scores if row["metric"] == "f1" and row["kb"] == "clean"} == {"ok"}
+    counted = Counter(failure.stage for failure in finished.ledger.failures)
     failed = [row for row in rows if row["status"] == "failed"]
     other = [row for row in failed if row["kb"] == "read" and row["question_id"] == "q1"]  # its page failed
     assert counted == {"ocr": 1, "metric": len(failed) - len(other)}
     table = read_rows(finished.folder / "failures.parquet")
     assert [(row["stage"], row["item"], row["reason"]) for row in table] == [
-        (failure.stage, failure.item, failure.reason) for failure in finished.work.failures
+        (failure.stage, failure.item, failure.reason) for failure in finished.ledger.failures
     ]
     said = json.loads((finished.folder / "manifest.json").read_text())["failures"]
     assert said["items"] == len(table) == sum(reason["items"] for reason in said["reasons"])

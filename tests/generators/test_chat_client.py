@@ -10,9 +10,9 @@ from time import perf_counter
 import pytest
 
 from ohr.contracts import Prompt
-from ohr.steps.checks import checked_completion
 from ohr.errors import PluginError
 from ohr.generators.openai import OpenAI
+from ohr.steps.checks import checked_completion
 
 from ..conftest import completion
 

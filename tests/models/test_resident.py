@@ -13,9 +13,9 @@ from ohr.generators.transformers_vision import TransformersVision
 from ohr.models.resident import holding, in_memory, resident
 from ohr.ocr.tesseract import Tesseract
 from ohr.registry import Registry
+from ohr.retrievers.rerank import Rerank
 from ohr.retrievers.vector.bge_m3 import BgeM3
 from ohr.retrievers.vector.dense import Dense
-from ohr.retrievers.rerank import Rerank
 
 from ..test_conformance import generator_arguments, retriever_arguments
 

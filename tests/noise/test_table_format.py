@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ohr.markup import html, latex, markdown
 from ohr.markup.content import Piece, joined
 from ohr.markup.regions import regions
 from ohr.markup.tables import Cell, Table
-from ohr.markup import html, latex, markdown
 from ohr.noise.table_format import TableFormat, convert, notation_of
 from ohr.text.edits import undo
 

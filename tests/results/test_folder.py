@@ -14,7 +14,7 @@ from ohr.results.folder import RunFolder, find_finished, headlines, read_finishe
 
 KEY = "ab" * 32
 SPEC = {"spec": {"name": "study"}, "protocol": {"retrieval": "lcs", "answer": ["f1"]}, "questions": 3}
-DONE = {"notes": [], "failures": {"items": 0, "reasons": []}}
+DONE = {"warnings": [], "failures": {"items": 0, "reasons": []}}
 
 
 def start(runs, key=KEY, **manifest):

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from ohr.markup.strip import strip_markup
 from ohr.text import chinese
-from ohr.text import words as text_module
 from ohr.text.chinese import HAS_HAN
 from ohr.text.words import normalise, words, words_beside_chinese
 
@@ -73,7 +72,6 @@ def test_cutting_chinese_logs_nothing_and_leaves_no_cache_file(capfd, tmp_path, 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     chinese.chinese_cutter.cache_clear()
     chinese._chinese_run.cache_clear()
-    text_module._segmented.cache_clear()
     with caplog.at_level(logging.DEBUG):
         assert words("北京上海") == ("北京", "上海")
     assert capfd.readouterr() == ("", "")
