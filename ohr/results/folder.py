@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -126,8 +127,9 @@ def _clear(home: Path, key: str) -> None:
         if left:
             shutil.rmtree(folder, ignore_errors=True)
     for folder in home.glob(f"{NEW}*"):
-        if time() - folder.stat().st_mtime > _OLD:
-            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(FileNotFoundError):  # the run that made it has just renamed it
+            if time() - folder.stat().st_mtime > _OLD:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _files(folder: Path, but: Collection[str]) -> list[Path]:

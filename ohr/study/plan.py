@@ -80,7 +80,7 @@ _KINDS = {
     "page images to render": RenderPage,
     "documents to build": MakeDocument,
     "documents to cut": CutChunks,
-    "documents to measure": MeasureDamage,
+    "damage to measure": MeasureDamage,
     "searches": Retrieve,
 }
 

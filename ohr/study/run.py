@@ -73,7 +73,7 @@ def run(
         TooManyFailures: more items failed than the spec allows.
     """
     check_stages(spec)
-    spec, runs = limited(spec, limit), runs.resolve()  # a plugin may change the working folder
+    spec = limited(spec, limit)
     keys = Keys(spec, read_inputs(spec))
     ledger = Ledger(spec.max_failures)
     known = None if fresh else find_finished(runs, spec.name, keys.run)

@@ -153,16 +153,22 @@ class Tabulator:
 
     def constant(self) -> None:
         """Write the scores of the best constant answer, a floor of every generator."""
+        cell = Cell("reference", reference_base("constant"))
         scores = constant_scores(self.inputs.questions, self.keys.rules)
-        self._scores(Cell("reference", reference_base("constant")), range(len(self.inputs.questions)), scores)
+        self._fail(cell, scores)
+        self._scores(cell, range(len(self.inputs.questions)), scores)
 
     def _batch(self, cell: Cell, batch: Batch, scores: str, metrics: Sequence[str]) -> None:
         kept = self.scheduler.read([scores]).get(scores)
         found = read_scores(kept, metrics, len(batch.questions))
-        for failure in found.failures:
-            self.ledger.fail("metric", f"{cell.label}: {failure.metric} of {failure.question}", failure.reason)
         questions = [self.inputs.questions[place] for place in batch.questions]
-        self._scores(cell, batch.questions, with_failures(found, questions, self._failed.get(cell.base.name, ())))
+        found = with_failures(found, questions, self._failed.get(cell.base.name, ()))
+        self._fail(cell, found)
+        self._scores(cell, batch.questions, found)
+
+    def _fail(self, cell: Cell, scores: Scores) -> None:
+        for failure in scores.failures:
+            self.ledger.fail("metric", f"{cell.label}: {failure.metric} of {failure.question}", failure.reason)
 
     def _scores(self, cell: Cell, places: Sequence[int], scores: Scores) -> None:
         questions = [self.inputs.questions[place] for place in places]

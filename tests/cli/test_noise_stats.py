@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ohr.results.reading import read_rows
-from ohr.store import Store
+from ohr.store import open_store
 
 pytestmark = pytest.mark.usefixtures("there")
 
@@ -46,18 +46,18 @@ def test_more_noise_has_longer_distances_and_more_commands(ohr_here):
 
 
 def test_a_folder_of_the_same_pages_has_the_same_statistics(ohr_here, there, tmp_path):
-    from ohr.graph.keys import Recipe
+    from ohr.graph.keys import Keys
     from ohr.inputs import read_inputs
     from ohr.spec.read import read_spec
 
     spec = read_spec(there / "small.yaml")
-    recipe = Recipe(spec, read_inputs(spec))
+    keys = Keys(spec, read_inputs(spec))
     for base in spec.knowledge_bases:
-        for document in recipe.inputs.documents:
+        for document in keys.inputs.documents:
             name = "gt" if base.name == "ground_truth" else base.name
             path = tmp_path / "retrieval_base" / name / f"{document.name}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
-            pages = Store(there / ".ohr").get(recipe.document(base, document))["pages"]
+            pages = open_store(there / ".ohr").get(keys.document(base, document, ()))["pages"]
             path.write_text(json.dumps([{"page_idx": page["index"], "text": page["text"]} for page in pages]))
     asked = [
         {
@@ -69,7 +69,7 @@ def test_a_folder_of_the_same_pages_has_the_same_statistics(ohr_here, there, tmp
             "evidence_context": list(q.evidence),
             "evidence_source": q.evidence_source,
         }
-        for q in recipe.inputs.questions
+        for q in keys.inputs.questions
     ]
     (tmp_path / "qas.json").write_text(json.dumps(asked))
     of_run, of_folder = told(ohr_here, "small"), told(ohr_here, tmp_path / "retrieval_base")
