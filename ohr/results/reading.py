@@ -35,7 +35,7 @@ def read_columns(path: Path, columns: Sequence[str] | None = None, **equal: Any)
         names = parquet.read_schema(path).names
         strings = [name for name in names if columns is None or name in columns]
         refuse_absent(path, names, [*(columns or ()), *equal])
-        return parquet.read_table(path, columns=columns, filters=chosen, read_dictionary=strings)
+        return parquet.read_table(path, columns=None if columns is None else list(columns), filters=chosen, read_dictionary=strings)
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None, **equal: Any) -> list[dict[str, Any]]:
