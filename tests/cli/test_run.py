@@ -99,7 +99,8 @@ def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here
     assert told["folder"] == finished[1].stdout.splitlines()[-1]
     assert told["calls"] == {}
     assert len(told["curve"]) == 3 * 3
-    assert told["curve"][0] | {"mean": 1.0} == {
+    first = told["curve"][0] | {"mean": 1.0, "ceiling": 1.0, "floor": 0.5}
+    assert first == {
         "noise": "ground_truth",
         "level": "",
         "r_noise": 0.0,
@@ -116,6 +117,11 @@ def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here
         "documents": 4,
         "failed": 0,
         "note": "points only",
+        "condition": "ground_truth",
+        "noise_type": "none",
+        "group": "all",
+        "floor": 0.5,
+        "ceiling": 1.0,
     }
 
 
@@ -211,9 +217,11 @@ def test_plot_of_no_run_says_how_to_find_one(ohr):
 
 def test_runs_are_listed(finished, there, ohr_here):
     (run,) = json.loads(ohr_here("runs", "--json").stdout)
-    assert run.keys() == {"name", "time", "questions", "failures", "path"}
-    assert (run["name"], run["failures"], run["path"]) == ("small", 0, finished[1].stdout.splitlines()[-1])
-    assert ohr_here("runs").stdout.splitlines()[0].split() == ["name", "time", "questions", "failures", "path"]
+    columns = ["name", "time", "status", "questions", "failures", "path"]
+    assert list(run) == columns
+    assert (run["name"], run["status"], run["failures"]) == ("small", "finished", 0)
+    assert run["path"] == finished[1].stdout.splitlines()[-1]
+    assert ohr_here("runs").stdout.splitlines()[0].split() == columns
 
 
 def test_a_damaged_run_is_told_and_the_others_listed(home, finished, ohr):

@@ -80,7 +80,7 @@ def test_scores_of_batches_are_those_of_all_questions():
 def test_the_dose_of_a_question_with_a_failed_page_is_what_was_measured():
     dose = QuestionDose(
         "q", damaged=False, lcs_kb=0.97, lcs_gt=1.0, damaged_content=None, term_survival=0.8, answer_survival=1.0
-    )  # noqa: E501
+    )
     scores = kb_scores([question(), question("other")], {"q": dose}, {"q"})
     assert [scores.values[name][0] for name in ("damaged", "lcs_kb", "term_survival", "answer_survival")] == [
         *(0.0, 0.97, 0.8, 1.0),
