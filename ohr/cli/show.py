@@ -46,10 +46,10 @@ def show(
     from ohr.results.reading import read_rows
 
     folder = locate(run, runs)
+    manifest = read_finished(folder)
     if analysis is not None:
         show_analysis(folder, analysis, as_json)
         return
-    manifest = read_finished(folder)
     headline, path = headlines(manifest), folder / "summary.parquet"
     rows = read_rows(path, by="evidence_source", group=ALL) if by is not By.EVIDENCE_SOURCE else []
     rows += read_rows(path, by=by.value)

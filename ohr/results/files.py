@@ -7,21 +7,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ohr.errors import DataError
+
 NEW = ".new-"
 """The beginning of the name of what is not finished."""
 
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Yield the path to write a file under; it gets its name, in place of an older one, when it is on the disk."""
+    """Yield the path to write a file under; it gets its name, in place of an older one, when it is on the disk.
+
+    Raises:
+        DataError: the file cannot be written; an older one stays as it was.
+    """
     new = path.with_name(f"{NEW}{path.name}")
     try:
         yield new
         synced(new)
         new.replace(path)
         synced(path.parent)
-    except BaseException:
+    except BaseException as error:
         new.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise DataError(f"{path}: cannot be written: {error.strerror}") from None
         raise
 
 

@@ -4,7 +4,6 @@ A question's score in a cell is its mean over the replicates that define it; it 
 it. A level's dose is the mean of its replicates' doses. Both hold everywhere.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan, nan
@@ -52,13 +51,16 @@ def derive(folder: Path, counts: Mapping[str, Counts]) -> None:
         DataError: a table cannot be read or written.
     """
     scores = ScoreTable(folder / "scores.parquet", Questions.read(folder))
-    doses = _level_doses(scores)
+    parts = {group: scores.questions.part("evidence_source", group) for group in GROUPS}
+    doses = {
+        place.condition: {group: level_dose(scores.read(place), part) for group, part in parts.items()}
+        for place in scores.of_stage("page")
+    }
     with Tables(folder, DERIVED) as tables:
         write_doses(scores, folder / "pages.parquet", counts, tables, "doses")
         rows: list[dict[str, Any]] = []
         for place in scores.places:
-            if place.stage != "reference":
-                rows += _summary(scores, place, doses.get(place.condition, {}))
+            rows += _summary(scores, place, doses.get(place.condition, {})) if place.stage != "reference" else []
             if len(rows) > _HELD:
                 tables.append_rows("summary", rows)
                 rows = []
@@ -95,16 +97,32 @@ def macro_over_domains(found: Breakdown) -> float:
     return float(np.mean(means)) if means else nan
 
 
+def _means(cell: CellScores, part: Part) -> list[float]:
+    """Average each metric over the questions that define it."""
+    means: list[float] = over_draws(np.take(cell.values, part.places, axis=1).T).tolist()
+    return means
+
+
+def _macro(values: Floats, part: Part) -> list[dict[str, float]]:
+    """Average the means of the domains, each with the same weight, of (metrics, n) values; nan is in no mean."""
+    defined = ~np.isnan(values)
+    size = int(part.domains.max()) + 1
+    counts = np.stack([np.bincount(part.domains, row, size) for row in defined])
+    sums = np.stack([np.bincount(part.domains, row, size) for row in np.where(defined, values, 0.0)])
+    means = over_draws(np.divide(sums, counts, out=np.full(sums.shape, nan), where=counts > 0).T)
+    domains = (counts > 0).sum(axis=1)
+    return [{"macro_mean": float(mean), "domains": int(found)} for mean, found in zip(means, domains, strict=True)]
+
+
 # --- doses ------------------------------------------------------------------------------------------------
 
 
-def doses_of(cell: CellScores, part: Part) -> list[Dose]:
-    """Return the dose of each replicate of a level for some of the questions, without that of its pages."""
-    nothing = dict.fromkeys(PAGE_PARTS, np.empty(0))
-    return [
-        aggregated(dict(zip(QUESTION_PARTS, draw[:, part.places], strict=True)), nothing)
-        for draw in cell.only(QUESTION_PARTS).draws.transpose(1, 0, 2)
-    ]
+def level_dose(cell: CellScores, part: Part) -> Dose:
+    """Return the dose of a level for some of the questions: the mean over its replicates, without that of its pages."""
+    draws, pages = cell.only(QUESTION_PARTS).draws.transpose(1, 0, 2), dict.fromkeys(PAGE_PARTS, np.empty(0))
+    return mean_dose(
+        [aggregated(dict(zip(QUESTION_PARTS, draw[:, part.places], strict=True)), pages) for draw in draws]
+    )
 
 
 def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], tables: Tables, table: str) -> None:
@@ -118,19 +136,22 @@ def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], t
         table: `doses`, or `attribution_doses`.
     """
     rows = []
-    for place in (place for place in scores.places if place.stage == "page"):
+    for place in scores.of_stage("page"):
         draws = scores.read(place).only(QUESTION_PARTS).draws.transpose(1, 0, 2)
         for draw, (base, replicate) in zip(draws, scores.bases(place), strict=True):
             held = read_columns(pages, [*PAGE_PARTS, "words"], kb=base)
             seen = {name: np.array(held[name].to_pylist(), dtype=float) for name in held.column_names}
             words, counted = int(seen.pop("words").sum()), counts.get(base, Counts())
+            about = {name: getattr(place, name) for name in ("condition", "noise", "knob", "knob_value")}
+            made = asdict(aggregated(dict(zip(QUESTION_PARTS, draw, strict=True)), seen))
+            density = 100 * counted.edits / words if words else 0.0
             row = {
                 "kb": base,
-                **{name: getattr(place, name) for name in ("condition", "noise", "knob", "knob_value")},
+                **about,
                 "replicate": replicate,
-                **asdict(aggregated(dict(zip(QUESTION_PARTS, draw, strict=True)), seen)),
+                **made,
                 **asdict(counted),
-                "edits_per_100_words": 100 * counted.edits / words if words else 0.0,
+                "edits_per_100_words": density,
             }
             rows.append(row)
     tables.append_rows(table, rows)
@@ -169,18 +190,7 @@ def _beside(scores: ScoreTable, place: Place, metrics: Sequence[str]) -> _Beside
     return _Beside(clean, floors, *(scores.read(asked[name]).only(metrics) for name in CEILINGS if name in asked))
 
 
-def _level_doses(scores: ScoreTable) -> dict[str, dict[str, dict[str, float]]]:
-    """Return r_noise and evidence loss of every condition by group of evidence sources: the mean of its replicates."""
-    found: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
-    for place in (place for place in scores.places if place.stage == "page"):
-        for group in GROUPS:
-            draws = doses_of(scores.read(place), scores.questions.part("evidence_source", group))
-            dose = mean_dose(draws)
-            found[place.condition][group] = {"r_noise": dose.r_noise, "evidence_loss": dose.evidence_loss}
-    return found
-
-
-def _summary(scores: ScoreTable, place: Place, doses: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:
+def _summary(scores: ScoreTable, place: Place, doses: Mapping[str, Dose]) -> list[dict[str, Any]]:
     """Average every metric of a cell, by evidence source with dose, loss, floor and ceiling, and by each other trait.
 
     Args:
@@ -188,21 +198,28 @@ def _summary(scores: ScoreTable, place: Place, doses: Mapping[str, Mapping[str, 
     """
     whole, questions = scores.read(place), scores.questions
     cell = whole.only([metric for metric in whole.metrics if not metric.endswith("_floor")])
-    beside = _beside(scores, place, cell.metrics)
-    spreads = [_spread(draws) for draws in cell.draws]
+    beside, spreads = _beside(scores, place, cell.metrics), [_spread(draws) for draws in cell.draws]
     rows: dict[str, list[dict[str, Any]]] = {metric: [] for metric in cell.metrics}
     for trait, group in _groups(questions):
-        part = questions.part(trait, group)
-        if not part.places.size:
-            continue
-        made = _compared(cell, beside, part) if trait == "evidence_source" else _alone(cell, part)
-        level = {**doses.get(group, {}), **{f"kb_{name}": value for name, value in doses.get(ALL, {}).items()}}
-        for metric, row, spread in zip(cell.metrics, made, spreads, strict=True):
+        part, by_source = questions.part(trait, group), trait == "evidence_source"
+        made = _of_group(cell, beside if by_source else None, part) if part.places.size else []
+        for metric, row, spread in zip(cell.metrics if made else (), made, spreads, strict=False):
             about = {**place._asdict(), "metric": metric, "by": trait, "group": group, **_NOTHING, **row}
-            if trait == "evidence_source":
-                about |= {"evidence_source": group, "replicate_sd": spread if group == ALL else nan, **level}
+            if by_source:
+                about |= {"evidence_source": group, "replicate_sd": spread if group == ALL else nan}
+                about |= {name: getattr(doses[group], name) for name in _AXES if group in doses}
+                about |= {f"kb_{name}": getattr(doses[ALL], name) for name in _AXES if ALL in doses}
             rows[metric].append(about)
     return [row for metric in cell.metrics for row in rows[metric]]
+
+
+_AXES = ("r_noise", "evidence_loss")
+_NOTHING: Mapping[str, Any] = {
+    "evidence_source": None,
+    **dict.fromkeys(("replicate_sd", *_AXES, *(f"kb_{name}" for name in _AXES)), nan),
+    **dict.fromkeys(("lost", "lost_low", "lost_high", "lost_detectable", "floor", "ceiling"), nan),
+}
+"""What rows by other traits than the evidence source leave out."""
 
 
 def _groups(questions: Questions) -> list[tuple[str, str]]:
@@ -211,65 +228,28 @@ def _groups(questions: Questions) -> list[tuple[str, str]]:
     return [("evidence_source", g) for g in GROUPS] + [pair for pair in others if len(questions.groups(pair[0])) > 1]
 
 
-_NOTHING: Mapping[str, Any] = {
-    "evidence_source": None,
-    **dict.fromkeys(("replicate_sd", "r_noise", "evidence_loss", "kb_r_noise", "kb_evidence_loss"), nan),
-    **dict.fromkeys(("lost", "lost_low", "lost_high", "lost_detectable", "floor", "ceiling"), nan),
-}
-"""What rows by other traits than the evidence source leave out."""
-
-
-def _alone(cell: CellScores, part: Part, made: Sequence[Estimate] | None = None) -> list[dict[str, Any]]:
-    """Return the means of one group, a row per metric."""
-    values = np.take(cell.values, part.places, axis=1)
-    return [
+def _of_group(cell: CellScores, beside: _Beside | None, part: Part) -> list[dict[str, Any]]:
+    """Return the means of one group, a row per metric; with losses, floors and ceilings where something is beside."""
+    values, count = np.take(cell.values, part.places, axis=1), len(cell.metrics)
+    failed = cell.failed[:, part.places].sum(axis=1).tolist()
+    clean = beside.clean if beside else None
+    # what noise took is estimated question by question, in one table with the means
+    table = np.concatenate([values, np.take(clean.values, part.places, axis=1) - values]) if clean else values
+    within = [SCORES] * count + [DIFFERENCES] * (len(table) - count)
+    made = clustered_means(table, part.clusters, failed + [0] * (len(table) - count), within=within)
+    rows: list[dict[str, Any]] = [
         {**{name: getattr(estimate, name) for name in Estimate.__slots__}, **macro, "replicates": cell.draws.shape[1]}
-        for estimate, macro in zip(made or estimates(cell, part), _macro(values, part), strict=True)
+        for estimate, macro in zip(made[:count], _macro(values, part), strict=True)
     ]
-
-
-def _compared(cell: CellScores, beside: _Beside, part: Part) -> list[dict[str, Any]]:
-    """Return the means of one group with what noise took of each, floor and ceiling."""
-    count = len(cell.metrics)
-    made, lost = _with_losses(cell, beside.clean, part) if beside.clean else (estimates(cell, part), ())
-    rows = _alone(cell, part, made)
-    for row, found in zip(rows, lost, strict=False):
-        row |= {"lost": found.mean, "lost_low": found.low, "lost_high": found.high}
-        row["lost_detectable"] = minimum_detectable_effect(found.se, found.df)
-    floors = [_means(floor, part) for floor in beside.floors]
-    ceilings = _means(beside.ceiling, part) if beside.ceiling else [nan] * count
+    for row, lost in zip(rows, made[count:], strict=False):
+        row |= {"lost": lost.mean, "lost_low": lost.low, "lost_high": lost.high}
+        row["lost_detectable"] = minimum_detectable_effect(lost.se, lost.df)
+    floors = [_means(floor, part) for floor in beside.floors] if beside else []
+    ceilings = _means(beside.ceiling, part) if beside and beside.ceiling else [nan] * count
     for number, (row, ceiling) in enumerate(zip(rows, ceilings, strict=True)):
         known = [floor[number] for floor in floors if not isnan(floor[number])]
         row |= {"floor": max(known, default=nan), "ceiling": ceiling}
     return rows
-
-
-def _with_losses(cell: CellScores, clean: CellScores, part: Part) -> tuple[list[Estimate], list[Estimate]]:
-    """Estimate each metric, and its loss against the clean cell question by question, in one table."""
-    values = np.concatenate([cell.values, clean.values - cell.values])[:, part.places]
-    count = len(cell.metrics)
-    failed = [*cell.failed[:, part.places].sum(axis=1).tolist(), *[0] * count]
-    made = clustered_means(values, part.clusters, failed, within=[SCORES] * count + [DIFFERENCES] * count)
-    return made[:count], made[count:]
-
-
-def _means(cell: CellScores, part: Part) -> list[float]:
-    """Average each metric over the questions that define it."""
-    means: list[float] = over_draws(np.take(cell.values, part.places, axis=1).T).tolist()
-    return means
-
-
-def _macro(values: Floats, part: Part) -> list[dict[str, float]]:
-    """Average the means of the domains, each with the same weight, of (metrics, n) values; nan is in no mean."""
-    defined = ~np.isnan(values)
-    size = int(part.domains.max()) + 1
-    counts = np.stack([np.bincount(part.domains, row, size) for row in defined])
-    sums = np.stack([np.bincount(part.domains, row, size) for row in np.where(defined, values, 0.0)])
-    means = np.divide(sums, counts, out=np.full(sums.shape, nan), where=counts > 0)
-    return [
-        {"macro_mean": float(mean), "domains": int(found)}
-        for mean, found in zip(over_draws(means.T), (counts > 0).sum(axis=1), strict=True)
-    ]
 
 
 def _spread(draws: Floats) -> float:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,16 +28,13 @@ def read_columns(path: Path, columns: Sequence[str] | None = None, **equal: Any)
     from pyarrow import parquet
 
     with reading(path):
-        wanted = [
-            pc.is_null(pc.field(name)) if value is None else pc.field(name) == value for name, value in equal.items()
-        ]
-        chosen = wanted[0] if wanted else None
-        for condition in wanted[1:]:
-            chosen = chosen & condition
-        names = parquet.read_schema(path).names
-        strings = [name for name in names if columns is None or name in columns]
-        refuse_absent(path, names, [*(columns or ()), *equal])
-        return parquet.read_table(path, columns=None if columns is None else list(columns), filters=chosen, read_dictionary=strings)
+        known = parquet.read_schema(path).names
+        refuse_absent(path, known, [*(columns or ()), *equal])
+        names = known if columns is None else list(columns)
+        fields = ((pc.field(name), value) for name, value in equal.items())
+        wanted = [pc.is_null(field) if value is None else field == value for field, value in fields]
+        rows = reduce(and_, wanted) if wanted else None
+        return parquet.read_table(path, columns=names, filters=rows, read_dictionary=names)
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None, **equal: Any) -> list[dict[str, Any]]:

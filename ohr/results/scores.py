@@ -208,6 +208,10 @@ class ScoreTable:
         """Every cell, in the order in which they were written."""
         return list(self._groups)
 
+    def of_stage(self, stage: str) -> list[Place]:
+        """Every cell of a stage."""
+        return [place for place in self._groups if place.stage == stage]
+
     @cached_property
     def pipelines(self) -> Mapping[tuple[str | None, ...], Sequence[Place]]:
         """The cells of each pipeline."""

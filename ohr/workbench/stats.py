@@ -39,7 +39,7 @@ def of_run(folder: Path) -> list[Stats]:
         DataError: a table is missing or damaged, as in runs of older versions.
     """
     scores, found = ScoreTable(folder / "scores.parquet", Questions.read(folder)), []
-    for place in (place for place in scores.places if place.stage == "page"):
+    for place in scores.of_stage("page"):
         draws: dict[str, list[Dose]] = defaultdict(list)
         pages: dict[str, list[Floats]] = defaultdict(list)
         commands, edits, redundant = Counter[str](), Counter[str](), 0

@@ -28,7 +28,7 @@ def r_noise(folder: Path) -> list[Row]:
     scores = _scores(folder)
     found: list[Row] = []
     sources: list[str] = [source for source in SOURCES if source in scores.questions.groups("evidence_source")]
-    for place in (place for place in scores.places if place.stage == "page"):
+    for place in scores.of_stage("page"):
         whole = _estimate(scores, place, "damaged", ALL)
         means = {source: _estimate(scores, place, "damaged", source).mean for source in sources}
         bounds = {"r_noise": whole.mean, "low": whole.low, "high": whole.high}
@@ -44,7 +44,7 @@ def formatting_lcs(folder: Path) -> list[Row]:
     protocol = read_finished(folder)["protocol"]
     scores, found = _scores(folder), []
     asked: dict[str, Row] = {row["question_id"]: row for row in read_rows(folder / "questions.parquet", _EVIDENCE)}
-    for place in (place for place in scores.places if place.stage == "retrieval"):
+    for place in scores.of_stage("retrieval"):
         cell = scores.read(place).only([protocol["retrieval"]])
         draws = np.stack([_again(folder, base, place, asked, protocol) for base, _ in scores.bases(place)])
         # what failed scores 0 again, unless it is undefined

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from itertools import product
 from math import nan
@@ -6,7 +8,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from ohr.errors import DataError
-from ohr.report.figures.curves import DPI, WIDTH, draw
+from ohr.report.figures.curves import DPI, INDEX, WIDTH, draw, figures
 
 pytest.importorskip("matplotlib")
 
@@ -114,3 +116,66 @@ def test_a_folder_that_is_no_run_is_left_alone(tmp_path):
     with pytest.raises(DataError):
         draw(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def marks(paths):
+    return {path.name: path.stat().st_mtime_ns for path in paths}
+
+
+def test_whole_figures_are_not_drawn_again(tables, tmp_path):
+    folder = tables.write(tmp_path, [tables.row()])
+    drawn = figures(folder)
+    before = marks(drawn)
+    assert figures(folder) == drawn
+    assert marks(drawn) == before
+    assert {path.name for path in (folder / "figures").iterdir()} == {INDEX, *before}
+
+
+@pytest.mark.parametrize("harm", ["cut", "gone", "flipped", "no index", "cut index", "odd index", "earlier version"])
+def test_figures_that_are_not_whole_are_drawn_again(tables, tmp_path, harm):
+    folder = tables.write(tmp_path, [tables.row()])
+    drawn = figures(folder)
+    content, index = [path.read_bytes() for path in drawn], folder / "figures" / INDEX
+    match harm:
+        case "cut":
+            drawn[0].write_bytes(content[0][:5000])
+        case "gone":
+            drawn[-1].unlink()
+        case "flipped":
+            drawn[0].write_bytes(content[0].replace(b"svg", b"gvs", 1))
+        case "no index":
+            index.unlink()
+            drawn[0].write_bytes(content[0][:5000])
+        case "cut index":
+            index.write_bytes(index.read_bytes()[:-9])
+        case "odd index":
+            index.write_text('{"ohr": "0", "files": 7}')
+        case "earlier version":
+            index.write_text(index.read_text().replace('"ohr": "', '"ohr": "0.0.'))
+    before = marks(drawn[:-1] if harm == "gone" else drawn)
+    assert figures(folder) == drawn
+    assert [path.read_bytes() for path in drawn] == content
+    assert all(path.stat().st_mtime_ns > before.get(path.name, 0) for path in drawn)
+
+
+SHORT_OF_SPACE = """
+import resource, sys
+from pathlib import Path
+from ohr.errors import DataError
+from ohr.report.figures.curves import draw
+resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
+try:
+    draw(Path(sys.argv[1]))
+except DataError as error:
+    print(error)
+"""
+
+
+def test_a_figure_for_which_there_is_no_room_leaves_the_old_one(tables, tmp_path):
+    folder = tables.write(tmp_path, [tables.row()])
+    drawn = draw(folder)
+    before = [path.read_bytes() for path in drawn]
+    told = subprocess.check_output([sys.executable, "-c", SHORT_OF_SPACE, folder], text=True)
+    assert told == f"{drawn[0]}: cannot be written: File too large\n"
+    assert [path.read_bytes() for path in drawn] == before
+    assert not [path for path in (folder / "figures").iterdir() if path.name.startswith(".new-")]
