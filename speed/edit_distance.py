@@ -55,7 +55,7 @@ def main(seconds: float, base: str, domains: tuple[str, ...] | None) -> None:
     once = tasks(base, domains)
     first, _ = timed(once, 1)
     work = once * max(1, round(seconds / first + 0.5))
-    print(f"{sum(len(task.truth) for task in work)} page pairs of {base}, {len(work) // len(once)} times the same")
+    print(f"{sum(len(truth) for truth, _ in work)} page pairs of {base}, {len(work) // len(once)} times the same")
     found = {workers: timed(work, workers) for workers in (1, 2)}
     for workers, (wall, used) in found.items():
         print(f"{workers} worker{'s' * (workers > 1)}: {wall:6.2f} s, {used:6.2f} s CPU")

@@ -45,7 +45,7 @@ KINDS = ("kill", "kill group", "term", "kill worker", "interrupt twice")
 
 
 def start(home: Path, workers: int) -> subprocess.Popen[bytes]:
-    command = [OHR, "run", "spec.yaml", "--trust-plugins", "--workers", str(workers)]
+    command = [str(OHR), "run", "spec.yaml", "--trust-plugins", "--workers", str(workers)]
     with (home / "output.txt").open("ab") as output:
         return subprocess.Popen(command, cwd=home, stdout=output, stderr=output, start_new_session=True)
 

@@ -13,12 +13,14 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 os.environ |= {"RAY_AUTH_MODE": "disabled", "OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"}
 
 from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster
 
+from ohr.engine.executors.base import Executor
 from ohr.engine.executors.local import Local
 from ohr.engine.executors.ray import Ray
 from ohr.results.reading import read_rows
@@ -40,8 +42,8 @@ TABLES = ("scores", "hits", "texts", "pages", "failures")
 
 
 def study(
-    folder: Path, name: str, executor: object, store: str, documents: int
-) -> tuple[float, dict[str, object], int]:
+    folder: Path, name: str, executor: Executor, store: str, documents: int
+) -> tuple[float, dict[str, list[dict[str, Any]]], int]:
     (folder / "spec.yaml").write_text(SPEC.format(documents=documents))
     spec = read_spec(folder / "spec.yaml")
     began = time.perf_counter()

@@ -11,12 +11,14 @@ for each writing process; a reader scans them once for keys. LMDB is needed only
 import multiprocessing
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from math import isnan
 from pathlib import Path
 from statistics import median
 from tempfile import NamedTemporaryFile, TemporaryDirectory
@@ -119,7 +121,8 @@ class Arrow:
     def __init__(self, folder: Path) -> None:
         import pyarrow
 
-        self.arrow, self.folder, self.writer = pyarrow, folder, None
+        self.arrow, self.folder = pyarrow, folder
+        self.writer: Any = None
         self.index: dict[str, tuple[Any, int]] = {}
         for segment in sorted(folder.glob("*.arrow")):
             for batch in self.batches(segment):
@@ -179,46 +182,48 @@ def write(name: str, folder: Path, given: Mapping[str, Any], size: int) -> None:
         store.put(part)
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    began = perf_counter()
+def timed(work: Callable[[], Any], count: int) -> tuple[tuple[float, float], Any]:
+    """Return microseconds a value, by the clock and of CPU time, child processes included."""
+    began, before = perf_counter(), cpu()
     result = work()
-    return perf_counter() - began, result
+    return ((perf_counter() - began) / count * 1e6, (cpu() - before) / count * 1e6), result
 
 
-def on_disk(folder: Path) -> tuple[int, float]:
-    sizes = [path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file()]
-    return len(sizes), sum(sizes) / 1e6
+def cpu() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def measure(name: str, given: dict[str, Any], top: Path) -> dict[str, float]:
-    """Microseconds a value, files and megabytes, of one contestant."""
-    found: dict[str, float] = {}
-    if name == "files":
-        given = dict(list(given.items())[: len(given) // 10])
-    few = dict(list(given.items())[: len(given) // 10]) if name == "lmdb-sync" else given
-    found["put 1"] = timed(lambda: write(name, top / "one", few, 1))[0] / len(few)
-    found["put 256"] = timed(lambda: write(name, top / "many", given, BATCH))[0] / len(given)
-    order = random.Random(2).sample(list(given), len(given))
-    seconds, there = timed(lambda: CONTESTANTS[name](top / "many").has(order))
-    assert len(there) == len(given)
-    found["has"] = seconds / len(given)
-    seconds, read = timed(lambda: CONTESTANTS[name](top / "many").get(order))
-    assert read == given
-    found["get"] = seconds / len(given)
+def write_twice(name: str, folder: Path, given: Mapping[str, Any]) -> None:
+    """Write half of the values in each of two processes at once."""
     halves = [dict(list(given.items())[place::2]) for place in range(2)]
-    spawn = multiprocessing.get_context("fork")
-    both = [spawn.Process(target=write, args=(name, top / "two", half, BATCH)) for half in halves]
-    began = perf_counter()
+    fork = multiprocessing.get_context("fork")
+    both = [fork.Process(target=write, args=(name, folder, half, BATCH)) for half in halves]
     for process in both:
         process.start()
     for process in both:
         process.join()
-    found["two at once"] = (perf_counter() - began) / len(given)
     assert [process.exitcode for process in both] == [0, 0]
+
+
+def measure(name: str, given: dict[str, Any], top: Path) -> dict[str, tuple[float, float]]:
+    """Measure one contestant."""
+    tenth = dict(list(given.items())[: len(given) // 10])
+    given = tenth if name == "files" else given
+    few = tenth if name == "lmdb-sync" else given
+    order, found = random.Random(2).sample(list(given), len(given)), {}
+    found["put, each alone"], _ = timed(lambda: write(name, top / "one", few, 1), len(few))
+    found["put by 256"], _ = timed(lambda: write(name, top / "many", given, BATCH), len(given))
+    found["has_many"], there = timed(lambda: CONTESTANTS[name](top / "many").has(order), len(given))
+    assert len(there) == len(given)
+    found["get_many"], read = timed(lambda: CONTESTANTS[name](top / "many").get(order), len(given))
+    assert read == given
+    found["put by 256, two processes"], _ = timed(lambda: write_twice(name, top / "two", given), len(given))
     assert len(CONTESTANTS[name](top / "two").has(given)) == len(given)
-    found = {what: seconds * 1e6 for what, seconds in found.items()}
-    found["opening, ms"] = timed(lambda: CONTESTANTS[name](top / "many").has(order[:1]))[0] * 1e3
-    found["files for 1,000"], found["kB a value"] = (part / len(given) * 1000 for part in on_disk(top / "many"))
+    found["open and look for one"], _ = timed(lambda: CONTESTANTS[name](top / "many").has(order[:1]), 1)
+    sizes = [path.stat().st_blocks * 512 for path in (top / "many").rglob("*") if path.is_file()]
+    found["files"] = (float("nan"), len(sizes))
+    found["bytes a value"] = (float("nan"), sum(sizes) / len(given))
     return found
 
 
@@ -262,30 +267,40 @@ def flipped(name: str, given: dict[str, Any], top: Path, rng: random.Random) -> 
     return whole, f"{found[-1]} lost" if found[-1] >= 0 else "reader died"
 
 
-def main(count: int, rounds: int, names: Sequence[str]) -> None:
+def table(count: int, rounds: int, names: Sequence[str]) -> None:
+    """Print the medians of several rounds."""
     given = values(count)
-    size = sum(len(dump(value)) for value in given.values()) / 1e6
-    print(f"{count:,} values, {size:.0f} MB as JSON, {rounds} rounds, medians; microseconds a value\n")
-    runs: dict[str, list[dict[str, float]]] = {name: [] for name in names}
-    ends = {}
-    for turn in range(rounds):
+    print(
+        f"{count:,} values, {rounds} rounds, medians: microseconds by the clock / of CPU time (ratio of the latter)\n"
+    )
+    runs: dict[str, list[dict[str, tuple[float, float]]]] = {name: [] for name in names}
+    for _ in range(rounds):
         for name in names:
-            with TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
+            with TemporaryDirectory() as folder:
                 runs[name].append(measure(name, given, Path(folder)))
-                if turn == 0:
-                    small = dict(list(given.items())[: min(count, 20_000)])
-                    shutil.rmtree(Path(folder) / "many")
-                    write(name, Path(folder) / "many", small, BATCH)
-                    rng = random.Random(3)
-                    ends[name] = (killed(name, small, Path(folder), rng), *flipped(name, small, Path(folder), rng))
-    medians = {name: {what: median(run[what] for run in runs[name]) for what in runs[name][0]} for name in names}
-    first = medians[names[0]]
+            print(f"  {name}: {runs[name][-1]}", file=sys.stderr, flush=True)
     print("| | " + " | ".join(names) + " |\n|" + "---|" * (len(names) + 1))
-    for what in first:
-        cells = [f"{medians[name][what]:,.3g} ({medians[name][what] / first[what]:.2f})" for name in names]
+    for what in runs[names[0]][0]:
+        pairs = [[median(run[what][place] for run in runs[name]) for place in range(2)] for name in names]
+        cells = [
+            ("" if isnan(first) else f"{first:,.0f} / ") + f"{second:,.0f} ({second / pairs[0][1]:.2f})"
+            for first, second in pairs
+        ]
         print(f"| {what} | " + " | ".join(cells) + " |")
-    for place, what in enumerate((f"{KILLS} kills", f"{FLIPS} bit flips", "cut to half")):
-        print(f"| {what} | " + " | ".join(ends[name][place] for name in names) + " |")
+
+
+def harm(count: int, names: Sequence[str]) -> None:
+    """Print what kills and damage cost."""
+    given = values(count)
+    print(
+        f"\n| {count:,} values | {KILLS} kills | {FLIPS} bit flips, values lost | file cut to half |\n|---|---|---|---|"
+    )
+    for name in names:
+        with TemporaryDirectory() as folder:
+            write(name, Path(folder) / "many", given, BATCH)
+            rng = random.Random(3)
+            ends = (killed(name, given, Path(folder), rng), *flipped(name, given, Path(folder), rng))
+        print(f"| {name} | " + " | ".join(ends) + " |", flush=True)
 
 
 if __name__ == "__main__":
@@ -300,4 +315,6 @@ if __name__ == "__main__":
         assert all(wanted[key] == value for key, value in read.items())
         print(len(wanted) - len(read))
     else:
-        main(int((sys.argv[1:2] or ["100000"])[0]), int((sys.argv[2:3] or ["3"])[0]), sys.argv[3:] or list(CONTESTANTS))
+        chosen = sys.argv[3:] or list(CONTESTANTS)
+        table(int((sys.argv[1:2] or ["100000"])[0]), int((sys.argv[2:3] or ["3"])[0]), chosen)
+        harm(10_000, chosen)

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def write(folder: Path, levels: int, questions: int, documents: int) -> int:
                 for start in range(0, questions, 2000):
                     part = slice(start, start + 2000)
                     count = len(names[part])
-                    columns = {column: values[part] * len(metrics) for column, values in held.items()}
+                    columns: dict[str, Any] = {column: each[part] * len(metrics) for column, each in held.items()}
                     values = rng.random(count * len(metrics)).round()
                     columns |= {"question_id": names[part] * len(metrics), "multi_page": False, "status": "ok"}
                     columns |= {"metric": [metric for metric in metrics for _ in range(count)], "value": values}
@@ -83,11 +84,5 @@ if __name__ == "__main__":
             )
         case _:
             print("limits: 2 s for 20 levels of 24 questions; 300 MB, and no more for 1,000,000 rows than for 10,000")
-            for levels, questions, documents in (
-                (5, 24, 12),
-                (20, 24, 12),
-                (20, 480, 60),
-                (20, 2300, 136),
-                (200, 230, 60),
-            ):
-                measure(levels, questions, documents)
+            for size in ((5, 24, 12), (20, 24, 12), (20, 480, 60), (20, 2300, 136), (200, 230, 60)):
+                measure(*size)

@@ -53,6 +53,7 @@ class Database:
         self._root = root
         self._place = str(root)
         self.path = root / FOLDER / FILE
+        self._log = self.path.with_name(f"{FILE}-wal")
         self._id: str | None = None  # of the store that this process has seen; another one must not take its place
         self._start()
 
@@ -182,12 +183,12 @@ class Database:
             if os.access(self.path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
                 raise
         # without the log's index, which only a writer can make, SQLite reads a database only if nobody changes it
-        log = _log_of(self.path)
-        return _connection(self.path, "mode=ro" if is_file(log) and log.stat().st_size else "mode=ro&immutable=1")
+        unread = is_file(self._log) and self._log.stat().st_size
+        return _connection(self.path, "mode=ro" if unread else "mode=ro&immutable=1")
 
     def _stamps(self) -> tuple[object, ...]:
         """Name the files that the paths lead to: a deleted file is written on by a process that has it open."""
-        return _stamp(self.path), _stamp(_log_of(self.path))
+        return _stamp(self.path), _stamp(self._log)
 
     def _moved(self) -> bool:
         return self._stamps() != self._stamp
@@ -261,10 +262,6 @@ def _connection(path: Path, options: str) -> tuple[sqlite3.Connection, dict[str,
     except BaseException:
         db.close()
         raise
-
-
-def _log_of(path: Path) -> Path:
-    return path.with_name(path.name + "-wal")
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

@@ -10,7 +10,8 @@ from fsspec.registry import known_implementations
 from ohr.errors import MissingExtra, StoreError
 from ohr.store import open_store
 
-elsewhere = pytest.mark.parametrize("place", ["disk", "memory", "s3"], indirect=True)
+everywhere = pytest.mark.parametrize("place", ["disk", "memory", "s3"], indirect=True)
+elsewhere = pytest.mark.parametrize("place", ["disk", "memory"], indirect=True)
 
 
 def fill(folder):
@@ -29,7 +30,7 @@ def second_machine(place, tmp_path, monkeypatch):
     return opened
 
 
-@elsewhere
+@everywhere
 def test_a_folder_travels_to_another_machine(store, second_machine, tmp_path):
     store.put_folder("index", fill)
     path = second_machine().folder("index")
@@ -90,7 +91,7 @@ def test_what_the_store_says_about_itself_is_mended_when_it_is_damaged(place, st
     assert store.get("key") == 2
 
 
-@elsewhere
+@everywhere
 def test_damaged_pins_keep_everything_until_they_are_dropped(store):
     store.put("key", 1)
     store.pin("run", ["key"])
