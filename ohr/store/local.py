@@ -15,7 +15,7 @@ from ohr.store.database import DAMAGED, Database
 from ohr.store.folders import NEW, Folders, measured, remove
 from ohr.store.objects import Objects
 from ohr.store.protocol import DAY, Entry, Store
-from ohr.store.reasons import explained
+from ohr.store.reasons import Damaged, explained
 
 T = TypeVar("T")
 
@@ -23,7 +23,10 @@ _MANY = 500
 """Keys in one statement: SQLite before 3.32 takes 999."""
 
 _VALUES = "SELECT key, value, digest, used FROM objects WHERE key IN"
-_LISTED = "SELECT n, key, length(value) + 96, used FROM objects WHERE n > ? ORDER BY n LIMIT 500"
+_LISTED = (
+    "SELECT n, key, coalesce(length(value), 0) + 96, coalesce(CAST(used AS INTEGER), 0) FROM objects "
+    "WHERE n > ? AND typeof(key) = 'text' ORDER BY n LIMIT 500"  # damaged rows may hold anything
+)
 
 
 class LocalStore(Store):
@@ -51,7 +54,7 @@ class LocalStore(Store):
     def has_many(self, keys: Collection[str]) -> set[str]:
         """See Store."""
         wanted = {checked_key(key) for key in keys}
-        found = {row[0] for row in self._rows("SELECT key FROM objects WHERE key IN", wanted)} & wanted
+        found = {row[0] for row in self._rows("SELECT key FROM objects WHERE key IN", wanted)}
         with explained(self.url, "read"):
             return found | self._objects.has(wanted - found)
 
@@ -240,10 +243,17 @@ class LocalStore(Store):
 
 
 def _chosen(db: sqlite3.Connection, statement: str, keys: Collection[str]) -> list[tuple[Any, ...]]:
-    """Fetch the rows of keys; `statement` ends with IN."""
-    return [
-        row for some in _parts(sorted(keys)) for row in db.execute(f"{statement} ({', '.join('?' * len(some))})", some)
-    ]
+    """Fetch the rows of keys; `statement` chooses the key first, and ends with IN.
+
+    Raises:
+        Damaged: a row is found under the key of another.
+    """
+    rows: list[tuple[Any, ...]] = []
+    for some in _parts(sorted(keys)):
+        rows += db.execute(f"{statement} ({', '.join('?' * len(some))})", some)
+    if not {row[0] for row in rows} <= set(keys):
+        raise Damaged("a value is found under another's key")
+    return rows
 
 
 def _parts(things: Iterable[T]) -> Iterator[list[T]]:
