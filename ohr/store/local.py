@@ -22,7 +22,12 @@ T = TypeVar("T")
 _MANY = 500
 """Keys in one statement: SQLite before 3.32 takes 999."""
 
+_KEYS = "SELECT key FROM objects WHERE key IN"
 _VALUES = "SELECT key, value, digest, used FROM objects WHERE key IN"
+_PUT = (
+    "INSERT INTO objects (key, value, digest, used) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE "
+    "SET value = excluded.value, digest = excluded.digest, used = excluded.used"
+)
 _LISTED = (
     "SELECT n, key, coalesce(length(value), 0) + 96, coalesce(CAST(used AS INTEGER), 0) FROM objects "
     "WHERE n > ? AND typeof(key) = 'text' ORDER BY n LIMIT 500"  # damaged rows may hold anything
@@ -54,7 +59,7 @@ class LocalStore(Store):
     def has_many(self, keys: Collection[str]) -> set[str]:
         """See Store."""
         wanted = {checked_key(key) for key in keys}
-        found = {row[0] for row in self._rows("SELECT key FROM objects WHERE key IN", wanted)}
+        found = {row[0] for row in self._rows(_KEYS, wanted)}
         with explained(self.url, "read"):
             return found | self._objects.has(wanted - found)
 
@@ -85,13 +90,13 @@ class LocalStore(Store):
         for key, value in values.items():
             payload = dump(value)
             rows.append((checked_key(key), payload, digest(key, payload), now))
-        self._db.write(
-            lambda db: db.executemany(
-                "INSERT INTO objects (key, value, digest, used) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE "
-                "SET value = excluded.value, digest = excluded.digest, used = excluded.used",
-                rows,
-            )
-        )
+
+        def work(db: sqlite3.Connection) -> None:
+            db.executemany(_PUT, rows)
+            if {row[0] for row in _chosen(db, _KEYS, values)} != values.keys():
+                raise Damaged("a value that was just written cannot be found")
+
+        self._db.write(work)
 
     def folder(self, key: str) -> Path | None:
         """See Store."""
