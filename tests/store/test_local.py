@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -140,6 +141,21 @@ def test_a_damaged_page_costs_its_values_and_pins_stay(file, store, caplog):
     assert f"{len(found)} values could be read and kept" in told
     (aside,) = file.parents[1].glob("damaged-*")
     assert (aside / file.name).is_file()
+
+
+@pytest.mark.parametrize("where", ["index", "table"])
+@pytest.mark.parametrize("other", [b"key0080", b"kex0200"])
+def test_a_key_that_is_damaged_hides_no_value_that_is_written_later(file, store, where, other):
+    store.put_many(MANY)
+    closed(store)
+    content = file.read_bytes()
+    (in_table,) = (found.start() for found in re.finditer(rb'key0200(?=\{"n":200,)', content))
+    (in_index,) = (found.start() for found in re.finditer(rb"key0200(?!\{)", content))
+    place = {"index": in_index, "table": in_table}[where]
+    file.write_bytes(content[:place] + other + content[place + len(other) :])
+    assert all(MANY[key] == value for key, value in store.get_many(MANY).items())
+    store.put_many(MANY)
+    assert store.get_many(MANY) == MANY
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"no database" * 1000, b"SQLite format 3\0" + bytes(5000)])
