@@ -3,7 +3,9 @@
 import logging
 import shutil
 import sqlite3
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,3 +99,39 @@ def place(request, tmp_path) -> Place:
 def store(place) -> Store:
     """A store in that place, in which nothing was written yet."""
     return place.open()
+
+
+@pytest.fixture
+def root(place) -> Path:
+    """The folder of a local store."""
+    return Path(place.url)
+
+
+@pytest.fixture
+def file(root) -> Path:
+    """The database of a local store."""
+    return root / "values" / "values.sqlite"
+
+
+@pytest.fixture
+def many() -> dict[str, object]:
+    """Values that take some fifty pages of a database."""
+    return {f"key{n:04}": {"n": n, "filler": "x" * 700} for n in range(300)}
+
+
+@pytest.fixture
+def settled() -> Callable[[Store], None]:
+    """Let SQLite bring the log of a local store into its database, as at the end of a process."""
+    return lambda store: store._db.close()
+
+
+@pytest.fixture
+def run() -> Callable[..., str]:
+    """Run Python in a process of its own; returns what it prints."""
+    head = "import sys\nfrom ohr.errors import StoreError\nfrom ohr.store import open_store\n"
+
+    def started(code: str, *words: object) -> str:
+        command = [sys.executable, "-c", head + code, *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    return started

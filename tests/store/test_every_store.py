@@ -67,6 +67,9 @@ def test_an_absent_value_is_left_out_and_looking_makes_nothing(store):
     assert store.has_many([KEY]) == set()
     assert store.folder(KEY) is None
     assert not store.exists()
+    assert (store.get_many([]), store.has_many([]), store.claim([])) == ({}, set(), set())
+    store.put_many({})
+    assert list(store.entries()) == []
 
 
 @every(*QUICK)
