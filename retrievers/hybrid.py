@@ -73,7 +73,7 @@ class HybridIndex:
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the parts have to tell."""
+        """Warnings of the parts."""
         return notes_of(self.retriever.retrievers, self.indices)
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:

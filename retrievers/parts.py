@@ -1,4 +1,4 @@
-"""Retrievers inside retrievers: read from YAML like any other, identified, and indexed with their like."""
+"""Retrievers inside retrievers: read from YAML like any other, identified, and indexed together."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
@@ -32,12 +32,12 @@ Part = Annotated[
 
 
 def part_identity(part: Retriever) -> list[Any]:
-    """Give what decides a part's results."""
+    """Return what decides a part's results."""
     return identity(part, ("top_k",))
 
 
 def index_parts(parts: Sequence[Retriever], pages: Iterable[PageView]) -> tuple[list[Index], list[Chunk]]:
-    """Index pages with several retrievers, of which some read images and some the pages' text; also gives the text."""
+    """Index pages with several retrievers, of which some read images and some the pages' text; also return the text."""
     seen: list[Chunk] = []
 
     def noted() -> Iterator[PageView]:
@@ -63,7 +63,7 @@ def joint_resources(*resources: Resources) -> Resources:
 
 
 def notes_of(parts: Sequence[Retriever], indices: Sequence[Index]) -> tuple[str, ...]:
-    """Gather what the parts' indices have to tell."""
+    """Gather the warnings of the parts' indices."""
     return tuple(
         f"{part.kind}: {note}"
         for part, index in zip(parts, indices, strict=True)

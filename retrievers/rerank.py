@@ -88,7 +88,7 @@ class RerankIndex:
 
     @property
     def notes(self) -> Sequence[str]:
-        """Tell what the part tells, and how many chunks the cross-encoder cannot read whole."""
+        """Warnings of the part, and how many chunks the cross-encoder cannot read whole."""
         return (*notes_of([self.retriever.retriever], [self.found]), *_cut(self.retriever, self.texts))
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:

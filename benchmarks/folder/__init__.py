@@ -100,7 +100,7 @@ class Folder(Benchmark):
             yield f"{counted(len(lacking), 'document')} without ground truth: {named(lacking)}"
 
     def _recorded(self, root: Path, name: str) -> Sequence[Page]:
-        """Read the ground truth of a document; one that lies in no folder need not have one there either."""
+        """Read the ground truth of a document; that of a file in the root itself may be in the root, too."""
         short = name.removeprefix(f"{DOMAIN}/")
         if not (root / f"{name}.json").is_file() and (root / f"{short}.json").is_file():
             return [Page(name, page.index, page.text, page.error) for page in ohrbench_json.read_pages(root, short)]

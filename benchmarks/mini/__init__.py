@@ -23,7 +23,7 @@ Language = Literal["en", "zh"]
 class Mini(Benchmark):
     """Documents of seven domains in English and Chinese, with page images, ground truth and questions.
 
-    All persons, companies and places are invented. A question belongs to its document; questions whose evidence lies
+    All persons, companies and places are invented. A question belongs to its document; questions whose evidence is
     on a page that `max_pages` leaves out are left out too.
     """
 
@@ -75,7 +75,7 @@ class Mini(Benchmark):
         return key("truth", [page.text for page in self.pages(document)])
 
     def notes(self) -> Sequence[str]:
-        """Say which documents and questions are left out."""
+        """Report which documents and questions are left out."""
         kept = {document.name for document in self.documents()}
         left_out = sorted(name for name in _about() if name not in kept)
         notes = []

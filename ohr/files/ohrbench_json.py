@@ -34,32 +34,38 @@ def document_files(base: Path) -> dict[str, Path]:
     Hidden files and folders are skipped, as there, and files whose name cannot be written to results (see
     `unwritable_files`).
     """
-    above = len(str(base / "-")) - 1
-    # thousands of files: cut as text, since a Path of each takes longer
-    found = sorted(entry.path[above:].replace(os.sep, "/").split("/") for entry in json_files(base))
+    found = sorted(path.split("/") for path in _inside(base))
     names = (("/".join(parts).removesuffix(".json"), parts) for parts in found if len(parts) > 1)
     return {name: base.joinpath(*parts) for name, parts in names if is_writable(name)}
 
 
 def unwritable_files(base: Path) -> list[str]:
-    """List the JSON files whose names cannot be written to results, as `<base>/<path>` without what cannot."""
-    return sorted(
-        f"{base.name}/{printable(os.path.relpath(entry.path, base))}"
-        for entry in json_files(base)
-        if not is_writable(entry.path)
-    )
+    """List the JSON files whose names cannot be written to results, as `<base>/<path>` with replacement characters."""
+    return sorted(f"{base.name}/{printable(path)}" for path in _inside(base) if not is_writable(path))
+
+
+def _inside(base: Path) -> Iterator[str]:
+    """List the paths of JSON files inside a folder."""
+    above = len(str(base / "-")) - 1
+    # thousands of files: cut as text, since a Path of each takes longer
+    return (entry.path[above:].replace(os.sep, "/") for entry in json_files(base))
 
 
 def json_files(folder: Path) -> Iterator["os.DirEntry[str]"]:
-    """List the JSON files below a folder, in any order; hidden files and folders are skipped."""
-    left = [os.fspath(folder)]
+    """List the JSON files below a folder, in any order; hidden files and folders are skipped, links are followed."""
+    left, seen = [folder], set()
     while left:
-        with os.scandir(left.pop()) as entries:
+        here = left.pop()
+        about = here.stat()
+        if (about.st_dev, about.st_ino) in seen:  # a link to a folder above
+            continue
+        seen.add((about.st_dev, about.st_ino))
+        with os.scandir(here) as entries:
             for entry in entries:
                 if entry.name.startswith("."):
                     continue
                 if entry.is_dir():
-                    left.append(entry.path)
+                    left.append(Path(entry.path))
                 elif entry.name.endswith(".json") and entry.is_file():
                     yield entry
 

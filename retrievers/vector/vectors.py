@@ -31,7 +31,7 @@ class VectorSearch:
     Args:
         vectors: the vectors themselves, where the search is exact.
         approximate: a FAISS index, where it is not.
-        notes: what is worth telling: the recall of an approximate index.
+        notes: warnings, such as the recall of an approximate index.
     """
 
     vectors: Vectors
@@ -125,7 +125,7 @@ def _approximate(vectors: Vectors, kind: IndexType) -> Any:
 
 
 def _recall(vectors: Vectors, index: Any) -> float:
-    """Measure which share of the exact ten nearest an index finds, for vectors spread over the corpus."""
+    """Measure the share of the exact ten nearest that an index finds, for vectors spread over the corpus."""
     probes = np.ascontiguousarray(vectors[:: max(1, len(vectors) // _PROBES)][:_PROBES])
     exact, found = _nearest(vectors, probes, 10)[1], index.search(probes, 10)[1]
     return float(np.mean([len(set(a) & set(b)) / 10 for a, b in zip(exact.tolist(), found.tolist(), strict=True)]))

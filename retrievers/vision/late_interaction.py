@@ -44,7 +44,7 @@ class LateInteraction(VisionRetriever):
     """Ranks page images by MaxSim; what its kinds share.
 
     Padding of a batch is cut off before anything is compared, so that a score does not depend on what else was in the
-    batch. Models in transformers' own form and in colpali-engine's are told apart by their configuration.
+    batch. Models in transformers' own form and in colpali-engine's are distinguished by their configuration.
     """
 
     packages: ClassVar[tuple[str, ...]] = ("transformers", "torch", "colpali-engine", "peft")
@@ -136,7 +136,7 @@ def classes_of(retriever: LateInteraction) -> Classes:
     found, _ = transformers.PretrainedConfig.get_config_dict(place, **options)
     kind, made = found.get("model_type"), (found.get("architectures") or ["?"])[0]
     classes = retriever.runs.get(str(kind))
-    # an adapter's base may be the plain model; one that stands alone must have the layer that makes its vectors
+    # an adapter's base may be the plain model; without an adapter it must have the layer that makes its vectors
     if classes is None or not (adapter or made.startswith("Col")):
         known = ", ".join(retriever.runs)
         raise PluginError(

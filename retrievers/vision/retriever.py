@@ -1,4 +1,4 @@
-"""What retrievers of page images share: which model, in batches that fit, and queries embedded once."""
+"""The base of retrievers of page images: which model, in batches that fit, and queries embedded once."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -131,7 +131,7 @@ class VisRagEncoder:
                 made = self.model(**given)
                 mask = made.attention_mask
             else:
-                given = self._inputs([self._laid(text, images is not None) for text in texts], images)
+                given = self._inputs([self._message(text, images is not None) for text in texts], images)
                 made, mask = self.model(**given), given["attention_mask"]
         return list(pooled(made.last_hidden_state, mask, self.how.pooling).float().cpu().numpy())
 
@@ -139,16 +139,16 @@ class VisRagEncoder:
         shown = {"images": list(images)} if images else {}
         return self.processor(text=texts, padding=True, return_tensors="pt", **shown).to(self.model.device)
 
-    def _laid(self, text: str, shows: bool) -> str:
-        """Lay a text out as a chat's message, with a place for its image, where the model has a template for it."""
+    def _message(self, text: str, shows: bool) -> str:
+        """Write a text as a chat message, with a place for its image, where the model has a template for it."""
         if not self.processor.chat_template:
             return (self.processor.image_token if shows else "") + text + self.how.ending
         content = [*({"type": "image"} for _ in range(shows)), *({"type": "text", "text": t} for t in [text] if t)]
         messages = [{"role": "user", "content": content}]
         if self.how.system:
             messages.insert(0, {"role": "system", "content": [{"type": "text", "text": self.how.system}]})
-        laid = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        return str(laid) + self.how.ending
+        message = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        return str(message) + self.how.ending
 
 
 def pooled(hidden: Any, mask: Any, pooling: Pooling) -> Any:
@@ -166,7 +166,7 @@ def pooled(hidden: Any, mask: Any, pooling: Pooling) -> Any:
 
 
 def _reads_by_itself(model: Any) -> bool:
-    """Tell a model that takes texts, images and its tokenizer, as VisRAG-Ret's own code does."""
+    """Report whether a model takes texts, images and its tokenizer, as VisRAG-Ret's own code does."""
     return {"text", "image", "tokenizer"} <= signature(model.forward).parameters.keys()
 
 

@@ -73,3 +73,10 @@ def test_files_whose_names_cannot_be_written_are_listed_apart(tmp_path):
         f"{tmp_path.name}/law/a\N{REPLACEMENT CHARACTER}[31m.json",
         f"{tmp_path.name}/law/caf\N{REPLACEMENT CHARACTER}.json",
     ]
+
+
+def test_a_ring_of_links_ends(tmp_path):
+    (tmp_path / "law").mkdir()
+    (tmp_path / "law" / "lease.json").write_text("[]")
+    (tmp_path / "law" / "ring").symlink_to(tmp_path)
+    assert list(document_files(tmp_path)) == ["law/lease"]
