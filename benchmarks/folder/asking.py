@@ -12,6 +12,7 @@ from unicodedata import normalize
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
 from ohr.files.json_input import whole_number
+from ohr.files.names import printable
 from ohr.files.ohrbench_questions import listed, text_of
 from ohr.messages.wording import counted
 
@@ -157,5 +158,5 @@ class _Maker:
 
 
 def _plain(name: str) -> str:
-    """Return a name as it is compared: one Unicode form, no suffix of a PDF or image, either slash."""
-    return _SUFFIX.sub("", normalize("NFC", name).replace("\\", "/").strip("/"))
+    """Return a name as it is compared: one Unicode form, no suffix of a PDF or image, either slash, printable."""
+    return _SUFFIX.sub("", normalize("NFC", printable(name)).replace("\\", "/").strip("/"))

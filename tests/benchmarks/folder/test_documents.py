@@ -174,6 +174,8 @@ def test_a_file_whose_name_cannot_be_written_is_left_out_with_a_note(own, name, 
     benchmark = own.benchmark()
     benchmark.check()
     assert [document.name for document in benchmark.documents()] == ["documents/good"]
+    own.ask({"question": "?", "document": shown})
+    assert benchmark.questions()[0].document == shown  # it stays, and scores 0
     note = f"left out: {shown}: its name has control characters or is not UTF-8: rename it"
     assert note in benchmark.notes()
 
