@@ -58,12 +58,15 @@ def _ask(
     maker = _Maker(dict(pages), broken, first_page)
     made: dict[str, Question] = {}
     unused: dict[str, None] = {}
+    last: Sequence[str] = ()
     for record in read_records(path):
         question = maker.question(record, f"q{len(made) + 1}")
         if question.id in made:
             maker.faults.append(f"{record.where}: the id {question.id!r} is used twice")
         made[question.id] = question
-        unused |= dict.fromkeys(record.unused)
+        if record.unused is not last:  # the records of one file mostly have the same keys
+            last = record.unused
+            unused |= dict.fromkeys(last)
     faults = maker.faults or ([] if made else [f"{path}: holds no question"])
     if faults:
         more = len(faults) - _MOST_FAULTS
