@@ -42,9 +42,9 @@ def different_words(text: str) -> Collection[str]:
     separated = text.lower().encode("utf-8", "surrogatepass").translate(_SEPARATORS)
     found = dict.fromkeys(_PUNCTUATION.sub(b" ", separated).decode("utf-8", "surrogatepass").split())
     for piece in [] if text.isascii() else [piece for piece in found if not piece.isascii()]:
-        if (words := _WORD.findall(piece)) != [piece]:
+        if (parts := _WORD.findall(piece)) != [piece]:
             del found[piece]
-            found.update(dict.fromkeys(words))
+            found.update(dict.fromkeys(parts))
     return found
 
 
