@@ -20,6 +20,7 @@ from ohr.models.resident import resident
 
 from .embedders import check_model, folder_of, model_identity
 from .parts import Part, index_parts, joint_resources, notes_of, part_identity
+from .windows import cut_off
 
 
 class Rerank(Retriever):
@@ -146,11 +147,9 @@ def _scores(retriever: Rerank, pairs: Sequence[tuple[str, str]]) -> list[float]:
 
 
 def _cut(retriever: Rerank, texts: Sequence[str]) -> tuple[str, ...]:
-    window = retriever.max_tokens
-    long = [text for text in dict.fromkeys(texts) if len(text.encode()) + 2 > window]
-    if not long:
-        return ()
-    read = reader(retriever).tokenizer(long, truncation=False, verbose=False)["input_ids"]
-    cut = sum(len(ids) > window for ids in read)
-    share = f"{cut:,} of {counted(len(set(texts)), 'different chunk')}"
-    return (f"{share} longer than the {window} tokens of the cross-encoder",) if cut else ()
+    different = dict.fromkeys(texts)
+    if not any(len(text.encode()) + 2 > retriever.max_tokens for text in different):
+        return ()  # without loading the model
+    cut, _ = cut_off(reader(retriever).tokenizer, different, retriever.max_tokens)
+    share = f"{cut:,} of {counted(len(different), 'different chunk')}"
+    return (f"{share} longer than the {retriever.max_tokens} tokens of the cross-encoder",) if cut else ()

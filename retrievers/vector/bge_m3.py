@@ -1,7 +1,7 @@
 """BGE-M3 with its three kinds of score, through FlagEmbedding."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from ohr.models.resident import resident
 
 from ..embedders import check_model, folder_of, model_identity
 from ..ranking import best
+from ..windows import cut_off
 from .maxsim import PageVectors
 
 _QUERIES = 128  # queries whose scores of all chunks are held at once
@@ -77,7 +78,7 @@ class BgeM3(Retriever):
         vectors = (found.multi[place].astype(np.float32) for place in order)
         pages = PageVectors.gather(vectors if self.multi_vector else iter(()), self.device, "retriever bge_m3")
         sparse = csr_array(found.sparse[order] if order else found.sparse)
-        return BgeM3Index(np.ascontiguousarray(found.dense[order]), sparse, pages, self, _cut(self, list(places)))
+        return BgeM3Index(np.ascontiguousarray(found.dense[order]), sparse, pages, self, _cut(self, places))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
@@ -180,12 +181,10 @@ def _encode(retriever: BgeM3, texts: list[str]) -> _Encoded:
     return _Encoded(np.asarray(made["dense_vecs"], np.float32), sparse, list(made["colbert_vecs"]))
 
 
-def _cut(retriever: BgeM3, texts: Sequence[str]) -> tuple[str, ...]:
-    """Count the texts that are longer than the model reads."""
+def _cut(retriever: BgeM3, texts: Collection[str]) -> tuple[str, ...]:
+    """Report the texts that are longer than the model reads."""
     tokenizer = _model(retriever.model, retriever.device).tokenizer
     window = min(retriever.max_tokens, tokenizer.model_max_length)
-    long = [text for text in texts if len(text.encode()) + 2 > window]
-    read = tokenizer(long, truncation=False, verbose=False)["input_ids"] if long else []
-    cut = sum(len(ids) > window for ids in read)
+    cut, _ = cut_off(tokenizer, texts, window)
     share = f"{cut:,} of {counted(len(texts), 'different chunk')}"
     return (f"{share} longer than the {window} tokens that are read",) if cut else ()

@@ -18,6 +18,7 @@ from ohr.models.memory import batch_note, fitting, parts
 from ohr.models.resident import resident
 
 from ..embedders import Embedder, Pooling, check_model, embedder, folder_of, model_identity
+from ..windows import cut_off
 from .vectors import IndexType, Vectors, VectorSearch
 
 
@@ -158,17 +159,10 @@ def _embed(retriever: Dense, texts: list[str], prompt: str) -> tuple[Vectors, tu
 
 
 def _cut(retriever: Dense, texts: Collection[str], prompt: str) -> tuple[str, ...]:
-    """Count the texts that are longer than the model reads."""
+    """Report the texts that are longer than the model reads."""
     model = encoder(retriever)
     window = model.max_seq_length
-    # a token is at least one byte, so a text with fewer bytes need not be cut into tokens
-    long = [text for text in texts if window and len((prompt + text).encode()) + 2 > window]
-    cut = lost = 0
-    for part in parts(long, 1000):  # the tokens of a whole corpus would take more memory than its vectors
-        asked = [prompt + text for text in part]
-        for ids in model.tokenizer(asked, truncation=False, verbose=False)["input_ids"]:
-            cut += len(ids) > window
-            lost += max(len(ids) - window, 0)
+    cut, lost = cut_off(model.tokenizer, texts, window, prompt) if window else (0, 0)
     if not cut:
         return ()
     share = f"{cut:,} of {counted(len(texts), 'different chunk')}"
