@@ -1,4 +1,4 @@
-"""`ohr show`: a run's means by whatever its questions are told apart by."""
+"""`ohr show`: a run's means, by any trait of its questions."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -15,7 +15,7 @@ from ohr.cli.options import RUNS, AsJson, RunsFolder
 
 
 class By(StrEnum):
-    """What questions are told apart by."""
+    """What questions are grouped by."""
 
     EVIDENCE_SOURCE = "evidence_source"
     DOMAIN = "domain"
@@ -26,7 +26,7 @@ class By(StrEnum):
 
 def show(
     run: Annotated[Path, typer.Argument(help="A run's folder, or the name of a run: its newest.")],
-    by: Annotated[By, typer.Option(help="What the questions are told apart by.")] = By.EVIDENCE_SOURCE,
+    by: Annotated[By, typer.Option(help="What the questions are grouped by.")] = By.EVIDENCE_SOURCE,
     metric: Annotated[str | None, typer.Option(help="Any metric of the run; by default each stage's headline.")] = None,
     analysis: Annotated[
         str | None, typer.Option(metavar="NAME", help="Show an analysis instead: error_classes, ...; or every.")

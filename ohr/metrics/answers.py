@@ -24,7 +24,7 @@ def f1(prediction: str, reference: str) -> float:
     Formula: 2 o / (p + r) with p and r tokens on the two sides and o their overlap as multisets. Where one side is
         yes, no or noanswer, 1 if both are the same, else 0.
     Source: OHRBench `f1_score` of `metric/common.py` (from HotpotQA). The clean protocol cuts Chinese runs wherever
-        they stand and counts no white space; the reference, where either side has a Chinese character, counts each
+        they are and counts no white space; the reference, where either side has a Chinese character, counts each
         space of either side as a token.
 
     Edge cases: a reference without a token (`A`, `$`) -> nan (the reference protocol gives 0); a prediction
@@ -77,7 +77,7 @@ def f1_numeric(prediction: str, reference: str) -> float:
     """`f1` with each number as one token that keeps its sign and decimal point, in [0, 1], higher is better.
 
     The published normalisation makes 3.14 equal 314 and -5 equal 5; here they differ, while 1,234.50 equals 1234.5
-    and 5.0 equals 5. Percent and currency signs are ignored. A hyphen is a sign only where nothing stands before it:
+    and 5.0 equals 5. Percent and currency signs are ignored. A hyphen is a sign only where nothing is before it:
     `10-20` and `FY-21` have none. A number alone in round brackets is negative, as in accounts: (5) is -5.
     Numbers are read in the English way: comma for thousands, point for decimals; digits inside a word (`Q3`) and
     dotted ones (`1.2.3`) stay words; a unit is a token of its own (`5kg` is `5 kg`).

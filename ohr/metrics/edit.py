@@ -26,5 +26,5 @@ class EditDistance(Metric):
     kind: Literal["edit_distance"] = "edit_distance"
 
     def score(self, prediction: str, reference: str) -> float:
-        """Give `edit_distance`."""
+        """Return `edit_distance`."""
         return edit_distance(prediction, reference)

@@ -76,7 +76,7 @@ def read_floor(
 def constant_answers(questions: Sequence[Question], score: Callable[[str, Question], float]) -> list[str]:
     """Return the constant answer, yes or no, that does best over all questions, in each question's language.
 
-    One choice for all questions: the best for each question would fit noise and lie above what anyone could score.
+    One choice for all questions: the best for each question would fit noise and be above what anyone could score.
 
     Args:
         questions: to be answered.

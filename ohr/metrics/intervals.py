@@ -17,7 +17,7 @@ FEW = 10
 """With fewer documents than this an interval is marked."""
 
 SCORES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)
-"""Where a score, and a difference of two, can lie."""
+"""Where a score, and a difference of two, can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Estimate:
     """A mean over questions with its interval.
 
     Args:
-        low: lower end of the interval, cut where no mean can lie; nan, like `high`, `se` and `df`, where there is none.
+        low: lower end of the interval, cut where no mean can be; nan, like `high`, `se` and `df`, where there is none.
         n: questions in the mean.
         failed: how many of them failed and are in it as 0.
         documents: G, documents that these questions are about.
@@ -62,7 +62,7 @@ def clustered_mean(
     `strata`, the domains are fixed: each domain's mean gets its own jackknife variance v, the variance of the mean is
     the sum of w^2 v with w the domain's share of the questions, and the degrees of freedom are Satterthwaite's. A
     single document says nothing of its domain's variance: such domains are taken together as one (a lone one joins
-    the domain with the fewest documents). The interval is cut to where a mean can lie: no true mean is outside, so the
+    the domain with the fewest documents). The interval is cut to where a mean can be: no true mean is outside, so the
     cut one covers it just as often; `se` and `df` give the whole one.
     Source: Efron & Stein, Annals of Statistics 9(3), 1981; Carter, Schnepel & Steigerwald, Review of Economics and
     Statistics 99(4), 2017, for G*; Satterthwaite, Biometrics Bulletin 2(6), 1946.
@@ -73,7 +73,7 @@ def clustered_mean(
         failed: how many of the values are failed items, to be shown beside the mean.
         strata: (n,) each question's domain; all questions of a document have the same.
         level: of the interval.
-        within: where values can lie; one that lies beyond (the published code gives -1) moves that end to itself.
+        within: where values can be; one beyond (the published code gives -1) moves that end to itself.
 
     Edge cases: no value -> nan; fewer than 5 documents -> no interval, noted; 5 to 9 -> noted.
     """
@@ -152,7 +152,7 @@ def clustered_means(
         clusters: of the n questions.
         failed: (scores,) as in `clustered_mean`, as are the others.
         level: of the intervals.
-        within: (scores,) where the values of each can lie; by default SCORES.
+        within: (scores,) where the values of each can be; by default SCORES.
     """
     ends = np.array(within or [SCORES] * len(values), dtype=float)
     undefined = np.isnan(values)
@@ -231,9 +231,9 @@ def minimum_detectable_effect(se: float, df: float, power: float = 0.8, level: f
 
 
 def equivalent(estimate: Estimate, margin: float, alpha: float = 0.05) -> bool:
-    """Report whether a difference is shown to lie within -margin and margin, by two one-sided t tests.
+    """Report whether a difference is shown to be within -margin and margin, by two one-sided t tests.
 
-    The same as asking whether the interval of level 1 - 2 alpha lies inside the margins.
+    The same as asking whether the interval of level 1 - 2 alpha is inside the margins.
     Source: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987.
 
     Edge cases: False where there is no interval: nothing was shown.

@@ -1,4 +1,4 @@
-"""What results are told apart by: the stages of evaluation, and the groups of questions."""
+"""How results are divided: by stage of evaluation, and by group of questions."""
 
 from collections.abc import Callable, Mapping
 
@@ -19,4 +19,4 @@ GROUPS: Mapping[str, Callable[[str], bool]] = {
 
 ATTRIBUTES = ("evidence_source", "domain", "answer_form", "task_type")
 TRAITS = (*ATTRIBUTES, "pages")
-"""What questions are told apart by; `pages` is single-page or multi-page."""
+"""What questions are grouped by; `pages` is single-page or multi-page."""

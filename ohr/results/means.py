@@ -4,9 +4,9 @@ A question's score in a cell is its mean over the replicates that define it; it 
 it. A level's dose is the mean of its replicates' doses. Both hold everywhere.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import isnan, nan
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ import numpy as np
 
 from ohr.metrics.dose import PAGE_PARTS, QUESTION_PARTS, Dose, aggregated, mean_dose
 from ohr.metrics.floors import CEILINGS, CONSTANT, FLOORS
-from ohr.metrics.intervals import DIFFERENCES, SCORES, Estimate, clustered_means, minimum_detectable_effect
+from ohr.metrics.intervals import DIFFERENCES, Estimate, clustered_means, minimum_detectable_effect
 from ohr.results.groups import ALL, GROUPS, STAGES, TRAITS
 from ohr.results.reading import read_columns
-from ohr.results.scores import CellScores, Floats, Part, Place, Questions, ScoreTable, over_draws
+from ohr.results.scores import CellScores, Flags, Floats, Part, Place, Questions, ScoreTable, over_draws
 from ohr.results.tables import DERIVED, Tables, export_csv
 
-_HELD = 2000  # rows of the summary that are held before they are written
+_ROWS = 100  # rows of a sheet at most, each with a row of the summary per group of questions
+_NUMBERS = 1 << 18  # scores of a sheet at most: a few megabytes, however many questions there are
 
 Breakdown = Mapping[str, Mapping[str, Estimate]]
 """Trait (`evidence_source`, `domain`, ...) to group to estimate."""
@@ -58,13 +59,8 @@ def derive(folder: Path, counts: Mapping[str, Counts]) -> None:
     }
     with Tables(folder, DERIVED) as tables:
         write_doses(scores, folder / "pages.parquet", counts, tables, "doses")
-        rows: list[dict[str, Any]] = []
-        for place in scores.places:
-            rows += _summary(scores, place, doses.get(place.condition, {})) if place.stage != "reference" else []
-            if len(rows) > _HELD:
-                tables.append_rows("summary", rows)
-                rows = []
-        tables.append_rows("summary", rows)
+        for sheet in _sheets(scores):
+            tables.append_rows("summary", _summary(sheet, scores.questions, doses))
     for table in DERIVED:
         export_csv(folder, table)
 
@@ -95,23 +91,6 @@ def macro_over_domains(found: Breakdown) -> float:
     """Average the domains' means, each with the same weight; `all` weighs each question the same."""
     means = [estimate.mean for name, estimate in found["domain"].items() if name != ALL]
     return float(np.mean(means)) if means else nan
-
-
-def _means(cell: CellScores, part: Part) -> list[float]:
-    """Average each metric over the questions that define it."""
-    means: list[float] = over_draws(np.take(cell.values, part.places, axis=1).T).tolist()
-    return means
-
-
-def _macro(values: Floats, part: Part) -> list[dict[str, float]]:
-    """Average the means of the domains, each with the same weight, of (metrics, n) values; nan is in no mean."""
-    defined = ~np.isnan(values)
-    size = int(part.domains.max()) + 1
-    counts = np.stack([np.bincount(part.domains, row, size) for row in defined])
-    sums = np.stack([np.bincount(part.domains, row, size) for row in np.where(defined, values, 0.0)])
-    means = over_draws(np.divide(sums, counts, out=np.full(sums.shape, nan), where=counts > 0).T)
-    domains = (counts > 0).sum(axis=1)
-    return [{"macro_mean": float(mean), "domains": int(found)} for mean, found in zip(means, domains, strict=True)]
 
 
 # --- doses ------------------------------------------------------------------------------------------------
@@ -161,62 +140,99 @@ def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], t
 
 
 @dataclass(frozen=True, slots=True)
-class _Beside:
-    """What the scores of a cell are compared with, metric by metric.
+class _Sheet:
+    """Scores of several cells and what they are compared with: (rows, questions), a row per cell and metric.
 
     Args:
-        clean: the same pipeline on the knowledge base without noise; None where this is the cell itself, or absent.
-        floors: cells whose best mean is the floor.
-        ceiling: the cell whose mean is the ceiling.
+        about: what each row is.
+        values: the scores.
+        failed: where they failed.
+        clean: the same pipeline on the knowledge base without noise; nan where this is the cell itself, or absent.
+        floors: (3, rows, questions) scores of which the best mean is the floor; nan where there is none.
+        ceiling: scores whose mean is the ceiling; nan where there is none.
     """
 
-    clean: CellScores | None
-    floors: Sequence[CellScores] = ()
-    ceiling: CellScores | None = None
+    about: list[dict[str, Any]]
+    values: Floats
+    failed: Flags
+    clean: Floats
+    floors: Floats
+    ceiling: Floats
 
 
-def _beside(scores: ScoreTable, place: Place, metrics: Sequence[str]) -> _Beside:
-    alike = next((other for other in scores.pipelines[place.pipeline] if other.noise_type == "none"), None)
-    clean = scores.read(alike).only(metrics) if alike not in (None, place) else None
-    if place.stage == "retrieval":  # its floor is a metric of its own, and its ceiling what the clean text gives
-        cell = scores.read(place)
-        floor = cell.only([f"{metric}_floor" for metric in metrics])
-        return _Beside(clean, [floor], cell.only(metrics) if alike == place else clean)
-    if place.stage not in STAGES:
-        return _Beside(clean)
-    asked = {other.condition: other for other in scores.pipelines.get(("reference", None, None, place.generator), ())}
-    asked |= {other.condition: other for other in scores.pipelines.get(("reference", None, None, None), ())}
-    floors = [scores.read(asked[name]).only(metrics) for name in (*FLOORS, CONSTANT) if name in asked]
-    return _Beside(clean, floors, *(scores.read(asked[name]).only(metrics) for name in CEILINGS if name in asked))
+def _sheets(scores: ScoreTable) -> Iterator[_Sheet]:
+    """Yield all cells, as many at a time as are summarised at hardly more cost than one."""
+    held: list[_Sheet] = []
+    for place in (place for place in scores.places if place.stage != "reference"):
+        held.append(_sheet(scores, place))
+        rows = sum(len(sheet.about) for sheet in held)
+        if rows >= _ROWS or rows * len(scores.questions.ids) >= _NUMBERS:
+            yield _together(held)
+            held = []
+    if held:
+        yield _together(held)
 
 
-def _summary(scores: ScoreTable, place: Place, doses: Mapping[str, Dose]) -> list[dict[str, Any]]:
-    """Average every metric of a cell, by evidence source with dose, loss, floor and ceiling, and by each other trait.
+def _together(sheets: Sequence[_Sheet]) -> _Sheet:
+    about = [row for sheet in sheets for row in sheet.about]
+    names = ("values", "failed", "clean", "floors", "ceiling")
+    return _Sheet(about, *(np.concatenate([getattr(sheet, name) for sheet in sheets], axis=-2) for name in names))
 
-    Args:
-        doses: of the cell's condition, by group of evidence sources.
-    """
-    whole, questions = scores.read(place), scores.questions
+
+def _sheet(scores: ScoreTable, place: Place) -> _Sheet:
+    whole = scores.read(place)
     cell = whole.only([metric for metric in whole.metrics if not metric.endswith("_floor")])
-    beside, spreads = _beside(scores, place, cell.metrics), [_spread(draws) for draws in cell.draws]
-    rows: dict[str, list[dict[str, Any]]] = {metric: [] for metric in cell.metrics}
+    undefined = np.full_like(cell.values, nan)
+    alike = next((other for other in scores.pipelines[place.pipeline] if other.noise_type == "none"), None)
+    clean = undefined if alike in (None, place) else scores.read(alike).only(cell.metrics).values
+    floors, ceiling = [], undefined
+    if place.stage == "retrieval":  # its floor is a metric of its own, and its ceiling what the clean text gives
+        floors = [whole.only([f"{metric}_floor" for metric in cell.metrics]).values]
+        ceiling = cell.values if alike == place else clean
+    elif place.stage in STAGES:
+        asked = [
+            other for g in (place.generator, None) for other in scores.pipelines.get(("reference", None, None, g), ())
+        ]
+        found = {other.condition: scores.read(other).only(cell.metrics).values for other in asked}
+        floors = [found[name] for name in (*FLOORS, CONSTANT) if name in found]
+        ceiling = next((found[name] for name in CEILINGS if name in found), undefined)
+    about = [
+        {**place._asdict(), "metric": metric, "replicates": len(draws), "replicate_sd": _spread(draws)}
+        for metric, draws in zip(cell.metrics, cell.draws, strict=True)
+    ]
+    known = np.stack([*floors, *[undefined] * (len(FLOORS) + 1 - len(floors))])
+    return _Sheet(about, cell.values, cell.failed, clean, known, ceiling)
+
+
+def _summary(sheet: _Sheet, questions: Questions, doses: Mapping[str, Mapping[str, Dose]]) -> list[dict[str, Any]]:
+    """Average every row by evidence source with dose, loss, floor and ceiling, and by each other trait.
+
+    Args:
+        sheet: the rows.
+        questions: of the run.
+        doses: by condition and group of evidence sources.
+    """
+    rows: list[list[dict[str, Any]]] = [[] for _ in sheet.about]
     for trait, group in _groups(questions):
-        part, by_source = questions.part(trait, group), trait == "evidence_source"
-        made = _of_group(cell, beside if by_source else None, part) if part.places.size else []
-        for metric, row, spread in zip(cell.metrics if made else (), made, spreads, strict=False):
-            about = {**place._asdict(), "metric": metric, "by": trait, "group": group, **_NOTHING, **row}
-            if by_source:
-                about |= {"evidence_source": group, "replicate_sd": spread if group == ALL else nan}
-                about |= {name: getattr(doses[group], name) for name in _AXES if group in doses}
-                about |= {f"kb_{name}": getattr(doses[ALL], name) for name in _AXES if ALL in doses}
-            rows[metric].append(about)
-    return [row for metric in cell.metrics for row in rows[metric]]
+        part = questions.part(trait, group)
+        made = _of_group(sheet, part, compared=trait == "evidence_source") if part.places.size else []
+        for found, about, row in zip(rows, sheet.about, made, strict=bool(made)):
+            whole = {"by": trait, "group": group, **_NOTHING, **about, **row}
+            if trait == "evidence_source":
+                level = doses.get(about["condition"], {})
+                whole |= {name: getattr(level[group], name) for name in _AXES if group in level}
+                whole |= {f"kb_{name}": getattr(level[ALL], name) for name in _AXES if ALL in level}
+                whole["evidence_source"] = group
+            if group != ALL:
+                whole["replicate_sd"] = nan
+            found.append(whole)
+    return [row for found in rows for row in found]
 
 
 _AXES = ("r_noise", "evidence_loss")
 _NOTHING: Mapping[str, Any] = {
     "evidence_source": None,
-    **dict.fromkeys(("replicate_sd", *_AXES, *(f"kb_{name}" for name in _AXES)), nan),
+    **dict.fromkeys((*_AXES, *(f"kb_{name}" for name in _AXES)), nan),
     **dict.fromkeys(("lost", "lost_low", "lost_high", "lost_detectable", "floor", "ceiling"), nan),
 }
 """What rows by other traits than the evidence source leave out."""
@@ -228,31 +244,42 @@ def _groups(questions: Questions) -> list[tuple[str, str]]:
     return [("evidence_source", g) for g in GROUPS] + [pair for pair in others if len(questions.groups(pair[0])) > 1]
 
 
-def _of_group(cell: CellScores, beside: _Beside | None, part: Part) -> list[dict[str, Any]]:
-    """Return the means of one group, a row per metric; with losses, floors and ceilings where something is beside."""
-    values, count = np.take(cell.values, part.places, axis=1), len(cell.metrics)
-    failed = cell.failed[:, part.places].sum(axis=1).tolist()
-    clean = beside.clean if beside else None
-    # what noise took is estimated question by question, in one table with the means
-    table = np.concatenate([values, np.take(clean.values, part.places, axis=1) - values]) if clean else values
-    within = [SCORES] * count + [DIFFERENCES] * (len(table) - count)
-    made = clustered_means(table, part.clusters, failed + [0] * (len(table) - count), within=within)
+def _of_group(sheet: _Sheet, part: Part, *, compared: bool) -> list[dict[str, Any]]:
+    """Return the means of one group of questions; with losses, floors and ceilings where they are compared."""
+    values, count = sheet.values[:, part.places], len(sheet.about)
+    failed = sheet.failed[:, part.places].sum(axis=1).tolist()
     rows: list[dict[str, Any]] = [
-        {**{name: getattr(estimate, name) for name in Estimate.__slots__}, **macro, "replicates": cell.draws.shape[1]}
-        for estimate, macro in zip(made[:count], _macro(values, part), strict=True)
+        {**{name: getattr(estimate, name) for name in Estimate.__slots__}, **macro}
+        for estimate, macro in zip(clustered_means(values, part.clusters, failed), _macro(values, part), strict=True)
     ]
-    for row, lost in zip(rows, made[count:], strict=False):
-        row |= {"lost": lost.mean, "lost_low": lost.low, "lost_high": lost.high}
-        row["lost_detectable"] = minimum_detectable_effect(lost.se, lost.df)
-    floors = [_means(floor, part) for floor in beside.floors] if beside else []
-    ceilings = _means(beside.ceiling, part) if beside and beside.ceiling else [nan] * count
-    for number, (row, ceiling) in enumerate(zip(rows, ceilings, strict=True)):
-        known = [floor[number] for floor in floors if not isnan(floor[number])]
-        row |= {"floor": max(known, default=nan), "ceiling": ceiling}
+    if compared:  # what noise took, question by question
+        differences = sheet.clean[:, part.places] - values
+        lost = clustered_means(differences, part.clusters, [0] * count, within=[DIFFERENCES] * count)
+        floors = np.fmax.reduce([_means(floor[:, part.places]) for floor in sheet.floors])
+        ceilings = _means(sheet.ceiling[:, part.places])
+        for row, loss, floor, ceiling in zip(rows, lost, floors.tolist(), ceilings.tolist(), strict=True):
+            row |= {"lost": loss.mean, "lost_low": loss.low, "lost_high": loss.high, "floor": floor, "ceiling": ceiling}
+            row["lost_detectable"] = minimum_detectable_effect(loss.se, loss.df)
     return rows
+
+
+def _means(values: Floats) -> Floats:
+    """Average (rows, n) values over what is defined."""
+    return over_draws(values.T)
+
+
+def _macro(values: Floats, part: Part) -> list[dict[str, float]]:
+    """Average the means of the domains, each with the same weight, of (rows, n) values; nan is in no mean."""
+    defined = ~np.isnan(values)
+    size = int(part.domains.max()) + 1
+    counts = np.stack([np.bincount(part.domains, row, size) for row in defined])
+    sums = np.stack([np.bincount(part.domains, row, size) for row in np.where(defined, values, 0.0)])
+    means = _means(np.divide(sums, counts, out=np.full(sums.shape, nan), where=counts > 0))
+    domains = (counts > 0).sum(axis=1)
+    return [{"macro_mean": float(mean), "domains": int(found)} for mean, found in zip(means, domains, strict=True)]
 
 
 def _spread(draws: Floats) -> float:
     """Return the standard deviation of the replicates' means."""
-    means = over_draws(draws.T)
+    means = _means(draws)
     return float(np.std(means, ddof=1)) if len(means) > 1 else nan

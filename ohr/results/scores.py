@@ -236,12 +236,12 @@ class ScoreTable:
         return found
 
     def _only(self, chunk: Any) -> Any:
-        told = chunk.statistics
-        if told is None or (told.has_min_max and told.min != told.max) or (told.has_min_max and told.null_count):
+        range_ = chunk.statistics
+        if range_ is None or (range_.has_min_max and (range_.min != range_.max or range_.null_count)):
             raise DataError(
                 f"{self._path}: its rows are not grouped by cell: it was not written by this version of ohr"
             )
-        return told.min if told.has_min_max else None
+        return range_.min if range_.has_min_max else None
 
     def _read(self, place: Place) -> CellScores:
         bases = self._groups[place]

@@ -171,7 +171,7 @@ def _limits(panels: Sequence[Panel]) -> tuple[float, float]:
 
 
 def _arrange(figure: "Figure", shape: tuple[int, int], legend_height: float, axis_name: str) -> None:
-    """Give the axes room by the inch, so that print size does not depend on how many there are."""
+    """Size the axes by the inch, so that print size does not depend on how many there are."""
     rows, columns = shape
     height = min(0.85 * (WIDTH - _LEFT - _RIGHT) / columns, 1.8)
     below = legend_height + _BELOW

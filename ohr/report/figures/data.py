@@ -42,7 +42,7 @@ class System:
 
     @property
     def search(self) -> str:
-        """How passages are found: chunker and retriever, of those that are told apart."""
+        """How passages are found: chunker and retriever, where there are several chunkers."""
         return " + ".join(part for part in (self.chunker, self.retriever) if part)
 
 
