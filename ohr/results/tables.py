@@ -125,7 +125,7 @@ class Tables:
             columns: exactly the table's columns; sequences of one length, and scalars that are repeated for each row.
 
         Raises:
-            DataError: the file cannot be written.
+            DataError: the file cannot be written, or a value is not of its column's type.
             ValueError: a column is missing or unknown, or the lengths differ: a mistake of the caller.
         """
         import pyarrow
@@ -138,7 +138,7 @@ class Tables:
             self._cells[table] = cell
         for start in range(0, size, _ROWS):
             rows = min(_ROWS, size - start)
-            arrays = [_array(columns[field.name], start, rows, field.type) for field in form]
+            arrays = [_array(table, field, columns[field.name], start, rows) for field in form]
             self._held[table].append(pyarrow.Table.from_arrays(arrays, schema=form))
             if sum(held.nbytes for held in self._held[table]) > _BYTES:
                 self._flush(table)
@@ -212,12 +212,17 @@ def _is_sequence(values: Any) -> bool:
     return not isinstance(values, str | bytes) and hasattr(values, "__len__")
 
 
-def _array(values: Any, start: int, rows: int, kind: "pyarrow.DataType") -> "pyarrow.Array":
+def _array(table: str, field: "pyarrow.Field", values: Any, start: int, rows: int) -> "pyarrow.Array":
     import pyarrow
 
-    if not _is_sequence(values):
-        return pyarrow.nulls(rows, kind) if values is None else pyarrow.repeat(_made([values], kind)[0], rows)
-    return _made(values[start : start + rows], kind)
+    try:
+        if _is_sequence(values):
+            return _made(values[start : start + rows], field.type)
+        return (
+            pyarrow.nulls(rows, field.type) if values is None else pyarrow.repeat(_made([values], field.type)[0], rows)
+        )
+    except (OverflowError, pyarrow.ArrowException) as error:
+        raise DataError(f"table {table}: column {field.name} cannot hold a value: {error}") from None
 
 
 def _made(values: Sequence[Any], kind: "pyarrow.DataType") -> "pyarrow.Array":

@@ -85,6 +85,15 @@ def test_half_a_character_does_not_lose_the_run(tmp_path):
     assert [(row["answer"], row["reply"]) for row in read_rows(path)] == [("caf?", "?")]
 
 
+@pytest.mark.parametrize(
+    ("changes", "column"),
+    [({"tokens_in": [2**63]}, "tokens_in"), ({"finish": [5]}, "finish"), ({"seconds": "x"}, "seconds")],
+)
+def test_a_value_of_another_type_is_a_sentence(tmp_path, changes, column):
+    with pytest.raises(DataError, match=rf"^table answers: column {column} cannot hold a value: "):
+        Tables(tmp_path, ("answers",)).append("answers", answered(**changes))
+
+
 def test_small_appends_share_a_row_group_but_cells_do_not(tmp_path):
     path = written(tmp_path, "edits", *[edits()] * 50)
     assert (parquet.ParquetFile(path).num_row_groups, len(read_rows(path))) == (1, 100)
