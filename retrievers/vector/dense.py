@@ -14,7 +14,7 @@ from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, Resources, Retriever, execution
 from ohr.messages.wording import counted
 from ohr.models.check import check_device, model_resources
-from ohr.models.memory import batch_note, fitting, parts
+from ohr.models.memory import batch_note, fitting
 from ohr.models.resident import resident
 
 from ..embedders import Embedder, Pooling, check_model, embedder, folder_of, model_identity
