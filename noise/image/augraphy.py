@@ -40,8 +40,8 @@ class Augraphy(ImageNoise):
 
     One page, seed and version of augraphy give one result: the four global generators that its effects draw from
     (Python's, numpy's, OpenCV's and numba's) are seeded for each page, numba runs in one thread, and the working folder
-    is a new one, as some effects keep images there. Effects that fetch something are refused. It is slow (0.01 to 11 s
-    a page), and tells no map of coordinates where it moves pixels.
+    is a new one, as some effects keep images there. Effects that download something are refused. It is slow (0.01 to
+    11 s a page), and returns no map of coordinates where it moves pixels.
     """
 
     kind: Literal["augraphy"] = "augraphy"
@@ -49,20 +49,20 @@ class Augraphy(ImageNoise):
     packages: ClassVar[tuple[str, ...]] = ("augraphy", "numba", "opencv-python", "opencv-python-headless")
     effect: Annotated[str, Field(description="Class name of the effect, such as Letterpress or Folding.")]
     parameters: Annotated[
-        dict[str, Any], Field(default_factory=dict, description="The effect's arguments; a list stands for a tuple.")
+        dict[str, Any], Field(default_factory=dict, description="The effect's arguments; a list is passed as a tuple.")
     ]
     severity: Annotated[
         float, Field(ge=0, le=1, description="1 applies the effect, 0 does not."), AfterValidator(_on_or_off)
     ] = 1.0
 
     def check(self) -> None:
-        """Raise when augraphy is missing, or has no such effect, or cannot make it twice the same."""
+        """Raise when augraphy is missing, has no such effect, or cannot repeat it."""
         extras.require("augraphy", "augraphy")
         if self.effect in _REFUSED:
             raise PluginError(f"augraphy {self.effect}: refused: {_REFUSED[self.effect]}")
         known = _effects()
         if self.effect not in known:
-            # the registry's hint for names is not a family's to use
+            # a family may not use the registry's hints
             from difflib import get_close_matches
 
             near = get_close_matches(self.effect, known, n=1)
@@ -81,7 +81,7 @@ class Augraphy(ImageNoise):
         return hash((self.kind, self.effect, repr(sorted(self.parameters.items())), self.severity))
 
     def identity(self) -> Mapping[str, object]:
-        """Name the library's version, too: its effects change with it."""
+        """Include the library's version, since its effects change with it."""
         return {**super().identity(), "augraphy": version("augraphy")}
 
     def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
@@ -110,7 +110,7 @@ def _effects() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _seed_numba() -> Any:
-    """Compile what seeds numba's generators, which only compiled code reaches."""
+    """Compile a function that seeds numba's generators, which only compiled code can reach."""
     import numba
 
     @numba.njit  # type: ignore[untyped-decorator, unused-ignore]
@@ -123,7 +123,7 @@ def _seed_numba() -> Any:
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Seed all global generators, and give Python's and numpy's back as they were."""
+    """Seed all global generators; afterwards restore Python's and numpy's."""
     import cv2
     import numba
 
@@ -146,9 +146,9 @@ def _as_tuples(value: Any) -> Any:
 
 
 def _as_rgb(made: Any, effect: str) -> Image:
-    """Take what an effect gave: grey, BGR or BGRA, of any number type."""
+    """Convert the result of an effect: grey, BGR or BGRA, of any number type."""
     if not isinstance(made, np.ndarray) or made.ndim not in (2, 3) or not made.size:
-        raise PluginError(f"augraphy {effect} gave no image, but {type(made).__name__}")
+        raise PluginError(f"augraphy {effect} returned {type(made).__name__} instead of an image")
     if made.dtype != np.uint8:
         made = np.clip(np.rint(made), 0, 255).astype(np.uint8)
     if made.ndim == 2 or made.shape[2] == 1:

@@ -1,4 +1,4 @@
-"""Paper texture behind the print (OHRBench, III.2)."""
+"""A paper texture behind the print (OHRBench, III.2)."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -17,7 +17,7 @@ class Background(Distortion):
     """Blends the page with one of 15 paper textures, (1 - w) : w with w = 0.4 x severity.
 
     The paper's 80:20 is severity 0.5 (`published`). Its 15 photographs of paper are not public; ours are made by code
-    (`ohr.noise.textures`). Levels share the texture and how it lies.
+    (`ohr.noise.image.textures`). All levels share one texture and its position.
     """
 
     kind: Literal["background"] = "background"
@@ -35,7 +35,7 @@ class Background(Distortion):
 
 
 def _cut(sheet: Image, rng: np.random.Generator) -> Image:
-    """Take a large part of a sheet, turned over or around."""
+    """Cut a large part out of a sheet, flipped at random."""
     size = np.asarray(sheet.shape[:2])
     part = (size * rng.uniform(0.75, 1.0)).astype(int)
     top, left = (rng.random(2) * (size - part + 1)).astype(int)

@@ -1,4 +1,4 @@
-"""Print and copy made black and white (OHRBench, III.2, there with augraphy: dilation, erosion, letterpress)."""
+"""Copies in black and white (OHRBench, III.2, there with augraphy: dilation, erosion, letterpress)."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -13,11 +13,11 @@ _WAYS = ("dilation", "erosion", "letterpress")
 
 
 class Binarization(Distortion):
-    """Thresholds the page as a copier does: ink that ran (dilation), ink that is missing (erosion), or uneven ink.
+    """Thresholds the page as a copier does: ink that ran (dilation), missing ink (erosion), or uneven (letterpress).
 
-    One of the three ways is drawn for a page. The severity moves the threshold, softens the page before it, and for
-    letterpress deepens the unevenness of the ink; below 0.5 grey and colour shine through. Severity 0.5 (`published`)
-    preserves clarity, as the paper's weak distortions do.
+    One of the three is drawn for each page. The severity moves the threshold, blurs the page before it, and for
+    letterpress makes the ink more uneven; below 0.5 grey and colour shine through. Severity 0.5 (`published`) preserves
+    clarity, as the paper's weak distortions do.
     """
 
     kind: Literal["binarization"] = "binarization"
@@ -43,12 +43,11 @@ class Binarization(Distortion):
 
 
 def _mottle(image: Image, rng: np.random.Generator, depth: float) -> Image:
-    """Draw how unevenly ink lies: blots of about three pixels, signed, (H, W)."""
+    """Draw the unevenness of the ink: blots of about three pixels, signed, (H, W)."""
     cv2 = opencv()
     height, width = image.shape[:2]
     cell = max(1.0, 2.2 * unit(image))
     noise = rng.standard_normal((max(1, round(height / cell)), max(1, round(width / cell))), dtype=np.float32)
-    levels = np.clip(noise * np.float32(depth), -70, 127).astype(
-        np.int16
-    )  # ink is missing here and there, paper is not
+    # clipped below, or blots would also appear on paper without ink
+    levels = np.clip(noise * np.float32(depth), -70, 127).astype(np.int16)
     return np.asarray(cv2.resize(levels, (width, height), interpolation=cv2.INTER_LINEAR))

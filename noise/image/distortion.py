@@ -1,6 +1,6 @@
-"""What the image distortions share: their need of OpenCV, their draws, and how fields of light are put on a page.
+"""Shared parts of the image distortions: base classes, random draws, and fields of light applied to a page.
 
-Light, shade and displacement are smooth, so they are made on a small grid and scaled up once, as bytes.
+Light, shade and displacement are smooth, so they are computed on a small grid and scaled up once, as bytes.
 """
 
 from abc import abstractmethod
@@ -16,16 +16,12 @@ from ohr.contracts import Image, ImageNoise, NoisyImage
 Field = NDArray[np.floating[Any]]
 """A small grid of values over the page: (rows, columns), or (rows, columns, 3) by colour."""
 
-_CELL = 8  # pixels of the page to a cell of a field
-_LUMA = np.array((0.299, 0.587, 0.114), dtype=np.float32)  # what red, green and blue add to a pixel's light
+_CELL = 8  # pixels of the page per cell of a field
+_LUMA = np.array((0.299, 0.587, 0.114), dtype=np.float32)  # weights of red, green and blue in luminance (BT.601)
 
 
-class Distortion(ImageNoise):
-    """An image noise on OpenCV.
-
-    It takes one draw from the generator it is given, which seeds its own: so a page's other draws do not depend on how
-    many a distortion needs. `published` is the severity that stands for a published setting.
-    """
+class OnOpenCV(ImageNoise):
+    """An image noise that needs OpenCV; `published` is the severity that corresponds to a published setting."""
 
     extra: ClassVar[str | None] = "image"
     packages: ClassVar[tuple[str, ...]] = ("opencv-python", "opencv-python-headless")
@@ -34,6 +30,14 @@ class Distortion(ImageNoise):
     def check(self) -> None:
         """Raise when OpenCV is missing."""
         extras.require("cv2", "image")
+
+
+class Distortion(OnOpenCV):
+    """A distortion with a random generator of its own.
+
+    It takes one draw from the given generator to seed its own, so that a page's other draws do not depend on how many a
+    distortion needs.
+    """
 
     def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
         """Distort an image."""
@@ -48,17 +52,17 @@ class Distortion(ImageNoise):
 
 
 def opencv() -> Any:
-    """Import OpenCV, or say which extra brings it."""
+    """Import OpenCV; the error names the extra that installs it."""
     return extras.load("cv2", "image")
 
 
 def unit(image: Image) -> float:
-    """Give the length in pixels of what is one pixel on A4 at 200 dpi, so that strengths do not depend on the scan."""
+    """Return the length in pixels of one pixel of A4 at 200 dpi, so that strengths do not depend on the resolution."""
     return float(max(image.shape[:2]) / 2339)
 
 
 def grid(image: Image, cell: int = _CELL) -> tuple[Field, Field]:
-    """Lay a small grid over a page: x and y of its cells' centres in pixels, each (rows, columns)."""
+    """Return x and y of the centres of a small grid's cells over a page, in pixels, each (rows, columns)."""
     height, width = image.shape[:2]
     rows, columns = max(2, height // cell), max(2, width // cell)
     x = (np.arange(columns, dtype=np.float32) + 0.5) * np.float32(width / columns) - np.float32(0.5)
@@ -92,7 +96,7 @@ def spread(field: Field, image: Image) -> Image:
 
 
 def shade(image: Image, gain: Field) -> Image:
-    """Let only the share `gain` of each pixel's light through."""
+    """Multiply each pixel's light by `gain`, in [0, 1]."""
     return np.asarray(opencv().multiply(image, spread(gain, image), scale=1 / 255))
 
 
@@ -102,7 +106,7 @@ def lighten(image: Image, glare: Field) -> Image:
 
 
 def remapped(image: Image, dx: Field, dy: Field, border: Sequence[int] = (255, 255, 255)) -> Image:
-    """Give each pixel the colour of the place (dx, dy) pixels away from it."""
+    """Move pixels: each takes the colour of the place (dx, dy) pixels away from it."""
     cv2 = opencv()
     height, width = image.shape[:2]
     x = cv2.resize(dx, (width, height), interpolation=cv2.INTER_LINEAR)

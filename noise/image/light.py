@@ -1,4 +1,4 @@
-"""Light that falls unevenly on a page: gradients, cast shadows, glare, and how a camera renders it."""
+"""Uneven light on a page: gradients, cast shadows, glare, and a camera's exposure."""
 
 import numpy as np
 
@@ -7,11 +7,11 @@ from ohr.contracts import Image
 from .distortion import Field, clouds, grid, opencv, shade, smooth
 from .picture import Picture
 
-_HAZE = np.float32(0.3)  # light that a glossy page spreads around a reflection
+_HAZE = np.float32(0.3)  # light that a glossy page scatters around a reflection
 
 
 def gradient(image: Image, rng: np.random.Generator, cell: int = 8) -> Field:
-    """Draw how light falls off: 0 where it is brightest, 1 where it is darkest."""
+    """Draw a gradient of light: 0 where the page is brightest, 1 where it is darkest."""
     x, y = grid(image, cell)
     height, width = image.shape[:2]
     across, down = x / np.float32(max(width, 1)), y / np.float32(max(height, 1))
@@ -26,7 +26,7 @@ def gradient(image: Image, rng: np.random.Generator, cell: int = 8) -> Field:
 def cast(image: Image, rng: np.random.Generator, cell: int = 8) -> Field:
     """Draw the shadow of a hand, a phone or a head that leans in from one side: 0 in the light, 1 in the shadow.
 
-    A room has several lamps: each casts the shadow a little elsewhere, and the softer the wider the lamp is.
+    A room has several lamps: each casts the shadow at a slightly different place, softer for a wider lamp.
     """
     cv2 = opencv()
     x, _ = grid(image, cell)
@@ -51,14 +51,14 @@ def cast(image: Image, rng: np.random.Generator, cell: int = 8) -> Field:
 
 
 def tinted(gain: Field, rng: np.random.Generator, strength: float, cool: float = 0) -> Field:
-    """Colour a gain: shade is bluer than light from a lamp, or warmer; `cool` makes it mostly bluer."""
+    """Colour a gain: shade is bluer or warmer than light from a lamp; `cool` makes it mostly bluer."""
     warm = np.float32(strength * (cool + rng.uniform(-0.12, 0.12)))
     tint = np.asarray((1 + warm, 1, 1 - warm), dtype=np.float32)
     return np.asarray(gain[:, :, None] ** tint, dtype=np.float32)
 
 
 def glare(image: Image, rng: np.random.Generator, share: float) -> Field:
-    """Draw reflections of lamps that make `share` of the page white: 1 there, less around."""
+    """Draw reflections of lamps that burn out `share` of the page: 1 there, less around."""
     x, y = grid(image, cell=16)
     size = np.float32(max(image.shape[:2]))
     height = np.full(x.shape, -np.inf, dtype=np.float32)
@@ -82,5 +82,5 @@ def exposed(picture: Picture, rng: np.random.Generator, strength: float) -> Pict
     off = np.hypot((x / np.float32(max(width, 1)) - 0.5), (y / np.float32(max(height, 1)) - 0.5))
     paper = 1 - np.float32(strength * rng.uniform(0.06, 0.36))
     gain = paper * (1 - np.float32(strength * rng.uniform(0.1, 0.3)) * smooth(off * np.float32(1.3)))
-    coloured = tinted(gain, rng, 1.5 * strength, cool=-0.02)  # as warm or cool as the photographs
+    coloured = tinted(gain, rng, 1.5 * strength, cool=-0.02)  # as in the photographs
     return picture.each(lambda plane: shade(plane, coloured))

@@ -1,4 +1,4 @@
-"""OHRBench's recipes for noisy page images (section III.2): which distortions meet on a page."""
+"""OHRBench's levels of image noise (section III.2): which distortions are applied to a page."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ohr import extras
-from ohr.contracts import Image, ImageNoise, NoisyImage
+from ohr.contracts import Image, NoisyImage
 
 from .background import Background
 from .binarization import Binarization
+from .distortion import OnOpenCV
 from .psf_blur import PsfBlur
 from .rollers import Rollers
 from .rotation import Rotation
@@ -23,17 +23,15 @@ WEAK: tuple[Any, ...] = (Background, Binarization, Rotation, PsfBlur)
 STRONG: tuple[Any, ...] = (SaltAndPepper, Rollers, Warping, Shadows)
 
 
-class OhrBenchNoise(ImageNoise):
+class OhrBenchNoise(OnOpenCV):
     """Distorts each page as OHRBench did: one weak distortion, one strong, or two of the eight.
 
     Weak, text stays clear: background, binarization, rotation, psf_blur. Strong: salt_and_pepper, rollers, warping,
-    shadows. Which of them a page gets is drawn evenly; two are different, and come in the order drawn. At severity 1
-    (the default) each stands at its `published` point; a lower severity scales all of them.
+    shadows. All are equally likely; two are different, and applied in the order drawn. At severity 1 (the default) each
+    has its `published` severity; a lower severity scales all of them.
     """
 
     kind: Literal["ohrbench"] = "ohrbench"
-    extra: ClassVar[str | None] = "image"
-    packages: ClassVar[tuple[str, ...]] = ("opencv-python", "opencv-python-headless")
     version: ClassVar[int] = 3
     published: ClassVar[float] = 1.0
     level: Annotated[
@@ -43,10 +41,6 @@ class OhrBenchNoise(ImageNoise):
     severity: Annotated[
         float, Field(ge=0, le=1, description="Share of the published strengths; 1 is as published.")
     ] = 1.0
-
-    def check(self) -> None:
-        """Raise when OpenCV is missing."""
-        extras.require("cv2", "image")
 
     def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
         """Distort an image."""
@@ -69,7 +63,7 @@ class OhrBenchNoise(ImageNoise):
 
 
 def _after(first: NoisyImage, second: NoisyImage) -> NoisyImage:
-    """Give what two distortions did together."""
+    """Combine the effects of two distortions."""
     effect = second.label_effect if first.label_effect == "none" else first.label_effect
     return NoisyImage(second.image, _joined(first.homography, second.homography), effect)
 

@@ -7,17 +7,18 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ohr import extras
-from ohr.contracts import Image, ImageNoise, NoisyImage
+from ohr.contracts import Image, NoisyImage
+
+from .distortion import OnOpenCV, opencv
 
 _KERNELS = 100  # as many as the paper generated
 _STEPS = 64  # points of a camera's path
-_WIDE = 3.0  # pixels: from this radius of the path on, half the resolution does
-_NOTHING = 1e-3  # of the light: a row of the kernel with less is left out
-_REACH = 0.0035  # of the page's height: radius of the path at severity 1 (8 pixels on A4 at 200 dpi)
+_WIDE = 3.0  # pixels: from this radius of the path on, half the resolution is enough
+_NOTHING = 1e-3  # of the light: rows and columns of the kernel with less are left out
+_REACH = 0.0035  # of the page's height: radius of the path at severity 1 (8 pixels on A4 at 200 dpi); set by eye
 
 
-class PsfBlur(ImageNoise):
+class PsfBlur(OnOpenCV):
     """Blurs with one of 100 kernels: a hand's shaky path during exposure, softened by the lens.
 
     A path is a random walk with inertia (in the manner of Boracchi & Foi, IEEE TIP 2012); the severity scales its size,
@@ -26,14 +27,8 @@ class PsfBlur(ImageNoise):
     """
 
     kind: Literal["psf_blur"] = "psf_blur"
-    extra: ClassVar[str | None] = "image"
-    packages: ClassVar[tuple[str, ...]] = ("opencv-python", "opencv-python-headless")
     version: ClassVar[int] = 2
     published: ClassVar[float] = 0.3
-
-    def check(self) -> None:
-        """Raise when OpenCV is missing."""
-        extras.require("cv2", "image")
 
     def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image."""
@@ -45,8 +40,8 @@ class PsfBlur(ImageNoise):
 
 
 def _blurred(image: Image, path: NDArray[np.float64], radius: float) -> Image:
-    """Convolve; a wide path has no fine detail, so half the resolution is enough for it, in a quarter of the time."""
-    cv2 = extras.load("cv2", "image")
+    """Convolve; a wide path leaves no fine detail, so half the resolution is enough, in a quarter of the time."""
+    cv2 = opencv()
     height, width = image.shape[:2]
     if radius < _WIDE or min(height, width) < 2:
         return np.asarray(cv2.filter2D(image, -1, _kernel(path, radius), borderType=cv2.BORDER_REPLICATE))
@@ -71,7 +66,7 @@ def _path(number: int) -> NDArray[np.float64]:
 
 def _kernel(path: NDArray[np.float64], radius: float) -> NDArray[np.float32]:
     """Draw a path into a kernel that sums to 1: each point spreads over its four nearest cells."""
-    cv2 = extras.load("cv2", "image")
+    cv2 = opencv()
     half = int(np.ceil(radius * 1.5)) + 1
     kernel = np.zeros((2 * half + 1, 2 * half + 1), dtype=np.float32)
     for x, y in path * radius + half:
@@ -84,7 +79,7 @@ def _kernel(path: NDArray[np.float64], radius: float) -> NDArray[np.float32]:
 
 
 def _trimmed(kernel: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Cut off equally many rows (columns) on both sides where there is next to nothing: time goes with the area."""
+    """Cut off equally many nearly empty rows (columns) on both sides, since the time grows with the area."""
     half = kernel.shape[0] // 2
     cuts = []
     for sums in (kernel.sum(axis=1), kernel.sum(axis=0)):

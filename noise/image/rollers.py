@@ -10,7 +10,7 @@ from ohr.contracts import Image, NoisyImage
 
 from .distortion import Distortion, Field, opencv
 
-_MOST = 0.1  # probability of a line in a pixel column (or row) at severity 1
+_MOST = 0.1  # probability of a line in a column (or row) of pixels at severity 1: the paper's 0.05 is at 0.5
 _KNOTS = 24  # points along a line at which its strength is drawn
 
 
@@ -18,8 +18,8 @@ class Rollers(Distortion):
     """Draws lines of 1 to 3 pixels along the page or across it, with probability 0.1 x severity per column (or row).
 
     The paper's 0.05 is severity 0.5 (`published`). A page goes through its rollers one way, so one page has lines in
-    one direction. Most lines are dirt, the others lost ink; each fades in and out. The lines of a lower severity are
-    among those of a higher one.
+    one direction. Most lines are dirt, the others lost ink; each fades in and out. The lines of a lower severity are a
+    subset of those of a higher one.
     """
 
     kind: Literal["rollers"] = "rollers"
@@ -42,7 +42,7 @@ class Rollers(Distortion):
 
 
 def _lines(strength: Field, thickness: NDArray[np.int64], picked: NDArray[np.bool_]) -> Field:
-    """Give each pixel column the strength of the line that covers it: (knots, width)."""
+    """Return the strength of the line that covers each column of pixels: (knots, width)."""
     made = np.zeros_like(strength)
     for offset in range(3):
         wide = picked & (thickness > offset)
@@ -52,7 +52,7 @@ def _lines(strength: Field, thickness: NDArray[np.int64], picked: NDArray[np.boo
 
 
 def _drawn(lines: Field, image: Image, down: bool) -> Image:
-    """Draw lines on a page of its own: (H, W, 3) bytes."""
+    """Draw lines on an empty page: (H, W, 3) bytes."""
     cv2 = opencv()
     height, width = image.shape[:2]
     small = np.rint((lines if down else lines.T) * 255).astype(np.uint8)

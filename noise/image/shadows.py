@@ -1,4 +1,4 @@
-"""Light gradient and cast shadow (OHRBench, III.2, there with augraphy: lighting gradient and shadow cast)."""
+"""A gradient of light and a cast shadow (OHRBench, III.2, there with augraphy: lighting gradient and shadow cast)."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -12,10 +12,10 @@ from .light import cast, gradient, tinted
 
 
 class Shadows(Distortion):
-    """Lets the light fall off over the page, and casts the shadow of whoever takes the picture.
+    """Darkens the page by a gradient of light and by the shadow of the person who takes the picture.
 
-    At severity 1 the gradient takes up to 70% of the light and the shadow up to 70% of what is left; 0.5 (`published`)
-    takes half of each. Levels share light and shadow.
+    At severity 1 the gradient takes up to 70% of the light and the shadow up to 70% of the rest; at 0.5 (`published`)
+    half as much each. All levels share one gradient and one shadow.
     """
 
     kind: Literal["shadows"] = "shadows"

@@ -1,4 +1,4 @@
-"""Paper textures, made by code: each a tone, a surface, and what happened to the sheet."""
+"""Paper textures, made by code: each has a tone, a surface, and traces of use."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +10,7 @@ from ohr.contracts import Image
 from .distortion import Field, clouds, opencv, smooth
 
 ROWS, COLUMNS = 1170, 827  # A4 at 100 dpi
-_COARSE = 3  # pixels to a cell where what is drawn is smooth
+_COARSE = 3  # pixels per cell of a smooth field
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Paper:
     """A kind of paper; amounts are in grey levels, numbers are counts on the sheet.
 
     Args:
-        grain: fine noise of the surface. mottle: clouds in the pulp. laid, weave: regular lines of the mould.
-        fibres, specks: what the pulp was not cleaned of. creases: of a sheet that was crumpled or folded.
+        grain: fine noise of the surface. mottle: clouds in the pulp. ribs, weave: regular lines of the mould.
+        fibres, specks: impurities of the pulp. creases: of a sheet that was crumpled or folded.
         stains: rings and blots. age: how much the edges browned.
     """
 
@@ -27,7 +27,7 @@ class Paper:
     tone: tuple[int, int, int]
     grain: float = 5
     mottle: float = 5
-    laid: float = 0
+    ribs: float = 0
     weave: float = 0
     fibres: int = 0
     specks: int = 0
@@ -41,7 +41,7 @@ PAPERS = (
     Paper("recycled", (214, 209, 198), grain=11, mottle=7, fibres=900, specks=1400),
     Paper("newsprint", (216, 208, 190), grain=14, mottle=9, fibres=500, age=12),
     Paper("kraft", (196, 160, 116), grain=10, mottle=9, fibres=1500, specks=250),
-    Paper("laid", (236, 228, 208), grain=6, mottle=6, laid=9),
+    Paper("laid", (236, 228, 208), grain=6, mottle=6, ribs=9),
     Paper("linen", (238, 235, 226), grain=5, mottle=4, weave=9),
     Paper("parchment", (228, 208, 164), grain=6, mottle=13, age=26),
     Paper("old letter", (226, 207, 170), grain=8, mottle=12, specks=160, creases=3, stains=2, age=60),
@@ -50,21 +50,21 @@ PAPERS = (
     Paper("coffee", (238, 232, 220), grain=6, mottle=6, stains=5, creases=2),
     Paper("watercolour", (240, 236, 226), grain=21, mottle=6),
     Paper("damp", (220, 216, 202), grain=8, mottle=16, stains=3, age=30),
-    Paper("ledger", (216, 226, 212), grain=7, mottle=6, laid=5, age=16),
+    Paper("ledger", (216, 226, 212), grain=7, mottle=6, ribs=5, age=16),
     Paper("thermal", (226, 224, 228), grain=6, mottle=13, creases=6),
 )
 
 
 @lru_cache(maxsize=len(PAPERS))
 def paper(number: int) -> Image:
-    """Make texture `number`: (1170, 827, 3), the same each time."""
+    """Draw texture `number`, (1170, 827, 3); the same each time."""
     kind, rng = PAPERS[number], np.random.Generator(np.random.PCG64(number))
     relief = kind.grain * _grain(rng, coarse=kind.grain > 20)
     relief += kind.mottle * (0.7 * clouds(rng, relief.shape, 7) + 0.5 * clouds(rng, relief.shape, 34))
-    relief += kind.laid * _laid() + kind.weave * _weave(rng)
+    relief += kind.ribs * _ribs() + kind.weave * _weave(rng)
     relief += _whole(_creases(rng, kind.creases)) - _fibres(rng, kind.fibres) - _specks(rng, kind.specks)
     sheet = np.asarray(kind.tone, dtype=np.float32) + relief[:, :, None]
-    brown = np.asarray((0.5, 0.8, 1.25), dtype=np.float32)  # what browning takes from red, green and blue
+    brown = np.asarray((0.5, 0.8, 1.25), dtype=np.float32)  # share of red, green and blue that browning removes
     sheet -= _whole(kind.age * _edges(rng) + _stains(rng, kind.stains))[:, :, None] * brown
     made = np.clip(sheet, 0, 255).astype(np.uint8)
     made.setflags(write=False)
@@ -77,7 +77,7 @@ def _grain(rng: np.random.Generator, *, coarse: bool) -> Field:
     return np.asarray(soft / soft.std() * (0.6 if coarse else 0.8), dtype=np.float32)
 
 
-def _laid() -> Field:
+def _ribs() -> Field:
     across = np.sin(np.arange(ROWS, dtype=np.float32) * np.float32(2 * np.pi / 5))[:, None]
     chains = np.exp(-((np.arange(COLUMNS, dtype=np.float32) % 110 - 55) ** 2) / 6)
     return np.asarray(0.8 * across - 1.4 * chains, dtype=np.float32)
@@ -128,9 +128,8 @@ def _creases(rng: np.random.Generator, number: int) -> Field:
         dx, dy = x - np.float32(middle[0]), y - np.float32(middle[1])
         across = dx * np.float32(np.sin(turn)) - dy * np.float32(np.cos(turn))
         along = dx * np.float32(np.cos(turn)) + dy * np.float32(np.sin(turn))
-        lit = np.tanh(across / _COARSE) * np.exp(
-            -np.abs(across) / np.float32(width)
-        )  # no steps along a slanting crease
+        # tanh instead of a sign, or a slanting crease would show steps
+        lit = np.tanh(across / _COARSE) * np.exp(-np.abs(across) / np.float32(width))
         light += np.float32(height) * lit * smooth(np.float32(1.5) - np.abs(along) / np.float32(reach))
     return light
 

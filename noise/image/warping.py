@@ -1,4 +1,4 @@
-"""Paper that is not flat (OHRBench, III.2, there with augraphy: geometric transformations and folding)."""
+"""A sheet that is not flat (OHRBench, III.2, there with augraphy: geometric transformations and folding)."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -10,6 +10,7 @@ from ohr.contracts import Image, NoisyImage
 
 from .distortion import Distortion, Field, grid, opencv, remapped, shade, smooth, unit
 
+# set by eye: the paper gives no numbers
 _TILT = 0.03  # of a side: how far a corner moves at severity 1
 _WAVE = 40.0  # pixels of A4 at 200 dpi: how far the sheet bends at severity 1
 _SLIP = 0.042  # shift across a fold, per pixel of distance from it, at severity 1
@@ -19,8 +20,8 @@ class Warping(Distortion):
     """Tilts, bends and folds the sheet, with the shading of the folds.
 
     One to three folds, each with its own place, slant and light. The severity scales all displacements and shading of
-    one drawn sheet; 0.5 (`published`) is a sheet that was folded and lies uneven. The homography returned is that of
-    the tilt; bends and folds move a point by up to about 100 pixels x severity more (A4 at 200 dpi).
+    one drawn sheet; 0.5 (`published`) is an uneven sheet that was folded. The homography returned is that of the tilt;
+    bends and folds move a point by up to about 100 pixels x severity more (A4 at 200 dpi).
     """
 
     kind: Literal["warping"] = "warping"
@@ -49,7 +50,7 @@ def _tilt(image: Image, rng: np.random.Generator, severity: float) -> NDArray[np
 
 
 def _moved(matrix: NDArray[np.float64], x: Field, y: Field) -> tuple[Field, Field]:
-    """Give how far a homography moves each point of a grid."""
+    """Return how far a homography moves each point of a grid."""
     place = np.stack([x, y, np.ones_like(x)], axis=-1) @ matrix.T.astype(np.float32)
     return np.asarray(place[..., 0] / place[..., 2] - x), np.asarray(place[..., 1] / place[..., 2] - y)
 
@@ -66,7 +67,7 @@ def _bend(image: Image, rng: np.random.Generator) -> Field:
 
 
 def _fold(image: Image, drawn: NDArray[np.float64], severity: float, dx: Field, dy: Field) -> Field:
-    """Fold the sheet once: adds to the displacement (dx, dy) and gives what light is left.
+    """Fold the sheet once: add to the displacement (dx, dy), in place, and return the share of light that is left.
 
     Args:
         drawn: five numbers in [0, 1]: direction, place, slant, slip and light of the fold.

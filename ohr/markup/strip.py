@@ -14,18 +14,21 @@ _SPACE = "\x1f"  # a space in a formula that remains when the meaningless ones a
 
 _EQUATION = rf"(?:{'|'.join(map(re.escape, sorted(FORMULAS)))})"
 # In all expressions below, what must not precede a sign is checked behind the sign, and no alternative begins with a
-# group: an expression whose alternatives all begin with a literal is searched for many times as fast. The bound of
-# 4,000 characters holds the time down where an engine in a loop repeats an opening for pages.
-_MATHS = re.compile(
-    r"\$(?<!\\\$)\$(.{1,4000}?)(?<!\\)\$\$"
-    r"|\\(?<!\\\\)\[(.{1,4000}?)\\\]"
-    r"|\\(?<!\\\\)\((.{1,4000}?)\\\)"
-    rf"|\\begin\{{{_EQUATION}\}}.{{1,4000}}?\\end\{{{_EQUATION}\}}"
+# group: an expression whose alternatives all begin with a literal is searched for many times as fast.
+_OPENING = re.compile(rf"\$(?<!\\\$)\$|\\(?<!\\\\)[\[(]|\\begin\{{{_EQUATION}\}}|\$(?<![\\$]\$)")
+_CLOSING = {
+    "$$": re.compile(r"\$(?<!\\\$)\$"),
+    "\\[": re.compile(r"\\\]"),
+    "\\(": re.compile(r"\\\)"),
+    "\\begin": re.compile(rf"\\end\{{{_EQUATION}\}}"),
+}
+_INLINE = re.compile(
     # as in pandoc: no space inside the dollars and no digit after them, so `$5 and $10` is money
-    r"|\$(?<![\\$]\$)(?=\S)((?:[^$\\\n]|\n(?!\s*\n)|\\.){1,4000}?)(?<!\s)\$(?![\d$])"
-    r"|\$(?<![\\$]\$)(?=[ \t][^$\n]*[\\^_={])((?:[^$\\\n]|\\.)+?)(?<=[ \t])\$(?![\d$])",
+    r"\$(?=\S)((?:[^$\\\n]++|\n(?!\s*\n)|\\.)++)(?<!\s)\$(?![\d$])"
+    r"|\$(?=[ \t][^$\n]*[\\^_={])((?:[^$\\\n]++|\\.)++)(?<=[ \t])\$(?![\d$])",
     re.DOTALL,
 )
+_LONGEST = 4000  # characters of a formula, so that a stray delimiter does not join distant parts of a page
 _GREEK = {
     unicodedata.name(letter).rpartition(" ")[2].replace("LAMDA", "LAMBDA").lower(): letter
     for letter in "αβγδεζηθικλμνξπρστυφχψω"
@@ -52,7 +55,7 @@ _RULING = r"(?::-+:?|-+:|-{2,})"  # of a table; a single hyphen is an empty cell
 
 _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     # html: tags inside a word leave nothing, the others part words
-    (("<!--",), re.compile(r"<!--.{0,4000}?-->", re.DOTALL), " "),
+    (("-->",), re.compile(r"<!--.{0,4000}?-->", re.DOTALL), " "),
     (("<",), re.compile(r"</?(?:a|b|i|u|s|em|strong|sub|sup|span|font|code|mark|small)(?:\s[^<>]*)?>", re.I), ""),
     (
         ("<",),
@@ -106,7 +109,7 @@ def strip_markup(text: str) -> str:
     such as an escaped `\*`.
     """
     if "$" in text or "\\" in text:
-        text = _MATHS.sub(_formula, text)
+        text = _strip_formulas(text)
     text = f"\n{text}"  # so that the marks of lines, the first one's too, follow a sign that can be searched for
     for signs, pattern, replacement in _RULES:
         for sign in signs:  # `any` would take longer than most of the substitutions
@@ -116,11 +119,35 @@ def strip_markup(text: str) -> str:
     return " ".join(html.unescape(text).split())
 
 
-def _formula(match: re.Match[str]) -> str:
-    body = match[match.lastindex or 0]
+def _strip_formulas(text: str) -> str:
+    """Strip each formula, in time linear in the length of the text even where openings have no closing."""
+    parts, place = [], 0
+    closings: dict[str, re.Match[str] | None] = {}  # the next of each kind
+    opening = _OPENING.search(text)
+    while opening:
+        start, first, kind = opening.start(), opening.end(), opening[0].partition("{")[0]
+        if kind == "$":
+            closing = _INLINE.match(text, start)
+            first, last = closing.span(closing.lastindex or 0) if closing else (first, first)
+        else:
+            if kind not in closings or ((known := closings[kind]) and known.start() <= first):
+                closings[kind] = _CLOSING[kind].search(text, first + 1)
+            closing = closings[kind]
+            last = closing.start() if closing else first
+        if closing and last - first <= _LONGEST:
+            whole = text[start : closing.end()]
+            parts += [text[place:start], _formula(whole, whole if kind == "\\begin" else text[first:last])]
+            place = closing.end()
+            opening = _OPENING.search(text, place)
+        else:
+            opening = _OPENING.search(text, start + 1)
+    return "".join([*parts, text[place:]])
+
+
+def _formula(whole: str, body: str) -> str:
     if "\\" not in body:
         if PROSE.search(body) or (" " in body and not NOTATION.search(body)):
-            return match[0]  # two dollars that happen to surround words
+            return whole  # two dollars that happen to surround words
     else:
         body = _ARGUMENTS.sub(_SPACE, _LINE_END.sub(_SPACE, body))
         body = _FUNCTION.sub(rf"{_SPACE}\1{_SPACE}", body)

@@ -134,12 +134,12 @@ def _count_text(block: str, page: Sequence[str], counts: Counter[str]) -> None:
 
 
 def _count_match(block: Block, candidates: Sequence[str], counts: Counter[str]) -> None:
-    found = process.extractOne(block.text, candidates, scorer=fuzz.ratio, score_cutoff=ALIKE)
-    if found is None:
-        return
-    match, kind = found[0], block.kind
-    counts[f"matched_{kind}"] += 1
-    if match != block.text:
+    kind = block.kind
+    if block.text in candidates:
+        counts[f"matched_{kind}"] += 1
+    elif found := process.extractOne(block.text, candidates, scorer=fuzz.ratio, score_cutoff=ALIKE):
+        match = found[0]
+        counts[f"matched_{kind}"] += 1
         counts[f"text_errors_{kind}"] += _content(match) != _content(block.text)
         counts[f"structure_errors_{kind}"] += _structure(match, kind) != _structure(block.text, kind)
 

@@ -36,7 +36,7 @@ def _chinese_run(run: str) -> tuple[str, ...]:
 
 @cache
 def chinese_cutter() -> Callable[[str], list[str]]:
-    """Return jieba's cutter with its own dictionary; it returns white space too and cuts long runs at 500 signs."""
+    """Return jieba's cutter with its own dictionary; white space is among the words, and long runs are divided."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jieba's own escapes and pkg_resources
         import jieba

@@ -10,13 +10,13 @@ from ohr.contracts import Image, NoisyImage
 from ..light import exposed
 from ..picture import split
 from .camera import Capture
-from .scene import companions, ground, laid, level, turned
+from .scene import companions, ground, level, placed, turned
 
 _SHEETS = 3
 
 
 class ClutteredBackground(Capture):
-    """Lays the page on other pages of its document and sheets of unrelated words, which look much like it.
+    """Places the page on other pages of its document and on sheets of unrelated words, which look much like it.
 
     They cover 0%, 5% and 10% of the page from one side (severity 1/3, 2/3, 1; `label_effect` is then `occluded`); the
     page shrinks to 80%, 75% and 70% of the frame's height and width.
@@ -37,22 +37,22 @@ class ClutteredBackground(Capture):
         turns = rng.uniform(-0.9, 0.9, _SHEETS)
         for sheet, corner, turn in zip(heap, corners, turns, strict=True):
             spot = turned(sheet, _area(sheet, image, 0.45), float(turn), (corner * size).tolist())
-            laid(sheet, spot / 2, far, self.printed)
+            placed(sheet, spot / 2, far, self.printed)
         scene = far.enlarged(height, width)
         side = level(self.severity, 1, (0.8, 0.75, 0.7))
         page = turned(image, side * side, self.near * float(rng.uniform(-0.1, 0.1)), (size / 2).tolist())
-        homography = laid(image, page, scene, self.printed)
+        homography = placed(image, page, scene, self.printed)
         cover = level(self.severity, 0, (0, 0.05, 0.10))
         top, turn = bool(rng.random() < 0.5), float(rng.uniform(-0.08, 0.08))
         if cover:
             sheet = heap[0]
             over = turned(sheet, _area(sheet, image, side * side), turn, (size / 2).tolist())
-            laid(sheet, over + np.array([0, (cover - 1) * side * height * (1 if top else -1)]), scene, self.printed)
+            placed(sheet, over + np.array([0, (cover - 1) * side * height * (1 if top else -1)]), scene, self.printed)
         effect = "occluded" if cover else "none"
         seen = exposed(scene, rng, 0.8 * self.near)
         return NoisyImage(self.photographed(seen, rng), homography, effect)
 
 
 def _area(sheet: Image, image: Image, share: float) -> float:
-    """Give the enlargement of a sheet's area that makes it `share` of the page's."""
+    """Return the factor that scales a sheet's area to `share` of the page's."""
     return share * float(np.prod(image.shape[:2])) / float(np.prod(sheet.shape[:2]))

@@ -1,4 +1,4 @@
-"""A page that the picture cuts off (FCMBench, Table 2: cropped captures)."""
+"""A page cut off by the picture's edge (FCMBench, Table 2: cropped captures)."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -15,7 +15,8 @@ from .scene import level
 class Cropped(Capture):
     """Cuts off one side or two, 10%, 20% and 35% of the page in all (severity 1/3, 2/3, 1).
 
-    The output is smaller; `label_effect` is `cropped`: the truth of what was cut stays, as in the benchmark.
+    The output is smaller; `label_effect` is `cropped`: the truth keeps the text that was cut off, as in the
+    benchmark.
     """
 
     kind: Literal["cropped"] = "cropped"

@@ -18,7 +18,7 @@ from .scene import level
 class Defocus(Capture):
     """Spreads each point over a disc of radius 1, 2 and 4 pixels at 1,000 pixels of height (severity 1/3, 2/3, 1).
 
-    The radius is drawn within 15% of that for each page.
+    The radius of each page is drawn within 15% of that.
     """
 
     kind: Literal["defocus"] = "defocus"
@@ -38,7 +38,7 @@ def _blurred(plane: Image, radius: float) -> Image:
     """Spread each point over a disc."""
     cv2 = opencv()
     height, width = plane.shape[:2]
-    coarser = max(1, min(int(radius / 2), height, width))  # what a disc leaves of detail needs no more pixels
+    coarser = max(1, min(int(radius / 2), height, width))  # a disc leaves no detail finer than half its radius
     if coarser == 1:
         return np.asarray(cv2.filter2D(plane, -1, _disc(radius), borderType=cv2.BORDER_REPLICATE))
     even = cv2.blur(plane, (coarser, coarser), borderType=cv2.BORDER_REPLICATE)

@@ -10,16 +10,16 @@ from ohr.contracts import Image, NoisyImage
 from ..light import exposed
 from ..picture import split
 from .camera import Capture
-from .scene import companions, fitted, ground, laid, turned
+from .scene import companions, fitted, ground, placed, turned
 
 _GRIDS = {2: (1, 2), 3: (1, 3), 5: (2, 3)}  # sheets: rows, columns of places
 
 
 class MultiDoc(Capture):
-    """Lays the page among others of its document: 2, 3 and 5 sheets (severity up to 1/3, up to 2/3, above).
+    """Places the page among others of its document: 2, 3 and 5 sheets (severity up to 1/3, up to 2/3, above).
 
     The picture has as many pixels as the input, so each sheet loses resolution. Where the document has too few pages,
-    sheets of unrelated words join. `label_effect` is `joined`: the picture also says what the others say.
+    sheets of unrelated words are added. `label_effect` is `joined`: the picture shows the text of other pages, too.
     """
 
     kind: Literal["multi_doc"] = "multi_doc"
@@ -42,6 +42,6 @@ class MultiDoc(Capture):
         for order, (sheet, place) in enumerate(zip([image, *companions(others, number - 1)], places, strict=True)):
             spot = fitted(turned(sheet, 1e6, turns[order], (0, 0)), round(cell[1]), round(cell[0]), 0.025)
             quad = spot + np.array([place % columns, place // columns]) * cell
-            matrix = laid(sheet, quad, scene, self.printed)
+            matrix = placed(sheet, quad, scene, self.printed)
             homography = matrix if order == 0 else homography
         return NoisyImage(self.photographed(exposed(scene, rng, 0.8), rng), homography, "joined")

@@ -10,7 +10,7 @@ from ohr.contracts import Image, NoisyImage
 from ..light import exposed
 from ..picture import split
 from .camera import Capture
-from .scene import Quad, fitted, frame, ground, laid, level
+from .scene import Quad, fitted, frame, ground, level, placed
 
 _FOCAL = 1.3  # distance of the camera, in sides of the page
 
@@ -18,7 +18,7 @@ _FOCAL = 1.3  # distance of the camera, in sides of the page
 class OffAxis(Capture):
     """Tilts the camera by up to 20, 32 and 45 degrees and turns it by up to 5, 12 and 20 (severity 1/3, 2/3, 1).
 
-    The page stays whole in the frame, which has the size of the input, on a table.
+    The whole page, on a table, remains in the frame, which has the size of the input.
     """
 
     kind: Literal["off_axis"] = "off_axis"
@@ -33,7 +33,7 @@ class OffAxis(Capture):
         roll *= np.radians(level(self.severity, 0, (5, 12, 20))) * rng.choice([-1, 1])
         quad = fitted(_seen(image, around, tilt, roll), height, width, 0.02 * self.near)
         scene = split(ground(rng), whole=self.camera == 0).enlarged(height, width)
-        homography = laid(image, quad, scene, self.printed)
+        homography = placed(image, quad, scene, self.printed)
         seen = exposed(scene, rng, min(1.0, 1.5 * self.severity))
         return NoisyImage(self.photographed(seen, rng), homography)
 

@@ -1,4 +1,4 @@
-"""What a camera sees around a page: a table, other sheets, and the page lying there as the camera's pose has it."""
+"""The scene around a page: a table, other sheets, and the page itself in the camera's perspective."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -12,7 +12,7 @@ from ..distortion import Field, clouds, opencv
 from ..picture import CELLS, Picture
 
 Quad = NDArray[np.float64]
-"""Where a sheet's corners lie, in pixels: (4, 2), clockwise from its upper left."""
+"""Corners of a sheet in pixels: (4, 2), clockwise from its upper left."""
 
 _LEVELS = (0.0, 1 / 3, 2 / 3, 1.0)
 _ROWS, _COLUMNS = 600, 424
@@ -32,7 +32,7 @@ _WORDS = (
 
 
 def level(severity: float, start: float, values: Sequence[float]) -> float:
-    """Give a strength: `start` at severity 0, then the three published or proposed values at 1/3, 2/3 and 1."""
+    """Interpolate a strength: `start` at severity 0, then the three published or proposed values at 1/3, 2/3 and 1."""
     return float(np.interp(severity, _LEVELS, (start, *values)))
 
 
@@ -48,7 +48,7 @@ def _table(number: int) -> Image:
 
 
 def _wood(rng: np.random.Generator) -> Field:
-    """Draw boards: fibres that wander, each board of its own tone, with a seam between two."""
+    """Draw boards of wavy fibres, each with a tone of its own, and seams between them."""
     cv2 = opencv()
     fibres = cv2.GaussianBlur(rng.standard_normal((_ROWS, _COLUMNS)).astype(np.float32), (0, 0), sigmaX=0.8, sigmaY=30)
     y, x = np.mgrid[0:_ROWS, 0:_COLUMNS].astype(np.float32)
@@ -60,7 +60,7 @@ def _wood(rng: np.random.Generator) -> Field:
 
 
 def ground(rng: np.random.Generator) -> Image:
-    """Draw what lies under the page: a table, perhaps its edge and the floor beyond; small, to be scaled up."""
+    """Draw the ground under the page: a table, perhaps its edge and the floor beyond; small, to be scaled up."""
     cv2 = opencv()
     first, second = rng.permutation(len(_TABLES))[:2]
     edge, turn, edged = rng.uniform(0.62, 0.95), rng.uniform(0, 2 * np.pi), rng.random() < 0.5
@@ -75,13 +75,13 @@ def ground(rng: np.random.Generator) -> Image:
 
 
 def frame(image: Image) -> Quad:
-    """Give a sheet's own corners."""
+    """Return the corners of a sheet in its own pixels."""
     height, width = image.shape[:2]
     return np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float64)
 
 
 def turned(image: Image, area: float, turn: float, middle: Sequence[float]) -> Quad:
-    """Lay a sheet down upright but for `turn` radians, on `area` of its own pixels, about the point `middle`."""
+    """Return a sheet's corners when it is turned by `turn` radians and scaled to `area` of its own, about `middle`."""
     corners = frame(image) - np.asarray(image.shape[1::-1]) / 2
     spin = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     return np.asarray(corners @ spin * np.sqrt(area) + np.asarray(middle))
@@ -95,27 +95,27 @@ def fitted(quad: Quad, height: int, width: int, margin: float) -> Quad:
     return np.asarray((quad - (low + high) / 2) * factor + np.array([width, height]) / 2)
 
 
-def laid(sheet: Image, quad: Quad, on: Picture, printed: Callable[[Image], Picture]) -> NDArray[np.float64]:
-    """Draw a sheet into the picture `on`, with the soft shadow of its edge; gives the homography.
+def placed(sheet: Image, quad: Quad, on: Picture, printed: Callable[[Image], Picture]) -> NDArray[np.float64]:
+    """Draw a sheet into the picture `on`, with the soft shadow of its edge; return the homography.
 
     Args:
-        printed: how the camera sees a sheet.
+        printed: returns a sheet as the camera sees it.
     """
-    lies = flat(sheet, quad)
-    part, origin = _in_view(sheet, lies, on.frame)
+    pose = flat(sheet, quad)
+    part, origin = _in_view(sheet, pose, on.frame)
     small, whole, blur = _shrunk(part, _scale(sheet, quad))
     seen = printed(small) if small.size else Picture(())
     for cell, plane, under in zip(CELLS, seen.planes, on.planes, strict=False):
         spot = quad / cell
         _cast_edge(spot, under)
         soft = opencv().GaussianBlur(plane, (3, 3), blur) if blur else plane
-        drawn(soft, scaled(1 / cell) @ lies @ origin @ scaled(whole * cell), spot, under)
-    return centred(lies)
+        drawn(soft, scaled(1 / cell) @ pose @ origin @ scaled(whole * cell), spot, under)
+    return centred(pose)
 
 
-def _in_view(sheet: Image, lies: NDArray[np.float64], on: Image) -> tuple[Image, NDArray[np.float64]]:
-    """Cut off what of a sheet lies far out of a picture; gives the map of coordinates from the rest to the sheet."""
-    back = np.linalg.pinv(lies)
+def _in_view(sheet: Image, pose: NDArray[np.float64], on: Image) -> tuple[Image, NDArray[np.float64]]:
+    """Cut off the parts of a sheet far outside a picture; return also the map from the rest to the sheet."""
+    back = np.linalg.pinv(pose)
     corners = np.column_stack([frame(on), np.ones(4)]) @ back.T
     if not (corners[:, 2] > 0).all():
         return sheet, np.eye(3)
@@ -128,25 +128,25 @@ def _in_view(sheet: Image, lies: NDArray[np.float64], on: Image) -> tuple[Image,
 
 
 def flat(sheet: Image, quad: Quad) -> NDArray[np.float64]:
-    """Give the homography that lays a sheet down, (3, 3), between places where a pixel's corner has whole numbers."""
+    """Return the homography from a sheet to a quad, (3, 3), in coordinates in which pixel corners are whole numbers."""
     corners, spot = (points.astype(np.float32) for points in (frame(sheet), quad))
     return np.asarray(opencv().getPerspectiveTransform(corners, spot), dtype=np.float64)
 
 
 def scaled(factor: float) -> NDArray[np.float64]:
-    """Give the map that scales."""
+    """Return the map that scales by a factor."""
     return np.diag((factor, factor, 1.0))
 
 
 def centred(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn a map between places where a pixel's corner has whole numbers into one where its centre has them."""
+    """Convert a map from coordinates in which pixel corners are whole numbers to those in which pixel centres are."""
     to, back = np.eye(3), np.eye(3)
     to[:2, 2], back[:2, 2] = 0.5, -0.5
     return np.asarray(back @ matrix @ to)
 
 
 def drawn(part: Image, matrix: NDArray[np.float64], quad: Quad, on: Image) -> None:
-    """Draw a sheet's plane into one of a picture, where `quad` says."""
+    """Draw a plane of a sheet into a plane of a picture, at `quad`."""
     cv2 = opencv()
     (left, top), (right, bottom) = _box(quad, on, margin=1)
     if right > left and bottom > top:
@@ -162,7 +162,7 @@ def drawn(part: Image, matrix: NDArray[np.float64], quad: Quad, on: Image) -> No
 
 
 def _scale(sheet: Image, quad: Quad) -> float:
-    """Tell how large a sheet is drawn: 1 where its pixels are the picture's."""
+    """Return the scale at which a sheet is drawn: 1 where its pixels are as large as the picture's."""
     x, y = quad[:, 0], quad[:, 1]
     area = abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
     return float(np.sqrt(area / np.prod(sheet.shape[:2])))
@@ -171,10 +171,10 @@ def _scale(sheet: Image, quad: Quad) -> float:
 def _shrunk(sheet: Image, factor: float) -> tuple[Image, int, float]:
     """Average pixels before a sheet is drawn smaller, where sampling alone would skip strokes.
 
-    By a whole number of pixels, which is ten times as fast as by a fraction; a slight blur does for what is left.
+    It averages a whole number of pixels, which is ten times as fast as a fraction; a slight blur covers the rest.
 
     Returns:
-        The sheet, by how much it is smaller now, and the blur's radius.
+        The sheet, the factor by which it is smaller now, and the radius of the blur.
     """
     cv2 = opencv()
     height, width = sheet.shape[:2]
@@ -205,7 +205,7 @@ def _cast_edge(quad: Quad, on: Image) -> None:
 
 
 def _box(quad: Quad, on: Image, margin: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Give the part of an image around a sheet: its upper left and lower right."""
+    """Return the upper left and lower right corners of the part of an image around a sheet."""
     height, width = on.shape[:2]
     low = np.clip(np.floor(quad.min(axis=0)).astype(int) - margin, 0, (width, height))
     high = np.clip(np.ceil(quad.max(axis=0)).astype(int) + margin + 1, 0, (width, height))
@@ -231,6 +231,6 @@ def stranger(number: int) -> Image:
 
 
 def companions(others: Sequence[Image], number: int) -> list[Image]:
-    """Give further sheets: the document's other pages, then strangers."""
+    """Return further sheets: the document's other pages, then strangers."""
     found = [others[place] for place in range(min(number, len(others)))]
     return found + [stranger(place) for place in range(number - len(found))]

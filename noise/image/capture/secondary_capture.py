@@ -14,10 +14,10 @@ from ..picture import CELLS, Picture, split
 from .camera import Capture
 from .scene import Quad, centred, drawn, fitted, flat, frame, level, scaled
 
-_SENSORS = np.array(((0, 1), (1, 2)))  # red, green; green, blue: as Bayer laid them
+_SENSORS = np.array(((0, 1), (1, 2)))  # red, green; green, blue: the Bayer pattern
 _COLOURS = np.array((0, 85, 171), dtype=np.int32)  # where a screen's red, green and blue are, in 256ths of its pixel
-_BAND = 128  # rows, an even number: what fits into a processor's cache
-_GAP = 0.6  # how dark the gaps between a screen's rows are, beside its columns of one colour
+_BAND = 128  # rows, an even number, so that a band fits into a processor's cache
+_GAP = 0.6  # depth of the gaps between a screen's rows, relative to those between its columns of one colour
 _PIXELS = (2000, 1500, 1100)
 _CELL = 16
 
@@ -41,10 +41,10 @@ class SecondaryCapture(Capture):
         lean = rng.uniform(-0.025, 0.025, (4, 2)) * self.severity * max(height, width)
         quad = fitted(frame(image) + lean, height, width, 0.02 * self.near)
         dark = int(rng.integers(18, 70))  # the rest of the screen
-        lies, long = flat(image, quad), max(height, width)
+        pose, long = flat(image, quad), max(height, width)
         pixels = level(self.severity, long, [min(long, number) for number in _PIXELS])
-        scene = _lit(self.printed(image), pixels / long, lies, quad, dark)
-        homography = centred(lies)
+        scene = _lit(self.printed(image), pixels / long, pose, quad, dark)
+        homography = centred(pose)
         cool, haze = rng.uniform(0.03, 0.1), rng.uniform(0.05, 0.18)
         blue = 1 - cool * self.near * np.array((1, 0.4, 0))
         _veil(scene, _places(image, homography, rng), level(self.severity, 0, (0.05, 0.10, 0.18)), blue)
@@ -54,17 +54,17 @@ class SecondaryCapture(Capture):
         return NoisyImage(self.photographed(scene, rng), homography)
 
 
-def _lit(page: Picture, factor: float, lies: NDArray[np.float64], quad: Quad, dark: int) -> Picture:
-    """Show a page on a screen that has `factor` times its pixels, and draw that where the camera sees it."""
+def _lit(page: Picture, factor: float, pose: NDArray[np.float64], quad: Quad, dark: int) -> Picture:
+    """Show a page on a screen that has `factor` times its pixels, and draw the screen in the camera's perspective."""
     scene = page.each(lambda plane: np.full_like(plane, dark))
     for cell, plane, on in zip(CELLS, page.planes, scene.planes, strict=False):
         shown, (down, across) = _shown(plane, factor)
-        drawn(shown, scaled(1 / cell) @ lies @ np.diag((cell / across, cell / down, 1)), quad / cell, on)
+        drawn(shown, scaled(1 / cell) @ pose @ np.diag((cell / across, cell / down, 1)), quad / cell, on)
     return scene
 
 
 def _shown(plane: Image, factor: float) -> tuple[Image, tuple[float, float]]:
-    """Show a plane with a screen's number of pixels; tells how much smaller it is, down and across."""
+    """Resample a plane to a screen's pixels; return also how much smaller it is, down and across."""
     cv2 = opencv()
     height, width = plane.shape[:2]
     size = (max(1, round(width * factor)), max(1, round(height * factor)))
@@ -74,10 +74,10 @@ def _shown(plane: Image, factor: float) -> tuple[Image, tuple[float, float]]:
 
 
 def _veil(scene: Picture, places: tuple[Field, Field], amplitude: float, light: Field) -> None:
-    """Take from a picture what light the screen's grid keeps back: moire. In bands, and in place.
+    """Darken a picture by the light that the screen's grid holds back, which makes moire; in bands, and in place.
 
     Args:
-        places: column and row of the screen that each place shows, in pixels of the screen, on a grid.
+        places: column and row of the screen that each place of the picture shows, in pixels of the screen, on a grid.
         light: red, green and blue of the screen's light, (3,), each up to 1.
     """
     cv2 = opencv()
@@ -87,7 +87,7 @@ def _veil(scene: Picture, places: tuple[Field, Field], amplitude: float, light: 
     sensors = np.tile(_SENSORS, tiles)[:, :width]
     phases, filters = (_COLOURS[sensors], np.rint(255 * light).astype(np.uint8)[sensors])
     for top in range(0, height, _BAND):
-        above = min(top, 2)  # rows more on each side: a sensor's other colours are seen beside it
+        above = min(top, 2)  # more rows on each side: the other colours of a pixel come from the sensors beside it
         band = slice(top - above, top + _BAND + 2)
         stripes = cv2.LUT(_phase(columns[band], phases), _wave(amplitude))
         gaps = cv2.LUT(_phase(rows[band], np.zeros_like(phases)), _wave(_GAP * amplitude))
@@ -106,15 +106,15 @@ def _wave(depth: float) -> Image:
 
 
 def _phase(place: Field, shift: NDArray[np.int32]) -> Image:
-    """Tell for each pixel of a band where in a pixel of the screen it looks, in 256 steps: (rows, width)."""
+    """Return for each pixel of a band its position within a pixel of the screen, in 256 steps: (rows, width)."""
     wide = opencv().resize(place, (shift.shape[1], len(place)))
     return np.asarray((wide.astype(np.int32) + shift[: len(place)]).astype(np.uint8))
 
 
 def _places(image: Image, homography: NDArray[np.float64], rng: np.random.Generator) -> tuple[Field, Field]:
-    """Tell which column and row of the screen each place of the picture shows, in pixels of the screen, on a grid.
+    """Return the column and row of the screen that each place of the picture shows, in its pixels, on a grid.
 
-    The screen's pixels are nearly one or two sensors wide: at all other distances there is a grid, but no moire.
+    The screen's pixels are drawn nearly one or two sensors wide: at other distances there is a grid, but no moire.
     """
     x, y = grid(image, _CELL)
     size = max(image.shape[:2])

@@ -10,13 +10,13 @@ from ohr.contracts import Image, NoisyImage
 from ..light import exposed
 from ..picture import split
 from .camera import Capture
-from .scene import ground, laid, level, turned
+from .scene import ground, level, placed, turned
 
 
 class SmallRoi(Capture):
-    """Lays the page far away on a table: it fills 20%, 12% and 6% of the frame (severity 1/3, 2/3, 1).
+    """Places the page far away on a table: it fills 20%, 12% and 6% of the frame (severity 1/3, 2/3, 1).
 
-    The frame has the size of the input, so the page loses that much of its pixels.
+    The frame has the size of the input, so only that share of the page's pixels remains.
     """
 
     kind: Literal["small_roi"] = "small_roi"
@@ -32,6 +32,6 @@ class SmallRoi(Capture):
         room = max(0.0, 1 - side) * np.array([width, height])
         middle = np.array([width, height]) / 2 + rng.uniform(-0.5, 0.5, 2) * room
         scene = split(ground(rng), whole=self.camera == 0).enlarged(height, width)
-        homography = laid(image, turned(image, area, turn, middle.tolist()), scene, self.printed)
+        homography = placed(image, turned(image, area, turn, middle.tolist()), scene, self.printed)
         seen = exposed(scene, rng, min(1.0, 1.5 * self.severity))
         return NoisyImage(self.photographed(seen, rng), homography)

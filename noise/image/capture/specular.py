@@ -14,9 +14,9 @@ from .scene import level
 
 
 class Specular(Capture):
-    """Burns out 3%, 8% and 15% of the page (severity 1/3, 2/3, 1); haze surrounds what is white.
+    """Burns out 3%, 8% and 15% of the page (severity 1/3, 2/3, 1), with haze around it.
 
-    What lies there cannot be read: `label_effect` is `occluded`.
+    Text there cannot be read: `label_effect` is `occluded`.
     """
 
     kind: Literal["specular"] = "specular"

@@ -1,4 +1,4 @@
-"""A page photographed in the photographer's own shadow (FCMBench, Table 2: uneven illumination)."""
+"""A page in the photographer's own shadow (FCMBench, Table 2: uneven illumination)."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -12,13 +12,13 @@ from ..light import cast, exposed, tinted
 from .camera import Capture
 from .scene import level
 
-_CELL = 16  # pixels to a cell: shadows here are soft
+_CELL = 16  # pixels per cell: these shadows are soft
 
 
 class UnevenIllumination(Capture):
     """Casts soft shadows: of hand and phone, and of a window's frame on half of the pages.
 
-    Where the shadow is deepest, 70%, 50% and 30% of the light are left (severity 1/3, 2/3, 1).
+    In the deepest shadow, 70%, 50% and 30% of the light are left (severity 1/3, 2/3, 1).
     """
 
     kind: Literal["uneven_illumination"] = "uneven_illumination"

@@ -1,4 +1,4 @@
-"""Words laid over the whole page (FCMBench, Table 2: overlaid watermarks)."""
+"""Words printed over the whole page (FCMBench, Table 2: overlaid watermarks)."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
@@ -16,16 +16,16 @@ _WHO = ("Marram Bank", "Harbour Credit", "Northgate Leasing", "Town Registry", "
 _WHY = ("loan verification only", "account opening only", "for internal review", "copy for audit only")
 _STAMPS = ("DRAFT", "COPY", "SAMPLE", "CONFIDENTIAL", "VOID")
 _GREYS = ((40, 40, 40), (70, 70, 70), (40, 50, 66))
-_LONGEST = 6000  # pixels of a page's longer side: beyond, the words are written smaller and scaled up
+_LONGEST = 6000  # pixels of a page's longer side; on larger pages the words are written smaller and scaled up
 _BAND = 128  # rows
 _INKS = (*_GREYS, (180, 40, 40), (40, 70, 150))
 
 
 class Watermark(Capture):
-    """Lays words over the page, in ink of opacity .15, .30 and .45 (severity 1/3, 2/3, 1).
+    """Prints words over the page, in ink of opacity .15, .30 and .45 (severity 1/3, 2/3, 1).
 
-    Mostly what an app writes on its pictures: who may use it, what for and when, in slanted rows of thin grey letters;
-    on a quarter of the pages one large word across, as a word processor prints it. Both lie on a photograph.
+    Mostly a line such as apps write on pictures, with user, purpose and date, in slanted rows of thin grey letters;
+    on a quarter of the pages one large word across, as a word processor prints it. Both are on top of a photograph.
     """
 
     kind: Literal["watermark"] = "watermark"
@@ -40,14 +40,14 @@ class Watermark(Capture):
         inks = _INKS if stamped else _GREYS
         ink = inks[int(rng.integers(len(inks)))]
         opacity = level(self.severity, 0, (0.15, 0.30, 0.45))
-        # without a camera there is no room either: the words lie on the file itself
+        # without a camera there is no room light either: the words are printed on the file itself
         seen = exposed(self.printed(image), rng, 0.8 * self.near * min(1.0, self.camera))
         photograph = self.photographed(seen, rng)
-        _laid_over(photograph, mask, opacity, ink)
+        _overlay(photograph, mask, opacity, ink)
         return NoisyImage(photograph)
 
 
-def _laid_over(photograph: Image, mask: Image, opacity: float, ink: tuple[int, int, int]) -> None:
+def _overlay(photograph: Image, mask: Image, opacity: float, ink: tuple[int, int, int]) -> None:
     """Put ink on a photograph where the mask is not 0; in bands, which fit into a processor's cache, and in place."""
     cv2, steps = opencv(), np.arange(256) / 255 * opacity
     left, *added = (np.rint(table).astype(np.uint8) for table in (255 - 255 * steps, *(steps * tone for tone in ink)))
@@ -81,7 +81,7 @@ def _rows(size: tuple[int, int], rng: np.random.Generator) -> Image:
     row = np.tile(row, (1, side // step + 2))
     flat = np.zeros((side, side), dtype=np.uint8)
     for number, y in enumerate(range(0, side - len(row), len(row) + down)):
-        start = number * step // 3 % step  # rows stand out of step
+        start = number * step // 3 % step  # each row is shifted against the one above
         flat[y : y + len(row)] = row[:, start : start + side]
     return _slanted(flat, size, rng.uniform(15, 40) * rng.choice([-1, 1]))
 

@@ -13,7 +13,7 @@ from ohr.text.edits import undo
 from speed.formatting_dose import TEXT, Study
 from speed.latex_parses import parses
 
-from .texts import real_pages
+from ..texts import real_pages
 
 pytestmark = [pytest.mark.ohrbench, pytest.mark.acceptance]
 

@@ -5,7 +5,7 @@ from ohr.noise.image.psf_blur import PsfBlur
 from ohr.noise.image.rotation import Rotation
 from ohr.noise.image.salt_and_pepper import SaltAndPepper
 
-from ..conftest import typeset
+from ...conftest import typeset
 
 
 def distort(noise, image, seed=0):
