@@ -10,10 +10,10 @@ from ohr.errors import MissingExtra, PluginError
 from ohr.keys import identity
 from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.vector.maxsim import PageVectors
-from ohr.retrievers.vision import embed_pages
 from ohr.retrievers.vision.colpali import ColPali
 from ohr.retrievers.vision.colqwen import ColQwen
 from ohr.retrievers.vision.late_interaction import LateEncoder
+from ohr.retrievers.vision.retriever import embed_pages
 
 QUERIES = ["When did the lease begin?", "What is the observatory founded in 1923 by Margaret Ellison, and where?", "x"]
 
