@@ -7,7 +7,7 @@ import pytest
 
 from speed import channel_fit
 
-pytestmark = [pytest.mark.ohrbench, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.ohrbench, pytest.mark.acceptance, pytest.mark.timeout(900)]
 
 ROWS = (
     "r_noise, pooled", "r_noise, law", "r_noise, textbook", "r_noise, text", "query-term survival", "median missing",
