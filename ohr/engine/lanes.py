@@ -9,6 +9,12 @@ from ohr.keys import key
 from ohr.steps.step import Ready, Step
 
 
+_SECONDS = 0.2
+"""Work that is sent to a worker at once, so that sending costs little beside it, and little is lost with a worker."""
+_MOST = 256
+"""Steps that are sent at once, at most."""
+
+
 @dataclass
 class Task:
     """A step that is to run."""
@@ -50,6 +56,18 @@ class Lane:
         """Add a task that is ready, at the end or at the front of its group."""
         queue = self.groups.setdefault(task.step.work.stage, deque())
         (queue.appendleft if first else queue.append)(task)
+
+    def share(self, free: int, pace: Mapping[str, float]) -> int:
+        """Choose how many tasks are sent to one of `free` workers at once.
+
+        Args:
+            pace: seconds that one step of a kind takes; a kind that was never measured is sent alone.
+        """
+        if self.alone:
+            return 1
+        kind = next((queue[0].step.work.kind for queue in self.groups.values() if queue), "")
+        wanted = int(_SECONDS / max(pace[kind], 1e-6)) if kind in pace else 1
+        return max(1, min(wanted, _MOST, len(self) // max(free, 1)))
 
     def take(self, size: int) -> list[Task]:
         """Take tasks of one group and kind: work without a model, then that of the open model, then of the next."""

@@ -11,16 +11,12 @@ from ohr.engine.lanes import Lane, Task
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress
 from ohr.engine.setup import reason
-from ohr.engine.worker import Job, run_jobs
+from ohr.engine.worker import Job, Result, run_jobs
 from ohr.errors import InputsGone, OhrError, StoreError
 from ohr.graph.graph import Graph
-from ohr.steps.step import Ready, Report
+from ohr.steps.step import Ready
 from ohr.store import Store
 
-_SECONDS = 0.2
-"""Work that is sent to a worker at once, so that sending costs little beside it, and little is lost with a worker."""
-_MOST = 64
-"""Steps that are sent at once, at most."""
 _LOSSES = 3
 """How often a value may be lost before the store counts as broken."""
 _POLL = 0.25
@@ -51,13 +47,12 @@ class Scheduler:
         self._pending: dict[str, Task] = {}
         self._renamed: dict[str, str | None] = {}
         self._lanes = {alone: Lane(alone) for alone in (False, True)}
-        self._running: dict[Future[list[Report | InputsGone | str]], tuple[Lane, list[Task]]] = {}
+        self._running: dict[Future[list[Result]], tuple[Lane, list[Task]]] = {}
         self._parked: list[Task] = []
-        self._looked = 0.0
-        self._lost: Counter[str] = Counter()
-        self._moved = False
-        self._total: Counter[str] = Counter()
-        self._done: Counter[str] = Counter()
+        self._released: list[str] = []  # claims to give up at the end of the turn, in one write
+        self._looked, self._moved = 0.0, False
+        self._lost = Counter[str]()
+        self._total, self._done = Counter[str](), Counter[str]()
         self._pace: dict[str, float] = {}
 
     def add(self, graph: Graph, goals: Iterable[str], there: Collection[str] | None = None) -> int:
@@ -83,9 +78,8 @@ class Scheduler:
             self._pending |= dict.fromkeys(task.step.outputs, task)
             self._total[task.step.work.kind] += 1
         for task in fresh:
-            for one in {
-                id(t): t for k in (*task.step.inputs, *task.step.after) if (t := self._pending.get(k))
-            }.values():
+            needed = (self._pending.get(name) for name in (*task.step.inputs, *task.step.after))
+            for one in {id(one): one for one in needed if one}.values():
                 one.dependents.append(task)
                 task.waiting += 1
         for task in fresh:
@@ -157,26 +151,20 @@ class Scheduler:
             wait([Future()], timeout=_POLL)
         elif not self._moved:
             raise RuntimeError("the graph has steps that wait for each other")
+        if self._released:
+            self.store.release(self._released)
+            self._released = []
 
     def _send(self, lane: Lane) -> None:
         free = self.executor.capacity(alone=lane.alone) - sum(at is lane for at, _ in self._running.values())
         while free > 0 and len(lane):
-            tasks = self._claimed(lane.take(self._size(lane, free)))
+            tasks = self._claimed(lane.take(lane.share(free, self._pace)))
             if tasks:
                 jobs = [Job(task.step.work, self._keys_of(task)) for task in tasks]
                 limit = self.seconds and self.seconds * sum(len(job.ready.outputs) for job in jobs) + 60
                 future = self.executor.submit(run_jobs, jobs, alone=lane.alone, seconds=limit)
                 self._running[future] = (lane, tasks)
                 free -= 1
-
-    def _size(self, lane: Lane, free: int) -> int:
-        """Choose how many steps are sent at once, from how long those of the next kind took."""
-        if lane.alone:
-            return 1
-        kind = next((queue[0].step.work.kind for queue in lane.groups.values() if queue), "")
-        pace = self._pace.get(kind)
-        wanted = 1 if pace is None else int(_SECONDS / max(pace, 1e-6))
-        return max(1, min(wanted, _MOST, len(lane) // max(free, 1)))
 
     def _claimed(self, tasks: Sequence[Task]) -> list[Task]:
         """Leave out the tasks that another run has done or is doing."""
@@ -199,7 +187,7 @@ class Scheduler:
             for task in parked:
                 self._ready(task)
 
-    def _ended(self, tasks: Sequence[Task], future: Future[list[Report | InputsGone | str]]) -> None:
+    def _ended(self, tasks: Sequence[Task], future: Future[list[Result]]) -> None:
         error = future.exception()
         if isinstance(error, BrokenExecutor):
             raise OhrError("worker processes end as soon as they start; --executor inline shows why") from error
@@ -221,7 +209,7 @@ class Scheduler:
         else:
             self._failed(tasks[0], reason(error), lost=True)
 
-    def _report(self, task: Task, result: Report | InputsGone | str) -> None:
+    def _report(self, task: Task, result: Result) -> None:
         if isinstance(result, InputsGone):
             self._after(task, self._remake(result.item, result.keys))
             return
@@ -262,7 +250,7 @@ class Scheduler:
 
     def _after(self, task: Task, others: Sequence[Task]) -> None:
         """Run a task once more, after others."""
-        self.store.release([self._name(task)])
+        self._released.append(self._name(task))
         for one in others:
             one.dependents.append(task)
         task.waiting = len(others)
@@ -270,7 +258,7 @@ class Scheduler:
             self._ready(task)
 
     def _again(self, task: Task) -> None:
-        self.store.release([self._name(task)])
+        self._released.append(self._name(task))
         self._ready(task, first=True)
 
     def _finish(self, task: Task) -> None:
@@ -284,7 +272,7 @@ class Scheduler:
                 self.ledger.fail(step.work.role, step.work.label(place), task.errors[name])
             elif name != plain:
                 self._renamed[plain] = name
-        self.store.release([self._name(task)])
+        self._released.append(self._name(task))
         self._done[step.work.kind] += 1
         self.progress.update(step.work.kind, self._done[step.work.kind], self._total[step.work.kind])
         for one in task.dependents:

@@ -80,12 +80,16 @@ def close() -> None:
     _this.context = None
 
 
-def run_jobs(jobs: Sequence[Job]) -> list[Report | InputsGone | str]:
+Result = Report | InputsGone | str
+"""What a step did, what it missed, or why it failed."""
+
+
+def run_jobs(jobs: Sequence[Job]) -> list[Result]:
     """Run steps; returns what each did, or why it failed. An error comes back as text: many cannot be unpickled."""
     return [_run(job) for job in jobs]
 
 
-def _run(job: Job) -> Report | InputsGone | str:
+def _run(job: Job) -> Result:
     context = _this.context
     assert context is not None, "the worker was not prepared"
     began = perf_counter()

@@ -22,6 +22,7 @@ T = TypeVar("T")
 _MANY = 500
 """Keys in one statement: SQLite before 3.32 takes 999."""
 
+_OWNERS = "SELECT key, owner FROM claims WHERE key IN"
 _KEYS = "SELECT key FROM objects WHERE key IN"
 _VALUES = "SELECT key, value, digest, used FROM objects WHERE key IN"
 _PUT = (
@@ -117,8 +118,10 @@ class LocalStore(Store):
 
         def work(db: sqlite3.Connection) -> set[str]:
             db.execute("INSERT OR IGNORE INTO owners VALUES (?, 0)", (me,))
-            self._bury(db)
-            owners = dict(_chosen(db, "SELECT key, owner FROM claims WHERE key IN", wanted))
+            owners = dict(_chosen(db, _OWNERS, wanted))
+            if set(owners.values()) - {me}:
+                self._bury(db)
+                owners = dict(_chosen(db, _OWNERS, wanted))
             mine = {key for key in wanted if owners.get(key, me) == me}
             db.executemany("INSERT OR IGNORE INTO claims VALUES (?, ?)", [(key, me) for key in mine])
             return mine
