@@ -80,7 +80,8 @@ class Channel(TextNoise):
             known = ", ".join(profile.groups) or "none"
             raise DataError(f"profile {self.profile} has no group {self.group!r}; it has: {known}")
         if self.donor is not None and self.donor >= len(profile.donors):
-            raise DataError(f"profile {self.profile} has {len(profile.donors)} donors, numbered from 0, not {self.donor}")
+            last = len(profile.donors) - 1
+            raise DataError(f"profile {self.profile} has donors 0 to {last}, and no donor {self.donor}")
 
     def identity(self) -> Mapping[str, object]:
         """Key the profile by its content."""
@@ -115,10 +116,10 @@ class Channel(TextNoise):
         group, place = self.group or "", donors.place([describe(page, self.pages)])
         draw, own = rng.random(2).tolist()
         document = donors.document_like(group, place, draw) if self.donor is None else self.donor
-        number = donors.page_like(group, place, document, own)
+        order = donors.page_like(group, place, document, own)
         if self.model == "channel":
-            return transplant(page, donors, number, rng)
-        return alone(page, float(donors.lost[number]), rng, lines=self.model == "block")
+            return transplant(page, donors, order, rng)
+        return alone(page, float(donors.lost[order[0]]), rng, lines=self.model == "block")
 
     def _words(self, text: str) -> PageWords:
         return _seen(text) if len(text) <= _REMEMBERED else read(text)

@@ -2,22 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ohr.errors import DataError
 
-from .page import CELL, CELL_NUMBER, FORMULA, LINE_CLASSES, NAMES, NUMBER, SIGN, Ints, Pattern, Values, changes, places
+from .page import CELL, FORMULA, LINE_CLASSES, NAMES, NUMBER, Ints, Pattern, Values, changes, places
 from .profile import Profile
 
-FEATURES = ("one", "log_words", "log_line_words", "log_pages", "log_lines", "sign", "number", "formula", "cell")
-"""What a page is described by: logarithms of its words, of the words of a line, of the document's pages and of its
-lines, and square roots of the shares of words of a class (which tell few from none)."""
+FEATURES = ("one", "log_words", "log_line_words", "log_pages", "number", "formula", "cell")
+"""What a page is described by: logarithms of its words, of the words of a line and of the document's pages, and square
+roots of the shares of words of a class, which tell a few formulas from none."""
 
-_SIZES, _FORMULA, _CELL = slice(1, 4), FEATURES.index("formula"), FEATURES.index("cell")
-
-_SEVERITY, _LENGTH, _CONTENT = 1.0, 0.3, 0.9
-"""Weights in the distance of pages of the expected loss, of their sizes, and of formulas and cells."""
+_SIZES, _CONTENT = slice(1, 4), slice(5, 7)
+_BY_SIZE, _BY_CONTENT = 0.3, 0.9
+"""Weights in the distance of pages of their sizes, and of formulas and cells; the expected loss has 1."""
 
 _FAR = 6.0
 """Expected losses beyond this logit (a quarter of a percent) count as equal."""
@@ -33,8 +34,8 @@ def describe(page: Pattern, pages: int) -> Values:
     """Describe a page of a document of so many pages, (len(FEATURES),); its losses do not count."""
     words, lines = max(len(page.cls), 1), max(len(page.size), 1)
     of = np.bincount(page.cls, minlength=len(NAMES))
-    shares = np.array([of[SIGN], of[NUMBER], of[FORMULA], of[CELL] + of[CELL_NUMBER]]) / words
-    return np.concatenate([[1, np.log(1 + words), np.log(1 + words / lines), np.log(pages), np.log(lines)], shares**0.5])
+    shares = np.sqrt(of[[NUMBER, FORMULA, CELL]] / words)
+    return np.array([1, np.log(1 + words), np.log(1 + words / lines), np.log(pages), *shares])
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,33 +56,37 @@ class Tape:
 
     Args:
         cls: for each page, class of each unit; `values` what happened to it, 0 for nothing.
-        classes: number of classes; `fewest` units of a class that a page must have to be followed alone.
+        classes: number of classes; `fewest` units of a class that a page must have to be followed.
     """
 
-    def __init__(self, cls: Sequence[Ints], values: Sequence[Ints], classes: int, fewest: int) -> None:
-        every, self.fewest, self.pages = np.concatenate(cls).astype(np.int64), fewest, len(cls)
+    def __init__(self, cls: Sequence[NDArray[Any]], values: Sequence[Ints], classes: int, fewest: int) -> None:
+        every, pages = np.concatenate(cls).astype(np.int64), len(cls)
         order = every.argsort(kind="stable")
         self.values: Ints = np.append(np.concatenate(values)[order], 0)
-        owner = np.repeat(np.arange(self.pages), [len(one) for one in cls])
-        key = (every * self.pages + owner)[order]
-        self.begin: Ints = key.searchsorted(np.arange(classes * self.pages + 1))
+        key = every * pages + np.repeat(np.arange(pages), [len(one) for one in cls])
+        self.count: Ints = np.bincount(key, minlength=classes * pages).reshape(classes, pages)
+        self.begin: Ints = (np.cumsum(self.count) - self.count.ravel()).reshape(classes, pages)
         happened = np.bincount(every, np.concatenate(values) > 0, classes)
-        self.chance: Values = (happened + 1) / (np.bincount(every, minlength=classes) + 20)
+        self.chance: Values = (happened + 1) / (self.count.sum(1) + 20)
+        self.enough = self.count >= fewest
 
-    def follow(self, cls: Ints, page: int, rng: np.random.Generator, *, together: bool = False) -> Followed:
-        """Let units of these classes follow the page's units of the same class, in order and from a random one on.
+    def follow(self, cls: Ints, order: Ints, rng: np.random.Generator, *, together: bool = False) -> Followed:
+        """Let units follow, in order, those of their class on the first page that has enough of it.
 
         Where something happened to the followed unit, given its chance, is a rank: [0, chance) if it did, otherwise
         [chance, 1). A rate multiplies the odds of the chance, so each rank has a rate from which on it is reached.
 
         Args:
+            cls: (units,) class of each unit.
+            order: pages, the one to follow first.
             together: draw one rank for all units to which something happened, so that they come and go together.
         """
-        low, first, end = (self.begin[cls * self.pages + place] for place in (page, 0, self.pages))
-        own = np.maximum(self.begin[cls * self.pages + page + 1] - low, self.fewest)
-        turn = rng.random(len(self.chance))[cls]
-        at = first + (low - first + (_nth(cls) + (turn * own).astype(np.int64)) % own) % np.maximum(end - first, 1)
-        value = np.where(end > first, self.values.take(at, mode="clip"), 0)
+        every = np.arange(len(self.count))
+        page = order[self.enough[:, order].argmax(1)]
+        begin, own = self.begin[every, page][cls], np.maximum(self.count[every, page], 1)[cls]
+        turn = (rng.random(len(every))[cls] * own).astype(np.int64)
+        held = self.count[every, page][cls] > 0
+        value = np.where(held, self.values.take(begin + (_nth(cls) + turn) % own, mode="clip"), 0)
         chance, draw = self.chance[cls], rng.random(len(cls))
         draw = np.where(value > 0, rng.random(), draw) if together else draw
         rank = np.where(value > 0, chance * draw, chance + (1 - chance) * draw)
@@ -123,8 +128,7 @@ class Donors:
         """Return where described pages are, (pages, 6): pages with a small distance are alike."""
         features = np.array(described)
         severity = np.clip(features @ self.weights, -_FAR, _FAR)
-        sizes, content = features[:, _SIZES], features[:, [_FORMULA, _CELL]]
-        return np.column_stack([_SEVERITY * severity, _LENGTH * sizes, _CONTENT * content])
+        return np.column_stack([severity, _BY_SIZE * features[:, _SIZES], _BY_CONTENT * features[:, _CONTENT]])
 
     def document_like(self, group: str, places: Values, draw: float) -> int:
         """Draw a document: each of the places, (pages, 6), votes for the documents of the pages nearest to it."""
@@ -134,12 +138,16 @@ class Donors:
         votes = self.document[members[np.argpartition(apart, like - 1, axis=1)[:, :like]]]
         return int(np.sort(votes, axis=None)[int(draw * votes.size)])
 
-    def page_like(self, group: str, place: Values, document: int, draw: float) -> int:
-        """Draw one of the pages nearest to a place; pages of other documents than `document` are set back."""
+    def page_like(self, group: str, place: Values, document: int, draw: float) -> Ints:
+        """Draw one of the pages nearest to a place, and return it and the others by distance.
+
+        Pages of other documents than `document` are set back.
+        """
         members = self.groups[group]
         apart = ((self.places[members] - place) ** 2).sum(1) + _STRANGER * (self.document[members] != document)
-        near = apart.argsort(kind="stable")[:_NEAREST]
-        return int(members[near[int(draw * len(near))]])
+        order = members[apart.argsort(kind="stable")]
+        drawn = int(draw * min(_NEAREST, len(order)))
+        return np.concatenate([order[drawn : drawn + 1], order[:drawn], order[drawn + 1 :]])
 
 
 def _nth(key: Ints) -> Ints:

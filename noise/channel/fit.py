@@ -13,7 +13,7 @@ from ohr.text.words import normalise
 
 from .align import Aligned
 from .donors import FEATURES, describe, logit
-from .page import FORMULA, SIGN, Pattern
+from .page import FORMULA, Pattern
 from .profile import FROM, OPERATIONS, RUNS, Confusion, Donor, Fit, Profile, Reading
 
 After = Literal["start", "letter", "digit", "mark"]
@@ -29,6 +29,9 @@ _PRIOR = 4.0
 
 _MOST_CONFUSIONS, _LONGEST_CONFUSION, _LONGEST_WORD = 400, 2, 40
 """Confusions that are kept (the rest are seen once or twice), characters of one, and of a word to look for them in."""
+
+_MOST_ADDED = 30
+"""Words of an addition that count: longer ones are rare, and without a bound they would make up most added words."""
 
 _STEPS = np.linspace(0, 1, 11)
 
@@ -99,7 +102,7 @@ def _reading(pages: Sequence[Aligned], misread: tuple[float, ...]) -> Reading:
         for difference in page.differences:
             lost = int(page.lost[difference.first : difference.last].sum())
             if difference.operation == "insert":
-                added.append(len(difference.read))
+                added.append(min(len(difference.read), _MOST_ADDED))
             elif lost:
                 tally[RUNS[int(np.searchsorted(FROM, lost, side="right"))]][difference.operation] += 1
     every = sum(tally.values(), Counter[str]())
@@ -166,7 +169,7 @@ def _misread_words(pages: Sequence[Aligned]) -> Iterator[tuple[str, str]]:
         for difference in page.differences:
             if difference.operation == "garble":
                 lost = [place for place in range(difference.first, difference.last) if page.lost[place]]
-                if len(lost) == len(difference.read) and not any(cls[place] in (FORMULA, SIGN) for place in lost):
+                if len(lost) == len(difference.read) and FORMULA not in cls[lost]:
                     for place, read in zip(lost, difference.read, strict=True):
                         if max(len(tokens[place]), len(read)) <= _LONGEST_WORD:
                             yield tokens[place], read

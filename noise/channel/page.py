@@ -17,17 +17,19 @@ Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
 
-CLASSES = {"mark": ".", "word": "w", "sign": "q", "number": "n", "formula": "f", "cell": "t", "cell_number": "m"}
+CLASSES = {"mark": ".", "word": "w", "number": "n", "formula": "f", "cell": "t"}
 """What a word is, each with its letter in a pattern.
 
 - mark: a sign (`&`, `-`) or an article: not a word to the published scores, so it never counts as lost
-- sign: holds a quotation mark, a command or a character beyond ASCII, which engines set in another form
-- number: holds a digit; cell_number: the same in a cell of a table or chart; cell: any other word there
-- formula: stands in a formula, unless the formula holds only figures, which engines read like any number
+- word, number: without and with a digit
+- formula: in a formula, unless the formula holds only figures, which engines read like any number
+- cell: in a table or chart
+
+Version 6 had 22 classes. On domains that it was not fitted on these do as well (see docs/channel.md).
 """
 
 NAMES, LETTERS = tuple(CLASSES), "".join(CLASSES.values())
-MARK, WORD, SIGN, NUMBER, FORMULA, CELL, CELL_NUMBER = range(len(NAMES))
+MARK, WORD, NUMBER, FORMULA, CELL = range(len(NAMES))
 
 TEXT_LINE, FORMULA_LINE, TABLE_LINE = range(3)
 SIZES = 5
@@ -37,7 +39,6 @@ LINE_CLASSES = 3 * SIZES
 
 _ARTICLES = frozenset(("a", "an", "the", "A", "An", "The", "AN", "THE"))
 _COUNTS = re.compile(r"[^\W_]|[^\x00-\x7f]")
-_SIGN = re.compile(r"['\"`\\<*]|[^\x00-\x7f]")
 _DIGIT = re.compile(r"\d")
 _FIGURES = re.compile(r"[$\\\s\d.,:%()/~&-]*")  # such as `$\\$ 25,000.00$`
 _WORD = re.compile(r"\S+")
@@ -68,7 +69,7 @@ class Pattern:
         """(lines,) class of each line: what most of its words stand in, and about how many they are."""
         formula, cell = (
             2 * np.bincount(self.of_line, here, len(self.size)) > self.size
-            for here in (self.cls == FORMULA, self.cls >= CELL)
+            for here in (self.cls == FORMULA, self.cls == CELL)
         )
         kind = np.where(formula, FORMULA_LINE, np.where(cell, TABLE_LINE, TEXT_LINE))
         step = np.minimum(np.log2(self.size).astype(np.int64), SIZES - 1)
@@ -103,7 +104,7 @@ class Pattern:
         Raises:
             ValueError: it is not a pattern.
         """
-        lines = re.sub(r"([A-Za-z])(\d+)", lambda run: run[1] * int(run[2]), text).split(" ")
+        lines = re.sub(r"([A-Za-z])(\d{1,5})", lambda run: run[1] * int(run[2]), text).split(" ")
         signs = np.frombuffer("".join(lines).encode(), dtype=np.uint8)
         classes = _NUMBER_OF[signs | 32]
         if (classes < 0).any() or not all(lines):
@@ -150,8 +151,8 @@ def read(text: str) -> PageWords:
     kinds = np.array([_kind(area.kind, text[area.start : area.end]) for area in areas], dtype=np.int8)
     kind = kinds[np.array([area.start for area in areas], dtype=np.int64).searchsorted(start, side="right") - 1]
     worded = cls != MARK
-    cls = np.where(worded & (kind == FORMULA_LINE), FORMULA, cls).astype(np.int8)
-    cls = np.where(worded & (kind == TABLE_LINE), np.where(cls == NUMBER, CELL_NUMBER, CELL), cls).astype(np.int8)
+    cls[worded & (kind == FORMULA_LINE)] = FORMULA
+    cls[worded & (kind == TABLE_LINE)] = CELL
     counted = places(worded)
     first = places(changes(row[counted]))
     return PageWords(text, start, end, row, cls, counted, np.diff(np.append(first, len(counted))))
@@ -187,6 +188,4 @@ def _kind(kind: str, text: str) -> int:
 def _class(token: str) -> int:
     if token in _ARTICLES or not _COUNTS.search(token):
         return MARK
-    if _SIGN.search(token):
-        return SIGN
     return NUMBER if _DIGIT.search(token) else WORD

@@ -23,7 +23,7 @@ class Losses:
     all: bool = False
 
 
-def transplant(page: Pattern, donors: Donors, number: int, rng: np.random.Generator) -> Losses:
+def transplant(page: Pattern, donors: Donors, order: Ints, rng: np.random.Generator) -> Losses:
     """Take over the losses of a donor's page.
 
     Each line follows a line of the donor's page of its kind and size, and is lost whole where that one is. The words of
@@ -31,13 +31,13 @@ def transplant(page: Pattern, donors: Donors, number: int, rng: np.random.Genera
     begins.
     """
     words, line = len(page.cls), page.of_line
-    lines = donors.lines.follow(page.line_class, number, rng, together=True)
-    runs = donors.words.follow(page.cls.astype(np.int64), number, rng)
+    whole = bool(donors.lost[order[0]] == 1)
+    lines = donors.lines.follow(page.line_class, order, rng, together=whole)
+    runs = donors.words.follow(page.cls.astype(np.int64), order, rng)
     end = np.cumsum(page.size)
     rate, event = _spread(runs.rate, np.maximum(runs.value, 1), (end - page.size)[line], end[line])
     by_line = lines.rate[line]
     sooner = by_line < rate
-    whole = bool(donors.pages[number].lost.all())
     return Losses(np.where(sooner, by_line, rate), np.where(sooner, line + words, event), whole)
 
 
