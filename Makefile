@@ -5,26 +5,39 @@ BIN := .venv/bin
 # make demo TORCH='torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu'
 TORCH ?= torch==2.13.0
 
+# Two processes, which take each other's tests when theirs are done. More of them need about 1.5 GB of memory each.
+TEST_PROCESSES ?= 2
+# The tests start hundreds of Python processes, each of which would compile ohr again if bytecode may not be written.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
+
 # scripts may leave types out, but must call what is there
 LENIENT := --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --allow-any-generics --no-warn-return-any
 
-.PHONY: demo test quick check mini schema clean
+.PHONY: demo test quick coverage acceptance check mini schema clean
 
 demo: .venv/dev
 	$(BIN)/ohr demo
 
 test: .venv/dev
-	$(BIN)/python -m pytest
+	$(PYTEST) -m "not acceptance"
 
 quick: .venv/dev
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not acceptance and not slow"
+
+coverage: .venv/dev
+	$(PYTEST) -m "not acceptance" --cov --cov-report=term
+
+# the tests that calibrate constants or load real models, then all others with many random examples and their coverage
+acceptance: .venv/dev
+	$(PYTEST) -m acceptance
+	HYPOTHESIS_PROFILE=nightly $(MAKE) coverage
 
 check: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy ohr noise retrievers generators benchmarks
+	$(BIN)/mypy ohr noise retrievers generators benchmarks checks
 	$(BIN)/mypy $(LENIENT) speed
-	$(BIN)/python tests/layers.py
+	$(BIN)/python -m checks
 
 # rebuilds the PDFs, ground truth and questions of the mini benchmark; Chinese needs Debian's fonts-noto-cjk
 mini: .venv/dev
@@ -45,4 +58,4 @@ schema: .venv/dev
 	touch $@
 
 clean:
-	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .coverage*

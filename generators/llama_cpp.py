@@ -1,9 +1,9 @@
 """Local GGUF models through llama.cpp in this process (xllamacpp's prebuilt wheels)."""
 
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, ClassVar, Literal
@@ -11,45 +11,54 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Completion, Generator, Prompt, execution
+from ohr.contracts import Completion, Prompt, Resources, execution
 from ohr.errors import PluginError
 
-from . import checkpoints
-from .replies import check_room
+from .local_model import MODELS, LocalModel
 
 _TOO_LONG = re.compile(r"request \((\d+) tokens\) exceeds the available context size")
 
 
-class LlamaCpp(Generator):
+class LlamaCpp(LocalModel):
     """Answers with llama.cpp, greedily by default; a model is one GGUF file, which may be quantised."""
 
     kind: Literal["llama_cpp"] = "llama_cpp"
     extra: ClassVar[str | None] = "llama_cpp"
+    packages: ClassVar[tuple[str, ...]] = ("xllamacpp",)
+    libraries: ClassVar[tuple[str, ...]] = ("xllamacpp",)
+    loaded_by: ClassVar[tuple[str, ...]] = ("model", "context", "threads", "gpu_layers")
     model: Annotated[str, Field(description="A .gguf file, or smollm2-135m-instruct.")] = "smollm2-135m-instruct"
-    max_tokens: Annotated[int, Field(gt=0, description="Longest reply.")] = 1280
-    temperature: Annotated[float, Field(ge=0, description="0 decodes greedily.")] = 0.0
-    stop: Annotated[tuple[str, ...], Field(description="Texts at which a reply ends; they are not part of it.")] = ()
-    context: Annotated[int, Field(gt=0, description="Tokens of prompt and reply.")] = 8192
+    context: Annotated[int, Field(gt=0, description="Tokens of prompt and reply together.")] = 8192
     threads: Annotated[int | None, execution("By default llama.cpp's own choice.", gt=0)] = None
     gpu_layers: Annotated[int, execution("Layers on the GPU; 0 runs on the CPU, -1 all.", ge=-1)] = 0
 
     def check(self) -> None:
-        """Raise when xllamacpp or the model is missing."""
-        extras.require("xllamacpp", "llama_cpp")
-        checkpoints.check("generator llama_cpp", self.model)
-        if not checkpoints.location(self.model).endswith(".gguf"):
-            raise PluginError(f"generator llama_cpp: {self.model} is not a .gguf file")
-        check_room("generator llama_cpp", self.context, self.max_tokens)
+        """Raise when xllamacpp or the model is missing, or when the window has no room for a prompt."""
+        super().check()
+        if not MODELS.location(self.model).endswith(".gguf"):
+            raise PluginError(f"{self.owner}: {self.model} is not a .gguf file")
 
-    def identity(self) -> Mapping[str, object]:
-        """Identify the model by its file's content."""
-        return {**super().identity(), "model": checkpoints.identity(self.model)}
+    def resources(self) -> Resources:
+        """Return what the engine occupies; one that chooses its threads itself takes every core."""
+        return Resources(cpus=self.threads or os.cpu_count() or 1, gpus=float(self.gpu_layers != 0), alone=True)
 
-    def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
-        """Answer one prompt after the other; threads share each."""
-        if not prompts:
-            return
-        engine = _load(checkpoints.location(self.model), self.context, self.threads, self.gpu_layers)
+    def load(self) -> Any:
+        """Start the engine."""
+        library = extras.load("xllamacpp", "llama_cpp")
+        settings, place = library.CommonParams(), MODELS.location(self.model)
+        settings.model.path = str(Path(place).resolve())
+        settings.n_ctx, settings.n_parallel = self.context, 1
+        settings.n_gpu_layers, settings.verbosity = self.gpu_layers, -1
+        settings.hostnames, settings.port = ["127.0.0.1"], 0  # it listens, though nobody asks it from outside
+        if self.threads:
+            settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = self.threads
+        try:
+            return library.Server(settings)
+        except RuntimeError as error:
+            raise PluginError(f"{self.owner}: cannot load {place!r}: {error}") from error
+
+    def replies(self, engine: Any, prompts: Sequence[Prompt]) -> Iterator[Completion]:
+        """Answer one prompt after the other; the threads share each."""
         for prompt in prompts:
             yield self._reply(engine, prompt)
 
@@ -62,14 +71,14 @@ class LlamaCpp(Generator):
                 found = engine.handle_chat_completions(self._body(asked))
             except RuntimeError as error:
                 found = {"error": {"message": str(error)}}
-            told = _fault(found)
-            length = _length(found, told)
+            fault = _fault(found)
+            length = _length(found, fault)
             if length <= room or not "".join(asked.passages):
                 break
             asked = _shortened(asked, min(room / length, 0.95))  # tokens are of different lengths: perhaps not enough
         seconds = round(perf_counter() - began, 4)
-        if told is not None:
-            return Completion("", seconds=seconds, finish="error", error=told)
+        if fault is not None:
+            return Completion("", seconds=seconds, finish="error", error=fault)
         choice, usage = found["choices"][0], found["usage"]
         finish: Literal["stop", "length"] = "length" if choice["finish_reason"] == "length" else "stop"
         text = (choice["message"]["content"] or "").removeprefix(prompt.opening)
@@ -90,16 +99,16 @@ class LlamaCpp(Generator):
         }
 
 
-def _length(found: Any, told: str | None) -> int:
-    """Read how many tokens a prompt has, from its reply or from the fault."""
-    if told is None:
+def _length(found: Any, fault: str | None) -> int:
+    """Read how many tokens a prompt has, from its reply or from the fault; 0 if neither says."""
+    if fault is None:
         return int(found["usage"]["prompt_tokens"])
-    excess = _TOO_LONG.search(told)
+    excess = _TOO_LONG.search(fault)
     return int(excess[1]) if excess else 0
 
 
 def _fault(found: Any) -> str | None:
-    """Read what llama.cpp says about a request that it could not answer."""
+    """Return what llama.cpp says about a request that it could not answer; None if it could."""
     if not isinstance(found, dict) or not ("choices" in found or "error" in found or "message" in found):
         return f"not a chat completion: {str(found)[:200]}"
     if "choices" in found:
@@ -118,19 +127,3 @@ def _shortened(prompt: Prompt, share: float) -> Prompt:
         else prompt.user[: int(len(prompt.user) * share)]
     )
     return replace(prompt, user=user, passages=(kept,))
-
-
-@lru_cache(maxsize=1)
-def _load(model: str, context: int, threads: int | None, gpu_layers: int) -> Any:
-    library = extras.load("xllamacpp", "llama_cpp")
-    settings = library.CommonParams()
-    settings.model.path = str(Path(model).resolve())
-    settings.n_ctx, settings.n_parallel = context, 1
-    settings.n_gpu_layers, settings.verbosity = gpu_layers, -1
-    settings.hostnames, settings.port = ["127.0.0.1"], 0  # it listens, though nobody asks it from outside
-    if threads:
-        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
-    try:
-        return library.Server(settings)
-    except RuntimeError as error:
-        raise PluginError(f"generator llama_cpp: cannot load {model!r}: {error}") from error

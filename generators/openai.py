@@ -1,13 +1,16 @@
 """Any server with an OpenAI-style chat API: vLLM, llama.cpp, Ollama, or a hosted one."""
 
+import logging
 import os
 from base64 import b64encode
+from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
+from functools import cache, partial
 from io import BytesIO
-from threading import Event
-from time import perf_counter
+from ipaddress import ip_address
 from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -16,12 +19,18 @@ from ohr.contracts import Completion, Generator, Image, Prompt, execution
 from ohr.errors import PluginError
 from ohr.files.images import bounded
 
-_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
-"""Status codes that are worth another try."""
+from .chat_client import ChatClient
+
+_log = logging.getLogger(__name__)
+_AHEAD = 16
+"""Prompts handed out per request under way: results come in order, and a slow one must not hold up the others."""
 
 
 class OpenAI(Generator):
-    """Sends each prompt to `<base_url>/chat/completions`, several at once; a failing one is tried again, later."""
+    """Sends each prompt to `<base_url>/chat/completions`, several at once; tries a failing one again, later.
+
+    Where 20 prompts in a row fail for one reason, the others fail at once; the next run asks them again.
+    """
 
     kind: Literal["openai"] = "openai"
     extra: ClassVar[str | None] = "openai"
@@ -38,81 +47,58 @@ class OpenAI(Generator):
         Field(description="How a prompt's opening is sent: as the assistant's words, also marked for vLLM, or not."),
     ] = "assistant"
     concurrency: Annotated[int, execution("Requests under way at once.", gt=0)] = 8
-    timeout: Annotated[float, execution("Seconds to wait for one reply.", gt=0)] = 120.0
+    timeout: Annotated[float, execution("Seconds for one whole reply.", gt=0)] = 120.0
     retries: Annotated[int, execution("Further tries of a failing request.", ge=0)] = 4
     backoff: Annotated[float, execution("Seconds before the first further try; doubled each time.", ge=0)] = 1.0
 
     def check(self) -> None:
-        """Raise when httpx or the key is missing; the server is first asked when there are prompts."""
+        """Raise when a library or the key is missing, or when the key cannot be one; asks the server nothing."""
         extras.require("httpx", "openai")
-        if self.api_key_env and not os.environ.get(self.api_key_env):
-            raise PluginError(f"generator openai: environment variable {self.api_key_env} is not set")
+        if "@" in urlsplit(self.base_url).netloc:
+            raise PluginError(f"generator {self.kind}: base_url holds a user name or a key; use `api_key_env` instead")
+        if not self.api_key_env:
+            return
+        key = os.environ.get(self.api_key_env, "")
+        if not key:
+            raise PluginError(f"generator {self.kind}: environment variable {self.api_key_env} is not set")
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise PluginError(
+                f"generator {self.kind}: environment variable {self.api_key_env} has a space, a line end, or another "
+                "character that cannot be part of a key"
+            )
 
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
         """Answer each prompt, in order; a request that keeps failing is a completion with an error."""
-        httpx = extras.load("httpx", "openai")
+        if not prompts:
+            return
+        httpx, anyio = extras.load("httpx", "openai"), extras.load("anyio.from_thread", "openai")
         key = os.environ.get(self.api_key_env, "") if self.api_key_env else ""
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        stop = Event()
-        threads = ThreadPoolExecutor(self.concurrency)
-        with httpx.Client(headers=headers, timeout=self.timeout) as client:
-            futures = [threads.submit(self._ask, client, prompt, stop) for prompt in prompts]
-            try:
-                for future in futures:
-                    yield future.result()
-            finally:  # also on Ctrl-C: whoever waits for another try is woken, and nothing new is sent
-                stop.set()
-                threads.shutdown(wait=False, cancel_futures=True)
+        if self.api_key_env and key:
+            _announce(self.kind, self.api_key_env, self.base_url)
+        # the portal cancels what is under way when this generator is closed, also on Ctrl-C
+        with anyio.start_blocking_portal() as portal:
+            http = httpx.AsyncClient(timeout=None, limits=httpx.Limits(max_connections=None))
+            client = ChatClient(http, self.base_url, key, self.api_key_env, self.timeout, self.retries, self.backoff)
+            with portal.wrap_async_context_manager(http):
+                limit = portal.call(partial(extras.load("anyio", "openai").CapacityLimiter, self.concurrency))
+                waiting: deque[Future[Completion]] = deque()
+                for prompt in prompts:
+                    waiting.append(portal.start_task_soon(self._ask, client, limit, prompt))
+                    if len(waiting) >= _AHEAD * self.concurrency:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
 
-    def _ask(self, client: Any, prompt: Prompt, stop: Event) -> Completion:
-        began = perf_counter()
-        error = ""
-        for turn in range(self.retries + 1):
-            completion, error, wait = self._try(client, prompt)
-            error = self._masked(error)
-            if completion is not None:
-                return completion
-            if wait is None or turn == self.retries or stop.wait(max(wait, self.backoff * 2**turn)):
-                break
-        return Completion("", seconds=perf_counter() - began, finish="error", error=error)
-
-    def _about_key(self) -> str:
-        if not self.api_key_env:
-            return "it wants a key: name the variable that holds it, with `api_key_env`"
-        return f"the key in {self.api_key_env} was refused"
-
-    def _masked(self, message: str) -> str:
-        """Take the key out of what a server says about it; messages go into the results."""
-        key = os.environ.get(self.api_key_env, "") if self.api_key_env else ""
-        return message.replace(key, "***") if key else message
-
-    def _try(self, client: Any, prompt: Prompt) -> tuple[Completion | None, str, float | None]:
-        """Ask once: a completion, or an error and the seconds to wait at least (None: do not try again)."""
-        httpx = extras.load("httpx", "openai")
-        try:
-            body = self._body(prompt)
-        except Exception as error:  # a benchmark or a noise may raise anything when it makes an image
-            return None, f"no page image: {type(error).__name__}: {error}", None
-        began = perf_counter()
-        try:
-            response = client.post(f"{self.base_url.rstrip('/')}/chat/completions", json=body)
-        except httpx.TimeoutException:
-            return None, f"no reply within {self.timeout:g} s from {self.base_url}", 0.0
-        except httpx.RequestError as error:
-            return None, f"cannot reach {self.base_url}: {error}", 0.0
-        if response.status_code in _PASSING:
-            return None, f"server answered {response.status_code}: {_excerpt(response.text)}", _retry_after(response)
-        if response.status_code != 200:
-            hint = "; " + self._about_key() if response.status_code in (401, 403) else ""
-            return None, f"server answered {response.status_code}: {_excerpt(response.text)}{hint}", None
-        return _completion(response, perf_counter() - began, prompt.opening)
+    async def _ask(self, client: ChatClient, limit: Any, prompt: Prompt) -> Completion:
+        async with limit:
+            return await client.ask(partial(self._body, prompt), prompt.opening)
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         messages: list[dict[str, Any]] = [{"role": "user", "content": self._shown(prompt)}]
         if prompt.system:
             messages.insert(0, {"role": "system", "content": prompt.system})
         marks = {}
-        if prompt.opening and self.opening != "none":  # llama.cpp goes on with it; vLLM does when it is told to
+        if prompt.opening and self.opening != "none":  # llama.cpp continues such a message; vLLM does if it is marked
             messages.append({"role": "assistant", "content": prompt.opening})
             marks = {"continue_final_message": True, "add_generation_prompt": False} if self.opening == "vllm" else {}
         stops = {"stop": list(self.stop)} if self.stop else {}
@@ -140,38 +126,13 @@ class OpenAIVision(OpenAI):
         return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
 
 
-def _completion(response: Any, seconds: float, opening: str) -> tuple[Completion | None, str, float | None]:
+@cache  # once per process and server
+def _announce(kind: str, variable: str, url: str) -> None:
+    """Warn where a key goes that leaves this machine: the spec that names both may be a stranger's."""
+    host = urlsplit(url).hostname or url
     try:
-        reply = response.json()
-        choice = reply["choices"][0]
-        refusal = choice["message"].get("refusal") or choice.get("finish_reason") == "content_filter"
-        text = choice["message"]["content"] or ""
-        if not isinstance(text, str):
-            raise TypeError("content is not text")
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        return None, f"not a chat completion: {_excerpt(response.text)}", 0.0
-    if refusal:
-        reason = refusal if isinstance(refusal, str) else "content filter"
-        return None, f"the model refused to answer: {_excerpt(reason)}", None
-    finish: Literal["stop", "length"] = "length" if choice.get("finish_reason") == "length" else "stop"
-    counts = _count(reply, "prompt_tokens"), _count(reply, "completion_tokens")
-    return Completion(text.removeprefix(opening), *counts, round(seconds, 4), finish), "", None
-
-
-def _count(reply: Any, name: str) -> int:
-    """Read a token count; some servers leave it away, or write something else."""
-    usage = reply.get("usage")
-    value = usage.get(name) if isinstance(usage, dict) else 0
-    return value if isinstance(value, int) else 0
-
-
-def _retry_after(response: Any) -> float:
-    try:
-        return min(float(response.headers.get("retry-after", 0)), 60.0)
-    except ValueError:
-        return 0.0
-
-
-def _excerpt(text: str) -> str:
-    line = " ".join(text.split())
-    return line[:200] or "(empty)"
+        is_here = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:  # a name
+        is_here = False
+    if not is_here:
+        _log.warning("generator %s: sends the key in %s to %s", kind, variable, url)

@@ -1,44 +1,44 @@
-"""What local models share: prompts that fit their window, replies that end in time, batches that fit memory."""
+"""What local models have in common: prompts that fit the window, replies that end, batches that fit into memory."""
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from functools import partial
+from typing import Any, Literal, Protocol
 
 from ohr.contracts import Completion, Prompt
-from ohr.errors import PluginError
-
-_log = logging.getLogger(__name__)
-T = TypeVar("T")
+from ohr.models.memory import fitting
 
 
 class Tokenizer(Protocol):
     """As much of a transformers tokenizer as is needed here."""
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
-        """Give the tokens of a text."""
+        """Cut a text into tokens."""
         ...
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """Give the text of tokens."""
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
+        """Join tokens to a text."""
         ...
 
 
-def check_room(told: str, context: int | None, longest: int) -> None:
-    """Raise when a window has no room for a prompt beside the longest reply."""
-    if context is not None and context <= longest:
-        raise PluginError(f"{told}: context {context} leaves no room for a prompt beside a reply of {longest} tokens")
+def chat(tokenizer: Any, prompt: Prompt, user: str) -> list[int]:
+    """Return the tokens of a chat with this user's message, up to where the reply continues."""
+    messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
+    begun = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    return list(tokenizer.encode(begun + prompt.opening, add_special_tokens=False))
 
 
 def fitted(
-    prompt: Prompt, room: int, tokenizer: Tokenizer, lay_out: Callable[[str], list[int]]
+    prompt: Prompt, room: int, tokenizer: Tokenizer, tokens: Callable[[str], list[int]]
 ) -> tuple[list[int], bool]:
-    """Lay a prompt out in at most `room` tokens, and tell whether its documents lost their end for that.
+    """Return the prompt in at most `room` tokens, and whether its documents lost their end for that.
 
     Args:
         prompt: whose user's message holds its passages, joined by blank lines.
-        lay_out: gives the tokens of the whole prompt with this user's message.
+        room: the window less the longest reply.
+        tokenizer: cuts the documents.
+        tokens: returns the tokens of the whole prompt with this user's message.
     """
-    ids = lay_out(prompt.user)
+    ids = tokens(prompt.user)
     if len(ids) <= room:
         return ids, False
     documents = "\n\n".join(prompt.passages)
@@ -48,39 +48,44 @@ def fitted(
     kept = tokenizer.encode(documents, add_special_tokens=False)
     while len(ids) > room and kept:
         kept = kept[: max(len(kept) - (len(ids) - room), 0)]
-        ids = lay_out(before + tokenizer.decode(kept) + after)
+        ids = tokens(before + tokenizer.decode(kept) + after)
     return ids[-room:], True
 
 
+def completion(
+    reply: list[int], asked: Completion, stops: Sequence[str], ends: Any, tokenizer: Tokenizer
+) -> Completion:
+    """Read a reply up to its first end, which is a token in `ends` or a stop text; the rest is as `asked` has it."""
+    closing = set(ends if isinstance(ends, list) else [ends])
+    stop = next((place for place, token in enumerate(reply) if token in closing), None)
+    kept = reply if stop is None else reply[:stop]
+    text, cut = ended(tokenizer.decode(kept, skip_special_tokens=True), stops)
+    finish: Literal["stop", "length"] = "stop" if cut or stop is not None else "length"
+    return Completion(text, asked.tokens_in, len(kept), asked.seconds, finish, truncated=asked.truncated)
+
+
 def ended(text: str, stops: Sequence[str]) -> tuple[str, bool]:
-    """Cut a reply before the first of its stop texts, and tell whether there was one."""
+    """Cut a reply before the first of its stop texts; also report whether there was one."""
     places = [place for stop in stops if (place := text.find(stop)) >= 0]
     return (text[: min(places)], True) if places else (text, False)
 
 
 def in_batches(
-    items: Sequence[T], size: int, run: Callable[[Sequence[T]], Sequence[Completion]]
+    prompts: Sequence[Prompt], size: int, run: Callable[[Sequence[Prompt]], list[Completion]]
 ) -> Iterator[Completion]:
-    """Answer items a batch at a time; where memory is too small the batch is halved, and one alone fails."""
+    """Answer prompts in batches, which shrink until they fit into memory; a prompt that does not fit alone fails."""
     start = 0
-    while start < len(items):
-        batch = items[start : start + size]
+    while start < len(prompts):
+        batch = prompts[start : start + size]
         try:
-            done = run(batch)
-        except (RuntimeError, MemoryError) as error:
-            if not _is_out_of_memory(error):
-                raise
-            if len(batch) == 1:
-                done = [Completion("", finish="error", error="out of memory with one prompt alone")]
-            else:
-                size = len(batch) // 2
-                _log.warning("out of memory with %d prompts at once: going on with %d", len(batch), size)
-                continue
+            done, size = fitting(partial(_first, run, batch), len(batch))
+        except MemoryError as error:
+            done, size = [Completion("", finish="error", error=str(error))], 1
         yield from done
-        start += len(batch)
+        start += len(done)
 
 
-def _is_out_of_memory(error: BaseException) -> bool:
-    """Tell a full memory from other faults; torch has a class of its own on GPUs, and only words on CPUs."""
-    words = ("out of memory", "can't allocate memory", "not enough memory")
-    return isinstance(error, MemoryError) or any(part in str(error).lower() for part in words)
+def _first(
+    run: Callable[[Sequence[Prompt]], list[Completion]], batch: Sequence[Prompt], count: int
+) -> list[Completion]:
+    return run(batch[:count])

@@ -1,1 +1,1 @@
-"""Noise: image distortions and text perturbations."""
+"""Noise: distortions of page images, and perturbations of page texts."""

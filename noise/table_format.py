@@ -9,25 +9,25 @@ import numpy as np
 from pydantic import Field
 
 from ohr.contracts import Edit, NoisyText, Span, TextNoise
+from ohr.markup import html, latex, markdown
+from ohr.markup.regions import Region, regions
+from ohr.markup.tables import Table, counted
+from ohr.markup.tabular import tabulars
 from ohr.text import edits
 
-from . import notations
-from .markup import Region, regions
-from .table import Table, counted
-from .tabular import tabulars
-from .units import Units, touched
+from .formatting.units import Units, touched
 
 Notation = Literal["latex", "markdown", "html"]
 
 _READERS: dict[Notation, Callable[[str, list[str]], Table | None]] = {
-    "latex": notations.read_latex,
-    "markdown": notations.read_markdown,
-    "html": notations.read_html,
+    "latex": latex.read,
+    "markdown": markdown.read,
+    "html": html.read,
 }
 _WRITERS: dict[Notation, Callable[[Table, list[str]], str]] = {
-    "latex": notations.write_latex,
-    "markdown": notations.write_markdown,
-    "html": notations.write_html,
+    "latex": latex.write,
+    "markdown": markdown.write,
+    "html": html.write,
 }
 
 

@@ -5,8 +5,11 @@ OhrError
 ├── PluginError    a plugin is unknown, claimed twice, missing, or breaks its contract
 │   └── MissingExtra   a plugin's library is not installed
 ├── DataError      a benchmark's file is missing, damaged or cannot be read
+├── StoreError     the store cannot be read or written
 └── StageError     a stage failed on one item
 """
+
+from collections.abc import Sequence
 
 
 class OhrError(Exception):
@@ -27,6 +30,25 @@ class MissingExtra(PluginError, ImportError):
 
 class DataError(OhrError):
     """A benchmark's file is missing, damaged or cannot be read."""
+
+
+class StoreError(OhrError):
+    """The store cannot be read or written; the message names its folder or URL and the reason."""
+
+
+class InputsGone(StoreError):
+    """Results that an earlier step wrote are gone; they have to be made again.
+
+    Args:
+        keys: of the results.
+    """
+
+    def __init__(self, item: str, keys: Sequence[str]) -> None:
+        super().__init__(f"{item}: {len(keys)} stored results that it needs are gone; run again")
+        self.item, self.keys = item, tuple(keys)
+
+    def __reduce__(self) -> tuple[type["InputsGone"], tuple[str, tuple[str, ...]]]:
+        return InputsGone, (self.item, self.keys)
 
 
 class StageError(OhrError):

@@ -1,8 +1,11 @@
 """Keys of the store: what decides a result, hashed; never a path, a name of a knowledge base, or a time."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +20,52 @@ def key(kind: str, *parts: Any) -> str:
 
 
 def identity(stage: Stage, without: Sequence[str] = ()) -> list[Any]:
-    """Give what decides a stage's results: family, kind, version and its result-changing fields."""
+    """Return what decides a stage's results, as JSON values.
+
+    `[family, version, {field: value}]`, and where there is any a mapping with `packages` (the versions of the
+    libraries that the stage declares) and `code` (a hash of the source of a plugin that does not come with ohr).
+    """
     fields: Mapping[str, Any] = stage.identity()
     kept = {name: value for name, value in fields.items() if name not in without}
-    return [type(stage).family, type(stage).version, kept]
+    made_with = {"packages": packages(stage), "code": code(type(stage).__module__)}
+    some = {name: value for name, value in made_with.items() if value}
+    return [type(stage).family, type(stage).version, kept, *([some] if some else [])]
+
+
+def packages(stage: Stage) -> dict[str, str]:
+    """Return the versions of those of a stage's packages that are installed."""
+    found = {name: _version(name) for name in type(stage).packages}
+    return {name: version for name, version in found.items() if version}
+
+
+@cache
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+@cache
+def code(module: str) -> str | None:
+    """Hash the source that a plugin's module comes with; None for ohr's own, whose `version` is raised instead.
+
+    That is every Python file of the top-level package: a plugin may import any of them, when it runs as well as when it
+    is imported, and to follow its imports would miss some. Read once per process.
+    """
+    name, _, rest = module.partition(".")
+    if name == "ohr":
+        return None
+    while True:
+        found = getattr(sys.modules.get(name), "__file__", None)
+        if found is not None or not rest:
+            break
+        head, _, rest = rest.partition(".")  # a namespace, which several distributions share, has no file
+        name = f"{name}.{head}"
+    if found is None:
+        return None  # typed in by hand, in a notebook say
+    path = Path(found)
+    return folder_digest(path.parent, "*.py") if path.name == "__init__.py" else file_digest(path)
 
 
 def file_digest(path: Path) -> str:
@@ -32,9 +77,9 @@ def file_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def folder_digest(folder: Path) -> str:
-    """Hash a folder's files, by relative name and content."""
+def folder_digest(folder: Path, pattern: str = "*") -> str:
+    """Hash a folder's files whose names fit a pattern, by relative name and content."""
     digest = sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for path in sorted(path for path in folder.rglob(pattern) if path.is_file()):
         digest.update(f"{path.relative_to(folder).as_posix()}\0{file_digest(path)}\n".encode())
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Plugin name to plugin class: the one door through which ohr sees plugins, its own ones too.
+"""Plugins by family and kind; ohr finds its own plugins here too.
 
 Plugins come from entry points (groups in `ohr.contracts.FAMILIES`), or from a file that a spec names and the user
 trusts. Listing names imports nothing.
@@ -18,6 +18,9 @@ from pathlib import Path
 from ohr.contracts import FAMILIES, Stage
 from ohr.errors import PluginError
 
+_MOST, _LONGEST = 60, 100
+"""Names in a message, and characters of each: more than any family has, few enough to be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Registry:
@@ -31,12 +34,16 @@ class Registry:
     trusted: bool = False
 
     def names(self, family: str) -> tuple[str, ...]:
-        """Name every plugin of a family, sorted; imports only trusted files."""
+        """List the kinds of a family, sorted; imports only trusted files."""
         own = {plugin.model_fields["kind"].default for plugin in self._from_files(family)}
         return tuple(sorted(_entries(family).keys() | own))
 
     def load(self, family: str, kind: str) -> type[Stage]:
-        """Import a plugin; an unknown name, a broken import or a broken contract is a PluginError."""
+        """Import a plugin.
+
+        Raises:
+            PluginError: there is no such plugin, it does not import, or it breaks its contract.
+        """
         own = [p for p in self._from_files(family) if p.model_fields["kind"].default == kind]
         entry = _entries(family).get(kind)
         claims = [f"{plugin.__name__} in {_file(plugin)}" for plugin in own] + ([entry.value] if entry else [])
@@ -62,15 +69,16 @@ class Registry:
 
 
 def choices(given: str, allowed: Sequence[str]) -> str:
-    """Say what may be chosen and what is nearest to what was given."""
-    nearest = get_close_matches(given, allowed, n=1, cutoff=0.5)
+    """Say what may be chosen, and which of it is nearest to what was given."""
+    nearest = get_close_matches(given[:_LONGEST], allowed[:1000], n=1, cutoff=0.5)
     hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-    return f"Choose one of: {', '.join(allowed)}.{hint}"
+    more = f" and {len(allowed) - _MOST:,} more" if len(allowed) > _MOST else ""
+    return f"Choose one of: {', '.join(name[:_LONGEST] for name in allowed[:_MOST])}{more}.{hint}"
 
 
 @cache
 def load_file(path: Path) -> tuple[type[Stage], ...]:
-    """Run a plugin file and give the stages it defines; worker processes call it before they unpickle any."""
+    """Run a plugin file and return the stages that it defines; worker processes do so before they unpickle any."""
     name = f"ohr_plugin_{path.stem}_{sha256(path.read_bytes()).hexdigest()[:8]}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -84,7 +92,7 @@ def load_file(path: Path) -> tuple[type[Stage], ...]:
     found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Stage)]
     plugins = [value for value in found if value.__module__ == name and not isabstract(value)]
     if not plugins:
-        raise PluginError(f"{path} defines no plugin: a class of ohr.contracts' families, with all its methods")
+        raise PluginError(f"{path} defines no plugin: a class that inherits from a family of ohr.contracts, complete")
     nameless = [plugin.__name__ for plugin in plugins if not isinstance(plugin.model_fields["kind"].default, str)]
     if nameless:
         raise PluginError(f'{path}: {nameless[0]} has no kind: write `kind: Literal["name"] = "name"` into it')
@@ -110,12 +118,11 @@ def _load(entry: EntryPoint, family: str) -> type[Stage]:
         plugin = entry.load()
     except PluginError:
         raise
-    except (Exception, SystemExit) as error:  # a foreign plugin's code may raise anything when it is imported
+    except (Exception, SystemExit) as error:  # somebody else's code may raise anything when it is imported
         raise PluginError(f"{entry.value} does not import: {type(error).__name__}: {error}") from error
     if not (isinstance(plugin, type) and issubclass(plugin, contract)):
         raise PluginError(f"{entry.value} is not a {contract.__name__}")
     if plugin.model_fields["kind"].default != entry.name:
-        raise PluginError(
-            f"{entry.value} has kind {plugin.model_fields['kind'].default!r}, its entry point {entry.name!r}"
-        )
+        own = plugin.model_fields["kind"].default
+        raise PluginError(f"{entry.value} has the kind {own!r}, but its entry point is called {entry.name!r}")
     return plugin

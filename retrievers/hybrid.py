@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ohr.contracts import Chunk, Hit, Index, PageView, Retriever
+from ohr.contracts import Chunk, Hit, Index, PageView, Resources, Retriever
 
-from .parts import Part, index_parts, notes_of, part_identity
+from .parts import Part, index_parts, joint_resources, notes_of, part_identity
 
 
 class Hybrid(Retriever):
@@ -43,6 +43,10 @@ class Hybrid(Retriever):
         for part in self.retrievers:
             part.check()
 
+    def resources(self) -> Resources:
+        """Return what the parts occupy together."""
+        return joint_resources(*(part.resources() for part in self.retrievers))
+
     def identity(self) -> Mapping[str, object]:
         """Identify the parts as they identify themselves."""
         return {**super().identity(), "retrievers": [part_identity(part) for part in self.retrievers]}
@@ -69,7 +73,7 @@ class HybridIndex:
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the parts have to tell."""
+        """Warnings of the parts."""
         return notes_of(self.retriever.retrievers, self.indices)
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:

@@ -1,11 +1,11 @@
-"""Retrievers inside retrievers: read from YAML like any other, identified, and indexed with their like."""
+"""Retrievers inside retrievers: read from YAML like any other, identified, and indexed together."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny, ValidationError, ValidationInfo, WithJsonSchema
 
-from ohr.contracts import Chunk, Index, PageView, Retriever
+from ohr.contracts import Chunk, Index, PageView, Resources, Retriever
 from ohr.errors import PluginError
 from ohr.keys import identity
 from ohr.registry import Registry
@@ -32,12 +32,12 @@ Part = Annotated[
 
 
 def part_identity(part: Retriever) -> list[Any]:
-    """Give what decides a part's results."""
+    """Return what decides a part's results."""
     return identity(part, ("top_k",))
 
 
 def index_parts(parts: Sequence[Retriever], pages: Iterable[PageView]) -> tuple[list[Index], list[Chunk]]:
-    """Index pages with several retrievers, of which some read images and some the pages' text; also gives the text."""
+    """Index pages with several retrievers, of which some read images and some the pages' text; also return the text."""
     seen: list[Chunk] = []
 
     def noted() -> Iterator[PageView]:
@@ -53,8 +53,17 @@ def index_parts(parts: Sequence[Retriever], pages: Iterable[PageView]) -> tuple[
     return [made[place] for place in range(len(parts))], seen
 
 
+def joint_resources(*resources: Resources) -> Resources:
+    """Return what stages occupy that are open together and run one after the other, on one GPU if they need any."""
+    return Resources(
+        max((each.cpus for each in resources), default=1),
+        max((each.gpus for each in resources), default=0),
+        any(each.alone for each in resources),
+    )
+
+
 def notes_of(parts: Sequence[Retriever], indices: Sequence[Index]) -> tuple[str, ...]:
-    """Gather what the parts' indices have to tell."""
+    """Gather the warnings of the parts' indices."""
     return tuple(
         f"{part.kind}: {note}"
         for part, index in zip(parts, indices, strict=True)

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -12,13 +11,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, PageView, Retriever, execution
+from ohr.contracts import Chunk, Hit, Index, PageView, Resources, Retriever, execution
 from ohr.errors import PluginError
 from ohr.messages.wording import counted
+from ohr.models.check import check_device, model_resources
+from ohr.models.memory import fitting
+from ohr.models.resident import resident
 
-from .batches import fitting
-from .embedders import check_device, check_model, folder_of, model_identity
-from .parts import Part, index_parts, notes_of, part_identity
+from .embedders import check_model, folder_of, model_identity
+from .parts import Part, index_parts, joint_resources, notes_of, part_identity
+from .windows import cut_off
 
 
 class Rerank(Retriever):
@@ -30,6 +32,7 @@ class Rerank(Retriever):
 
     kind: Literal["rerank"] = "rerank"
     extra: ClassVar[str | None] = "dense"
+    packages: ClassVar[tuple[str, ...]] = ("sentence-transformers", "transformers", "torch")
     retriever: Annotated[Part, Field(description="What finds the chunks that are reordered.")]
     model: Annotated[str, Field(description="A cross-encoder's folder, or its name on the hub.")] = (
         "BAAI/bge-reranker-v2-m3"
@@ -52,6 +55,10 @@ class Rerank(Retriever):
         check_model("retriever rerank", self.model, self.revision)
         check_device("retriever rerank", self.device, "dense")
         self.retriever.check()
+
+    def resources(self) -> Resources:
+        """Return what the cross-encoder and the part occupy together."""
+        return joint_resources(model_resources(self.device), self.retriever.resources())
 
     def identity(self) -> Mapping[str, object]:
         """Identify the model and the part by content."""
@@ -82,7 +89,7 @@ class RerankIndex:
 
     @property
     def notes(self) -> Sequence[str]:
-        """Tell what the part tells, and how many chunks the cross-encoder cannot read whole."""
+        """Warnings of the part, and how many chunks the cross-encoder cannot read whole."""
         return (*notes_of([self.retriever.retriever], [self.found]), *_cut(self.retriever, self.texts))
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
@@ -106,8 +113,7 @@ class RerankIndex:
         self.found.save(folder / "0")
 
 
-@lru_cache(maxsize=2)
-def _reader(model: str, revision: str | None, max_tokens: int, device: str) -> Any:
+def _loaded(model: str, revision: str | None, max_tokens: int, device: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     library, torch = extras.load("sentence_transformers", "dense"), extras.load("torch", "dense")
     extras.load("transformers", "dense").utils.logging.disable_progress_bar()
@@ -122,8 +128,9 @@ def _reader(model: str, revision: str | None, max_tokens: int, device: str) -> A
 
 
 def reader(retriever: Rerank) -> Any:
-    """Load a reranker's CrossEncoder, once."""
-    return _reader(retriever.model, retriever.revision, retriever.max_tokens, retriever.device)
+    """Return a reranker's CrossEncoder, which is loaded if it is not in memory."""
+    settings = (retriever.model, retriever.revision, retriever.max_tokens, retriever.device)
+    return resident(("rerank", *settings), lambda: _loaded(*settings))
 
 
 def _scores(retriever: Rerank, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -140,11 +147,9 @@ def _scores(retriever: Rerank, pairs: Sequence[tuple[str, str]]) -> list[float]:
 
 
 def _cut(retriever: Rerank, texts: Sequence[str]) -> tuple[str, ...]:
-    window = retriever.max_tokens
-    long = [text for text in dict.fromkeys(texts) if len(text.encode()) + 2 > window]
-    if not long:
-        return ()
-    read = reader(retriever).tokenizer(long, truncation=False, verbose=False)["input_ids"]
-    cut = sum(len(ids) > window for ids in read)
-    share = f"{cut:,} of {counted(len(set(texts)), 'different chunk')}"
-    return (f"{share} longer than the {window} tokens of the cross-encoder",) if cut else ()
+    different = dict.fromkeys(texts)
+    if not any(len(text.encode()) + 2 > retriever.max_tokens for text in different):
+        return ()  # without loading the model
+    cut, _ = cut_off(reader(retriever).tokenizer, different, retriever.max_tokens)
+    share = f"{cut:,} of {counted(len(different), 'different chunk')}"
+    return (f"{share} longer than the {retriever.max_tokens} tokens of the cross-encoder",) if cut else ()

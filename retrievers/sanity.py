@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -46,6 +46,7 @@ class Oracle(_Arm):
     """Finds the question's own pages: the ceiling of retrieval. Of more chunks, those with most of the evidence."""
 
     kind: Literal["oracle"] = "oracle"
+    packages: ClassVar[tuple[str, ...]] = ("jieba",)
 
     def search(self, index: Index, questions: Sequence[Question]) -> list[list[Hit]]:
         """Look where the evidence is."""

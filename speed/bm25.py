@@ -1,12 +1,17 @@
 """Times BM25 search against rank-bm25 with the same words and variant (BM25+), and compares scores and rankings.
 
-First on the questions and pages of OHRBench, where OHRBENCH_DATA names it, then on 100,000 made-up chunks.
+First on the questions and pages of OHRBench, where OHRBENCH_DATA names it, then on 100,000 made-up chunks. Then the
+peak memory of indexing 20,000 made-up chunks of 700 words, beside bm25s with each chunk's words in a list, each in a
+process of its own.
 
-    OHRBENCH_DATA=DIR python speed/bm25.py
+    OHRBENCH_DATA=DIR python speed/bm25.py [memory]
 """
 
 import json
 import os
+import resource
+import subprocess
+import sys
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -15,7 +20,8 @@ import numpy as np
 
 from ohr import extras
 from ohr.contracts import Chunk
-from ohr.retrievers.bm25 import BM25
+from ohr.retrievers.lexical.bm25 import BM25
+from ohr.text.words import words
 
 
 def compare(name: str, texts: list[str], queries: list[str], limit: int) -> None:
@@ -44,18 +50,58 @@ def compare(name: str, texts: list[str], queries: list[str], limit: int) -> None
     )
 
 
-if "OHRBENCH_DATA" in os.environ:
-    root = Path(os.environ["OHRBENCH_DATA"])
-    pages = [
-        page["text"].lower()
-        for path in sorted((root / "retrieval_base" / "gt").rglob("*.json"))
-        for page in json.loads(path.read_text(encoding="utf-8"))
-        if page["text"].strip()
-    ]
-    asked = [question["questions"].lower() for question in json.loads((root / "qas.json").read_text(encoding="utf-8"))]
-    compare("OHRBench, ground truth", pages, asked[:: max(1, len(asked) // 150)], 60)
-rng = np.random.default_rng(0)
-words = np.array([f"w{number}" for number in range(50_000)])
-drawn = np.minimum(rng.zipf(1.2, 100_000 * 80) - 1, len(words) - 1).reshape(100_000, 80)
-made = [" ".join(words[row]) for row in drawn]
-compare("made up", made, [" ".join(words[rng.choice(drawn[n * 4000], 8)]) for n in range(25)], 100)
+def zipf(chunks: int, words: int) -> list[str]:
+    """Make up chunks of so many words, which follow Zipf's law."""
+    vocabulary = np.array([f"word{number}" for number in range(50_000)])
+    rng = np.random.default_rng(0)
+    return [" ".join(vocabulary[np.minimum(rng.zipf(1.2, words) - 1, len(vocabulary) - 1)]) for _ in range(chunks)]
+
+
+def indexed(side: str) -> None:
+    """Index in this process and print the peak memory above that of the chunks, in kB a chunk."""
+    import bm25s
+
+    chunks = [Chunk(str(n), "d/a", (0,), 0, len(text), text) for n, text in enumerate(zipf(20_000, 700))]
+    BM25().index(chunks[:1000])  # so that libraries are loaded and caches are full
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if side == "ohr":
+        BM25().index(chunks)
+    else:
+        bm25s.BM25().index([list(words(chunk.text)) for chunk in chunks], show_progress=False)
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / len(chunks))
+
+
+def memory() -> None:
+    command = [sys.executable, __file__, "--index"]
+    ours, lists = (
+        float(subprocess.run([*command, side], check=True, capture_output=True, text=True).stdout)
+        for side in ("ohr", "lists")
+    )
+    print(
+        f"20,000 chunks of 700 words, peak memory above the chunks: ohr {ours:.1f} kB a chunk, bm25s with lists of "
+        f"words {lists:.1f} kB: {lists / ours:.1f} times (limit 5)"
+    )
+
+
+def speed() -> None:
+    if "OHRBENCH_DATA" in os.environ:
+        root = Path(os.environ["OHRBENCH_DATA"])
+        pages = [
+            page["text"].lower()
+            for path in sorted((root / "retrieval_base" / "gt").rglob("*.json"))
+            for page in json.loads(path.read_text(encoding="utf-8"))
+            if page["text"].strip()
+        ]
+        asked = [question["questions"].lower() for question in json.loads((root / "qas.json").read_bytes())]
+        compare("OHRBench, ground truth", pages, asked[:: max(1, len(asked) // 150)], 60)
+    made = zipf(100_000, 80)
+    rng = np.random.default_rng(1)
+    compare("made up", made, [" ".join(rng.choice(made[n * 4000].split(), 8)) for n in range(25)], 100)
+
+
+if sys.argv[1:2] == ["--index"]:
+    indexed(sys.argv[2])
+else:
+    memory()
+    if sys.argv[1:] != ["memory"]:
+        speed()

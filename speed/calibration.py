@@ -12,9 +12,9 @@ from pathlib import Path
 from time import perf_counter
 
 from ohr.engine.progress import Quiet
-from ohr.engine.run import calibrated
 from ohr.errors import SpecError
 from ohr.spec.read import read_spec
+from ohr.study.run import calibrated
 
 WORKERS = int(os.environ.get("WORKERS", "1"))
 DOCUMENTS = int(os.environ.get("DOCUMENTS", "0")) or None

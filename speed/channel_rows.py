@@ -24,8 +24,9 @@ from ohr.noise import channel
 from ohr.noise.channel import Channel
 from ohr.noise.channel.align import align
 from ohr.noise.channel.page import read
-from ohr.retrievers.bm25_reference import STOPWORDS, BM25Reference
-from ohr.text.words import normalise, strip_markup
+from ohr.retrievers.lexical.bm25_reference import STOPWORDS, BM25Reference
+from ohr.markup.strip import strip_markup
+from ohr.text.words import normalise
 
 Texts = Mapping[tuple[str, int], str]
 

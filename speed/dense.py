@@ -15,8 +15,8 @@ import numpy as np
 from sentence_transformers import SentenceTransformer
 
 from ohr.contracts import Chunk
-from ohr.retrievers.dense import Dense
-from ohr.retrievers.vectors import VectorSearch
+from ohr.retrievers.vector.dense import Dense
+from ohr.retrievers.vector.vectors import VectorSearch
 
 
 def cpu(run: Callable[[], object]) -> float:

@@ -6,7 +6,6 @@ The bare loop does what anybody would write with transformers: chat template, le
 answer the same prompts with the packaged SmolLM2, in the same batches; rounds alternate, and the median counts.
 """
 
-import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -18,20 +17,21 @@ from time import perf_counter
 from ohr import extras
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Prompt
-from ohr.engine.answer import ask
-from ohr.engine.inputs import read_inputs
-from ohr.engine.progress import Quiet
-from ohr.engine.prompting import make_prompt
-from ohr.engine.recipe import Recipe
-from ohr.engine.work import Work
-from ohr.generators import checkpoints
+from ohr.engine.executors.inline import Inline
+from ohr.engine.session import Session
+from ohr.generators.gguf import loadable
 from ohr.generators.transformers import Transformers
-from ohr.spec.model import Named
+from ohr.graph.graph import Graph
+from ohr.inputs import read_inputs
+from ohr.keys import key
 from ohr.spec.read import read_spec
-from ohr.store import Store
+from ohr.steps.answers import Answer
+from ohr.steps.prompting import make_prompt
+from ohr.steps.step import Step
+from ohr.store import Store, open_store
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-STAGE = Transformers(max_new_tokens=12, batch_size=4)
+STAGE = Transformers(max_tokens=12, batch_size=4)
 SPEC = "benchmark: {kind: mini, languages: [en], max_pages: 1}\nknowledge_bases: [{name: ground_truth}]\n"
 
 
@@ -61,9 +61,17 @@ def bare(given: list[Prompt]) -> list[str]:
 
 def ours(given: list[Prompt], store: Store) -> list[str]:
     """Answer through the engine, which keeps every reply."""
-    named = {str(place): prompt for place, prompt in enumerate(given)}
-    done = ask(RECIPE, store, Named("model", STAGE), named, "speed", Quiet(), Work(0))
-    return [one.completion.text for one in done.values()]
+    names = tuple(key("speed", prompt.user) for prompt in given)
+    work = Answer(STAGE, "model", tuple(given), (), ("speed",) * len(given))
+    graph = Graph()
+    graph.add(Step(work, names))
+    session = Session(INPUTS, store, Inline())
+    with session.started(SPECIFIED):
+        scheduler = session.scheduler(SPECIFIED)
+        scheduler.add(graph, names)
+        scheduler.settle(names)
+    found = store.get_many(names)
+    return [found[name]["text"] for name in names]
 
 
 def timed(work: Callable[[], list[str]]) -> tuple[float, list[str]]:
@@ -73,20 +81,19 @@ def timed(work: Callable[[], list[str]]) -> tuple[float, list[str]]:
 
 
 with tempfile.TemporaryDirectory() as folder:
-    os.environ.setdefault("OHR_STORE", f"{folder}/models")
     library = extras.load("transformers", "llm")
 
     (Path(folder) / "spec.yaml").write_text(SPEC + "evaluate: [generation]\ngenerators: [{kind: extractive}]\n")
     spec = read_spec(Path(folder) / "spec.yaml")
-    RECIPE = Recipe(spec, read_inputs(spec))
-    place = checkpoints.loadable(STAGE.model)
+    SPECIFIED, INPUTS = spec, read_inputs(spec)
+    place = loadable(STAGE.model)
     TOKENIZER = library.AutoTokenizer.from_pretrained(place, padding_side="left")
     MODEL = library.AutoModelForCausalLM.from_pretrained(place, dtype="float32").eval()
     asked = prompts(spec.benchmark)
     bare(asked[:4]), list(STAGE.answer(asked[:4]))  # both are warm
     alone, through, again = [], [], []
     for turn in range(ROUNDS):
-        store = Store(Path(folder) / f"store{turn}")
+        store = open_store(Path(folder) / f"store{turn}")
         took, said = timed(lambda: bare(asked))
         alone.append(took)
         took, told = timed(partial(ours, asked, store))

@@ -18,7 +18,7 @@ import numpy as np
 
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import ImageNoise
-from ohr.noise.augraphy import Augraphy
+from ohr.noise.image.augraphy import Augraphy
 from ohr.registry import Registry
 
 LIMIT, MEDIAN_LIMIT = 0.3, 0.12
@@ -49,7 +49,7 @@ def main(seeds: int) -> int:
     image, registry = page(), Registry()
     kinds = [kind for kind in registry.names("image_noise") if kind != "augraphy"]
     if "background" in kinds:
-        from ohr.noise.textures import PAPERS, paper
+        from ohr.noise.image.textures import PAPERS, paper
 
         began = process_time()
         for number in range(len(PAPERS)):

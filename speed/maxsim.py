@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 
 from ohr import extras
-from ohr.retrievers.maxsim import PageVectors
+from ohr.retrievers.vector.maxsim import PageVectors
 
 PAGES, QUERIES = (int(given) for given in (*sys.argv[1:], "600", "40")[:2])
 DIM = 128

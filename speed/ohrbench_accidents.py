@@ -22,9 +22,10 @@ from ohr.contracts import Chunk, Hit, Page, Question
 from ohr.metrics.dose import evidence_text
 from ohr.metrics.lcs import lcs_of_passages
 from ohr.ocr.precomputed import Precomputed
-from ohr.retrievers import porter
-from ohr.retrievers.bm25 import BM25
-from ohr.retrievers.bm25_reference import STOPWORDS, BM25Reference
+from ohr.retrievers.lexical import porter
+from ohr.retrievers.lexical.bm25 import BM25
+from ohr.retrievers.lexical.bm25_reference import BM25Reference
+from ohr.retrievers.lexical.words import STOPWORDS
 
 ROOT = Path(os.environ.get("OHRBENCH_DATA", "data/ohrbench"))
 BASES = ("gt", "MinerU")

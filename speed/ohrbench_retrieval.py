@@ -2,8 +2,9 @@
 
 Both read, chunk, index, search and score all questions of the same domains and knowledge base, one after the other, in
 processes of their own; CPU seconds and peak memory of each (ours: the median of several processes). The plain side is
-`tests/ohrbench/naive.py`. Then `ohr run` on gt and MinerU, which does far more (doses, floors, intervals, tables,
-figures): CPU seconds, its worker's too, from an empty store, with other hits to find, and again.
+`tests/benchmarks/ohrbench/naive.py`. Then `ohr run` on gt and MinerU, which does far more (doses, floors, intervals,
+tables, figures), against the plain side on both: CPU seconds, with those of the workers, from an empty store, with
+another top_k, and once more.
 
     OHRBENCH_DATA=DIR python speed/ohrbench_retrieval.py [BASE] [DOMAIN ...]
 """
@@ -23,6 +24,8 @@ from time import process_time
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 ROOT = Path(os.environ.get("OHRBENCH_DATA", "data/ohrbench"))
 LIMITS = {"whole": 8, "index + search + score": 20, "warm": 50}
+RUNS = ("gt", "MinerU")
+"""Knowledge bases of pipelines/ohrbench-retrieval.yaml."""
 seconds: dict[str, float] = defaultdict(float)
 
 
@@ -38,7 +41,7 @@ def plain(base: str, domains: list[str]) -> list[float]:
         sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "benchmarks" / "ohrbench"))
         import naive  # type: ignore[import-not-found]
 
-        from ohr.retrievers.bm25_reference import STOPWORDS
+        from ohr.retrievers.lexical.words import STOPWORDS
     with timed("read"):
         asked = json.loads((ROOT / "qas.json").read_text(encoding="utf-8"))
     scores = []
@@ -65,7 +68,7 @@ def ours(base: str, domains: list[str], kept: Path | None = None, *, warm: bool 
         from ohr.metrics.dose import evidence_text
         from ohr.metrics.lcs import lcs_of_passages
         from ohr.ocr.precomputed import Precomputed
-        from ohr.retrievers.bm25_reference import BM25Reference
+        from ohr.retrievers.lexical.bm25_reference import BM25Reference
     scores = []
     chunker, retriever, source = Reference(base=base), BM25Reference(), Precomputed(root=ROOT / "retrieval_base" / base)
     with timed("read"):
@@ -100,8 +103,8 @@ def ours(base: str, domains: list[str], kept: Path | None = None, *, warm: bool 
     return scores
 
 
-def measure(side: str, base: str, domains: list[str], kept: str, times: int = 1) -> dict[str, object]:
-    """Run one side in a process of its own; of several times, give the one with the median CPU time."""
+def measure(side: str, base: str, domains: list[str], kept: str, times: int = 1) -> dict:
+    """Run one side in a process of its own; of several times, return the one with the median CPU time."""
     command = [sys.executable, __file__, "--side", side, kept, base, *domains]
     found = [
         json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout) for _ in range(times)
@@ -141,24 +144,25 @@ def report(found: dict[str, dict]) -> None:
     print(f"peak memory: {found['cold']['peak'] / plain_side['peak']:.2f} of plain's (limit 1)")
 
 
-def runs(domains: list[str], folder: str) -> None:
+def runs(domains: list[str], folder: str, plain: float) -> None:
     """Time `ohr run` from an empty store, with chunks and indices in the store, and with everything there."""
     spec = Path(__file__).parents[1] / "pipelines" / "ohrbench-retrieval.yaml"
     words = ["run", str(spec), "--set", f"benchmark.domains=[{', '.join(domains)}]", "--workers", "1"]
     environment = {**os.environ, "OHRBENCH_DATA": str(ROOT.resolve())}
-    for told, more in (
-        ("empty store", []),
-        ("top 3, chunks and index kept", ["--set", "retrievers.0.top_k=3"]),
-        ("again", []),
+    print(f"plain, {' and '.join(RUNS)}: {plain:.2f} s CPU")
+    for about, limit, more in (
+        ("empty store", 12, []),
+        ("top 3, chunks and index kept", 30, ["--set", "retrievers.0.top_k=3"]),
+        ("again", None, []),
     ):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [str(Path(sys.executable).with_name("ohr")), *words, *more]
         ended = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True, text=True)
-        assert ended.returncode < 2, ended.stderr  # 1 tells of MinerU's missing pages
+        assert ended.returncode < 2, ended.stderr  # 1 reports MinerU's missing pages
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        done = next(line for line in ended.stdout.splitlines() if line.startswith(("done", "0 stage", "nothing new")))
-        print(f"ohr run, gt and MinerU, {told}: {used:.2f} s CPU ({done})")
+        wanted = f" (limit {limit})" if limit else ""
+        print(f"ohr run, {' and '.join(RUNS)}, {about}: {used:.2f} s CPU, {plain / used:.1f}x{wanted}")
 
 
 if __name__ == "__main__":
@@ -170,6 +174,9 @@ if __name__ == "__main__":
         with TemporaryDirectory() as folder:
             measure("fill", chosen, names, folder)
             sides = {"plain": 1, "cold": 3, "warm": 5}
-            report({side: measure(side, chosen, names, folder, times) for side, times in sides.items()})
+            found = {side: measure(side, chosen, names, folder, times) for side, times in sides.items()}
+            report(found)
+            others = [measure("plain", base, names, folder) for base in RUNS if base != chosen]
+        peers = [result["seconds"] for result in ([found["plain"]] if chosen in RUNS else []) + others]
         with TemporaryDirectory() as folder:
-            runs(names, folder)
+            runs(names, folder, sum(sum(peer.values()) for peer in peers))

@@ -1,24 +1,36 @@
+"""For all tests: one thread for each process, random examples, a chat server, and models with random weights."""
+
 import http.server
 import json
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pytest
-from hypothesis import settings
-from PIL import Image, ImageDraw, ImageFont
-
+# numpy and torch read these once, when they are imported. Two processes of tests with two threads each take turns on
+# two cores, which costs more than it gains.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-signal.signal(
-    signal.SIGINT, signal.default_int_handler
-)  # a suite in the background ignores Ctrl-C, and so would its runs
-settings.register_profile("ohr", deadline=None)  # the first example may load a dictionary or a model
-settings.load_profile("ohr")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from filelock import FileLock  # noqa: E402
+from hypothesis import settings  # noqa: E402
+from PIL import Image, ImageDraw, ImageFont  # noqa: E402
+
+from . import tiny_models  # noqa: E402
+
+# a suite in the background ignores Ctrl-C, and its runs would too
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# without a deadline: the first example may load a dictionary or a model
+settings.register_profile("ci", deadline=None, max_examples=30)
+settings.register_profile("nightly", deadline=None, max_examples=300)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 @pytest.fixture
@@ -94,139 +106,74 @@ def chat_server() -> Iterator[ChatServer]:
     thread.join()
 
 
-def tiny_tokenizer(specials: list[str], template: str) -> Any:
-    """A tokenizer trained on one sentence."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400,
-        special_tokens=specials,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(["When did the lease of the ferry berth begin? It began in 1964."] * 20, trainer)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<s>", eos_token="</s>", chat_template=template
-    )
+Shared = Callable[[str, Callable[[Path], object]], Path]
 
 
 @pytest.fixture(scope="session")
-def tiny_model(tmp_path_factory) -> Path:
-    """A random Llama of two layers with a chat template, saved as any model is."""
-    from transformers import LlamaConfig, LlamaForCausalLM, set_seed
+def shared(tmp_path_factory) -> Shared:
+    """Return the folder of a name, filled by a function once for all worker processes of this session."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # each worker has a folder inside that of the session
+        root = root.parent
 
-    folder = tmp_path_factory.mktemp("model")
-    template = "{% for m in messages %}<s>{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}<s>assistant: "
-    fast = tiny_tokenizer(["<pad>", "<s>", "</s>"], template)
-    fast.save_pretrained(folder)
-    set_seed(0)
-    config = LlamaConfig(
-        vocab_size=len(fast),
-        hidden_size=64,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,  # of 32 dimensions each: vLLM's attention on CPUs has no narrower ones
-        max_position_embeddings=8192,
-        bos_token_id=1,
-        eos_token_id=2,
-        pad_token_id=0,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
+    def folder(name: str, fill: Callable[[Path], object]) -> Path:
+        made, half = root / name, root / f"{name}.half"
+        with FileLock(root / f"{name}.lock"):
+            if not made.exists():
+                half.mkdir()
+                fill(half)
+                half.rename(made)
+        return made
+
     return folder
 
 
 @pytest.fixture(scope="session")
-def tiny_bge_m3(tmp_path_factory) -> Path:
+def tiny_model(shared) -> Path:
+    """A random Llama of two layers with a chat template, saved as any model is."""
+    return shared("llama", tiny_models.llama)
+
+
+@pytest.fixture(scope="session")
+def tiny_vision_model(shared) -> Path:
+    """A random LLaVA of two layers, saved as any model is; images are 56 pixels a side, 16 patches."""
+    return shared("llava", tiny_models.llava)
+
+
+@pytest.fixture(scope="session")
+def tiny_bge_m3(shared) -> Path:
     """A random XLM-RoBERTa with the two extra heads of BGE-M3."""
-    from .tiny_models import bge_m3
-
-    return bge_m3(tmp_path_factory.mktemp("bge_m3"))
+    return shared("bge_m3", tiny_models.bge_m3)
 
 
 @pytest.fixture(scope="session")
-def tiny_reranker(tmp_path_factory) -> Path:
+def tiny_reranker(shared) -> Path:
     """A random XLM-RoBERTa that scores pairs, as bge-reranker does."""
-    from .tiny_models import reranker
-
-    return reranker(tmp_path_factory.mktemp("reranker"))
+    return shared("reranker", tiny_models.reranker)
 
 
 @pytest.fixture(scope="session")
-def tiny_colqwen(tmp_path_factory) -> Path:
+def tiny_colqwen(shared) -> Path:
     """A random ColQwen2."""
-    from .tiny_models import colqwen
-
-    return colqwen(tmp_path_factory.mktemp("colqwen"))
+    return shared("colqwen", tiny_models.colqwen)
 
 
 @pytest.fixture(scope="session")
-def tiny_colpali(tmp_path_factory) -> Path:
+def tiny_colpali(shared) -> Path:
     """A random ColPali."""
-    from .tiny_models import colpali
-
-    return colpali(tmp_path_factory.mktemp("colpali"))
+    return shared("colpali", tiny_models.colpali)
 
 
 @pytest.fixture(scope="session")
-def tiny_qwen2_vl(tmp_path_factory) -> Path:
+def tiny_qwen2_vl(shared) -> Path:
     """A random Qwen2-VL; its processor needs torchvision."""
     pytest.importorskip("torchvision")
-    from .tiny_models import qwen2_vl
-
-    return qwen2_vl(tmp_path_factory.mktemp("qwen2_vl"))
+    return shared("qwen2_vl", tiny_models.qwen2_vl)
 
 
 @pytest.fixture(scope="session")
-def engine_models(tmp_path_factory) -> dict[str, Path]:
+def engine_models(shared) -> dict[str, Path]:
     """A random ColQwen2, a ColQwen2.5 and an adapter of that, in colpali-engine's form, which needs torchvision."""
     pytest.importorskip("torchvision")
-    from .tiny_models import engine_adapter, engine_colqwen
-
-    made = {v: engine_colqwen(tmp_path_factory.mktemp(f"engine{v}"), v) for v in ("2", "2.5")}
-    return {**made, "adapter": engine_adapter(tmp_path_factory.mktemp("adapter"), made["2.5"])}
-
-
-@pytest.fixture(scope="session")
-def tiny_vision_model(tmp_path_factory) -> Path:
-    """A random LLaVA of two layers, saved as any model is; images are 56 pixels a side, 16 patches."""
-    from transformers import (
-        CLIPImageProcessorPil,
-        CLIPVisionConfig,
-        LlamaConfig,
-        LlavaConfig,
-        LlavaForConditionalGeneration,
-        LlavaProcessor,
-        set_seed,
-    )
-
-    folder = tmp_path_factory.mktemp("vision")
-    template = (
-        "{% for m in messages %}<s>{{ m['role'] }}: {% for c in m['content'] %}"
-        "{{ '<image>' if c['type'] == 'image' else c['text'] }}{% endfor %}</s>{% endfor %}<s>assistant: "
-    )
-    tokenizer = tiny_tokenizer(["<pad>", "<s>", "</s>", "<image>"], template)
-    sides = {"size": {"shortest_edge": 56}, "crop_size": {"height": 56, "width": 56}}
-    LlavaProcessor(
-        CLIPImageProcessorPil(**sides),
-        tokenizer,
-        patch_size=14,
-        vision_feature_select_strategy="default",
-        chat_template=template,
-        num_additional_image_tokens=1,
-    ).save_pretrained(folder)
-    set_seed(0)
-    layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
-    ends = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
-    config = LlavaConfig(
-        vision_config=CLIPVisionConfig(**layers, image_size=56, patch_size=14),
-        text_config=LlamaConfig(**layers, **ends, vocab_size=len(tokenizer), max_position_embeddings=512),
-        vision_feature_layer=-1,
-        image_token_id=3,
-        **ends,
-    )
-    LlavaForConditionalGeneration(config).save_pretrained(folder)
-    return folder
+    made = {v: shared(f"engine{v}", partial(tiny_models.engine_colqwen, version=v)) for v in ("2", "2.5")}
+    return {**made, "adapter": shared("adapter", partial(tiny_models.engine_adapter, base=made["2.5"]))}

@@ -1,12 +1,16 @@
 """Real tiny plugins: a benchmark whose page images hold their text as pixels, and what reads them, well or badly."""
 
 import json
+import locale
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import sleep
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -36,7 +40,6 @@ from ohr.contracts import (
     TextNoise,
     execution,
 )
-from ohr.engine.executors.local import Outcome
 from ohr.errors import DataError
 from ohr.keys import key
 from ohr.text import edits
@@ -122,7 +125,7 @@ class PixelReader(OcrBackend):
 
     kind: Literal["pixels"] = "pixels"
     log: Annotated[Path | None, execution("Where each page read is noted.")] = None
-    bad: Annotated[str, execution("How it fails: raise, two_part, exit, few, many, value.")] = ""
+    bad: Annotated[str, execution("How it fails: raise, two_part, few, many, value, or as `misbehave`.")] = ""
     page: Annotated[str, execution("Text of the page on which it fails.")] = "[law/0 page 1]"
     seconds: Annotated[float, execution("How long a page takes.")] = 0.0
 
@@ -135,14 +138,40 @@ class PixelReader(OcrBackend):
         note(self.log, text.partition("]")[0] + "]")
         if not (self.bad and self.page in text):
             return [Recognition(text)]
-        if self.bad in {"exit", "leave"}:
-            os._exit(9 if self.bad == "exit" else 0)
+        misbehave(self.bad)
         if self.bad == "two_part":
             raise TwoPartError(3, "paper jam")
         results = {"few": [], "many": [Recognition("a"), Recognition("b")], "value": [Recognition("", "paper jam")]}
+        if self.bad in {"move", "print"}:
+            return [Recognition(text)]
         if self.bad not in results:
             raise RuntimeError("paper jam")
         return results[self.bad]
+
+
+def misbehave(how: str) -> None:
+    """Do what only a process boundary contains."""
+    if how in {"exit", "leave"}:
+        os._exit(9 if how == "exit" else 0)
+    if how == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if how == "hang":
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        while True:
+            pass
+    if how == "swell":
+        held = []
+        while True:
+            held.append(bytearray(1 << 26))
+    if how == "move":
+        os.chdir("/")
+        locale.setlocale(locale.LC_ALL, "C")
+    if how == "print":
+        print("printed by an engine", flush=True)
+        os.write(1, b"written by an engine\n")
+    if how == "child":
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        os._exit(1)
 
 
 class Parrot(Generator):
@@ -150,7 +179,7 @@ class Parrot(Generator):
 
     kind: Literal["parrot"] = "parrot"
     log: Annotated[Path | None, execution("Where each answer is noted.")] = None
-    bad: Annotated[str, execution("How it fails: raise, stop, value, surrogate.")] = ""
+    bad: Annotated[str, execution("How it fails: raise, stop, value, surrogate, or as `misbehave`.")] = ""
     question: Annotated[str, execution("Part of the question on which it fails.")] = "harbour"
 
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
@@ -158,6 +187,7 @@ class Parrot(Generator):
             note(self.log, prompt.question)
             text = " ".join(prompt.passages)
             if self.bad and self.question in prompt.question:
+                misbehave(self.bad)
                 if self.bad == "raise":
                     raise RuntimeError("out of memory")
                 if self.bad == "stop":
@@ -260,27 +290,11 @@ class Broken(Retriever):
     """Fails on every corpus."""
 
     kind: Literal["broken"] = "broken"
+    bad: Annotated[str, execution("How it fails: raise, or as `misbehave`.")] = "raise"
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
+        misbehave(self.bad)
         raise RuntimeError("no index today")
 
     def load(self, folder: Path) -> Index:
         raise RuntimeError("no index today")
-
-
-class InProcess:
-    """An executor without processes, for runs that need none."""
-
-    def map(self, work: Callable[[Any], Any], tasks: Iterable[Any], retries: int) -> Iterator[Outcome[Any]]:
-        for task in tasks:
-            yield _tried(work, task, retries)
-
-
-def _tried(work: Callable[[Any], Any], task: Any, retries: int) -> Outcome[Any]:
-    error = ""
-    for _ in range(retries + 1):
-        try:
-            return Outcome(task, work(task))
-        except Exception as failure:
-            error = str(failure)
-    return Outcome(task, error=error)

@@ -22,7 +22,9 @@ from ohr.testing import (
 )
 
 REGISTRY = Registry()
-SLOW = {"rapidocr", "llama_cpp"}
+MARKS = {"rapidocr": [pytest.mark.slow], "llama_cpp": [pytest.mark.acceptance]}
+"""Plugins that load a real model."""
+
 COUNTS_EMPTY_PAGES = {"reference"}
 """Chunkers of a published protocol, to which an empty page is a chunk."""
 
@@ -35,11 +37,11 @@ NOT_COUPLED: set[str] = set()
 
 def engines(*, reads_images: bool) -> list[object]:
     kinds = [kind for kind in REGISTRY.names("ocr") if REGISTRY.load("ocr", kind).reads_images == reads_images]
-    return [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in kinds]
+    return [pytest.param(kind, marks=MARKS.get(kind, [])) for kind in kinds]
 
 
 def kinds(family: str) -> list[object]:
-    return [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in REGISTRY.names(family)]
+    return [pytest.param(kind, marks=MARKS.get(kind, [])) for kind in REGISTRY.names(family)]
 
 
 @pytest.fixture
@@ -84,9 +86,9 @@ def generator_arguments(kind: str, fixture: Callable[[str], Any]) -> dict[str, o
         case "openai" | "openai_vision":
             return {"base_url": fixture("chat_server").url, "model": "echo"}
         case "transformers":
-            return {"model": str(fixture("tiny_model")), "max_new_tokens": 8, "batch_size": 2}
+            return {"model": str(fixture("tiny_model")), "max_tokens": 8, "batch_size": 2}
         case "transformers_vision":
-            return {"model": str(fixture("tiny_vision_model")), "max_new_tokens": 8}
+            return {"model": str(fixture("tiny_vision_model")), "max_tokens": 8}
         case "llama_cpp":
             return {"max_tokens": 4, "context": 256, "threads": 1}
         case "vllm":

@@ -1,15 +1,33 @@
+import sys
 import sysconfig
+from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
 from pydantic import Field
 
+from ohr import keys
 from ohr.chunkers.tokens import Tokens
-from ohr.contracts import Chunker, execution
-from ohr.keys import file_digest, folder_digest, identity, key
+from ohr.contracts import FAMILIES, Chunker, execution
+from ohr.keys import code, file_digest, folder_digest, identity, key
 from ohr.ocr.precomputed import Precomputed
 from ohr.ocr.tesseract import Tesseract
+from ohr.registry import Registry
+from ohr.retrievers.hybrid import Hybrid
+from ohr.retrievers.lexical.bm25 import BM25
+
+PLUGIN = """\
+from typing import Literal
+from ohr.contracts import Chunker
+
+class {name}(Chunker):
+    "Gives nothing."
+    kind: Literal["{kind}"] = "{kind}"
+    def split(self, pages):
+        return []
+"""
 
 
 class Fast(Chunker):
@@ -84,3 +102,95 @@ def test_language_packs_are_known_by_content_not_by_place(tmp_path):
         (tmp_path / name / "eng.traineddata").write_bytes(packaged.read_bytes() + extra)
     assert identity(Tesseract(tessdata=tmp_path / "same")) == identity(Tesseract())
     assert identity(Tesseract(tessdata=tmp_path / "other")) != identity(Tesseract())
+
+
+@pytest.fixture
+def fresh():
+    """Forget versions and sources that were read, before and after."""
+    for read in (keys._version, keys.code):
+        read.cache_clear()
+    yield
+    for read in (keys._version, keys.code):
+        read.cache_clear()
+
+
+def test_the_versions_of_a_stages_libraries_are_in_its_identity():
+    assert identity(BM25())[3] == {"packages": {"bm25s": version("bm25s"), "jieba": version("jieba")}}
+
+
+def test_another_version_of_a_library_is_another_identity(fresh, monkeypatch):
+    before = identity(BM25())
+    keys._version.cache_clear()
+    monkeypatch.setattr(keys, "version", lambda name: "99" if name == "bm25s" else version(name))
+    assert identity(BM25()) != before
+    assert identity(Hybrid(retrievers=({"kind": "bm25"},)))[2]["retrievers"][0][3]["packages"]["bm25s"] == "99"
+
+
+def test_a_library_that_is_not_installed_is_left_out(monkeypatch):
+    monkeypatch.setattr(BM25, "packages", ("no-such-library-ohr", "bm25s"))
+    assert list(identity(BM25())[3]["packages"]) == ["bm25s"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_package_that_a_plugin_names_is_one_that_ohr_asks_for(family):
+    from importlib.metadata import requires
+    from re import match
+
+    asked = {match(r"[\w.-]+", line)[0].lower() for line in requires("ohr")}
+    either = {"opencv-python-headless": "opencv-python", "faiss-gpu": "faiss-cpu"}
+    named = {name for kind in Registry().names(family) for name in Registry().load(family, kind).packages}
+    assert {either.get(name, name).lower() for name in named} <= asked
+
+
+def test_what_comes_with_ohr_is_known_by_its_version_alone():
+    assert code("ohr.retrievers.lexical.bm25") is None
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch, fresh):
+    """A package of plugins, imported; its folder."""
+    folder = tmp_path / "stranger_ohr"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "helper.py").write_text("SIZE = 1\n")
+    (folder / "whole.py").write_text(PLUGIN.format(name="Whole", kind="whole"))
+    (tmp_path / "alone_ohr.py").write_text(PLUGIN.format(name="Alone", kind="alone"))
+    monkeypatch.syspath_prepend(tmp_path)
+    import_module("stranger_ohr.whole")
+    import_module("alone_ohr")
+    yield tmp_path
+    for name in ("stranger_ohr", "stranger_ohr.whole", "alone_ohr"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize(
+    ("module", "changed"),
+    [
+        ("stranger_ohr.whole", "stranger_ohr/whole.py"),
+        ("stranger_ohr.whole", "stranger_ohr/helper.py"),  # imported when the plugin runs, perhaps
+        ("alone_ohr", "alone_ohr.py"),
+    ],
+)
+def test_the_source_of_an_installed_plugin_is_in_its_identity(package, module, changed):
+    before = code(module)
+    assert before is not None and code(module) == before
+    code.cache_clear()
+    with (package / changed).open("a") as opened:
+        opened.write("# edited\n")
+    assert code(module) != before
+
+
+def test_plugins_of_one_name_space_are_known_apart(tmp_path, monkeypatch, fresh):
+    for name in ("one", "two"):
+        (tmp_path / "shared_ohr" / name).mkdir(parents=True)
+        (tmp_path / "shared_ohr" / name / "__init__.py").write_text(f"NAME = {name!r}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("one", "two"):
+        import_module(f"shared_ohr.{name}")
+    before = code("shared_ohr.one")
+    code.cache_clear()
+    (tmp_path / "shared_ohr" / "two" / "__init__.py").write_text("NAME = 3\n")
+    assert code("shared_ohr.one") == before
+    assert code("shared_ohr.two") not in (before, None)
+    for name in ("shared_ohr", "shared_ohr.one", "shared_ohr.two"):
+        sys.modules.pop(name, None)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ohr.results.folder import read_csv
+from ohr.results.reading import read_rows
 
 pytestmark = pytest.mark.slow
 PACKAGE = Path(__file__).parent / "plugin_package"
@@ -42,9 +42,15 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the package is installed in."""
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Run:
     """Run Python in a folder of its own, with the package installed."""
-    home, site = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("site")
+    home = tmp_path_factory.mktemp("home")
     source = tmp_path_factory.mktemp("source")
     for file in PACKAGE.rglob("*.*"):  # building writes beside the sources
         if file.suffix in (".py", ".toml"):
@@ -83,7 +89,7 @@ def test_its_plugins_make_a_curve(python: Run, tmp_path: Path):
     told = ohr(python, "run", "foreign.yaml", "--workers", "1", "--runs", str(tmp_path))
     assert "acme_first_word" in told
     (folder,) = (tmp_path / "foreign").glob("*-*")
-    rows = [row for row in read_csv(folder / "summary.csv") if row["evidence_source"] == "all"]
+    rows = read_rows(folder / "summary.parquet", evidence_source="all")
     assert {row["retriever"] for row in rows if row["stage"] == "retrieval"} == {"acme_trigrams"}
     assert {row["knob_value"] for row in rows if row["noise"] == "case"} == {"0.2", "1"}
     scored = {row["stage"] for row in rows if row["metric"] == "acme_first_word"}
@@ -92,3 +98,23 @@ def test_its_plugins_make_a_curve(python: Run, tmp_path: Path):
 
 def test_the_schema_completes_its_plugins(python: Run):
     assert "retriever.acme_trigrams" in json.loads(ohr(python, "schema"))["$defs"]
+
+
+def test_an_edit_of_an_installed_plugin_gives_new_numbers(python: Run, site: Path, tmp_path: Path):
+    def hits() -> dict[str, str]:
+        ohr(python, "run", "foreign.yaml", "--workers", "1", "--runs", str(tmp_path))
+        folder = max((tmp_path / "foreign").glob("*-*"))
+        rows = [row for row in read_rows(folder / "summary.parquet") if row["evidence_source"] == "all"]
+        return {row["knob_value"]: row["mean"] for row in rows if row["metric"] == "lcs"}
+
+    before = hits()
+    assert hits() == before
+    plugin = site / "acme_ohr" / "trigrams.py"
+    source = plugin.read_text()
+    edited = source.replace("-hit.score", "hit.score")  # worst first
+    assert edited != source
+    plugin.write_text(edited)
+    try:
+        assert hits() != before
+    finally:
+        plugin.write_text(source)

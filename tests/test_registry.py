@@ -42,7 +42,7 @@ def installed(tmp_path, monkeypatch):
     registry._entries.cache_clear()
 
 
-def told(kind):
+def message_of(kind):
     with pytest.raises(PluginError) as caught:
         Registry().load("chunker", kind)
     return str(caught.value)
@@ -63,9 +63,9 @@ def test_listing_names_imports_no_plugin():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "True []"
 
 
-def test_an_unknown_name_is_told_with_the_nearest():
+def test_an_unknown_name_is_reported_with_the_nearest():
     names = ", ".join(Registry().names("chunker"))
-    assert told("token") == f"no chunker 'token'. Choose one of: {names}. Did you mean 'tokens'?"
+    assert message_of("token") == f"no chunker 'token'. Choose one of: {names}. Did you mean 'tokens'?"
 
 
 def test_a_name_like_nothing_has_no_nearest():
@@ -79,7 +79,7 @@ def test_a_foreign_plugin_is_found(installed):
 
 def test_two_plugins_of_one_name_are_refused(installed):
     installed(["tokens = stranger:Whole"])
-    message = told("tokens")
+    message = message_of("tokens")
     assert message.startswith("chunker 'tokens' is claimed twice: ")
     assert set(message.removeprefix("chunker 'tokens' is claimed twice: ").split(" and ")) == {
         "ohr.chunkers.tokens:Tokens",
@@ -105,13 +105,13 @@ def test_two_plugins_of_one_name_are_refused(installed):
         (
             "whole = stranger:Whole",
             CHUNKER.format(name="Whole", kind="other"),
-            "stranger:Whole has kind 'other', its entry point 'whole'",
+            "stranger:Whole has the kind 'other', but its entry point is called 'whole'",
         ),
     ],
 )
-def test_a_broken_plugin_is_told(installed, point, text, message):
+def test_a_broken_plugin_is_reported(installed, point, text, message):
     installed([point], stranger=text)
-    assert told("whole") == message
+    assert message_of("whole") == message
 
 
 # --- plugin files -----------------------------------------------------------------------------------------
@@ -145,13 +145,13 @@ def test_two_files_may_not_take_one_name(tmp_path):
     assert str(caught.value) == f"chunker 'whole' is claimed twice: A in {files[0]} and A in {files[1]}"
 
 
-def test_a_file_that_does_not_import_is_told(tmp_path):
+def test_a_file_that_does_not_import_is_reported(tmp_path):
     file = write(tmp_path / "mine.py", "def broken(:\n")
     with pytest.raises(PluginError, match=r"mine\.py does not import: SyntaxError: "):
         Registry((file,)).names("chunker")
 
 
-def test_a_class_without_a_kind_is_told(tmp_path):
+def test_a_class_without_a_kind_is_reported(tmp_path):
     text = "from ohr.contracts import Chunker\nclass Mine(Chunker):\n    def split(self, pages):\n        return []\n"
     file = write(tmp_path / "mine.py", text)
     with pytest.raises(PluginError) as caught:

@@ -22,8 +22,8 @@ from ohr.contracts import (
     TextNoise,
 )
 from ohr.noise.formatting import Formatting
-from ohr.noise.salt_and_pepper import SaltAndPepper
-from ohr.retrievers.bm25 import BM25
+from ohr.noise.image.salt_and_pepper import SaltAndPepper
+from ohr.retrievers.lexical.bm25 import BM25
 from ohr.text.edits import apply
 
 

@@ -121,7 +121,7 @@ def _qwen_images() -> Any:
 
 
 def _qwen_sizes(tokenizer: Any, **vision: Any) -> dict[str, Any]:
-    """What a Qwen-VL's configuration is made of."""
+    """Return the arguments of a Qwen-VL's configuration."""
     text = {
         "vocab_size": len(tokenizer),
         "hidden_size": 64,
@@ -292,4 +292,85 @@ def colpali(folder: Path) -> Path:
         vision_config=vision, text_config=text, projection_dim=64, image_token_index=number, image_token_id=number
     )
     ColPaliForRetrieval(ColPaliConfig(vlm_config=whole, embedding_dim=16)).save_pretrained(folder)
+    return folder
+
+
+def _chat_tokenizer(specials: list[str], template: str) -> Any:
+    """A tokenizer trained on one sentence."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=specials,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(["When did the lease of the ferry berth begin? It began in 1964."] * 20, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<s>", eos_token="</s>", chat_template=template
+    )
+
+
+def llama(folder: Path) -> Path:
+    from transformers import LlamaConfig, LlamaForCausalLM, set_seed
+
+    template = "{% for m in messages %}<s>{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}<s>assistant: "
+    fast = _chat_tokenizer(["<pad>", "<s>", "</s>"], template)
+    fast.save_pretrained(folder)
+    set_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(fast),
+        hidden_size=64,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,  # of 32 dimensions each: vLLM's attention on CPUs has no narrower ones
+        max_position_embeddings=8192,
+        bos_token_id=1,
+        eos_token_id=2,
+        pad_token_id=0,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+def llava(folder: Path) -> Path:
+    from transformers import (
+        CLIPImageProcessorPil,
+        CLIPVisionConfig,
+        LlamaConfig,
+        LlavaConfig,
+        LlavaForConditionalGeneration,
+        LlavaProcessor,
+        set_seed,
+    )
+
+    template = (
+        "{% for m in messages %}<s>{{ m['role'] }}: {% for c in m['content'] %}"
+        "{{ '<image>' if c['type'] == 'image' else c['text'] }}{% endfor %}</s>{% endfor %}<s>assistant: "
+    )
+    tokenizer = _chat_tokenizer(["<pad>", "<s>", "</s>", "<image>"], template)
+    sides = {"size": {"shortest_edge": 56}, "crop_size": {"height": 56, "width": 56}}
+    LlavaProcessor(
+        CLIPImageProcessorPil(**sides),
+        tokenizer,
+        patch_size=14,
+        vision_feature_select_strategy="default",
+        chat_template=template,
+        num_additional_image_tokens=1,
+    ).save_pretrained(folder)
+    set_seed(0)
+    layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    ends = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+    config = LlavaConfig(
+        vision_config=CLIPVisionConfig(**layers, image_size=56, patch_size=14),
+        text_config=LlamaConfig(**layers, **ends, vocab_size=len(tokenizer), max_position_embeddings=512),
+        vision_feature_layer=-1,
+        image_token_id=3,
+        **ends,
+    )
+    LlavaForConditionalGeneration(config).save_pretrained(folder)
     return folder

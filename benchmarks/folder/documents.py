@@ -1,17 +1,19 @@
 """Finds a user's documents: PDF files, and folders of page images."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.files import images, pdf
+from ohr.files.names import UNWRITABLE, is_writable, printable
 from ohr.messages.wording import counted
 
 DOMAIN = "documents"
-"""Domain of what does not lie in a folder of its own below the root."""
+"""Domain of files in the root itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Source:
 
     @property
     def is_pdf(self) -> bool:
-        """Tell whether it is a PDF file."""
+        """Whether it is a PDF file."""
         return self.files[0].suffix.lower() == ".pdf"
 
     def image(self, index: int, dpi: int) -> Image:
@@ -55,7 +57,7 @@ class Source:
         raise AssertionError("unreachable: the frames sum to the pages")
 
     def unreadable(self) -> Iterator[str]:
-        """Tell of each image file that is known to fail before it is read."""
+        """Report each image file whose first bytes show that it will fail."""
         for file in self.files:
             try:
                 if not self.is_pdf:
@@ -66,37 +68,56 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The documents under a folder, and the files that could not be used, by document's name."""
+    """The documents under a folder by name, in order, and why files could not be used, by document's name."""
 
-    sources: tuple[Source, ...]
-    broken: dict[str, str]
+    sources: Mapping[str, Source]
+    broken: Mapping[str, str]
 
 
 def find(root: Path) -> Found:
-    """Find every document below `root`, by name.
+    """Find every document below `root`, by name; a folder that changed is searched again.
 
     A PDF is a document. So is a folder below the root that holds images, its pages in natural order of their names
-    (`2.png` before `10.png`); an image that lies in the root itself is a document alone. A TIFF file may have several
-    pages. Hidden files and folders are passed over.
+    (`2.png` before `10.png`); an image in the root itself is a document alone. A TIFF file may have several pages.
+    Hidden files and folders are skipped; files whose names cannot be written to results are broken.
 
     Raises:
         DataError: there is no such folder, it holds no document, or two documents have one name.
     """
+    files = [(path, path.stat()) for path in sorted(root.rglob("*")) if path.is_file()] if root.is_dir() else []
+    signature = tuple((str(path), about.st_size, about.st_mtime_ns) for path, about in files)
+    found = _LATEST[root] = _find(root, signature)
+    return found
+
+
+def source(root: Path, name: str) -> Source:
+    """Return a document's source as `find` last found it, without a look at every file of the folder."""
+    found = _LATEST.get(root) or find(root)
+    return found.sources[name]
+
+
+_LATEST: dict[Path, Found] = {}
+
+
+@lru_cache(maxsize=4)
+def _find(root: Path, signature: object) -> Found:  # noqa: ARG001 # a cache key
     if not root.is_dir():
         raise DataError(f"{root}: no such folder")
     sources: dict[str, Source] = {}
     broken: dict[str, str] = {}
     for name, files in _groups(root):
         if name in sources or name in broken:
-            raise DataError(f"{root}: two documents are named {name!r}: rename one of the files")
+            raise DataError(f"{root}: two documents are named {printable(name)!r}: rename one of the files")
         try:
+            if not all(is_writable(str(file.relative_to(root))) for file in files):
+                raise DataError(f"{printable(name)}: its {UNWRITABLE}: rename it")
             sources[name] = Source(name, files, tuple(map(_pages, files)))
         except DataError as error:
-            broken[name] = str(error)
+            broken[printable(name)] = str(error)
     if not sources:
-        told = "".join(f"\n  {reason}" for reason in list(broken.values())[:5])
-        raise DataError(f"{root}: holds no readable PDF and no page images{told}")
-    return Found(tuple(sources[name] for name in sorted(sources, key=_natural)), broken)
+        reasons = "".join(f"\n  {reason}" for reason in list(broken.values())[:5])
+        raise DataError(f"{root}: holds no readable PDF and no page images{reasons}")
+    return Found({name: sources[name] for name in sorted(sources, key=_natural)}, broken)
 
 
 def _groups(root: Path) -> Iterator[tuple[str, tuple[Path, ...]]]:

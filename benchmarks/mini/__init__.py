@@ -4,12 +4,13 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
 from ohr.files import ohrbench_json, pdf
+from ohr.files.ohrbench_questions import read_questions
 from ohr.keys import file_digest, key
 from ohr.messages.wording import counted, named
 
@@ -22,11 +23,12 @@ Language = Literal["en", "zh"]
 class Mini(Benchmark):
     """Documents of seven domains in English and Chinese, with page images, ground truth and questions.
 
-    All persons, companies and places are invented. A question belongs to its document; questions whose evidence lies
+    All persons, companies and places are invented. A question belongs to its document; questions whose evidence is
     on a page that `max_pages` leaves out are left out too.
     """
 
     kind: Literal["mini"] = "mini"
+    packages: ClassVar[tuple[str, ...]] = ("pypdfium2",)
     languages: Annotated[tuple[Language, ...], Field(min_length=1, description="Languages to keep.")] = ("en", "zh")
     domains: Annotated[tuple[Domain, ...] | None, Field(description="Domains to keep; all.")] = None
     max_pages: Annotated[int | None, Field(gt=0, description="Keep only so many pages of each document.")] = None
@@ -55,7 +57,7 @@ class Mini(Benchmark):
 
     def pages(self, document: Document) -> Sequence[Page]:
         """Read the ground truth."""
-        return ohrbench_json.read_pages(_DATA / "retrieval_base" / "gt", document.name)[: document.pages]
+        return ohrbench_json.read_pages(self.truth, document.name)[: document.pages]
 
     def page_image(self, document: Document, index: int) -> Image:
         """Render a page of the shipped PDF."""
@@ -64,8 +66,7 @@ class Mini(Benchmark):
     def questions(self) -> Sequence[Question]:
         """List the questions that the kept pages answer."""
         kept = {document.name: document.pages for document in self.documents()}
-        asked = ohrbench_json.read_questions(_DATA / "qas.json")
-        return [q for q in asked if q.document in kept and max(q.pages) < kept[q.document]]
+        return [q for q in _asked() if q.document in kept and max(q.pages) < kept[q.document]]
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the PDF and its resolution, or the ground truth."""
@@ -74,16 +75,14 @@ class Mini(Benchmark):
         return key("truth", [page.text for page in self.pages(document)])
 
     def notes(self) -> Sequence[str]:
-        """Say which documents and questions are left out."""
+        """Report which documents and questions are left out."""
         kept = {document.name for document in self.documents()}
         left_out = sorted(name for name in _about() if name not in kept)
         notes = []
         if left_out:
             left = counted(len(left_out), "document")
             notes.append(f"left out {left} (other languages or domains): {named(left_out)}")
-        unasked = sum(q.document in kept for q in ohrbench_json.read_questions(_DATA / "qas.json")) - len(
-            self.questions()
-        )
+        unasked = sum(q.document in kept for q in _asked()) - len(self.questions())
         if unasked:
             left = counted(unasked, "question")
             notes.append(f"left out {left} whose evidence is on later pages (max_pages: {self.max_pages})")
@@ -91,6 +90,11 @@ class Mini(Benchmark):
 
     def _pdf(self, document: Document) -> Path:
         return _DATA / "pdfs" / f"{document.name}.pdf"
+
+
+@lru_cache(maxsize=1)
+def _asked() -> tuple[Question, ...]:
+    return tuple(read_questions(_DATA / "qas.json"))
 
 
 @lru_cache(maxsize=1)

@@ -73,25 +73,22 @@ def compile_pdf(document: Document) -> bytes:
 
 def _font_folders() -> Iterator[Path]:
     """Roboto, Source and Caladea from pip; STIX and DejaVu from matplotlib; Noto CJK from Debian."""
-    import sysconfig
+    from importlib.util import find_spec
 
-    site = Path(sysconfig.get_paths()["purelib"])
-    folders = [
-        site / name / "files"
-        for name in (
-            "font_roboto",
-            "font_source_serif_pro",
-            "font_source_sans_pro",
-            "font_caladea",
-            "font_hanken_grotesk",
-        )
-    ]
-    folders += [site / "matplotlib/mpl-data/fonts/ttf", Path("/usr/share/fonts/opentype/noto")]
+    inside = {"matplotlib": "mpl-data/fonts/ttf"}
+    folders = [Path("/usr/share/fonts/opentype/noto")]
+    for name in (*_FONTS, "matplotlib"):
+        found = find_spec(name)
+        if found and found.origin:
+            folders.append(Path(found.origin).parent / inside.get(name, "files"))
     return (folder for folder in folders if folder.is_dir())
 
 
+_FONTS = ("font_roboto", "font_source_serif_pro", "font_source_sans_pro", "font_caladea", "font_hanken_grotesk")
+
+
 def faults(document: Document, pdf: bytes) -> Iterator[str]:
-    """Say everything that is wrong with a document."""
+    """Report everything that is wrong with a document."""
     printed = _printed(pdf)
     if len(printed) != len(document.pages):
         yield f"PDF has {counted(len(printed), 'page')}, truth.md {len(document.pages)}"

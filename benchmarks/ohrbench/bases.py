@@ -1,15 +1,33 @@
 """Which knowledge bases and documents a folder of OHRBench has."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
-from ohr.contracts import Page
+from ohr.contracts import Document, Page
 from ohr.errors import DataError
-from ohr.files.ohrbench_json import by_form, document_files, other_form
+from ohr.files.names import UNWRITABLE, by_form, other_form
+from ohr.files.ohrbench_json import document_files, json_files, read_document, unwritable_files
 from ohr.messages.faults import Fault
+from ohr.text.chinese import HAN
 
 TRUTH = "gt"
 """Name of the knowledge base that is the ground truth."""
+
+_HAN = re.compile(f"[{HAN}]+")
+_NO_LETTERS = bytes(sign for sign in range(0x100) if not (sign < 0x80 and chr(sign).isalpha()))
+_CHINESE = 0.2
+"""A document is Chinese when at least this share of its Chinese and Latin letters are Chinese."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The documents of all knowledge bases, and the faults of their files."""
+
+    documents: tuple[Document, ...]
+    faults: tuple[Fault, ...]
 
 
 def base_names(root: Path) -> list[str]:
@@ -28,7 +46,7 @@ def base_names(root: Path) -> list[str]:
 def base_files(root: Path, domains: Sequence[str] | None) -> dict[str, dict[str, Path]]:
     """List the files of each knowledge base by document, without reading one; ground truth first.
 
-    A file that is named in another Unicode form is the ground truth's document; the engine that reads it tells.
+    A file that is named in another Unicode form is the ground truth's document; the engine that reads it reports that.
     """
     found: dict[str, dict[str, Path]] = {}
     names: Mapping[str, Sequence[str]] = {}
@@ -40,8 +58,44 @@ def base_files(root: Path, domains: Sequence[str] | None) -> dict[str, dict[str,
     return found
 
 
-def compare(base: str, truth: Mapping[str, tuple[Page, ...]], here: Mapping[str, tuple[Page, ...]]) -> Iterator[Fault]:
-    """Tell what a knowledge base has beyond the ground truth; what it lacks is told by whatever reads it."""
-    for name in here:
-        if name not in truth:
-            yield Fault("document", f"of {base} without ground truth, indexed all the same", name)
+def survey(root: Path, domains: tuple[str, ...] | None) -> Survey:
+    """Read every file for its number of pages and its faults; a folder that changed is read again."""
+    files = ((entry.path, entry.stat()) for entry in json_files(root / "retrieval_base"))
+    signature = tuple(sorted((path, about.st_size, about.st_mtime_ns) for path, about in files))
+    return _survey(root, domains, signature)
+
+
+@lru_cache(maxsize=4)
+def _survey(root: Path, domains: tuple[str, ...] | None, signature: object) -> Survey:  # noqa: ARG001 # a cache key
+    faults: list[Fault] = []
+    documents: dict[str, Document] = {}
+    for base, files in base_files(root, domains).items():
+        truth = base == TRUTH
+        faults += [
+            Fault("file", f"whose {UNWRITABLE}, left out", name)
+            for name in unwritable_files(root / "retrieval_base" / base)
+        ]
+        for name, path in files.items():
+            reading = read_document(path, name)
+            if truth:
+                faults += reading.faults
+            elif name not in documents:
+                faults.append(Fault("document", f"of {base} without ground truth, indexed all the same", name))
+            count = max((page.index + 1 for page in reading.pages), default=0)
+            known = documents.get(name) or Document(name, name.split("/")[0], _language(reading.pages), count)
+            documents[name] = replace(known, pages=max(known.pages, count))
+    faults += [Fault("document", "without a page, left out", d.name) for d in documents.values() if not d.pages]
+    kept = (document for document in documents.values() if document.pages)
+    return Survey(tuple(sorted(kept, key=lambda document: f"{document.name}.json".split("/"))), tuple(faults))
+
+
+def _language(pages: Sequence[Page]) -> str:
+    text = "".join(page.text for page in pages)
+    encoded = text.encode("utf-8", "surrogatepass")
+    latin = len(encoded.translate(None, _NO_LETTERS))
+    # a Chinese character has at least two bytes more than it has characters, so that most texts need no search
+    most = (len(encoded) - len(text)) // 2
+    if most < _CHINESE * (most + latin):
+        return "en"
+    chinese = sum(map(len, _HAN.findall(text)))
+    return "zh" if chinese and chinese >= _CHINESE * (chinese + latin) else "en"

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZipFile, ZipInfo
 
 from ohr import extras
 from ohr.errors import DataError
 
 REPOSITORY = "opendatalab/OHR-Bench"
 RECORD = "fetched.json"
-"""File beside the data that says what was fetched: the repository, the commit, and each file's hash."""
-_MOST = 200 * 2**30
-"""Bytes that one archive may unpack to; more is a bomb, not a benchmark."""
+"""File beside the data that records what was fetched: the repository, the commit, and each file's hash."""
+_RATIO, _FREE = 100, 2**30
+"""An archive may unpack to this many times its size, or to a GiB: texts shrink to a third, a bomb to a thousandth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Fetched:
     """What was fetched.
 
     Args:
-        root: the folder that holds `retrieval_base`: what the benchmark is told as its `root`.
+        root: the folder that holds `retrieval_base`: the benchmark's `root`.
         commit: of the data set; a second fetch takes the same one.
         unpacked: files that came out of archives.
     """
@@ -40,13 +40,13 @@ def fetch(
 ) -> Fetched:
     """Download the data set into a folder, check every file, and unpack its archives.
 
-    What is there already and whole is not downloaded again, and a download that broke off goes on where it was. The
-    commit is fixed by the first fetch and written down, so that a later one gives the same data.
+    Files that are there and whole are not downloaded again, and a download that broke off is resumed. The first fetch
+    records the commit, so that a later one gives the same data.
 
     Args:
         folder: made if it is not there.
         revision: a commit, tag or branch; by default the commit of an earlier fetch into this folder, else the newest.
-        endpoint: the hub's address; `HF_ENDPOINT` is heeded.
+        endpoint: the hub's address; by default that of `HF_ENDPOINT`.
 
     Raises:
         MissingExtra: huggingface_hub is not installed.
@@ -75,35 +75,40 @@ def fetch(
 
 
 def unpack(archive: Path, folder: Path) -> int:
-    """Unpack an archive into a folder; gives the number of files. Files that are there with the same size are kept.
+    """Unpack an archive into a folder and return the number of files. Files that are there with their size are kept.
 
     Raises:
-        DataError: the archive is damaged, or a member would be written outside of the folder, is a link, or makes the
-            whole larger than any benchmark.
+        DataError: the archive is damaged, a member would be written outside of the folder, is a link or has no name, or
+            the whole is out of all proportion to the archive.
     """
     try:
         with ZipFile(archive) as opened:
-            members = [member for member in opened.infolist() if not member.is_dir()]
-            if sum(member.file_size for member in members) > _MOST:
-                raise DataError(f"{archive}: unpacks to more than {_MOST >> 30} GiB")
+            members = [member for member in opened.infolist() if not member.filename.endswith("/")]
+            whole = sum(member.file_size for member in members)
+            if whole > max(_FREE, _RATIO * archive.stat().st_size):
+                raise DataError(f"{archive}: unpacks to {whole:,} bytes, more than {_RATIO} times its size")
             targets = [(member, _target(archive, member, folder)) for member in members]
             for member, target in targets:
                 _write(opened, member, target)
-    except (BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except (DataError, OSError):
+        raise
+    except Exception as error:  # each method of compression has errors of its own
         raise DataError(f"{archive}: damaged: {error}; delete it and fetch again") from None
     return len(targets)
 
 
 def _target(archive: Path, member: ZipInfo, folder: Path) -> Path:
-    """Find where a member goes; every member is looked at before the first is written."""
+    """Return where a member goes; every member is checked before the first is written."""
     if stat.S_ISLNK(member.external_attr >> 16):
         raise DataError(f"{archive}: {member.filename!r} is a link")
     return _inside(folder, member.filename, str(archive))
 
 
 def _inside(folder: Path, name: str, source: str) -> Path:
-    """Find where a file of this name goes, and refuse one that would leave the folder."""
+    """Return where a file of this name goes, and refuse one that would leave the folder."""
     inside = PurePosixPath(name.replace("\\", "/"))
+    if not inside.parts:
+        raise DataError(f"{source}: {name!r} names no file")
     escapes = inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]
     target = folder.joinpath(*inside.parts)
     if escapes or not target.resolve().is_relative_to(folder.resolve()):
@@ -123,9 +128,9 @@ def _write(opened: ZipFile, member: ZipInfo, target: Path) -> None:
 
 
 def _obtained(file: Any, url: str, folder: Path) -> str:
-    """Download a file unless it is there, from where an earlier download broke off; gives its SHA-256.
+    """Download a file unless it is there, from where an earlier download broke off, and return its SHA-256.
 
-    The hub's own client begins a file anew in each process, which with gigabytes may never come to an end.
+    The hub's own client begins a file anew in each process, which with gigabytes may never end.
     """
     target, wanted = _inside(folder, file.rfilename, REPOSITORY), file.lfs.sha256 if file.lfs else file.blob_id
     if target.is_file() and wanted in (found := _hashes(target)):
@@ -139,8 +144,8 @@ def _obtained(file: Any, url: str, folder: Path) -> str:
     found = _hashes(part)
     if wanted not in found:
         part.unlink()
-        told = f"(hashes {found[0][:12]} and {found[1][:12]}, not {wanted[:12]})"
-        raise DataError(f"{target}: what was sent is not what the hub has {told}; fetch again")
+        hashes = f"(hashes {found[0][:12]} and {found[1][:12]}, not {wanted[:12]})"
+        raise DataError(f"{target}: what was sent is not what the hub has {hashes}; fetch again")
     part.replace(target)
     return found[0]
 
@@ -152,13 +157,13 @@ def _download(url: str, part: Path, size: int) -> None:
 
 
 def _network_errors() -> tuple[type[Exception], ...]:
-    """Name what a hub that cannot be reached raises; its client is built on one library or another."""
+    """List the errors of a hub that cannot be reached; its client is built on one library or another."""
     errors = extras.load("huggingface_hub.errors", "data")
     return (OSError, errors.OfflineModeIsEnabled, errors.HfHubHTTPError, *errors.HfHubHTTPError.__bases__)
 
 
 def _hashes(path: Path) -> tuple[str, str]:
-    """Give a file's SHA-256, by which the hub knows large files, and its hash in git, by which it knows others."""
+    """Return a file's SHA-256, by which the hub knows large files, and its hash in git, by which it knows others."""
     digest, blob = sha256(), sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     for block in _read(path):
         digest.update(block)

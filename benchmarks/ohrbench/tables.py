@@ -9,7 +9,7 @@ from typing import Any
 from ohr.contracts import Published
 
 METRICS = {"retrieval": "lcs", "generation": "f1", "overall": "f1"}
-"""What a column of scores holds, by stage."""
+"""The metric of a column of scores, by stage."""
 _AS_PRINTED = ("edit_distance", "redundant_commands")
 """Columns that are not in percent."""
 _LABELS = ("stage", "system", "kind", "generator")
@@ -42,7 +42,7 @@ def _numbers(table: Mapping[str, Any]) -> Iterator[Published]:
                 continue
             yield Published(
                 system=row["system"],
-                # the distance of the text stands in the line of each stage, but is none's score
+                # the distance of the text is repeated in the line of each stage, but is the score of none
                 stage="page" if column == "edit_distance" else stage,
                 metric=column if column in _AS_PRINTED or stage == "page" else METRICS[stage],
                 group="all" if column in _AS_PRINTED or stage == "page" else column,
@@ -58,7 +58,7 @@ def _read(name: str) -> str:
 
 
 def remarks() -> Sequence[str]:
-    """Say what in the tables contradicts itself."""
+    """List the contradictions in the tables."""
     from ruamel.yaml import YAML
 
     about = YAML(typ="safe", pure=True).load(_read("tables.yaml"))

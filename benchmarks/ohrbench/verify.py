@@ -23,7 +23,7 @@ _NAMES = {"news": "newspaper", "paper": "academic"}
 
 
 def tallies(truth: Mapping[str, int], questions: Sequence[Question]) -> Iterator[Tally]:
-    """Count by domain, and where all domains are there, in all and by kind of question.
+    """Count by domain and, where no domain is missing, in all and by kind of question.
 
     Args:
         truth: pages of the ground truth, by document.
@@ -59,6 +59,6 @@ def _whole(truth: Mapping[str, int], questions: Sequence[Question]) -> Iterator[
 
 
 def _domain(name: str, folders: Collection[str]) -> str:
-    """Give a domain its present name, unless there is a folder of that name, too."""
+    """Return a domain's present name, unless there is a folder of that name, too."""
     present = _NAMES.get(name, name)
     return name if present in folders else present

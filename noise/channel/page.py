@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ohr.contracts import Span
 
-from ..markup import regions
+from ohr.markup.regions import regions
 
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]

@@ -1,112 +1,112 @@
-"""The table of attribution: from the rows of levels with some parts of a noise to what each part costs."""
+"""The table of attribution: from the scores of levels with some parts of a noise to the cost of each part."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ohr.attribution.levels import Trial, weights
-from ohr.metrics.intervals import DIFFERENCES, clustered_mean
-from ohr.results.summary import GROUPS, strata_of
-from ohr.spec.model import Spec
+from ohr.metrics.intervals import DIFFERENCES, Estimate, clustered_means
+from ohr.results.groups import GROUPS
+from ohr.results.means import Counts, write_doses
+from ohr.results.scores import CellScores, Floats, Part, Place, Questions, ScoreTable
+from ohr.results.tables import Tables, export_csv
+from ohr.spec.model import Attribution, KnowledgeBase, Spec
 from ohr.spec.parts import Parts, parts
 
-Row = Mapping[str, Any]
-Cell = tuple[str, str | None, str | None, str | None, str]
-"""Stage, chunker, retriever, generator, metric."""
+MEASURED = ("attribution_scores", "attribution_pages")
+"""Tables that a run with attribution writes beside those of every run."""
+DERIVED = ("attribution", "attribution_doses")
+"""Tables that follow from these; each has a copy as CSV."""
 
 _MORE_IS_WORSE = ("damaged", "damaged_content")
 
-
-@dataclass
-class _Worths:
-    """Mean scores over replicates, by cell, coalition and question, of one level and method."""
-
-    sums: dict[Cell, dict[Parts, dict[str, list[float]]]]
-    about: dict[str, Row]
+Terms = Mapping[str, Mapping[Parts, float]]
+"""Part to the weight of each set of parts in its cost."""
 
 
-def shares(spec: Spec, rows: Sequence[Row], trials: Mapping[str, Trial]) -> list[dict[str, Any]]:
-    """Give what each part of each level costs: per method, cell, metric and group of questions.
+def derive(
+    folder: Path,
+    spec: Spec,
+    levels: Mapping[str, KnowledgeBase],
+    trials: Mapping[str, Trial],
+    counts: Mapping[str, Counts],
+) -> None:
+    """Make the tables of attribution from the measured ones of a folder, also as CSV.
+
+    Args:
+        folder: of the run.
+        spec: what `attribution` asks for.
+        levels: a knowledge base of each level, by condition.
+        trials: by the name of the knowledge base.
+        counts: of the trials' knowledge bases, by name.
+
+    Raises:
+        DataError: a table cannot be read or written.
+    """
+    wanted, questions = spec.attribution, Questions.read(folder)
+    if wanted is None:
+        return
+    whole = ScoreTable(folder / "scores.parquet", questions)
+    partial = ScoreTable(folder / "attribution_scores.parquet", questions)
+    about = {place: trials[partial.bases(place)[0][0]] for place in partial.places}
+    with Tables(folder, DERIVED) as tables:
+        write_doses(partial, folder / "attribution_pages.parquet", counts, tables, "attribution_doses")
+        for level, method in product(wanted.of, wanted.methods):
+            terms = _terms(wanted, method, tuple(part.name for part in parts(levels[level])), spec.seed)
+            for place in (place for place in whole.places if place.condition == level):
+                alike = ((about[other], other) for other in partial.pipelines.get(place.pipeline, ()))
+                tried = {t.kept: other for t, other in alike if (t.of, t.method) == (level, method)}
+                cells = {kept: partial.read(other) for kept, other in tried.items()}
+                rows = _costs(questions, place, {frozenset(terms): whole.read(place)} | cells, terms)
+                tables.append_rows("attribution", [{"method": method, **row} for row in rows])
+    for table in DERIVED:
+        export_csv(folder, table)
+
+
+def _terms(wanted: Attribution, method: str, names: tuple[str, ...], seed: int) -> Terms:
+    """Write each part's cost as a weighted sum of the worth of sets of parts.
+
+    By `leave_one_out`: the score without the part less that with all parts. By `shapley`: the part's mean contribution
+    over the orders in which parts can be added, each set of parts at the edits of all.
+    """
+    if method == "shapley":
+        return weights(names, wanted.permutations, seed)
+    every = frozenset(names)
+    return {name: {every: 1.0, every - {name}: -1.0} for name in names}
+
+
+def _costs(questions: Questions, place: Place, cells: Mapping[Parts, CellScores], terms: Terms) -> list[dict[str, Any]]:
+    """Return the cost of each part in one cell, by metric, part and group of evidence sources.
 
     A cost is what the part takes from a score (or adds to the damage), paired on the questions, with the interval of
-    the other tables. By `leave_one_out`: the score without the part less that with all parts. By `shapley`: the part's
-    mean contribution over the orders in which parts can be added, each set of parts at the edits of all.
+    the other tables.
+
+    Args:
+        cells: the scores of the cell's pipeline, by the parts of the noise.
+        terms: by part.
     """
-    wanted = spec.attribution
-    if wanted is None:
-        return []
-    found = []
-    for level in wanted.of:
-        bases = [base for base in spec.knowledge_bases if base.name.partition("#")[0] == level]
-        names = tuple(part.name for part in parts(bases[0]))
-        for method in wanted.methods:
-            if method == "shapley":
-                sums = weights(names, wanted.permutations, spec.seed)
-            else:
-                every = frozenset(names)
-                sums = {name: {every: 1.0, every - {name}: -1.0} for name in names}
-            worths = _worths(rows, trials, level, method, frozenset(names))
-            found += list(_of_level(level, method, sums, worths))
-    return found
+    whole = cells[frozenset(terms)]
+    metrics = [metric for metric in whole.metrics if not metric.endswith("_floor") and metric != "lcs_gt"]
+    signs = np.array([1.0 if metric in _MORE_IS_WORSE else -1.0 for metric in metrics])
+    worth, zero = {kept: cell.only(metrics).values for kept, cell in cells.items()}, np.zeros(1)
+    sums = np.stack([sum((weight * worth[kept] for kept, weight in found.items()), zero) for found in terms.values()])
+    table = (signs[:, None] * sums).reshape(-1, len(questions.ids))
+    rows: dict[tuple[str, str], list[dict[str, Any]]] = {(part, metric): [] for part in terms for metric in metrics}
+    for group in GROUPS:
+        held = questions.part("evidence_source", group)
+        made = _estimated(table, held) if held.places.size else []
+        for (part, metric), cost in zip(rows if made else (), made, strict=True):
+            about = {name: getattr(place, name) for name in ("condition", "stage", "chunker", "retriever", "generator")}
+            about |= {"part": part, "metric": metric, "evidence_source": group, "cost": cost.mean}
+            about |= {name: getattr(cost, name) for name in ("low", "high", "se", "n", "documents", "note")}
+            rows[part, metric].append(about)
+    return [row for metric in metrics for part in terms for row in rows[part, metric]]
 
 
-def _worths(rows: Sequence[Row], trials: Mapping[str, Trial], level: str, method: str, every: Parts) -> _Worths:
-    sums: dict[Cell, dict[Parts, dict[str, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    about: dict[str, Row] = {}
-    for row in rows:
-        trial = trials.get(row["kb"])
-        if trial is not None and (trial.of, trial.method) == (level, method):
-            kept = trial.kept
-        elif row["kb"].partition("#")[0] == level:
-            kept = every
-        else:
-            continue
-        if row["metric"].endswith("_floor") or row["metric"] == "lcs_gt":
-            continue
-        cell = (row["stage"], row["chunker"], row["retriever"], row["generator"], row["metric"])
-        sums[cell][kept][row["question_id"]].append(row["value"])
-        about[row["question_id"]] = row
-    return _Worths(sums, about)
-
-
-def _of_level(
-    level: str, method: str, sums: Mapping[str, Mapping[Parts, float]], worths: _Worths
-) -> Iterator[dict[str, Any]]:
-    for cell, coalitions in worths.sums.items():
-        stage, chunker, retriever, generator, metric = cell
-        sign = 1.0 if metric in _MORE_IS_WORSE else -1.0
-        questions = sorted(set.intersection(*(set(found) for found in coalitions.values())))
-        means = {kept: np.array([np.mean(found[q]) for q in questions]) for kept, found in coalitions.items()}
-        about = [worths.about[question] for question in questions]
-        for part, terms in sums.items():
-            costs = sign * sum((weight * means[kept] for kept, weight in terms.items()), np.zeros(len(questions)))
-            for group, belongs in GROUPS.items():
-                chosen = [place for place, row in enumerate(about) if belongs(row["evidence_source"])]
-                if not chosen:
-                    continue
-                documents = [about[place]["document"] for place in chosen]
-                domains = [about[place]["domain"] for place in chosen]
-                made = clustered_mean(
-                    costs[chosen], documents, strata=strata_of(documents, domains), within=DIFFERENCES
-                )
-                yield {
-                    "kb": level,
-                    "method": method,
-                    "part": part,
-                    "stage": stage,
-                    "chunker": chunker,
-                    "retriever": retriever,
-                    "generator": generator,
-                    "metric": metric,
-                    "evidence_source": group,
-                    "cost": made.mean,
-                    "low": made.low,
-                    "high": made.high,
-                    "se": made.se,
-                    "n": made.n,
-                    "documents": made.documents,
-                    "note": made.note,
-                }
+def _estimated(table: Floats, part: Part) -> list[Estimate]:
+    count = len(table)
+    costs = np.take(table, part.places, axis=1)
+    return clustered_means(costs, part.clusters, [0] * count, within=[DIFFERENCES] * count)

@@ -40,12 +40,12 @@ def with_trials(spec: Spec) -> tuple[Spec, dict[str, Trial]]:
     bases = list(spec.knowledge_bases)
     trials: dict[str, Trial] = {}
     for base in spec.knowledge_bases:
-        level = base.name.partition("#")[0]
+        level = base.condition
         if level in wanted.of:
             for method, kept in _needed(spec, wanted, base):
                 made = with_only(base, kept, equal_dose=method == "shapley")
                 name = f"{level} {method} {'+'.join(sorted(kept)) or 'nothing'}"
-                made = replace(made, name=f"{name}#{base.replicate}", noise=name, retrievers=base.retrievers)
+                made = replace(made, condition=name, noise=name, retrievers=base.retrievers)
                 if made.name not in trials:
                     trials[made.name] = Trial(level, kept, method)
                     bases.append(made)

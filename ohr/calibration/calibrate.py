@@ -1,27 +1,26 @@
 """Calibration: the strength at which a noise damages the evidence as much as a spec asks, over its replicate seeds."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ohr.calibration.bracket import Found, Unreachable, search
-from ohr.calibration.measure import ProbeTask, probe
-from ohr.contracts import Document, Question
-from ohr.engine.executors.local import Executor
-from ohr.engine.inputs import Inputs
-from ohr.engine.progress import Progress
-from ohr.engine.recipe import Recipe
-from ohr.engine.tasks import PageTask, read_page
-from ohr.engine.work import Work
+from ohr.contracts import Question
+from ohr.engine.scheduler import Scheduler
+from ohr.engine.session import Session
 from ohr.errors import OhrError, SpecError
+from ohr.graph.compile import add_pages
+from ohr.graph.graph import Graph
+from ohr.graph.keys import Keys
 from ohr.metrics.dose import DAMAGED, by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
-from ohr.results.summary import GROUPS
+from ohr.results.groups import GROUPS
 from ohr.spec.model import Calibration, KnowledgeBase, Spec, Target
-from ohr.store import Store
+from ohr.steps.measure import MeasureEvidence
+from ohr.steps.step import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +40,14 @@ class NotCalibrated(OhrError):
     """The store does not have the measurements that a calibration needs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Workshop:
-    """What measurements are made with; without an executor they are only looked up."""
-
-    inputs: Inputs
-    store: Store
-    executor: Executor | None
-    progress: Progress
-    work: Work
-
-
-def calibrate(spec: Spec, shop: Workshop) -> Spec:
-    """Give a spec in which each level with a target has the strength that meets it.
+def calibrate(spec: Spec, session: Session) -> Spec:
+    """Return a spec in which each level with a target has the strength that meets it.
 
     The levels of one entry are searched together. Each strength is measured on the entry's replicates, and their mean
     counts.
 
     Raises:
-        SpecError: targets that no strength reaches; all are told, each with the range that can be reached.
+        SpecError: targets that no strength reaches; all are listed, each with the range that can be reached.
         NotCalibrated: there is no executor, and the store lacks a measurement.
     """
     entries: dict[Any, list[KnowledgeBase]] = defaultdict(list)
@@ -70,7 +58,7 @@ def calibrate(spec: Spec, shop: Workshop) -> Spec:
     made: list[Calibration] = []
     faults: list[str] = []
     for bases in entries.values():
-        for calibration in _entry(spec, bases, shop, faults):
+        for calibration in _entry(spec, bases, session, faults):
             made.append(calibration)
             strengths[calibration.noise, calibration.target] = calibration.value
     if faults:
@@ -84,11 +72,11 @@ def calibrate(spec: Spec, shop: Workshop) -> Spec:
     return replace(spec, knowledge_bases=found, resolved=resolved, calibrations=tuple(made))
 
 
-def _entry(spec: Spec, bases: Sequence[KnowledgeBase], shop: Workshop, faults: list[str]) -> list[Calibration]:
+def _entry(spec: Spec, bases: Sequence[KnowledgeBase], session: Session, faults: list[str]) -> list[Calibration]:
     first = next(base.target for base in bases if base.target)
     levels = {base.target: None for base in bases if base.target}
     replicates = {base.replicate: base for base in bases if base.target == first}
-    gauge = _Gauge.of(spec, first, tuple(replicates.values()), shop)
+    gauge = _Gauge.of(spec, first, tuple(replicates.values()), session)
     if not gauge.questions:
         faults.append(f"{bases[0].noise}: no question of {first.source} can be counted: nothing to calibrate on")
         return []
@@ -101,13 +89,13 @@ def _entry(spec: Spec, bases: Sequence[KnowledgeBase], shop: Workshop, faults: l
     calibrations = []
     for target, found in zip(levels, doses, strict=True):
         if isinstance(found, Unreachable):
-            faults.append(_told(bases[0], target, found))
+            faults.append(_unreachable(bases[0], target, found))
         else:
             calibrations.append(_calibration(bases[0], target, found, gauge, near))
     return calibrations
 
 
-def _told(base: KnowledgeBase, target: Target, found: Unreachable) -> str:
+def _unreachable(base: KnowledgeBase, target: Target, found: Unreachable) -> str:
     noise = base.calibrated
     on = "" if target.source == "all" else f" on {target.source}"
     return (
@@ -145,30 +133,32 @@ class _Gauge:
     replicates: tuple[KnowledgeBase, ...]
     questions: tuple[Question, ...]
     whole: np.ndarray[Any, np.dtype[np.float64]]
-    shop: Workshop
+    session: Session
+    scheduler: Scheduler | None
 
     @classmethod
-    def of(cls, spec: Spec, target: Target, replicates: tuple[KnowledgeBase, ...], shop: Workshop) -> "_Gauge":
-        truth = by_page(page for pages in shop.inputs.truth.values() for page in pages)
+    def of(cls, spec: Spec, target: Target, replicates: tuple[KnowledgeBase, ...], session: Session) -> "_Gauge":
+        scheduler = session.scheduler(spec) if session.executor else None
         cuts = spec.benchmark.scoring.segment_chinese
         questions, whole = [], []
-        for question in shop.inputs.questions:
+        for question in session.inputs.questions:
+            truth = by_page(session.inputs.truth.get(question.document, ()))
             there = all((question.document, index) in truth for index in question.pages)
             if there and GROUPS[target.source](question.evidence_source):
                 held = lcs(own_text(question, truth), evidence_text(question), cuts)
                 if not np.isnan(held):
                     questions.append(question)
                     whole.append(held)
-        return cls(spec, target, replicates, tuple(questions), np.array(whole), shop)
+        return cls(spec, target, replicates, tuple(questions), np.array(whole), session, scheduler)
 
     def seed(self, base: KnowledgeBase) -> int:
         return self.spec.seed + base.replicate
 
     def measure(self, strengths: Sequence[float]) -> list[float]:
-        """Give the mean dose over the replicates at each strength."""
+        """Return the mean dose over the replicates at each strength."""
         trials = [base.with_strength(strength) for strength in strengths for base in self.replicates]
         spec = replace(self.spec, knowledge_bases=tuple(trials))
-        held = self._held(Recipe(spec, self.shop.inputs), trials)
+        held = self._held(Keys(spec, self.session.inputs), trials)
         doses = [self._dose(np.array([found[question.id] for question in self.questions])) for found in held]
         size = len(self.replicates)
         return [float(np.mean(doses[place : place + size])) for place in range(0, len(doses), size)]
@@ -178,70 +168,44 @@ class _Gauge:
             return float((held <= DAMAGED).mean())
         return float(1 - np.minimum(held, self.whole).sum() / self.whole.sum())
 
-    def _held(self, recipe: Recipe, trials: Sequence[KnowledgeBase]) -> list[dict[str, float]]:
-        """Give, for each trial, the share of each question's evidence that is left."""
-        documents = {document.name: document for document in self.shop.inputs.documents}
+    def _held(self, keys: Keys, trials: Sequence[KnowledgeBase]) -> list[dict[str, float]]:
+        """Return, for each trial, the share of each question's evidence that survives."""
         asked: dict[str, list[Question]] = defaultdict(list)
         for question in self.questions:
             asked[question.document].append(question)
-        tasks = [
-            self._task(recipe, trial, documents[name], tuple(questions))
+        graph = Graph()
+        names = [
+            [self._step(graph, keys, trial, name, tuple(questions)) for name, questions in asked.items()]
             for trial in trials
-            for name, questions in asked.items()
         ]
-        found: dict[str, Any] = {task.key: self.shop.store.get(task.key) for task in tasks}
-        missing = {task.key: task for task in tasks if found[task.key] is None}
-        if missing and self.shop.executor is None:
-            raise NotCalibrated(f"{self.replicates[0].noise} is not calibrated yet")
-        if missing:
-            found |= self._measured(list(missing.values()))
-        each = len(asked)
-        return [
-            {question: share for task in tasks[place : place + each] for question, share in found[task.key].items()}
-            for place in range(0, len(tasks), each)
-        ]
+        self._run(graph, [name for trial in names for name in trial])
+        every = [name for trial in names for name in trial]
+        found = self.scheduler.read(every) if self.scheduler else self.session.store.get_many(every)
+        return [{question: share for name in trial for question, share in found[name].items()} for trial in names]
 
-    def _task(self, recipe: Recipe, trial: KnowledgeBase, document: Document, asked: tuple[Question, ...]) -> ProbeTask:
-        placed = recipe.placing(trial, document)
+    def _step(self, graph: Graph, keys: Keys, trial: KnowledgeBase, name: str, asked: tuple[Question, ...]) -> str:
+        document, placed = self.session.inputs.by_name[name], keys.placing(trial, self.session.inputs.by_name[name])
         whole = placed or any(noise.sees_document for noise in trial.text_noise)
         pages = range(document.pages) if whole else sorted({index for question in asked for index in question.pages})
-        keys = tuple((i, recipe.page(trial, document, i)) for i in pages) if trial.ocr.reads_images else ()
+        every = [keys.page(trial, document, index) for index in range(document.pages)] if trial.ocr.reads_images else []
+        inputs = add_pages(graph, keys, trial, document, list(pages))
         cuts = self.spec.benchmark.scoring.segment_chinese
-        name = recipe.probe(trial, document, tuple(pages), asked, cuts)
-        seed = self.seed(trial)
-        return ProbeTask(
-            recipe.spec.benchmark, trial, document, seed, name, tuple(pages), keys, asked, placed, cuts,
-            self.shop.store.root,
-        )  # fmt: skip
+        work = MeasureEvidence(
+            keys.spec.benchmark, trial, document, self.seed(trial), tuple(pages), asked, placed, cuts
+        )
+        key = keys.measure(keys.document(trial, document, every), tuple(pages), asked)
+        return graph.add(Step(work, (key,), tuple(inputs))).key
 
-    def _measured(self, tasks: Sequence[ProbeTask]) -> dict[str, Mapping[str, float]]:
-        executor, progress, work = self.shop.executor, self.shop.progress, self.shop.work
-        assert executor is not None
-        self._read(tasks)
-        found: dict[str, Mapping[str, float]] = {}
-        with work.timed("calibration"), progress.step(f"calibrating {self.replicates[0].noise}", len(tasks)) as advance:
-            for outcome in executor.map(probe, tasks, self.spec.retries):
-                advance(1)
-                work.calls["probes"] += 1
-                if outcome.error:
-                    raise OhrError(f"calibration stopped: {outcome.task.item}: {outcome.error}")
-                found[outcome.task.key] = outcome.result
-        return found
-
-    def _read(self, tasks: Sequence[ProbeTask]) -> None:
-        """Recognise the pages that the store does not have; a page that fails counts as empty."""
-        executor, progress, work = self.shop.executor, self.shop.progress, self.shop.work
-        assert executor is not None
-        pages: dict[str, PageTask] = {}
-        for task in tasks:
-            for index, name in task.page_keys:
-                if name not in pages and self.shop.store.get(name) is None:
-                    pages[name] = PageTask(
-                        task.benchmark, task.base, task.document, index, task.seed, name, self.shop.store.root
-                    )
-        with work.timed("ocr"), progress.step(f"reading for {self.replicates[0].noise}", len(pages)) as advance:
-            for outcome in executor.map(read_page, list(pages.values()), self.spec.retries):
-                advance(1)
-                work.calls["pages"] += 1
-                if not outcome.error:
-                    work.seconds[f"ocr {outcome.task.base.ocr.kind} (worker)"] += outcome.result
+    def _run(self, graph: Graph, goals: Sequence[str]) -> None:
+        """Make the measurements that are missing; a page that fails counts as empty."""
+        there, _ = self.session.missing(graph)
+        if there.issuperset(goals):
+            return
+        if self.scheduler is None:
+            raise NotCalibrated(f"{self.replicates[0].noise} is not calibrated yet")
+        self.scheduler.add(graph, goals, there)
+        self.scheduler.settle(goals)
+        for name in goals:
+            if self.scheduler.effective(name) is None:
+                failure = self.session.ledger.failures[-1]
+                raise OhrError(f"calibration stopped: {failure.item}: {failure.reason}")

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from ohr.contracts import Chunk, Chunker, Page, Span
 from ohr.errors import StageError
 
-from .punkt import sentence_starts
+from ._punkt import sentence_starts
 
 _CLAUSE = re.compile(r"[^,.;。？！]+[,.;。？！]?")
 _SPECIAL = "<|"  # opens the names that the vocabulary counts as one token, as in `<|endoftext|>`
@@ -27,6 +27,7 @@ class Reference(Chunker):
     """
 
     kind: Literal["reference"] = "reference"
+    packages: ClassVar[tuple[str, ...]] = ("quicktok-v1",)
     size: Annotated[int, Field(gt=0, description="Most tokens in a chunk and its page's label together.")] = 1024
     base: Annotated[
         str | None, Field(description="Knowledge base's folder in the label; its own name, or gt where there is none.")
@@ -87,14 +88,15 @@ def _nonblank(page: Page, spans: Sequence[Span]) -> Iterator[Chunk]:
 
 
 def _cut(text: str, span: Span, room: int) -> Iterator[tuple[Span, int]]:
-    """Cut a span until each piece fits, with the tokens of each."""
-    start, end = span
-    cost = _count(text[start:end])
-    if cost <= room or end - start == 1:
-        yield span, cost
-        return
-    for first, last in _parts(text[start:end]):
-        yield from _cut(text, (start + first, start + last), room)
+    """Cut a span until each piece fits; yields each with its tokens."""
+    waiting = [span]  # a list instead of recursion: on odd texts each cut takes only a few characters off
+    while waiting:
+        start, end = waiting.pop()
+        cost = _count(text[start:end])
+        if cost <= room or end - start == 1:
+            yield (start, end), cost
+        else:
+            waiting += [(start + first, start + last) for first, last in reversed(_parts(text[start:end]))]
 
 
 def _parts(text: str) -> list[Span]:

@@ -1,7 +1,8 @@
 """Chunks of at most so many tokens, ending at sentence ends where they can."""
 
+from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -19,6 +20,7 @@ class Tokens(Chunker):
     """
 
     kind: Literal["tokens"] = "tokens"
+    packages: ClassVar[tuple[str, ...]] = ("quicktok-v1",)
     size: Annotated[int, Field(gt=0, description="Most tokens in a chunk.")] = 1024
     overlap: Annotated[int, Field(ge=0, description="Tokens at a chunk's start that repeat its predecessor's end.")] = 0
     tokenizer: Annotated[Encoding, Field(description="Vocabulary that counts the tokens.")] = "cl100k_base"
@@ -68,13 +70,15 @@ class Tokens(Chunker):
     def _cut(self, text: str, span: Span) -> Iterator[Span]:
         """Cut a sentence that is too long between tokens, and never inside a character."""
         start, end = span
-        ids = _encoding(self.tokenizer).encode_ordinary(text[start:end])
+        encoding = _encoding(self.tokenizer)
+        ids = encoding.encode_ordinary(text[start:end])
         if len(ids) <= self.size:
             yield span
             return
+        decoder = getincrementaldecoder("utf-8")()  # keeps the first bytes of a character until the rest comes
         for place in range(0, len(ids), self.size):
-            head = _encoding(self.tokenizer).decode_bytes(ids[: place + self.size]).decode("utf-8", "ignore")
-            stop = end if place + self.size >= len(ids) else span[0] + len(head)
+            piece = decoder.decode(encoding.decode_bytes(ids[place : place + self.size]))
+            stop = end if place + self.size >= len(ids) else start + len(piece)
             yield start, stop
             start = stop
 

@@ -1,6 +1,9 @@
 """The `ohr` command: which commands there are, and with which status they end."""
 
+import logging
 import signal
+import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -17,8 +20,12 @@ from ohr.cli.run import run
 from ohr.cli.runs import runs
 from ohr.cli.schema import schema
 from ohr.cli.show import show
-from ohr.errors import OhrError
+from ohr.cli.status import status
+from ohr.errors import OhrError, SpecError
+from ohr.messages.variables import hidden
 
+STAGES = ("all", "pages", "documents", "passages", "damage", "retrieval", "answers", "scores")
+"""What `--fresh` takes; the study refuses others."""
 FAILED_ITEMS, MISTAKE, INTERRUPTED = 1, 2, 130
 """Exit statuses; 0 is a command that did all it was asked."""
 
@@ -31,12 +38,15 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except OhrError as error:
-            tell(str(error))
+            if ctx.obj:
+                raise
+            # a spec's own faults name its file, which may be below the folder that a variable names
+            tell(str(error) if isinstance(error, SpecError) else hidden(str(error)))
             raise typer.Exit(_status(error)) from None
         except BrokenPipeError:
             raise  # `ohr plugins | head`: typer ends quietly
         except OSError as error:
-            tell(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            tell(hidden(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
             raise typer.Exit(MISTAKE) from None
         except KeyboardInterrupt:
             tell("interrupted; run the same command again to resume")
@@ -44,14 +54,14 @@ class Commands(TyperGroup):
 
 
 def _status(error: OhrError) -> int:
-    from ohr.engine.work import TooManyFailures
+    from ohr.engine.ledger import TooManyFailures
 
     return FAILED_ITEMS if isinstance(error, TooManyFailures) else MISTAKE
 
 
 # plain help and plain tracebacks: rich takes 0.15 s to load, and its tracebacks show the values of secrets
 app = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
-for command in (demo, run, check, plan, plot, runs, show, schema, new):
+for command in (demo, run, check, plan, plot, runs, status, show, schema, new):
     app.command()(command)
 app.add_typer(plugins.app, name="plugins")
 app.add_typer(noise.app, name="noise")
@@ -70,14 +80,51 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def about(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 # its callback prints it
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
+    log_level: Annotated[
+        str, typer.Option(metavar="LEVEL", help="Least serious messages to print: debug, info, warning or error.")
+    ] = "warning",
+    debug: Annotated[bool, typer.Option("--debug", help="Print everything, and tracebacks of errors.")] = False,
 ) -> None:
     """Measure how OCR noise travels through retrieval-augmented generation."""
+    _log_to_stderr("debug" if debug else log_level)
+    context.obj = debug
+
+
+def _log_to_stderr(level: str) -> None:
+    """Print log records with their time on stderr."""
+    names = logging.getLevelNamesMapping()
+    if level.upper() not in names:
+        tell(f"--log-level {level}: choose one of debug, info, warning, error")
+        raise typer.Exit(MISTAKE)
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setLevel(names[level.upper()])
+    root = logging.getLogger("ohr")
+    root.handlers = [handler]
+    root.setLevel(min(names[level.upper()], logging.INFO))  # a run's own log has what is done
+    root.propagate = False
 
 
 def main() -> None:
     """Run the command that was typed; the process ends with its status."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a batch system sends is a Ctrl-C
-    app()
+    try:
+        sys.argv = _with_stage(sys.argv)
+        app()
+    except KeyboardInterrupt:  # while a command was still being imported
+        tell("interrupted; run the same command again to resume")
+        sys.exit(INTERRUPTED)
+
+
+def _with_stage(words: Sequence[str]) -> list[str]:
+    """Let `--fresh` be given without a stage, which the parser cannot do: it then means `all`."""
+    found = []
+    for place, word in enumerate(words):
+        found.append(word)
+        if word == "--fresh" and (place + 1 == len(words) or words[place + 1] not in STAGES):
+            found.append("all")
+    return found

@@ -1,88 +1,86 @@
-"""`ohr cache`: how big the store is, and how to make it smaller."""
+"""`ohr cache`: how big the store is, what is pinned in it, and how to make it smaller."""
 
-import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections import Counter
 from time import localtime, strftime, time
 from typing import Annotated
 
 import typer
 
 from ohr.cli.display.console import say, say_json
-from ohr.cli.options import STORE, AsJson, StoreFolder
+from ohr.cli.options import STORE, AsJson, StoreUrl
 from ohr.errors import DataError
+from ohr.messages.wording import counted
+from ohr.store import Store, open_store, prune
 
 app = typer.Typer(no_args_is_help=True, help="Show or shrink the store.", rich_markup_mode=None)
 
-OBJECTS, FOLDERS = "objects/*/*", "folders/*"
-"""Where a store keeps its two kinds of parts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A file or folder of the store."""
-
-    path: Path
-    bytes: int
-    made: float
-
 
 @app.command()
-def info(store: StoreFolder = STORE, as_json: AsJson = False) -> None:
-    """Say how much the store holds."""
-    objects, folders = list(_entries(store, OBJECTS)), list(_entries(store, FOLDERS))
-    everything = (*objects, *folders)
-    size = sum(entry.bytes for entry in everything)
-    since = strftime("%Y-%m-%d", localtime(min(entry.made for entry in everything))) if everything else None
+def info(store: StoreUrl = str(STORE), as_json: AsJson = False) -> None:
+    """Print how much the store holds."""
+    opened = _existing(store)
+    kinds: Counter[str] = Counter()
+    oldest: float | None = None
+    for entry in opened.entries():
+        kinds[entry.kind] += 1
+        oldest = min(entry.used, oldest or entry.used)
+    size, pins = opened.size(), opened.pins()
+    since = strftime("%Y-%m-%d", localtime(oldest)) if oldest is not None else None
     if as_json:
-        say_json({"store": store, "objects": len(objects), "folders": len(folders), "bytes": size, "oldest": since})
+        counts = {"values": kinds["value"], "folders": kinds["folder"], "leftovers": kinds["leftover"]}
+        say_json({"store": store, **counts, "bytes": size, "unused_since": since, "pins": pins})
         return
-    age = f", since {since}" if since else ""
-    say(f"{store}: {len(objects)} objects, {len(folders)} folders, {_size(size)}{age}")
+    left = f", {counted(kinds['leftover'], 'leftover')}" if kinds["leftover"] else ""
+    age = f", the oldest last used on {since}" if since else ""
+    say(f"{store}: {counted(kinds['value'], 'value')}, {counted(kinds['folder'], 'folder')}{left}, {_size(size)}{age}")
+    for run, count in sorted(pins.items()):
+        say(f"  {counted(count, 'key')} pinned by {run}")
 
 
-@app.command()
-def prune(
+@app.command("prune")
+def prune_old(
     older_than: Annotated[
-        float, typer.Option(min=0, metavar="DAYS", help="Remove what was made so long ago.", show_default=False)
+        float, typer.Option(min=0, metavar="DAYS", help="Remove what was last used so long ago.", show_default=False)
     ],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Remove nothing, only say what would go.")] = False,
-    store: StoreFolder = STORE,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Remove nothing, only print what would go.")] = False,
+    store: StoreUrl = str(STORE),
     as_json: AsJson = False,
 ) -> None:
-    """Remove old parts of the store; a later run makes again what it needs of them."""
-    limit = time() - older_than * 86400
-    old = [entry for pattern in (OBJECTS, FOLDERS) for entry in _entries(store, pattern) if entry.made < limit]
-    if not dry_run:
-        for entry in old:
-            _remove(entry.path)
-    size = sum(entry.bytes for entry in old)
-    if as_json:
-        say_json({"store": store, "removed": 0 if dry_run else len(old), "old": len(old), "bytes": size})
-        return
-    say(f"{store}: {'would free' if dry_run else 'freed'} {_size(size)} in {len(old)} parts")
+    """Remove what was not used for long, except what a run has pinned or is making now.
 
-
-def _entries(store: Path, pattern: str) -> Iterator[Entry]:
-    """List parts of a store, left-over temporary ones too.
-
-    Raises:
-        DataError: there is no store.
+    A later run makes again what it needs of the rest.
     """
-    if not store.is_dir():
-        raise DataError(f"no store at {store}")
-    for path in sorted(store.glob(pattern)):
-        files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
-        stats = [file.stat() for file in files] or [path.stat()]
-        yield Entry(path, sum(stat.st_size for stat in stats), max(stat.st_mtime for stat in stats))
+    pruned = prune(_existing(store), time() - older_than * 86400, dry_run)
+    if as_json:
+        removed = 0 if dry_run else pruned.parts
+        kept = {"pinned": dict(pruned.pinned), "claimed": pruned.claimed}
+        say_json({"store": store, "removed": removed, "old": pruned.parts, "bytes": pruned.bytes, "kept": kept})
+        return
+    done = "would remove" if dry_run else "removed"
+    say(f"{store}: {done} {counted(pruned.parts, 'part')}, {_size(pruned.bytes)}")
+    for run, count in sorted(pruned.pinned.items()):
+        say(f"  kept {counted(count, 'old part')} pinned by {run}")
+    if pruned.claimed:
+        say(f"  kept {counted(pruned.claimed, 'old part')} that a run is making now")
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+@app.command()
+def unpin(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run, as `ohr cache info` lists it.", show_default=False)],
+    store: StoreUrl = str(STORE),
+) -> None:
+    """Let `prune` remove what a run has pinned."""
+    opened = _existing(store)
+    if run not in opened.pins():
+        raise DataError(f"{store}: nothing is pinned by {run}")
+    say(f"{store}: {counted(opened.unpin(run), 'key')} unpinned")
+
+
+def _existing(url: str) -> Store:
+    store = open_store(url)
+    if not store.exists():
+        raise DataError(f"no store at {url}")
+    return store
 
 
 def _size(count: float) -> str:

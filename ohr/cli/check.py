@@ -1,4 +1,4 @@
-"""`ohr check`: is this spec right, and can it run here?"""
+"""`ohr check`: whether a spec is right, and can run here."""
 
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from ohr.cli.display.console import say, say_first, say_json
-from ohr.cli.options import AsJson, Limit, Overrides, SpecFile, Trust
-from ohr.errors import OhrError
+from ohr.cli.options import AllowEnv, AsJson, Limit, Overrides, SpecFile, Trust
+from ohr.errors import OhrError, SpecError
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.engine.inputs import Inputs
+    from ohr.inputs import Inputs
     from ohr.spec.model import Spec
 
 
@@ -20,31 +20,36 @@ def check(
     overrides: Overrides = None,
     limit: Limit = None,
     trust_plugins: Trust = False,
+    allow_env: AllowEnv = None,
     as_json: AsJson = False,
 ) -> None:
     """Validate a spec, and what it needs on this machine.
 
-    Libraries, models and language packs are looked for; nothing is run, and all faults are told at once.
+    Libraries, models and language packs are looked for; nothing is run, and faults are listed all at once.
     """
-    from ohr.engine.cells import cells
-    from ohr.engine.inputs import limited
+    from ohr.graph.cells import cells
+    from ohr.inputs import limited
+    from ohr.messages.variables import hidden
     from ohr.spec.read import read_spec
+    from ohr.spec.sent import sent
 
     try:
-        read = limited(read_spec(spec, overrides or (), trust_plugins=trust_plugins), limit)
+        read = limited(read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ()), limit)
         inputs = _ready(read)
     except OhrError as error:
         if not as_json:
             raise
-        say_json({"valid": False, "faults": str(error).splitlines()})
+        text = str(error) if isinstance(error, SpecError) else hidden(str(error))
+        say_json({"valid": False, "faults": text.splitlines()})
         raise typer.Exit(2) from None
     counts = Counter(cell.stage for cell in cells(read))
+    notes = [*sent(read), *inputs.warnings]
     found = {
         "knowledge_bases": len(read.knowledge_bases),
         "cells": dict(counts),
         "documents": len(inputs.documents),
         "questions": len(inputs.questions),
-        "notes": inputs.notes,
+        "notes": notes,
     }
     if as_json:
         say_json({"valid": True, "faults": [], **found})
@@ -55,13 +60,13 @@ def check(
         f"{counted(counts.total(), 'cell')} ({stages}), {counted(len(inputs.documents), 'document')}, "
         f"{counted(len(inputs.questions), 'question')}"
     )
-    say_first("notes:", inputs.notes)
+    say_first("notes:", notes)
 
 
 def _ready(spec: "Spec") -> "Inputs":
-    """Read what the run would start from; raises everything that stands in its way at once."""
-    from ohr.engine.inputs import read_inputs
-    from ohr.engine.preflight import check_stages
+    """Read what the run would start from; raises an OhrError that lists everything that prevents it."""
+    from ohr.inputs import read_inputs
+    from ohr.study.preflight import check_stages
 
     faults = []
     try:
@@ -71,7 +76,7 @@ def _ready(spec: "Spec") -> "Inputs":
     try:
         inputs = read_inputs(spec)
     except OhrError as error:
-        if not any(str(error) in fault for fault in faults):  # the benchmark may have told it already
+        if not any(str(error) in fault for fault in faults):  # the benchmark's own check may have said it already
             faults.append(str(error))
     if faults:
         raise OhrError("\n".join(faults))

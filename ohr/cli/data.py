@@ -43,7 +43,7 @@ def list_benchmarks(as_json: AsJson = False) -> None:
 
 
 def _about(plugin: "type[Stage]", kind: str) -> dict[str, Any]:
-    """Count a benchmark's parts; one that has to be told where its data are says what it needs."""
+    """Count a benchmark's parts, or name the fields that it needs to find its data."""
     from ohr.contracts import yaml_keys
     from ohr.errors import OhrError
 
@@ -51,7 +51,7 @@ def _about(plugin: "type[Stage]", kind: str) -> dict[str, Any]:
     if required:
         return {"kind": kind, "needs": f"needs {', '.join(required)}"}
     try:
-        benchmark: Any = plugin.model_validate({"kind": kind})  # the registry saw to it that it is a Benchmark
+        benchmark: Any = plugin.model_validate({"kind": kind})  # the registry checked that it is a Benchmark
         documents = benchmark.documents()
         return {
             "kind": kind,
@@ -68,10 +68,12 @@ def _about(plugin: "type[Stage]", kind: str) -> dict[str, Any]:
 @app.command()
 def get(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="As `ohr data list` names it.", show_default=False)],
-    to: Annotated[Path | None, typer.Option(metavar="DIR", help="Where to; data/KIND.", show_default=False)] = None,
-    revision: Annotated[str | None, typer.Option(metavar="COMMIT", help="Instead of that of an earlier fetch.")] = None,
+    to: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Target folder; data/KIND.", show_default=False)
+    ] = None,
+    revision: Annotated[str | None, typer.Option(metavar="COMMIT", help="Instead of an earlier fetch's.")] = None,
 ) -> None:
-    """Download a benchmark's data, check every file and unpack it; goes on where an earlier download broke off."""
+    """Download a benchmark's data, check every file and unpack it; an interrupted download is resumed."""
     for line in _plugin(kind).fetch(to or Path("data") / kind, revision):
         say(line)
 
@@ -82,9 +84,9 @@ def verify(
     kind: Annotated[str, typer.Option("--benchmark", metavar="KIND", help="As `ohr data list` names it.")] = "ohrbench",
     as_json: AsJson = False,
 ) -> None:
-    """Count what a copy holds beside what was published, and list what is off; ends with 1 when something is.
+    """Compare the counts of a copy with the published ones; end with status 1 when one differs.
 
-    A copy may leave parts out, such as whole domains: they are not here, which is not off.
+    A copy may leave parts out, such as whole domains: they are listed as `not here`, which is no difference.
     """
     from ohr.spec.read import make_benchmark
 
@@ -93,10 +95,12 @@ def verify(
     benchmark.check()
     tallies, notes = benchmark.verify(), benchmark.notes()
     here = [tally for tally in tallies if tally.found is not None]
-    off = [tally for tally in here if tally.found != tally.published]
+    different = [tally for tally in here if tally.found != tally.published]
     absent = [tally.what for tally in tallies if tally.found is None]
     if as_json:
-        say_json({"tallies": tallies, "off": [tally.what for tally in off], "not_here": absent, "notes": notes})
+        say_json(
+            {"tallies": tallies, "different": [tally.what for tally in different], "not_here": absent, "notes": notes}
+        )
     else:
         say_table(
             ("what", "found", "published", ""),
@@ -104,13 +108,13 @@ def verify(
         )
         say_first("notes:", notes)
         say(
-            f"of what is here, {len(off)} of {counted(len(here), 'count')} off"
-            if off
-            else "what is here is as published"
+            f"{len(different)} of {counted(len(here), 'count')} differ from the published ones"
+            if different
+            else "every count is as published"
         )
         if absent:
-            say(f"{counted(len(absent), 'count')} of parts that are not here")
-    if off:
+            say(f"{counted(len(absent), 'count')} of parts that this copy leaves out")
+    if different:
         raise typer.Exit(1)
 
 
@@ -126,6 +130,6 @@ def _plugin(kind: str) -> "type[Benchmark]":
     from ohr.registry import Registry
 
     plugin = Registry().load("benchmark", kind)
-    if not issubclass(plugin, Benchmark):  # the registry has seen to it; this tells the type checker
+    if not issubclass(plugin, Benchmark):  # the registry has checked it; this is for the type checker
         raise PluginError(f"{kind} is no benchmark")
     return plugin

@@ -8,10 +8,11 @@ from ohr.cli.options import RUNS, STORE, RunsFolder, StoreFolder, Workers
 
 
 def demo(workers: Workers = None, store: StoreFolder = STORE, runs: RunsFolder = RUNS) -> None:
-    """Carry out the packaged quickstart experiment, offline."""
-    from ohr.engine.preflight import check_stages
+    """Run the packaged quickstart experiment, offline."""
+    from ohr.engine.executors import make_executor
     from ohr.errors import PluginError
     from ohr.spec.read import read_spec
+    from ohr.study.preflight import check_stages
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # its models are packages: nothing is asked of the hub
     with as_file(files("ohr.pipelines") / "quickstart.yaml") as path:
@@ -20,4 +21,4 @@ def demo(workers: Workers = None, store: StoreFolder = STORE, runs: RunsFolder =
         check_stages(spec)
     except PluginError as error:
         raise PluginError(f"{error}\nall that the demo needs: pip install 'ohr[demo]'") from None
-    carry_out(spec, store=store, runs=runs, workers=workers)
+    carry_out(spec, store=store, runs=runs, executor=make_executor("local", workers))

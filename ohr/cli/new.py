@@ -1,4 +1,4 @@
-"""`ohr new`: a plugin of one's own, ready to be changed."""
+"""`ohr new`: write a plugin of your own, ready to be changed."""
 
 import keyword
 import re
@@ -43,7 +43,7 @@ _BASES = {
     "    ocr: {{kind: tesseract}}\n",
     "text_noise": "  - {{name: {name}, text_noise: {{kind: {name}, rate: [0.1, 0.3, 0.6]}}}}\n",
 }
-"""What stands under `knowledge_bases`, where the family is used there."""
+"""Entries of `knowledge_bases`, for the families that are used there."""
 
 
 def new(
@@ -61,7 +61,7 @@ def new(
     written = files_of(plugin, kind)
     taken = [file for file in written if (folder / file).exists()]
     if taken:
-        raise PluginError(f"{folder / taken[0]} is there already: choose another name or folder")
+        raise PluginError(f"{folder / taken[0]} exists: choose another name or folder")
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in written.items():
         (folder / file).write_text(text, encoding="utf-8")
@@ -74,7 +74,7 @@ def new(
 
 
 def files_of(family: str, kind: str) -> dict[str, str]:
-    """Give the text of each file of a new plugin.
+    """Return the text of each file of a new plugin.
 
     Raises:
         PluginError: `kind` cannot be a name, or is one already.

@@ -1,6 +1,5 @@
 """`ohr noise apply`: noisy files, without a run."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -38,10 +37,10 @@ def apply(
     in `ohr run` get the same noise.
     """
     from ohr.cli.display.progress import bars
-    from ohr.engine.executors.local import LocalExecutor
+    from ohr.engine.executors.local import Local
     from ohr.errors import SpecError
     from ohr.files.documents import LEDGER
-    from ohr.files.ohrbench_json import read_questions
+    from ohr.files.ohrbench_questions import read_questions
     from ohr.registry import Registry
     from ohr.spec.fragment import read_noise
     from ohr.workbench.apply import apply as lay
@@ -54,9 +53,19 @@ def apply(
     for stage in chain.noises:
         stage.check()
     asked = read_questions(questions) if questions else ()
-    executor = LocalExecutor(workers or os.cpu_count() or 1, files)
+    executor = Local(workers)
     with bars() as progress:
-        done = lay(source, target, chain, executor=executor, progress=progress, questions=asked, seed=seed, dpi=dpi)
+        done = lay(
+            source,
+            target,
+            chain,
+            executor=executor,
+            progress=progress,
+            questions=asked,
+            seed=seed,
+            dpi=dpi,
+            plugin_files=files,
+        )
     found = summary(done)
     if as_json:
         say_json(found)

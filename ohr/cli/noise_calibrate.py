@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ohr.cli.display.console import say, say_json, say_table
-from ohr.cli.options import STORE, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
+from ohr.cli.options import STORE, AllowEnv, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ def calibrate(
     limit: Limit = None,
     workers: Workers = None,
     trust_plugins: Trust = False,
+    allow_env: AllowEnv = None,
     store: StoreFolder = STORE,
     as_json: AsJson = False,
 ) -> None:
@@ -25,11 +26,11 @@ def calibrate(
     A run of the spec does this first; what was measured once is in the store.
     """
     from ohr.cli.display.progress import bars
-    from ohr.engine.run import calibrated
     from ohr.errors import SpecError
     from ohr.spec.read import read_spec
+    from ohr.study.run import calibrated
 
-    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
+    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     if not any(base.target for base in read.knowledge_bases):
         raise SpecError(f"{spec}: nothing to calibrate: no noise has target_r_noise or target_evidence_loss")
     with bars() as progress:

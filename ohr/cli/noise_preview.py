@@ -165,14 +165,14 @@ def _show_images(
     noises: Sequence[Sequence[Any]], shared: dict[str, Any], workers: int, target: Path
 ) -> list[dict[str, Any]]:
     from ohr.cli.display.progress import bars
-    from ohr.engine.executors.local import LocalExecutor
+    from ohr.engine.executors.local import Local
     from ohr.report.figures.contact_sheet import write_sheet
     from ohr.workbench.preview import ImageTrial, try_images
 
     trials = [ImageTrial(noise=None, **shared)]
     trials += [ImageTrial(noise=noise, **shared) for levels in noises for noise in levels]
     with bars() as progress:
-        shown = try_images(trials, LocalExecutor(workers), progress)
+        shown = try_images(trials, Local(workers), progress)
     clean, *rest = zip(trials, shown, strict=True)
     left = iter(rest)
     groups = [list(islice(left, len(levels))) for levels in noises]

@@ -62,9 +62,11 @@ def _of(source: Path, gt: Path | None, questions: Path | None, runs: Path) -> "l
 
     if (source / "manifest.json").is_file() or not source.is_dir():
         return of_run(locate(source, runs))
+    from ohr.engine.progress import counting
+
     folders = find_folders(source, gt, questions)
     found = []
-    with bars() as progress, progress.step("knowledge bases", len(folders.bases)) as advance:
+    with bars() as progress, counting(progress, "knowledge bases", len(folders.bases)) as advance:
         for name in folders.bases:
             found.append(of_folder(name, folders))
             advance(1)

@@ -11,15 +11,26 @@ Overrides = Annotated[
     typer.Option("--set", metavar="K=V", help="Replace a value, as in retrievers.0.top_k=5; may be repeated."),
 ]
 Trust = Annotated[bool, typer.Option("--trust-plugins", help="Run the plugin files that the spec names.")]
+AllowEnv = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-env",
+        metavar="NAME",
+        help="Let the spec send this environment variable to its server, as *_API_KEY is; may be repeated.",
+    ),
+]
 PluginFiles = Annotated[
     list[Path] | None,
     typer.Option("--plugin", metavar="FILE", help="A plugin file, whose code is run; may be repeated."),
 ]
 Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Use only N documents, spread over the domains.")]
-Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Processes for noise and OCR; one per core.")]
-StoreFolder = Annotated[Path, typer.Option("--store", metavar="DIR", help="Where finished steps are kept.")]
+Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Processes; one per core.")]
+StoreUrl = Annotated[
+    str, typer.Option("--store", metavar="DIR", help="Where finished steps are kept: a folder, or an fsspec URL.")
+]
+StoreFolder = StoreUrl
 RunsFolder = Annotated[Path, typer.Option("--runs", metavar="DIR", help="Where results are kept.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script to read.")]
 
-STORE = Path(".ohr")
+STORE = ".ohr"
 RUNS = Path("runs")

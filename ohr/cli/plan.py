@@ -4,11 +4,11 @@ import os
 from typing import TYPE_CHECKING
 
 from ohr.cli.display.console import say, say_first, say_json, say_table
-from ohr.cli.options import STORE, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
+from ohr.cli.options import STORE, AllowEnv, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.engine.plan import Plan
+    from ohr.study.plan import Plan
 
 
 def plan(
@@ -17,16 +17,17 @@ def plan(
     limit: Limit = None,
     workers: Workers = None,
     trust_plugins: Trust = False,
+    allow_env: AllowEnv = None,
     store: StoreFolder = STORE,
     as_json: AsJson = False,
 ) -> None:
     """Show a run's cells, what the store has, and the work left."""
-    from ohr.engine import plan as engine
     from ohr.spec.read import read_spec
+    from ohr.study import plan as study
 
     processes = workers or os.cpu_count() or 1
-    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
-    made = engine.plan(read, store, processes, limit)
+    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
+    made = study.plan(read, store, processes, limit)
     if as_json:
         say_json(made)
         return

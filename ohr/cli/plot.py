@@ -18,6 +18,9 @@ def plot(
     """Draw a run's figures again, and print their paths."""
     from ohr.cli.runs import locate
     from ohr.report.figures.curves import draw
+    from ohr.results.folder import read_finished
 
-    for path in draw(locate(run, runs)):
+    folder = locate(run, runs)
+    read_finished(folder)
+    for path in draw(folder):
         say(str(path))

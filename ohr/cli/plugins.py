@@ -1,4 +1,4 @@
-"""`ohr plugins`: what can be named in a spec."""
+"""`ohr plugins`: list what a spec may name."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`ohr run`: carry out an experiment."""
+"""`ohr run`: run an experiment."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -9,6 +9,7 @@ from ohr.cli.display.finished import carry_out
 from ohr.cli.options import (
     RUNS,
     STORE,
+    AllowEnv,
     AsJson,
     Limit,
     Overrides,
@@ -18,14 +19,14 @@ from ohr.cli.options import (
     Trust,
     Workers,
 )
-from ohr.errors import SpecError
 
 
 class ExecutorName(StrEnum):
-    """Where the work is done."""
+    """Where steps run."""
 
     LOCAL = "local"
     RAY = "ray"
+    INLINE = "inline"
 
 
 def run(
@@ -33,16 +34,30 @@ def run(
     overrides: Overrides = None,
     limit: Limit = None,
     workers: Workers = None,
-    executor: Annotated[ExecutorName, typer.Option(help="Where the work is done.")] = ExecutorName.LOCAL,
+    executor: Annotated[
+        ExecutorName, typer.Option(help="Where steps run: processes here, a Ray cluster, or this process.")
+    ] = ExecutorName.LOCAL,
+    address: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Of a running Ray cluster; without it a local one starts.")
+    ] = None,
+    fresh: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[STAGE]",
+            help="Make the results of a stage again, and all that follow from them: all (the default), pages, "
+            "documents, passages, damage, retrieval, answers or scores.",
+        ),
+    ] = None,
     trust_plugins: Trust = False,
+    allow_env: AllowEnv = None,
     store: StoreFolder = STORE,
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Carry out an experiment; what was done before is not done again."""
+    """Run an experiment; what the store has is not done again."""
+    from ohr.engine.executors import make_executor
     from ohr.spec.read import read_spec
 
-    if executor is ExecutorName.RAY:
-        raise SpecError("--executor ray: this release runs on one machine only; ray comes with a later release")
-    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins)
-    carry_out(read, store=store, runs=runs, workers=workers, limit=limit, as_json=as_json)
+    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
+    where = make_executor(executor.value, workers, address)
+    carry_out(read, store=store, runs=runs, executor=where, limit=limit, as_json=as_json, fresh=fresh)

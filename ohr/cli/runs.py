@@ -9,7 +9,7 @@ from ohr.cli.options import RUNS, AsJson, RunsFolder
 def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
     """List runs, the newest last."""
     from ohr.errors import DataError
-    from ohr.results.folder import read_manifest
+    from ohr.results.folder import read_manifest, status
 
     found = []
     for folder in run_folders(runs):
@@ -22,13 +22,14 @@ def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
             found.append(
                 {
                     "name": manifest["spec"]["name"],
-                    "time": manifest["written"],
+                    "time": manifest["started"],
+                    "status": status(manifest),
                     "questions": manifest["questions"],
-                    "failures": len(manifest["failures"]),
+                    "failures": manifest.get("failures", {}).get("items", ""),
                     "path": str(folder),
                 }
             )
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, AttributeError):
             tell(f"{folder}: its manifest is not one of a run")
     found.sort(key=lambda run: run["time"])
     if as_json:
@@ -40,21 +41,23 @@ def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
 
 
 def run_folders(runs: Path, name: str = "*") -> list[Path]:
-    """List the folders of whole runs, of each name the oldest first."""
+    """List the folders of runs, of each name the oldest first."""
     return sorted(path.parent for path in runs.glob(f"{name}/*/manifest.json") if not path.parent.name.startswith("."))
 
 
 def locate(run: Path, runs: Path) -> Path:
-    """Find a run by its folder, or the newest one of a name.
+    """Find a run by its folder, or the newest finished one of a name.
 
     Raises:
         DataError: there is no such run.
     """
     from ohr.errors import DataError
+    from ohr.results.folder import read_manifest, status
 
     if (run / "manifest.json").is_file():
         return run
     named = [folder for folder in run_folders(runs) if folder.parent.name == str(run)]
     if not named:
         raise DataError(f"no run {str(run)!r}: give its folder, or one of the names that `ohr runs` lists")
-    return named[-1]
+    finished = [folder for folder in named if status(read_manifest(folder)) == "finished"]
+    return (finished or named)[-1]

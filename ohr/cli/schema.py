@@ -1,4 +1,4 @@
-"""`ohr schema`: what a spec may say, for editors."""
+"""`ohr schema`: print what a spec may hold, for editors."""
 
 import json
 

@@ -7,7 +7,7 @@ from ohr.contracts.metric import Metric
 from ohr.contracts.noise import ImageNoise, TextNoise
 from ohr.contracts.ocr import OcrBackend
 from ohr.contracts.retrieval import Index, PageRetriever, PageView, Retriever
-from ohr.contracts.stage import Stage, execution, yaml_keys
+from ohr.contracts.stage import Resources, Stage, execution, yaml_keys
 from ohr.contracts.values import (
     SOURCES,
     Chunk,
@@ -54,6 +54,7 @@ __all__ = [
     "Published",
     "Question",
     "Recognition",
+    "Resources",
     "Retriever",
     "ScoringProtocol",
     "Span",

@@ -2,9 +2,9 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from ohr.contracts.stage import Stage
+from ohr.contracts.stage import Stage, execution
 from ohr.contracts.values import Document, Image, Page, Recognition
 
 
@@ -14,19 +14,23 @@ class OcrBackend(Stage):
     family = "ocr"
     reads_images: ClassVar[bool] = True
     """False for backends that take the text from elsewhere (ground truth, a folder)."""
+    batch_size: Annotated[int, execution("Pages given to the engine at once.", gt=0)] = 1
 
     @abstractmethod
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:
-        """Read each image, in order; a page that fails is a value, not an exception."""
+        """Read up to `batch_size` images, in order; a page that fails is a value, not an exception.
+
+        What is read of an image must not depend on the others.
+        """
 
     def reads(self, language: str) -> bool:  # noqa: ARG002 # for those that read some languages only
-        """Tell whether documents in `language` (ISO 639-1) can be read."""
+        """Report whether documents in `language` (ISO 639-1) can be read."""
         return True
 
     def notes(self, documents: Sequence[Document]) -> Sequence[str]:  # noqa: ARG002 # for those that have some
-        """Say what is missing from recorded results, or wrong with them; shown and kept as a benchmark's notes are."""
+        """Report what is missing from recorded results, or wrong with them, as a benchmark's notes do."""
         return ()
 
     def recorded(self, document: Document) -> Sequence[Page]:
-        """Give a document's pages where `reads_images` is False."""
+        """Return a document's pages where `reads_images` is False."""
         raise NotImplementedError(f"{self.kind} reads images")

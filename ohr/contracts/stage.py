@@ -1,7 +1,8 @@
-"""What every stage has: fields that are its YAML keys, a version, needs, and an identity for the cache."""
+"""What every stage has: fields that are its YAML keys, a version, requirements, and an identity for the cache."""
 
 from abc import ABC
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -9,8 +10,23 @@ from pydantic.fields import FieldInfo
 
 
 def execution(description: str, **limits: Any) -> Any:
-    """Field that changes how fast a stage runs but not what it gives; it is left out of every key."""
+    """Make a field that changes how fast a stage runs, but not its results; it is left out of every key."""
     return Field(description=description, json_schema_extra={"execution": True}, **limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What one open stage occupies, for the scheduler.
+
+    Args:
+        cpus: cores that it keeps busy.
+        gpus: GPUs that it needs; a fraction shares one.
+        alone: it holds a model, so that only one such stage is open at a time on a device.
+    """
+
+    cpus: float = 1
+    gpus: float = 0
+    alone: bool = False
 
 
 class Stage(BaseModel, ABC):
@@ -23,6 +39,8 @@ class Stage(BaseModel, ABC):
     """The family's name in the singular; plugins register in the entry-point group of FAMILIES."""
     version: ClassVar[int] = 1
     """Raised when results change; part of every key."""
+    packages: ClassVar[tuple[str, ...]] = ()
+    """Distributions whose versions decide the results, such as an OCR engine's; part of every key where installed."""
     extra: ClassVar[str | None] = None
     """The extra of ohr that installs what this plugin needs, if any."""
     kind: str
@@ -39,8 +57,12 @@ class Stage(BaseModel, ABC):
     def check(self) -> None:
         """Raise if the stage cannot run here (missing extra, model, file); quick, called before any work."""
 
+    def resources(self) -> Resources:
+        """Return what the stage occupies while it is open; override where it loads a model or uses several cores."""
+        return Resources()
+
     def identity(self) -> Mapping[str, object]:
-        """Give the JSON values that decide the stage's results; override where a field is a path to content."""
+        """Return the JSON values that decide the stage's results; override where a field is a path to content."""
         fields = type(self).model_fields
         dumped = self.model_dump(mode="json")
         return {name: value for name, value in dumped.items() if not _is_execution(fields[name].json_schema_extra)}
@@ -52,7 +74,7 @@ def _takes_flags(annotation: object) -> bool:
 
 
 def yaml_keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Give the fields of a stage by the keys they have in YAML: their aliases, where a method has the name."""
+    """Return the fields of a stage by their keys in YAML: their aliases, where a method has the name."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 

@@ -1,22 +1,34 @@
-"""How a run tells what it is doing: to nobody, or to a terminal."""
+"""How a run shows its progress: to nobody, to a terminal, to a log."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Protocol
 
 
 class Progress(Protocol):
     """Shows work as it is done."""
 
-    def step(self, name: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
-        """Open a step of `total` items; the function it gives is called with the number of items done since."""
+    def update(self, phase: str, done: int, total: int) -> None:
+        """Show that `done` of `total` items of a phase are done; totals may grow. Called often: it must be quick."""
         ...
 
 
 class Quiet:
     """Shows nothing."""
 
-    @contextmanager
-    def step(self, name: str, total: int) -> Iterator[Callable[[int], None]]:  # noqa: ARG002 # nothing is shown
-        """Open a step that is not shown."""
-        yield lambda _: None
+    def update(self, phase: str, done: int, total: int) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def counting(progress: Progress, phase: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Count the items of one phase: the function is called with the number of items done since the last call."""
+    done = 0
+
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
+        progress.update(phase, done, total)
+
+    progress.update(phase, 0, total)
+    yield advance

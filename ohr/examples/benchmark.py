@@ -37,7 +37,7 @@ class Example(Benchmark):
         return [Document(name, name.split("/")[0], "en", len(pages)) for name, pages in PAGES.items()]
 
     def pages(self, document: Document) -> Sequence[Page]:
-        """Give a document's text, a page at a time."""
+        """Return a document's text, a page at a time."""
         return [Page(document.name, index, text) for index, text in enumerate(PAGES[document.name])]
 
     def page_image(self, document: Document, index: int) -> Image:

@@ -10,7 +10,7 @@ from ohr.contracts import Chunk, Chunker, Page
 
 
 class Example(Chunker):
-    """Gives every paragraph of a page; a chunk knows which characters of its page it is."""
+    """Makes a chunk of every paragraph; a chunk records which characters of its page it is."""
 
     kind: Literal["example"] = "example"
     shortest: Annotated[int, Field(gt=0, description="Paragraphs of fewer characters are left out.")] = 1

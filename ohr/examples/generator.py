@@ -11,15 +11,15 @@ from ohr.text.words import words
 
 
 class Example(Generator):
-    """Gives the sentence that shares most words with the question."""
+    """Answers with the sentence that shares most words with the question."""
 
     kind: Literal["example"] = "example"
     longest: Annotated[int, Field(gt=0, description="Characters of a reply.")] = 200
 
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
-        """Answer each prompt, in order; yield each as soon as it is there, so that it is kept."""
+        """Answer each prompt, in order; yield each as soon as it is made, so that it is kept."""
         for prompt in prompts:
-            text = max(_sentences(prompt.passages), key=lambda told: _shared(told, prompt.question), default="")
+            text = max(_sentences(prompt.passages), key=lambda sentence: _shared(sentence, prompt.question), default="")
             yield Completion(text[: self.longest], tokens_in=len(prompt.user.split()), tokens_out=len(text.split()))
 
 

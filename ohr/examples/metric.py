@@ -1,4 +1,4 @@
-"""Does the reply hold the answer?"""
+"""Whether the reply contains the answer."""
 
 from math import nan
 from typing import Literal
@@ -8,7 +8,7 @@ from ohr.text.words import normalise
 
 
 class Example(Metric):
-    """1 where the accepted answer stands in the reply as whole words, else 0; undefined for an empty answer."""
+    """1 where the reply contains the accepted answer as whole words, else 0; undefined for an empty answer."""
 
     kind: Literal["example"] = "example"
 

@@ -2,7 +2,6 @@
 
 import sysconfig
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,6 +9,7 @@ from pydantic import Field
 
 from ohr import extras
 from ohr.contracts import Image, OcrBackend, Recognition
+from ohr.models.resident import resident
 
 
 class Example(OcrBackend):
@@ -29,7 +29,7 @@ class Example(OcrBackend):
     def _read(self, image: Image) -> Recognition:
         from PIL import Image as Pillow
 
-        engine = _engine(self.language)
+        engine = resident(("example", self.language), lambda: _loaded(self.language))
         try:
             engine.SetImage(Pillow.fromarray(image))
             return Recognition(engine.GetUTF8Text().strip())
@@ -37,9 +37,8 @@ class Example(OcrBackend):
             return Recognition("", error=str(error))
 
 
-@lru_cache(maxsize=1)
-def _engine(language: str) -> Any:
-    """Load the engine once in each worker process, not with the plugin."""
+def _loaded(language: str) -> Any:
+    """Load the engine; `resident` does so once in each worker process, and frees it in time."""
     tesserocr = extras.load("tesserocr", "ocr")
     packs = Path(sysconfig.get_paths()["data"]) / "share" / "tessdata"
     return tesserocr.PyTessBaseAPI(path=str(packs), lang=language, psm=tesserocr.PSM.SINGLE_BLOCK)

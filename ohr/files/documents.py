@@ -1,4 +1,4 @@
-"""A folder of one's own texts as documents: JSON pages in OHRBench's layout, text and Markdown files."""
+"""A user's folder of texts as documents: JSON pages in OHRBench's layout, text and Markdown files."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from ohr.files import ohrbench_json
 SUFFIXES = (".json", ".txt", ".md", ".mmd", ".markdown")
 
 LEDGER, SUMMARY = "edits.jsonl", "noise.json"
-"""Files that stand at the top of a folder of noisy documents, and are none: all edits, and what was done."""
+"""Files at the top of a folder of noisy documents that are not documents: all edits, and a summary."""
 
 
 def files(folder: Path) -> list[Path]:
@@ -21,21 +21,21 @@ def files(folder: Path) -> list[Path]:
 
 
 def can_be(path: Path) -> bool:
-    """Tell by its path inside a folder whether a file can be a document of text."""
+    """Report by its path inside a folder whether a file can be a document of text."""
     return path.suffix.lower() in SUFFIXES and path != Path(SUMMARY)
 
 
 def names(files: Sequence[Path]) -> dict[Path, str]:
     """Name the document of each file, by its path inside the folder.
 
-    That is the path without suffix; files that would so share a name (`a.txt`, `a.md`) keep it: each is a document.
+    That is the path without suffix; files that would share a name (`a.txt`, `a.md`) keep theirs: each is a document.
     """
     shared = Counter(path.with_suffix("") for path in files)
     return {path: (path if shared[path.with_suffix("")] > 1 else path.with_suffix("")).as_posix() for path in files}
 
 
 def is_structured(path: Path) -> bool:
-    """Tell whether a file holds pages; any other is one page."""
+    """Report whether a file holds pages; any other is one page."""
     return path.suffix.lower() == ".json"
 
 
@@ -43,7 +43,7 @@ def read(path: Path, document: str) -> list[Page]:
     """Read the pages of a file; one that is absent has none.
 
     Raises:
-        DataError: it is neither a list of pages nor, if it is a text, UTF-8.
+        DataError: it is not a list of pages, or a text that is not UTF-8.
     """
     if not path.is_file():
         return []
@@ -51,7 +51,7 @@ def read(path: Path, document: str) -> list[Page]:
 
 
 def _read_text(path: Path, document: str) -> Page:
-    """Read a text file as one page, without the mark of byte order that some editors begin it with."""
+    """Read a text file as one page, without the byte order mark that some editors write first."""
     try:
         return Page(document, 0, path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -39,7 +39,7 @@ def pages(path: Path) -> int:
 
 
 def refuse(path: Path) -> None:
-    """Raise a DataError as `read_image` does, for what the file's first bytes tell: no image, or too large a one."""
+    """Raise a DataError as `read_image` does where the file's first bytes show that it is no image, or too large."""
     with _opened(path, 0):
         pass
 
@@ -47,7 +47,7 @@ def refuse(path: Path) -> None:
 def read_image(path: Path, index: int = 0) -> Image:
     """Read a page of an image file as (H, W, 3) RGB, upright as the camera was held.
 
-    Grey is spread, transparency laid on white, 16 bits become 8.
+    Grey becomes RGB, transparency white, 16 bits 8.
 
     Raises:
         DataError: the file is no image, is damaged, has more pixels than any page, or has no such page.
@@ -61,7 +61,7 @@ def read_image(path: Path, index: int = 0) -> Image:
 
 @contextmanager
 def _opened(path: Path, index: int) -> Iterator[Any]:
-    """Open a page of an image file; all that goes wrong with it, then or later, is a DataError."""
+    """Open a page of an image file; every fault, then or later, is a DataError."""
     from PIL import Image as Pillow
     from PIL import UnidentifiedImageError
 
@@ -114,7 +114,7 @@ def scaled(image: Image, width: int) -> Image:
 
 
 def bounded(image: Image, most: int) -> Any:
-    """Give a page as a Pillow image of at most `most` pixels, each side at least 28: a vision model's patch."""
+    """Return a page as a Pillow image of at most `most` pixels, each side at least 28: a vision model's patch."""
     from PIL import Image as Pillow
 
     page = Pillow.fromarray(image)

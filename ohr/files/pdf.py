@@ -1,6 +1,6 @@
 """Page images from PDF files."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from ohr.contracts import Image
 from ohr.errors import DataError
-from ohr.files import images
+from ohr.files import MOST_PAGES, images
 from ohr.messages.wording import counted
 
+_BELIEVED = 1_000  # pages: up to here a claimed page that is missing costs only itself
 _TRACE = 0.002  # of a pixel
 
 
@@ -49,7 +50,7 @@ def write(path: Path, pages: Iterable[Image], dpi: int) -> None:
     try:
         for image in pages:
             bitmap = pypdfium2.PdfBitmap.from_pil(Pillow.fromarray(image))
-            # a trace too small: a renderer rounds the page up to whole pixels
+            # a trace too small, since a renderer rounds the page up to whole pixels
             height, width = ((length - _TRACE) * 72 / dpi for length in image.shape[:2])
             page, placed = document.new_page(width, height), pypdfium2.PdfImage.new(document)
             placed.set_bitmap(bitmap)
@@ -63,22 +64,40 @@ def write(path: Path, pages: Iterable[Image], dpi: int) -> None:
         document.close()
 
 
-def text_layer(path: Path) -> list[str]:
-    """Read the text that a PDF carries, page by page; scanned pages have none. Raises DataError as `render` does."""
+def text_layer(path: Path) -> Iterator[str]:
+    """Read the text layer of a PDF, page by page; scanned pages have none. Raises DataError as `render` does."""
     with _opened(path) as document:
-        texts = []
         for page in document:
             layer = page.get_textpage()
-            texts.append(layer.get_text_bounded().replace("\r\n", "\n"))
+            text = layer.get_text_bounded().replace("\r\n", "\n")
             layer.close()
             page.close()
-        return texts
+            yield text
 
 
 def page_count(path: Path) -> int:
-    """Count a PDF's pages; raises DataError as `render` does."""
+    """Count a PDF's pages.
+
+    Raises:
+        DataError: as `render`, or the file claims more pages than it can have: a file of 300 bytes may claim millions.
+    """
     with _opened(path) as document:
-        return len(document)
+        count = len(document)
+        if count > MOST_PAGES:
+            raise DataError(f"{path}: it claims {count:,} pages, and no document has more than {MOST_PAGES:,}")
+        if count > _BELIEVED and not _loads(document, count - 1):
+            raise DataError(f"{path}: it claims {count:,} pages, but the last of them is missing: it is damaged")
+        return count
+
+
+def _loads(document: Any, index: int) -> bool:
+    import pypdfium2
+
+    try:
+        document[index].close()
+    except pypdfium2.PdfiumError:
+        return False
+    return True
 
 
 def _opened(path: Path) -> Any:

@@ -1,6 +1,8 @@
-"""How messages count and list: in one way everywhere."""
+"""How messages count, list and quote: in one way everywhere."""
 
 from collections.abc import Sequence
+from reprlib import Repr
+from typing import Any
 
 _NAMED = 3
 
@@ -20,3 +22,25 @@ def named(names: Sequence[str]) -> str:
     """List the first names, and say how many more there are."""
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def shortened(text: str, most: int = 80) -> str:
+    """Cut a text that is longer than `most` characters, and say how long it was."""
+    return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
+
+
+class _Quote(Repr):
+    """Writes values as Python does, short ones whole and long ones with an ellipsis."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = 80
+        self.maxlist = self.maxtuple = self.maxdict = 8
+
+    def repr_int(self, value: int, level: int) -> str:  # Python refuses to write more than 4,300 digits
+        return super().repr_int(value, level) if abs(value) < 10**100 else f"a number of {value.bit_length():,} bits"
+
+
+def quoted(value: Any) -> str:
+    """Write a value for a message; a long one is cut."""
+    return _Quote().repr(value)

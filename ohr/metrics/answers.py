@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from math import nan
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from ohr.contracts import Metric
-from ohr.text.words import chinese_cutter, normalise, words
+from ohr.text.chinese import chinese_cutter
+from ohr.text.words import normalise, words
 
 CLOSED_ANSWERS = frozenset({"yes", "no", "noanswer"})
 """Normalised answers that must match exactly."""
@@ -23,7 +24,7 @@ def f1(prediction: str, reference: str) -> float:
     Formula: 2 o / (p + r) with p and r tokens on the two sides and o their overlap as multisets. Where one side is
         yes, no or noanswer, 1 if both are the same, else 0.
     Source: OHRBench `f1_score` of `metric/common.py` (from HotpotQA). The clean protocol cuts Chinese runs wherever
-        they stand and counts no white space; the reference, where either side has a Chinese character, counts each
+        they are and counts no white space; the reference, where either side has a Chinese character, counts each
         space of either side as a token.
 
     Edge cases: a reference without a token (`A`, `$`) -> nan (the reference protocol gives 0); a prediction
@@ -59,10 +60,16 @@ def _has_ideograph(text: str) -> bool:
 def em(prediction: str, reference: str) -> float:
     """1 if the two are equal after normalisation, else 0.
 
-    Source: OHRBench `exact_match_score` of `metric/common.py`.
+    Source: OHRBench `exact_match_score` of `metric/common.py`, which gives 1 for two texts without a token (an empty
+    answer and `[***]`).
 
-    Edge cases: two texts of articles and punctuation alone are equal -> 1.
+    Edge cases: a reference without a token -> nan, as for `f1`.
     """
+    return em_published(prediction, reference) if words(reference) else nan
+
+
+def em_published(prediction: str, reference: str) -> float:
+    """`em` as OHRBench's code computes it: two texts of articles and punctuation alone are equal -> 1."""
     return float(normalise(prediction) == normalise(reference))
 
 
@@ -70,7 +77,7 @@ def f1_numeric(prediction: str, reference: str) -> float:
     """`f1` with each number as one token that keeps its sign and decimal point, in [0, 1], higher is better.
 
     The published normalisation makes 3.14 equal 314 and -5 equal 5; here they differ, while 1,234.50 equals 1234.5
-    and 5.0 equals 5. Percent and currency signs are ignored. A hyphen is a sign only where nothing stands before it:
+    and 5.0 equals 5. Percent and currency signs are ignored. A hyphen is a sign only where nothing is before it:
     `10-20` and `FY-21` have none. A number alone in round brackets is negative, as in accounts: (5) is -5.
     Numbers are read in the English way: comma for thousands, point for decimals; digits inside a word (`Q3`) and
     dotted ones (`1.2.3`) stay words; a unit is a token of its own (`5kg` is `5 kg`).
@@ -84,10 +91,11 @@ class F1(Metric):
     """Token F1 after the published normalisation; yes and no must match exactly."""
 
     kind: Literal["f1"] = "f1"
+    packages: ClassVar[tuple[str, ...]] = ("jieba",)
     as_published: Annotated[bool, Field(description="As the benchmark's code has it, accidents included.")] = False
 
     def score(self, prediction: str, reference: str) -> float:
-        """Give `f1`."""
+        """Return `f1`."""
         return f1_published(prediction, reference) if self.as_published else f1(prediction, reference)
 
 
@@ -95,19 +103,21 @@ class Em(Metric):
     """1 where the answer equals the accepted one after the published normalisation."""
 
     kind: Literal["em"] = "em"
+    as_published: Annotated[bool, Field(description="As the benchmark's code has it, accidents included.")] = False
 
     def score(self, prediction: str, reference: str) -> float:
-        """Give `em`."""
-        return em(prediction, reference)
+        """Return `em`."""
+        return em_published(prediction, reference) if self.as_published else em(prediction, reference)
 
 
 class F1Numeric(Metric):
     """Token F1 in which numbers keep their sign and decimal point and are compared as numbers."""
 
     kind: Literal["f1_numeric"] = "f1_numeric"
+    packages: ClassVar[tuple[str, ...]] = ("jieba",)
 
     def score(self, prediction: str, reference: str) -> float:
-        """Give `f1_numeric`."""
+        """Return `f1_numeric`."""
         return f1_numeric(prediction, reference)
 
 

@@ -37,7 +37,7 @@ def area(x: ArrayLike, rho: ArrayLike, low: float, high: float) -> float:
         high: its end, above `low`.
 
     Edge cases: never extrapolates: nan unless the points reach from `low` to `high` and at least 4 of them (at
-    different amounts) lie inside or are the nearest outside.
+    different amounts) are inside or are the nearest outside.
     """
     if not low < high:
         raise ValueError(f"an area needs low < high, not {low} and {high}")

@@ -1,21 +1,25 @@
 """The dose vector: how noisy a knowledge base is, measured against its ground truth without any retriever."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import nan
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ohr.contracts import Page, Question
+from ohr.markup.strip import strip_markup
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.metrics.edit import edit_distance
 from ohr.metrics.lcs import lcs
 from ohr.metrics.ranking import PageId
-from ohr.text.words import HAS_HAN, normalise, strip_markup, words, words_beside_chinese
+from ohr.text.chinese import HAS_HAN
+from ohr.text.words import normalise, words, words_beside_chinese
 
 DAMAGED = 0.95
 """Evidence is damaged when at most this share of its words is left in order (OHRBench, section III.3)."""
 
+Floats = NDArray[np.float64]
 Pages = Mapping[PageId, Page]
 """A knowledge base's or the ground truth's pages by document and index."""
 
@@ -33,8 +37,8 @@ class QuestionDose:
             left by that.
         term_survival: share of the question's different words on the ground truth's pages that are on the knowledge
             base's too; nan where there is none.
-        answer_survival: 1 if an accepted answer that stands on the ground truth's pages also stands on the knowledge
-            base's, 0 if none does; nan where the ground truth has none verbatim, and for yes and no.
+        answer_survival: 1 if an accepted answer that is on the ground truth's pages is also on the knowledge base's, 0
+            if none is; nan where the ground truth has none verbatim, and for yes and no.
     """
 
     question_id: str
@@ -100,7 +104,7 @@ def own_text(question: Question, pages: Pages) -> str:
 
 
 def own_passages(question: Question, pages: Pages) -> list[str]:
-    """Give the texts of the question's own pages in ascending order, as a generator reads them.
+    """Return the texts of the question's own pages in ascending order, as a generator reads them.
 
     Edge cases: a missing or failed page is left out; an empty one is an empty text.
     """
@@ -135,7 +139,7 @@ def question_dose(
         question_id=question.id,
         damaged=_damaged(lcs_kb),
         lcs_kb=lcs_kb,
-        lcs_gt=lcs(clean, evidence, segment_chinese) if not bare else nan,
+        lcs_gt=nan if bare else lcs_kb if clean == noisy else lcs(clean, evidence, segment_chinese),
         damaged_content=_damaged(lcs(strip_markup(noisy), strip_markup(evidence), segment_chinese)),
         term_survival=_term_survival(question.text, clean, noisy),
         answer_survival=_answer_survival(question.answers, clean, noisy),
@@ -143,13 +147,15 @@ def question_dose(
 
 
 def undefined_dose(question: Question) -> QuestionDose:
-    """Give the dose of a question for which nothing defines it."""
+    """Return the dose of a question for which nothing defines it."""
     return QuestionDose(question.id, None, nan, nan, None, nan, nan)
 
 
 def page_dose(truth: Page, kb: Page | None) -> PageDose:
     """Measure the distance of one page from its ground truth; a missing or failed page is empty text."""
     text = kb.text if kb is not None and kb.error is None else ""
+    if text == truth.text:
+        return PageDose(truth.document, truth.index, 0.0, 0.0, False)
     content = edit_distance(strip_markup(text), strip_markup(truth.text))
     empty = bool(truth.text.strip()) and not text.strip()
     return PageDose(truth.document, truth.index, edit_distance(text, truth.text), content, empty)
@@ -158,34 +164,59 @@ def page_dose(truth: Page, kb: Page | None) -> PageDose:
 def dose(questions: Sequence[QuestionDose], pages: Sequence[PageDose]) -> Dose:
     """Aggregate over any set of questions (all, or one evidence source's) and of pages (all, or theirs).
 
-    Edge cases: excluded questions are in no mean; empty sequences give nan.
+    Edge cases: as `aggregated`.
     """
-    counted = [question for question in questions if question.damaged is not None]
-    lcs_kb = np.array([question.lcs_kb for question in counted], dtype=float)
-    lcs_gt = np.array([question.lcs_gt for question in counted], dtype=float)
-    held = float(lcs_gt.sum())
-    return Dose(
-        r_noise=_mean(lcs_kb <= DAMAGED),
-        r_noise_clean=_mean((lcs_kb <= DAMAGED)[lcs_gt > DAMAGED]),
-        r_content=_mean([q.damaged_content for q in counted if q.damaged_content is not None]),
-        evidence_loss=1 - float(np.minimum(lcs_kb, lcs_gt).sum()) / held if held > 0 else nan,
-        term_survival=_mean([question.term_survival for question in counted]),
-        answer_survival=_mean([question.answer_survival for question in counted]),
-        edit_distance=_mean([page.edit_distance for page in pages]),
-        edit_distance_content=_mean([page.edit_distance_content for page in pages]),
-        empty_pages=_mean([page.empty for page in pages]),
-        questions=len(counted),
-        excluded=len(questions) - len(counted),
+    return aggregated(
+        {name: _column(questions, name) for name in QUESTION_PARTS}, {name: _column(pages, name) for name in PAGE_PARTS}
     )
+
+
+QUESTION_PARTS = ("damaged", "damaged_content", "lcs_kb", "lcs_gt", "term_survival", "answer_survival")
+PAGE_PARTS = ("edit_distance", "edit_distance_content", "empty")
+"""What `aggregated` needs to know of each question and of each page."""
+
+
+def aggregated(questions: Mapping[str, Floats], pages: Mapping[str, Floats]) -> Dose:
+    """Aggregate columns: QUESTION_PARTS with one value per question, PAGE_PARTS with one per page; nan is undefined.
+
+    Edge cases: questions without a value of `damaged` are excluded from every mean; empty columns give nan.
+    """
+    counted = ~np.isnan(questions["damaged"])
+    found = {name: column[counted] for name, column in questions.items()}
+    intact = found["lcs_gt"] > DAMAGED
+    held = float(found["lcs_gt"].sum())
+    return Dose(
+        r_noise=_mean(found["damaged"]),
+        r_noise_clean=_mean(found["damaged"][intact]),
+        r_content=_mean(found["damaged_content"]),
+        evidence_loss=1 - float(np.minimum(found["lcs_kb"], found["lcs_gt"]).sum()) / held if held > 0 else nan,
+        term_survival=_mean(found["term_survival"]),
+        answer_survival=_mean(found["answer_survival"]),
+        edit_distance=_mean(pages["edit_distance"]),
+        edit_distance_content=_mean(pages["edit_distance_content"]),
+        empty_pages=_mean(pages["empty"]),
+        questions=int(counted.sum()),
+        excluded=int((~counted).sum()),
+    )
+
+
+def mean_dose(draws: Sequence[Dose]) -> Dose:
+    """Average the doses of the draws of one level, each part over the draws that define it."""
+    parts = {part.name: _mean(np.array([getattr(draw, part.name) for draw in draws], float)) for part in fields(Dose)}
+    return Dose(**parts | {"questions": draws[0].questions, "excluded": draws[0].excluded})  # type: ignore[arg-type] # counts
+
+
+def _column(values: Sequence[QuestionDose] | Sequence[PageDose], name: str) -> Floats:
+    found = (getattr(value, name) for value in values)
+    return np.array([nan if value is None else value for value in found], dtype=float)
 
 
 def _damaged(share: float) -> bool | None:
     return None if np.isnan(share) else share <= DAMAGED
 
 
-def _mean(values: Sequence[float] | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
-    defined = np.asarray(values, dtype=float)
-    defined = defined[~np.isnan(defined)]
+def _mean(values: Floats) -> float:
+    defined = values[~np.isnan(values)]
     return float(defined.mean()) if defined.size else nan
 
 
@@ -196,11 +227,11 @@ def _term_survival(query: str, clean: str, noisy: str) -> float:
 
 
 def _answer_survival(answers: Sequence[str], clean: str, noisy: str) -> float:
-    standing = [answer for answer in answers if _stands(answer, clean)]
-    return float(any(_stands(answer, noisy) for answer in standing)) if standing else nan
+    present = [answer for answer in answers if _is_in(answer, clean)]
+    return float(any(_is_in(answer, noisy) for answer in present)) if present else nan
 
 
-def _stands(answer: str, text: str) -> bool:
+def _is_in(answer: str, text: str) -> bool:
     wanted, held = normalise(answer), " ".join(words(text, segment_chinese=False))
     if not wanted or wanted in CLOSED_ANSWERS:
         return False

@@ -11,12 +11,14 @@ def edit_distance(prediction: str, reference: str) -> float:
     """Levenshtein distance over the length of the longer text, in [0, 1], lower is better.
 
     Characters are compared as they are: notation, case and white space count. For the content alone, pass both texts
-    through `ohr.text.words.strip_markup` first.
+    through `ohr.markup.strip.strip_markup` first.
     Source: OHRBench (arXiv:2412.02592), Table 2 (mean over pages); OmniDocBench for the division by the longer text.
 
     Edge cases: two empty texts -> 0; one empty text -> 1.
     """
-    return Levenshtein.normalized_distance(prediction, reference)
+    # The result is exact with and without a hint. That it is near 0.1 halves the time for most pages of engines, and
+    # doubles it for texts without likeness, which matters where they are long.
+    return Levenshtein.normalized_distance(prediction, reference, score_hint=0.1 if len(reference) < 20_000 else None)
 
 
 class EditDistance(Metric):
@@ -25,5 +27,5 @@ class EditDistance(Metric):
     kind: Literal["edit_distance"] = "edit_distance"
 
     def score(self, prediction: str, reference: str) -> float:
-        """Give `edit_distance`."""
+        """Return `edit_distance`."""
         return edit_distance(prediction, reference)

@@ -1,26 +1,23 @@
 """Floors: what a text or an answer scores that knows nothing of the question."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from math import nan
 
 import numpy as np
 
-from ohr.contracts import Metric, Page, Question
+from ohr.contracts import Page, Question
 from ohr.metrics.dose import evidence_text
 from ohr.metrics.lcs import lcs_of_words
+from ohr.text.chinese import HAS_HAN
 from ohr.text.words import words
 
-CONSTANTS = ("yes", "no")
-
-
-@dataclass(frozen=True, slots=True)
-class Floor:
-    """The floor of each question, in their order, and what it is made of (a constant, closed book, ...)."""
-
-    name: str
-    scores: tuple[float, ...]
+FLOORS = ("closed_book", "shuffled_context")
+CEILINGS = ("evidence_only",)  # the other ceilings are cells: generation and overall on a clean knowledge base
+"""Conditions under which a generator is asked, beside the knowledge bases."""
+CONSTANT = "constant"
+"""The third floor of answers, which needs no generator."""
+CONSTANTS = (("yes", "是"), ("no", "否"))
 
 
 class OtherPages:
@@ -76,34 +73,19 @@ def read_floor(
     return lcs_of_words(found, words(evidence_text(question), segment_chinese))
 
 
-def best_floor(candidates: Mapping[str, Sequence[float]]) -> Floor:
-    """Choose the floor with the best mean over all questions, undefined scores left out; the first of equals.
+def constant_answers(questions: Sequence[Question], score: Callable[[str, Question], float]) -> list[str]:
+    """Return the constant answer, yes or no, that does best over all questions, in each question's language.
 
-    One choice for all questions: the best for each question would fit noise and lie above what anyone could score.
-
-    Args:
-        candidates: name (`yes`, `closed_book`, `shuffled_context`, ...) to the scores of the questions, in one order.
-    """
-    means = {name: _mean(scores) for name, scores in candidates.items()}
-    name = max(means, key=means.__getitem__)
-    return Floor(name, tuple(candidates[name]))
-
-
-def constant_answer_floor(questions: Sequence[Question], metric: Metric) -> Floor:
-    """Score the constant answer, yes or no, that does best over all questions.
+    One choice for all questions: the best for each question would fit noise and be above what anyone could score.
 
     Args:
-        questions: each one's score is the best over its accepted answers, undefined ones left out.
-        metric: an answer score.
+        questions: to be answered.
+        score: of an answer to a question; nan where it is undefined, which counts for neither answer.
 
-    Edge cases: a question for which no accepted answer defines a score -> nan.
+    Edge cases: `yes` where both do equally well, or where no score is defined.
     """
-    return best_floor({text: [_answer_score(metric, text, question) for question in questions] for text in CONSTANTS})
-
-
-def _answer_score(metric: Metric, text: str, question: Question) -> float:
-    scores = [score for answer in question.answers if not np.isnan(score := metric.score(text, answer))]
-    return max(scores, default=nan)
+    choices = [[chinese if HAS_HAN.search(q.text) else english for q in questions] for english, chinese in CONSTANTS]
+    return max(choices, key=lambda words: _mean([score(word, q) for word, q in zip(words, questions, strict=True)]))
 
 
 def _mean(scores: Sequence[float]) -> float:

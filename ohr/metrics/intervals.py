@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan, sqrt
+from functools import cached_property
+from math import nan
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,7 @@ FEW = 10
 """With fewer documents than this an interval is marked."""
 
 SCORES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)
-"""Where a score, and a difference of two, can lie."""
+"""Where a score, and a difference of two, can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Estimate:
     """A mean over questions with its interval.
 
     Args:
-        low: lower end of the interval, cut where no mean can lie; nan, like `high`, `se` and `df`, where there is none.
+        low: lower end of the interval, cut where no mean can be; nan, like `high`, `se` and `df`, where there is none.
         n: questions in the mean.
         failed: how many of them failed and are in it as 0.
         documents: G, documents that these questions are about.
@@ -60,7 +62,7 @@ def clustered_mean(
     `strata`, the domains are fixed: each domain's mean gets its own jackknife variance v, the variance of the mean is
     the sum of w^2 v with w the domain's share of the questions, and the degrees of freedom are Satterthwaite's. A
     single document says nothing of its domain's variance: such domains are taken together as one (a lone one joins
-    the domain with the fewest documents). The interval is cut to where a mean can lie: no true mean is outside, so the
+    the domain with the fewest documents). The interval is cut to where a mean can be: no true mean is outside, so the
     cut one covers it just as often; `se` and `df` give the whole one.
     Source: Efron & Stein, Annals of Statistics 9(3), 1981; Carter, Schnepel & Steigerwald, Review of Economics and
     Statistics 99(4), 2017, for G*; Satterthwaite, Biometrics Bulletin 2(6), 1946.
@@ -71,27 +73,128 @@ def clustered_mean(
         failed: how many of the values are failed items, to be shown beside the mean.
         strata: (n,) each question's domain; all questions of a document have the same.
         level: of the interval.
-        within: where values can lie; one that lies beyond (the published code gives -1) moves that end to itself.
+        within: where values can be; one beyond (the published code gives -1) moves that end to itself.
 
     Edge cases: no value -> nan; fewer than 5 documents -> no interval, noted; 5 to 9 -> noted.
     """
-    scores = np.asarray(values, dtype=float)
-    kept = ~np.isnan(scores)
-    undefined = int(scores.size - kept.sum())
-    scores = scores[kept]
-    if not scores.size:
-        return Estimate(nan, nan, nan, nan, 0, failed, 0, 0.0, nan, "points only", undefined)
-    groups = np.zeros(kept.size) if strata is None else np.asarray(strata)
-    sums, counts, domains = _by_document(scores, np.asarray(documents)[kept], groups[kept])
-    mean, size, effective = float(scores.mean()), len(counts), _effective(counts)
+    table = np.asarray(values, dtype=float)[None, :]
+    (estimate,) = clustered_means(table, Clusters.of(documents, strata), [failed], level, [within])
+    return estimate
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Which questions share a document, and which documents a stratum.
+
+    Args:
+        documents: (n,) code of each question's document, from 0.
+        strata: (documents,) code of each document's stratum.
+    """
+
+    documents: NDArray[np.intp]
+    strata: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, documents: Sequence[str] | NDArray[Any], strata: Sequence[str] | NDArray[Any] | None = None) -> Self:
+        """Number documents and strata; without strata all documents are in one."""
+        _, first, code = np.unique(np.asarray(documents), return_index=True, return_inverse=True)
+        if strata is None or not code.size:
+            return cls(code.astype(np.intp), np.zeros(len(first), np.intp))
+        return cls(code.astype(np.intp), np.unique(np.asarray(strata)[first], return_inverse=True)[1].astype(np.intp))
+
+    def among(self, kept: NDArray[np.intp]) -> "Clusters":
+        """Number the documents and strata of some of the questions, by their places."""
+        return Clusters.of(self.documents[kept], self.strata[self.documents[kept]])
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Questions of each document."""
+        return np.bincount(self.documents, minlength=len(self.strata)).astype(float)
+
+    @cached_property
+    def members(self) -> list[NDArray[np.intp]]:
+        """The documents of each stratum; strata of one document are joined."""
+        domains = _joined(self.strata)
+        return [np.flatnonzero(domains == domain) for domain in np.unique(domains)]
+
+    @cached_property
+    def effective(self) -> float:
+        """Documents of one size that these are worth."""
+        return _effective(self.counts)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """(domains,) each one's share of the questions."""
+        shares: Floats = np.array([self.counts[member].sum() for member in self.members]) / self.counts.sum()
+        return shares
+
+    @cached_property
+    def freedom(self) -> Floats:
+        """(domains,) degrees of freedom of each one's variance."""
+        return np.array([_effective(self.counts[member]) - 1 for member in self.members])
+
+    def sums(self, values: Floats) -> Floats:
+        """Add up a (columns, n) table by document: (columns, documents)."""
+        return np.stack([np.bincount(self.documents, row, len(self.strata)).astype(float) for row in values])
+
+
+def clustered_means(
+    values: Floats,
+    clusters: Clusters,
+    failed: Sequence[int],
+    level: float = 0.95,
+    within: Sequence[tuple[float, float]] | None = None,
+) -> list[Estimate]:
+    """`clustered_mean` of several scores of the same questions, at the cost of hardly more than one.
+
+    Args:
+        values: (scores, n).
+        clusters: of the n questions.
+        failed: (scores,) as in `clustered_mean`, as are the others.
+        level: of the intervals.
+        within: (scores,) where the values of each can be; by default SCORES.
+    """
+    ends = np.array(within or [SCORES] * len(values), dtype=float)
+    undefined = np.isnan(values)
+    found: dict[int, Estimate] = {}
+    # scores that are undefined for the same questions make one table
+    patterns = undefined[:1] if (undefined == undefined[:1]).all() else np.unique(undefined, axis=0)
+    for pattern in patterns:
+        alike = np.flatnonzero((undefined == pattern).all(axis=1)).tolist()
+        table, mine = values[alike], clusters
+        if pattern.any():
+            kept = np.flatnonzero(~pattern)
+            table = np.take(table, kept, axis=1)
+            mine = clusters.among(kept)
+        made = _table(table, mine, [failed[place] for place in alike], int(pattern.sum()), level, ends[alike])
+        found |= dict(zip(alike, made, strict=True))
+    return [found[place] for place in range(len(values))]
+
+
+def _table(
+    scores: Floats, clusters: Clusters, failed: Sequence[int], undefined: int, level: float, ends: Floats
+) -> list[Estimate]:
+    """Estimate scores that are all defined."""
+    if not scores.shape[1]:
+        return [Estimate(nan, nan, nan, nan, 0, count, 0, 0.0, nan, "points only", undefined) for count in failed]
+    size, effective, n = len(clusters.counts), clusters.effective, scores.shape[1]
+    means = scores.mean(axis=1)
     if size < NO_INTERVAL:
-        return Estimate(mean, nan, nan, nan, scores.size, failed, size, effective, nan, "points only", undefined)
-    se, df = _error(sums, counts, domains)
+        return [
+            Estimate(float(mean), nan, nan, nan, n, count, size, effective, nan, "points only", undefined)
+            for mean, count in zip(means, failed, strict=True)
+        ]
+    se, df = _error(clusters.sums(scores), clusters)
     reach = _t(0.5 + level / 2, df) * se
-    low = max(mean - reach, min(within[0], float(scores.min())))
-    high = min(mean + reach, max(within[1], float(scores.max())))
+    low = np.maximum(means - reach, np.minimum(ends[:, 0], scores.min(axis=1)))
+    high = np.minimum(means + reach, np.maximum(ends[:, 1], scores.max(axis=1)))
     note = "few documents" if size < FEW else ""
-    return Estimate(mean, low, high, se, scores.size, failed, size, effective, df, note, undefined)
+    return [
+        Estimate(
+            float(mean), float(down), float(up), float(error), n, count, size, effective, float(t), note, undefined
+        )
+        for mean, down, up, error, t, count in zip(means, low, high, se, df, failed, strict=True)
+    ]
 
 
 def paired_difference(
@@ -124,27 +227,18 @@ def minimum_detectable_effect(se: float, df: float, power: float = 0.8, level: f
 
     Edge cases: nan where there is no standard error.
     """
-    return (_t(0.5 + level / 2, df) + _t(power, df)) * se
+    return float((_t(0.5 + level / 2, df) + _t(power, df)) * se)
 
 
 def equivalent(estimate: Estimate, margin: float, alpha: float = 0.05) -> bool:
-    """Tell whether a difference is shown to lie within -margin and margin, by two one-sided t tests.
+    """Report whether a difference is shown to be within -margin and margin, by two one-sided t tests.
 
-    The same as asking whether the interval of level 1 - 2 alpha lies inside the margins.
+    The same as asking whether the interval of level 1 - 2 alpha is inside the margins.
     Source: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987.
 
     Edge cases: False where there is no interval: nothing was shown.
     """
-    return abs(estimate.mean) + _t(1 - alpha, estimate.df) * estimate.se < margin
-
-
-def _by_document(
-    scores: Floats, documents: NDArray[np.str_], strata: NDArray[np.generic]
-) -> tuple[Floats, Floats, NDArray[np.intp]]:
-    _, first, code = np.unique(documents, return_index=True, return_inverse=True)
-    domains = np.unique(strata[first], return_inverse=True)[1].astype(np.intp)
-    sums = np.bincount(code, weights=scores).astype(float)
-    return sums, np.bincount(code).astype(float), _joined(domains)
+    return bool(abs(estimate.mean) + _t(1 - alpha, estimate.df) * estimate.se < margin)
 
 
 def _joined(domains: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -156,28 +250,27 @@ def _joined(domains: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.where(single[domains], home, domains)
 
 
-def _error(sums: Floats, counts: Floats, domains: NDArray[np.intp]) -> tuple[float, float]:
-    members = [domains == domain for domain in np.unique(domains)]
-    weights = np.array([counts[member].sum() for member in members]) / counts.sum()
-    parts = weights**2 * np.array([_jackknife(sums[member], counts[member]) for member in members])
-    freedom = np.array([_effective(counts[member]) - 1 for member in members])
-    variance = float(parts.sum())
-    if variance == 0:
-        return 0.0, float(freedom.sum())
-    shares = parts / variance  # before squaring: the square of a tiny variance would be 0
-    return sqrt(variance), 1 / float((shares**2 / freedom).sum())
+def _error(sums: Floats, clusters: Clusters) -> tuple[Floats, Floats]:
+    """Return standard errors and degrees of freedom, (scores,) each, of means with these (scores, documents) sums."""
+    parts = np.stack([_jackknife(sums[:, member], clusters.counts[member]) for member in clusters.members])
+    parts = clusters.weights[:, None] ** 2 * parts
+    variance, freedom = parts.sum(axis=0), clusters.freedom
+    still = variance == 0
+    shares = parts / np.where(still, 1, variance)  # before squaring: the square of a tiny variance would be 0
+    precision = np.where(still, 1, (shares**2 / freedom[:, None]).sum(axis=0))
+    return np.sqrt(variance), np.where(still, freedom.sum(), 1 / precision)
 
 
-def _jackknife(sums: Floats, counts: Floats) -> float:
-    without = (sums.sum() - sums) / (counts.sum() - counts)
-    return float((len(sums) - 1) * without.var())
+def _jackknife(sums: Floats, counts: Floats) -> Floats:
+    without = (sums.sum(axis=1, keepdims=True) - sums) / (counts.sum() - counts)
+    return np.asarray((sums.shape[1] - 1) * without.var(axis=1))
 
 
 def _effective(counts: Floats) -> float:
     return float(counts.sum() ** 2 / (counts**2).sum())
 
 
-def _t(probability: float, df: float) -> float:
+def _t(probability: float, df: Any) -> Any:
     from scipy.special import stdtrit
 
-    return float(stdtrit(df, probability))
+    return stdtrit(df, probability)

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from itertools import chain
 from math import isnan, nan
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 from rapidfuzz.distance import LCSseq
 
 from ohr.contracts import Edit, Metric
+from ohr.markup.strip import strip_markup
 from ohr.text.edits import undo
-from ohr.text.words import strip_markup, words
+from ohr.text.words import words
 
 
 def lcs(retrieved: str, evidence: str, segment_chinese: bool = True) -> float:
@@ -32,20 +33,20 @@ def lcs(retrieved: str, evidence: str, segment_chinese: bool = True) -> float:
 
 
 def lcs_of_passages(passages: Sequence[str], evidence: str, segment_chinese: bool = True) -> float:
-    """Give `lcs` of passages joined with a blank line; a passage that many questions find is cut into words once."""
+    """Return `lcs` of passages joined with a blank line; a passage that many questions find is cut into words once."""
     found = list(chain.from_iterable(words(passage, segment_chinese) for passage in passages))
     return lcs_of_words(found, words(evidence, segment_chinese))
 
 
 def lcs_of_words(retrieved: Sequence[str], evidence: Sequence[str]) -> float:
-    """Give `lcs` of texts that are cut into words already."""
+    """Return `lcs` of texts that are cut into words already."""
     return LCSseq.similarity(retrieved, evidence) / len(evidence) if evidence else nan
 
 
 def lcs_without_formatting(
     retrieved: str, evidence: str, edits: Sequence[Edit] | None = None, start: int = 0, segment_chinese: bool = True
 ) -> float:
-    r"""Give `lcs` of what formatting leaves alone: the words, whatever notation stands around them.
+    r"""Return `lcs` of what formatting leaves alone: the words, whatever notation is around them.
 
     `lcs` counts a word as lost when a command is glued to it: `\textbf{rent` normalises to `textbfrent`. Here the
     formatting is taken back first: with the ledger of the noise that made it, exactly; without one (an OCR engine's
@@ -70,16 +71,17 @@ class Lcs(Metric):
     """Share of the evidence's words that the text still has, in order; the published retrieval score."""
 
     kind: Literal["lcs"] = "lcs"
+    packages: ClassVar[tuple[str, ...]] = ("jieba",)
     segment_chinese: Annotated[bool, Field(description="Cut Chinese runs into words; the reference does not.")] = True
     wordless: Annotated[
         float | None, Field(description="Score where the evidence has no word; the reference gives 0.5. Undefined.")
     ] = None
 
     def score(self, prediction: str, reference: str) -> float:
-        """Give `lcs` of a retrieved text against the evidence."""
+        """Return `lcs` of a retrieved text against the evidence."""
         return self.score_passages([prediction], reference)
 
     def score_passages(self, passages: Sequence[str], reference: str) -> float:
-        """Give `lcs_of_passages`."""
+        """Return `lcs_of_passages`."""
         found = lcs_of_passages(passages, reference, self.segment_chinese)
         return found if self.wordless is None or not isnan(found) else self.wordless

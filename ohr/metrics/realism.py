@@ -12,7 +12,8 @@ import numpy as np
 from ohr.contracts import SOURCES, Page
 from ohr.metrics.blocks import block_errors
 from ohr.metrics.commands import formatting_commands, redundant_commands
-from ohr.metrics.dose import Dose, PageDose, QuestionDose, dose, page_dose
+from ohr.metrics.dose import PAGE_PARTS, Dose, Floats, PageDose, QuestionDose, dose, page_dose
+from ohr.text.words import words
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 10
@@ -62,6 +63,7 @@ class SeenPage:
 
     Args:
         blocks: matching blocks and their errors, as `ohr.metrics.blocks.block_errors` counts them.
+        words: words of the ground truth's page, Chinese ones too.
     """
 
     dose: PageDose
@@ -70,15 +72,17 @@ class SeenPage:
     redundant: int
     edits: Mapping[str, int]
     blocks: Mapping[str, int] = field(default_factory=dict)
+    words: int = 0
 
 
 def see(truth: Page, kb: Page | None, sources: Iterable[str], edits: Mapping[str, int]) -> SeenPage:
     """Look at one page; a missing or failed one is empty text."""
     text = kb.text if kb is not None and kb.error is None else ""
     commands = formatting_commands(text)
-    redundant = redundant_commands(commands, formatting_commands(truth.text))
+    redundant = redundant_commands(commands, formatting_commands(truth.text)) if text != truth.text else 0
     blocks = block_errors(text, truth.text)
-    return SeenPage(page_dose(truth, kb), frozenset(sources), commands, redundant, edits, blocks)
+    length = len(words(truth.text))
+    return SeenPage(page_dose(truth, kb), frozenset(sources), commands, redundant, edits, blocks, length)
 
 
 def gather(kb: str, questions: Sequence[tuple[str, QuestionDose]], pages: Sequence[SeenPage]) -> Stats:
@@ -88,25 +92,46 @@ def gather(kb: str, questions: Sequence[tuple[str, QuestionDose]], pages: Sequen
         mine = [question for about, question in questions if about == source]
         if mine:
             doses[source] = dose(mine, [page.dose for page in pages if source in page.sources])
+    columns = {name: np.array([getattr(page.dose, name) for page in pages], dtype=float) for name in PAGE_PARTS}
     commands: Counter[str] = sum((Counter(page.commands) for page in pages), Counter())
     edits: Counter[str] = sum((Counter(page.edits) for page in pages), Counter())
-    count = max(len(pages), 1)
+    return stats(kb, doses, columns, commands, sum(page.redundant for page in pages), edits)
+
+
+def stats(
+    kb: str,
+    doses: Mapping[str, Dose],
+    pages: Mapping[str, Floats],
+    commands: Mapping[str, int],
+    redundant: int,
+    edits: Mapping[str, int],
+) -> Stats:
+    """Put together what was counted of a level.
+
+    Args:
+        kb: its name.
+        doses: by evidence source, `all` first.
+        pages: the columns PAGE_PARTS, one value per page.
+        commands: formatting commands of all pages, by kind.
+        redundant: those beyond the ground truth's, on all pages.
+        edits: of text noise on all pages, by rule.
+    """
+    count = len(pages["edit_distance"])
     return Stats(
         kb,
-        len(pages),
+        count,
         doses,
-        _distances([page.dose.edit_distance for page in pages]),
-        _distances([page.dose.edit_distance_content for page in pages]),
-        {kind: commands[kind] / count for kind in sorted(commands)},
-        sum(page.redundant for page in pages) / count,
-        {rule: edits[rule] / count for rule in sorted(edits)},
+        _distances(pages["edit_distance"]),
+        _distances(pages["edit_distance_content"]),
+        {kind: commands[kind] / max(count, 1) for kind in sorted(commands) if commands[kind]},
+        redundant / max(count, 1),
+        {rule: edits[rule] / max(count, 1) for rule in sorted(edits) if edits[rule]},
     )
 
 
-def _distances(values: Sequence[float]) -> Distances:
-    if not values:
+def _distances(found: Floats) -> Distances:
+    if not found.size:
         return Distances(float("nan"), (float("nan"),) * len(QUANTILES), (0.0,) * BINS)
-    found = np.asarray(values, dtype=float)
     counts, _ = np.histogram(found, bins=BINS, range=(0.0, 1.0))
     return Distances(
         float(found.mean()), tuple(map(float, np.quantile(found, QUANTILES))), tuple(map(float, counts / len(found)))

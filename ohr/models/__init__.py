@@ -1,1 +1,1 @@
-"""Models: where they are, and whether they can be loaded."""
+"""Models that stages load: where they are, whether they can be loaded, and how long they stay in memory."""

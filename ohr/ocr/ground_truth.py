@@ -13,5 +13,5 @@ class GroundTruth(OcrBackend):
     reads_images: ClassVar[bool] = False
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:
-        """Refuse every image: there is nothing to read it with."""
+        """Refuse every image: this backend reads none."""
         return [Recognition("", "ground_truth reads no images") for _ in images]

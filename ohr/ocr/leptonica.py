@@ -1,7 +1,7 @@
 """The messages of Leptonica, Tesseract's image library: kept for the case of an error, not written to the terminal.
 
-It reports what Tesseract then gets over, as "Error in boxClipToRectangle: box outside rectangle" where the search for
-lines looks beside the page (https://github.com/tesseract-ocr/tesseract/issues/427).
+It reports faults from which Tesseract recovers, such as "Error in boxClipToRectangle: box outside rectangle" where the
+search for lines looks beside the page (https://github.com/tesseract-ocr/tesseract/issues/427).
 """
 
 import ctypes
@@ -9,11 +9,11 @@ import sys
 from collections import deque
 from functools import lru_cache
 
-_said: deque[str] = deque(maxlen=3)
+_kept: deque[str] = deque(maxlen=3)
 
 
 def _keep(message: bytes) -> None:
-    _said.append(message.decode(errors="replace").strip())
+    _kept.append(message.decode(errors="replace").strip())
 
 
 _handler = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(_keep)
@@ -21,7 +21,7 @@ _handler = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(_keep)
 
 @lru_cache(maxsize=1)
 def keep_messages() -> bool:
-    """Keep messages from now on; where Leptonica is built in so that it cannot be reached, they go to the terminal."""
+    """Keep messages from now on; a Leptonica that is linked in so that it cannot be reached writes them to stderr."""
     module = sys.modules.get("tesserocr.tesserocr") or sys.modules["tesserocr"]
     try:
         # a name that the extension module does not have is looked up in the libraries that it brought along
@@ -32,7 +32,7 @@ def keep_messages() -> bool:
 
 
 def messages() -> str:
-    """Give the last messages since they were asked for, as one line, and forget them."""
-    told = "; ".join(_said)
-    _said.clear()
-    return told
+    """Return the last messages since the last call, as one line, and forget them."""
+    joined = "; ".join(_kept)
+    _kept.clear()
+    return joined

@@ -1,4 +1,4 @@
-"""OCR results that somebody already has, as a folder in OHRBench's layout."""
+"""OCR results that exist already, as a folder in OHRBench's layout."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -8,7 +8,8 @@ from pydantic import Field
 
 from ohr.contracts import Document, Image, OcrBackend, Page, Recognition
 from ohr.errors import PluginError
-from ohr.files.ohrbench_json import by_form, document_files, other_form, read_document
+from ohr.files.names import UNWRITABLE, by_form, other_form
+from ohr.files.ohrbench_json import document_files, read_document, unwritable_files
 from ohr.keys import folder_digest
 from ohr.messages.faults import Fault, sentences
 
@@ -18,8 +19,8 @@ _ABSENT = "not among the precomputed results"
 class Precomputed(OcrBackend):
     """Takes each page's text from `<root>/<domain>/<document>.json`; a page that is not there is missing.
 
-    A damaged file costs its own pages only: each carries an error, is scored 0 and is counted. A file whose name
-    differs from the document's in its Unicode form only is taken, and told.
+    A damaged file costs its own pages only: each carries an error, scores 0 and is counted. A file whose name differs
+    from the document's only in its Unicode form is read, and a note says so.
     """
 
     kind: Literal["precomputed"] = "precomputed"
@@ -28,7 +29,7 @@ class Precomputed(OcrBackend):
     root: Annotated[Path, Field(description="Folder with one folder per domain.")]
 
     def check(self) -> None:
-        """Refuse a folder that is not there."""
+        """Refuse a folder that does not exist or holds no results."""
         if not self.root.is_dir():
             raise PluginError(f"ocr precomputed: no such folder: {self.root}")
         if not any(self.root.rglob("*.json")):
@@ -39,7 +40,7 @@ class Precomputed(OcrBackend):
         return {"kind": self.kind, "content": folder_digest(self.root)}
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:
-        """Refuse every image: the results are already there."""
+        """Refuse every image: the results exist already."""
         return [Recognition("", "precomputed reads no images") for _ in images]
 
     def recorded(self, document: Document) -> Sequence[Page]:
@@ -53,7 +54,7 @@ class Precomputed(OcrBackend):
         return [found.get(index, Page(document.name, index, "", absent)) for index in range(document.pages)]
 
     def notes(self, documents: Sequence[Document]) -> Sequence[str]:
-        """Count and name the domains, documents and pages that the folder lacks, and what is wrong with its files."""
+        """Count and name the domains, documents and pages that the folder lacks, and the faults of its files."""
         return sentences(self._faults(documents)) if self.root.is_dir() else ()
 
     def _faults(self, documents: Sequence[Document]) -> Iterator[Fault]:
@@ -63,6 +64,8 @@ class Precomputed(OcrBackend):
         missing = f"missing from {base}, so that all questions on it score 0 there"
         for domain in sorted(absent):
             yield Fault("domain", missing, domain)
+        for name in unwritable_files(self.root):
+            yield Fault("file", f"whose {UNWRITABLE}, left out", name)
         for document in documents:
             path = None if document.domain in absent else self._file(document)
             if path is None:

@@ -1,28 +1,31 @@
 """PP-OCR (Chinese and English) through rapidocr and onnxruntime; the models come with the package."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Image, OcrBackend, Recognition, execution
+from ohr.contracts import Image, OcrBackend, Recognition, Resources, execution
+from ohr.models.resident import resident
 from ohr.ocr.reading_order import Line, in_reading_order
 
 _LANGUAGES = ("en", "zh")
-_MOST_STRETCHED = 4  # the engine enlarges an image until its short side has 736 pixels, however long the other gets
+_LONGEST_STRIP = (
+    4  # sides: the engine enlarges an image until its short side has 736 pixels, however long the other gets
+)
 
 
 class RapidOcr(OcrBackend):
     """Reads pages with PP-OCR (Du et al., arXiv:2009.09941): line boxes, then the text of each line.
 
-    The engine gives lines, not an order: lines are read in columns that are found by gaps, top to bottom.
+    The engine returns lines without an order: they are sorted into columns, which white gaps separate, top to bottom.
     """
 
     kind: Literal["rapidocr"] = "rapidocr"
     extra: ClassVar[str | None] = "ocr"
+    packages: ClassVar[tuple[str, ...]] = ("rapidocr", "onnxruntime", "opencv-python", "opencv-python-headless")
     min_confidence: Annotated[float, Field(ge=0, le=1, description="Lines below this score are dropped.")] = 0.5
     threads: Annotated[int, execution("Threads of one engine.", ge=1)] = 1
 
@@ -31,18 +34,21 @@ class RapidOcr(OcrBackend):
         extras.require("rapidocr", "ocr")
         extras.require("onnxruntime", "ocr")
 
+    def resources(self) -> Resources:
+        """Return what the engine occupies."""
+        return Resources(cpus=self.threads)
+
     def reads(self, language: str) -> bool:
-        """Tell whether PP-OCR's packaged model reads `language`."""
+        """Report whether PP-OCR's packaged model reads `language`."""
         return language in _LANGUAGES
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:
         """Read each image."""
-        engine = _engine(self.threads)
+        engine = resident(("rapidocr", self.threads), lambda: _started(self.threads))
         return [_read(engine, image, self.min_confidence) for image in images]
 
 
-@lru_cache(maxsize=2)
-def _engine(threads: int) -> Any:
+def _started(threads: int) -> Any:
     import logging
 
     rapidocr = extras.load("rapidocr", "ocr")
@@ -56,9 +62,9 @@ def _engine(threads: int) -> Any:
 
 
 def _padded(image: Image) -> Image:
-    """Widen a strip with white at its right or lower side."""
+    """Widen a strip with white on its right or lower side."""
     height, width = image.shape[:2]
-    least = max(height, width) // _MOST_STRETCHED
+    least = max(height, width) // _LONGEST_STRIP
     if min(height, width) >= least:
         return image
     missing = ((0, max(least - height, 0)), (0, max(least - width, 0)), (0, 0))

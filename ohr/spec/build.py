@@ -1,199 +1,209 @@
-"""Makes plugins from their mappings, and gathers the faults on the way."""
+"""Builds plugins from their mappings, and gathers the faults on the way.
 
-import os
-import re
+A plugin is validated by its own class, which its `kind` names, once for each combination of its swept values. Only
+that class is imported, not the whole family, and what is wrong is known by its place in the file.
+"""
+
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import product
+from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
+from unicodedata import category
 
-from pydantic import SecretStr, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 
 from ohr.contracts import Stage, yaml_keys
 from ohr.errors import PluginError
+from ohr.messages.variables import VARIABLE, FilledPath, fill
+from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
-from ohr.spec.aims import TARGET_KEYS, Aim, aims, faults_of_aims
-from ohr.spec.faults import told
-from ohr.spec.model import Named
+from ohr.spec.aims import Aim, faults_of_aim
+from ohr.spec.faults import faults_of
+from ohr.spec.model import MOST, Named
+from ohr.spec.sent import fault_of_variable, variable_of
 from ohr.spec.source import Fault, Source, Where
-from ohr.spec.sweep import Variant, suffix, variants
+from ohr.spec.sweep import Swept, options, sizes, suffix, variants
 
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
+M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A plugin, the (field, value) pairs that were swept to make it, and the dose it is to have, if any."""
+    """A plugin, what was swept to make it, and the dose it is to have, if any."""
 
     stage: Any
-    swept: tuple[tuple[str, Any], ...] = ()
-    aim: Aim | None = None
+    swept: Swept
+    aim: Aim | None
 
 
 @dataclass
 class Builder:
-    """Makes plugins; `faults` collects what was wrong with their keys."""
+    """Builds plugins; `faults` collects what was wrong with their keys.
+
+    Args:
+        allowed: environment variables that may be sent to a server whatever their names are.
+    """
 
     source: Source
     registry: Registry
+    allowed: frozenset[str] = frozenset()
     faults: list[Fault] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.faults += self.source.faults
 
-    def fault(self, where: Where, message: str) -> None:
-        """Note a fault."""
-        self.faults.append(self.source.fault(where, message))
+    def fault(self, where: Where, message: str | None) -> None:
+        """Note a fault, if there is one."""
+        if message:
+            self.faults.append(self.source.fault(where, message))
 
-    def plugin(self, family: str, kind: str) -> type[Stage]:
-        """Import a plugin."""
-        return self.registry.load(family, kind)
+    def validated(self, model: type[M], keys: Any, where: Where, at: Mapping[str, int] | None = None) -> M | None:
+        """Validate a mapping; None when it has faults.
+
+        Args:
+            at: the places of swept values in their lists.
+        """
+        try:
+            return model.model_validate(keys, context={"registry": self.registry})
+        except ValidationError as error:
+            self.faults += faults_of(error, model, self.source, where, at or {})
+            return None
 
     def one(self, family: str, keys: Mapping[str, Any], where: Where) -> Any:
-        """Make a plugin that cannot be swept; None when its keys are wrong."""
-        if not keys:
-            return None
+        """Build a plugin that cannot be swept; None when its keys are wrong."""
         plugin = self._find(family, keys, where)
-        return plugin and self._make(plugin, Variant(keys, (), {}), where)
+        return plugin and self.validated(plugin, self._filled(plugin, keys, where, {}), where)
 
     def spread(self, family: str, keys: Mapping[str, Any], where: Where) -> list[Built]:
-        """Make a plugin for every combination of its swept values."""
+        """Build a plugin for every combination of its swept values, and of its targets if it has any."""
         plugin = self._find(family, keys, where)
         if plugin is None:
             return []
-        spreads = list(variants(plugin, keys))
-        if not spreads:
-            empty = next(key for key, value in keys.items() if value == [])
-            self.fault((*where, empty), "must have at least one value to sweep (got [])")
-        made = [(self._make(plugin, variant, where), variant.swept) for variant in spreads]
-        return [Built(stage, swept) for stage, swept in made if stage is not None]
-
-    def chain(self, family: str, entry: Any, where: Where) -> list[tuple[Built, ...]]:
-        """Make a chain of plugins: one mapping, or a list of them applied in order."""
-        if isinstance(entry, Mapping):
-            return [(built,) for built in self.noises(family, entry, where)]
-        return list(product(*(self.noises(family, keys, (*where, i)) for i, keys in enumerate(entry))))
-
-    def noises(self, family: str, keys: Mapping[str, Any], where: Where) -> list[Built]:
-        """Make a noise for every combination of its swept values, and of its targets if it has any."""
-        plain = {key: value for key, value in keys.items() if key not in TARGET_KEYS}
-        found = self.spread(family, plain, where)
-        if len(plain) == len(keys) or not found:
-            return found
-        knob = str(found[0].stage.knob)
-        for key, fault in faults_of_aims(keys, knob, type(found[0].stage)):
-            self.fault((*where, key), fault)
-            found = []
-        return [replace(built, swept=(*built.swept, *swept), aim=aim) for built in found for aim, swept in aims(keys)]
-
-    def named(self, family: str, entries: Sequence[Mapping[str, Any] | None], where: Where) -> tuple[Named[Any], ...]:
-        """Make named plugins; each entry may have a `name`, by default its kind, and swept values are added."""
+        aims = [key for key in Aim.model_fields if key in keys] if family in ("image_noise", "text_noise") else []
+        plain = {key: value for key, value in keys.items() if key not in aims}
+        aimed = {key: keys[key] for key in aims}
+        wrong = list(faults_of_aim(aimed, plain, plugin)) if aims else []
+        for key, message in wrong:
+            self.fault((*where, key), message)
+        swept = sizes(plugin, plain) | sizes(Aim, aimed)
+        if wrong or not self.is_few(swept, where, "variants"):
+            return []
         found = []
-        for place, entry in enumerate(entries):
-            here: Where = (*where, place) if where[0] != "chunker" else where
-            if entry is None:  # not a mapping, which is told already
-                continue
-            keys = {key: value for key, value in entry.items() if key != "name"}
-            name = entry.get("name", keys.get("kind"))
+        for chosen, at in variants(plain | aimed, swept):
+            own = {key: value for key, value in chosen.items() if key not in aims}
+            stage = self.validated(plugin, self._filled(plugin, own, where, at), where, at)
+            aim = self.validated(Aim, {key: chosen[key] for key in aims}, where, at) if aims else None
+            if stage and (aim or not aims):
+                found.append(Built(stage, [(key, chosen[key]) for key in at], aim))
+        return found
+
+    def chain(self, family: str, entry: Any, where: Where) -> list[list[Built]]:
+        """Build a chain of noises, one mapping or a list of them applied in order; returns the variants of each."""
+        if isinstance(entry, Mapping):
+            return [self.spread(family, entry, where)]
+        return [self.spread(family, keys, (*where, place)) for place, keys in enumerate(entry)]
+
+    def named(self, family: str, entries: Sequence[tuple[Where, Mapping[str, Any]]]) -> tuple[Named[Any], ...]:
+        """Build named plugins; each entry may have a `name`, by default its kind, and swept values are added."""
+        found = []
+        for where, entry in entries:
+            name = entry.get("name", str(entry.get("kind")))
             if not isinstance(name, str):
-                if "name" in entry:
-                    self.fault((*here, "name"), f"must be text (got {name!r})")
-                name = ""
-            for built in self.spread(family, keys, here):
-                found.append(Named(name + suffix(built.swept), built.stage))
-        repeated = sorted({item.name for item in found if [other.name for other in found].count(item.name) > 1})
-        for name in repeated:
-            self.fault(where, f"several entries are named {name!r}: give each a `name` of its own")
+                self.fault((*where, "name"), f"must be text (got {quoted(name)})")
+            keys = {key: value for key, value in entry.items() if key != "name"}
+            for built in self.spread(family, keys, where):
+                found.append(Named(self.checked(f"{name}{suffix(built.swept)}", where), built.stage))
+        self.refuse_repeats(entries[0][0][:1] if entries else (), [item.name for item in found])
         return tuple(found)
 
+    def checked(self, name: str, where: Where) -> str:
+        """Return a name; note a fault where it holds what no figure, table or terminal can show."""
+        if any(category(sign) in ("Cc", "Cn", "Cs") for sign in name):
+            message = f"must not hold control characters or lone surrogates (got {quoted(name)})"
+            self.fault((*where, "name"), message)
+        return name
+
+    def refuse_repeats(self, where: Where, names: Sequence[str]) -> None:
+        """Note names that several entries have."""
+        for name, count in Counter(names).items():
+            if count > 1:
+                self.fault(where, f"{count} entries are named {quoted(name)}: give each a `name` of its own")
+
+    def is_few(self, factors: Mapping[str, int], where: Where, things: str) -> bool:
+        """Report whether a product is small enough to be made; note a fault that names the factors when it is not."""
+        count = prod(factors.values())
+        if count > MOST:
+            many = [f"{key} ({size:,})" for key, size in factors.items() if size > 1]
+            product = " x ".join(many[:5]) + (f" x {len(many) - 5} more keys" if many[5:] else "")
+            number = f"{count:,}" if count < 10**15 else f"over 10^{len(str(count)) - 1}"
+            self.fault(where, f"{product} make {number} {things}; at most {MOST:,} are allowed")
+        return count <= MOST
+
     def _find(self, family: str, keys: Mapping[str, Any], where: Where) -> type[Stage] | None:
-        kind = keys.get("kind")
-        allowed = self.registry.names(family)
+        kind, allowed = keys.get("kind"), self.registry.names(family)
+        message = None
         if kind is None:
-            self.fault((*where, "kind"), f"is required. {choices('', allowed)}")
-        elif not isinstance(kind, str) or kind not in allowed:
-            self.fault((*where, "kind"), f"{choices(str(kind), allowed)} (got {kind!r})")
+            message = f"is required. {choices('', allowed)}"
+        elif kind not in allowed:
+            given = kind if isinstance(kind, str) else quoted(kind)
+            message = f"{choices(given, allowed)} (got {quoted(kind)})"
         else:
             try:
                 return self.registry.load(family, kind)
             except PluginError as error:
-                self.fault((*where, "kind"), str(error))
+                message = str(error)
+        self.fault((*where, "kind"), message)
         return None
 
-    def _make(self, plugin: type[Stage], variant: Variant, where: Where) -> Stage | None:
-        keys = {}
-        for key, value in variant.keys.items():
-            keys[key] = self._expanded(plugin, key, value, where)
+    def _filled(
+        self, plugin: type[Stage], keys: Mapping[str, Any], where: Where, at: Mapping[str, int]
+    ) -> dict[str, Any]:
+        """Fill in variables and anchor relative paths."""
+        fields, filled = yaml_keys(plugin), dict(keys)
+        for key, value in keys.items():
+            if key in fields and isinstance(value, str):
+                here = (*where, key, at[key]) if key in at else (*where, key)
+                filled[key] = self._text(fields[key].annotation, value, here)
+        if variable := variable_of(keys):
+            self.fault((*where, "api_key_env"), fault_of_variable(variable, self.allowed))
+        return filled
+
+    def _text(self, annotation: object, value: str, where: Where) -> Any:
+        """Read a text, which may be a path or hold `${NAME}`; a relative path starts at the file that it is in."""
+        variables = VARIABLE.findall(value)
+        if variables and not _holds(annotation, (Path, SecretStr)):
+            self.fault(where, "`${...}` is allowed only in path and secret fields")
+            return value
         try:
-            return plugin.model_validate(keys, context={"registry": self.registry})
-        except ValidationError as error:
-            details = error.errors(include_url=False)
-            for detail in details:
-                if detail["type"] == "too_short" and any(_is_below(other, detail) for other in details):
-                    continue  # pydantic counts only the items that are right
-                swept = variant.places.get(str(detail["loc"][0])) if detail["loc"] else None
-                fault = told(self.source, where, detail, plugin)
-                if swept:
-                    moved = self.source.fault((*where, *swept), "")
-                    fault = Fault(moved.file, moved.line, moved.key, fault.message)
-                self.faults.append(fault)
-            return None
-
-    def _expanded(self, plugin: type[Stage], key: str, value: Any, where: Where) -> Any:
-        """Fill `${NAME}` from the environment, in path and secret fields only."""
-        if not isinstance(value, str) or not _VARIABLE.search(value) or key not in yaml_keys(plugin):
-            return self._anchored(plugin, key, value, where)
-        if not _holds(yaml_keys(plugin)[key].annotation, (Path, SecretStr)):
-            self.fault((*where, key), "`${...}` is allowed only in path and secret fields")
+            text = fill(value)
+        except KeyError as error:
+            self.fault(where, f"environment variable {error.args[0]} is not set")
             return value
-        unset = [name for name in _VARIABLE.findall(value) if name not in os.environ]
-        if unset:
-            self.fault((*where, key), f"environment variable {unset[0]} is not set")
+        for name in variables if _holds(annotation, (SecretStr,)) else ():
+            self.fault(where, fault_of_variable(name, self.allowed))
+        if not _is_path(annotation, text):
+            return text
+        if any(sign == "\0" or category(sign) == "Cs" for sign in text):
+            self.fault(where, f"a path must not hold NUL or a lone surrogate (got {quoted(value)})")
             return value
-        filled = _VARIABLE.sub(lambda match: os.environ[match.group(1)], value)
-        return self._anchored(plugin, key, filled, where)
-
-    def _anchored(self, plugin: type[Stage], key: str, value: Any, where: Where) -> Any:
-        """Read a relative path as relative to the file in which it stands."""
-        if (
-            isinstance(value, str)
-            and key in yaml_keys(plugin)
-            and _is_path(yaml_keys(plugin)[key].annotation, value)
-            and value not in _words(yaml_keys(plugin)[key].annotation)
-        ):
-            try:
-                path = Path(value).expanduser()
-            except RuntimeError as error:  # `~name` of nobody here
-                self.fault((*where, key), str(error))
-                return value
-            return path if path.is_absolute() else self.source.home((*where, key)) / path
-        return value
-
-
-def _is_below(detail: Any, other: Any) -> bool:
-    """Tell whether an error is about a part of what another is about."""
-    depth = len(other["loc"])
-    return len(detail["loc"]) > depth and detail["loc"][:depth] == other["loc"]
+        try:
+            path = Path(text).expanduser()
+        except RuntimeError as error:  # `~name` of nobody here
+            self.fault(where, str(error))
+            return value
+        path = FilledPath(path if path.is_absolute() else self.source.home(where) / path)
+        path.written = value if variables else ""
+        return path
 
 
 def _is_path(annotation: object, value: str) -> bool:
-    """Tell whether a text is a path: in a path's field, and where a name may stand too, by its looks."""
+    """Report whether a text is a path: in a path's field, and where words may be given too, by its looks."""
+    words = [word for option in options(annotation) if get_origin(option) is Literal for word in get_args(option)]
     looks = value.startswith((".", "/", "~")) or "/" in value or value.endswith((".yaml", ".yml"))
-    return _holds(annotation, (Path,)) and (looks or not _holds(annotation, (str,)))
-
-
-def _words(annotation: object) -> tuple[object, ...]:
-    """Give the words that a field takes besides a path."""
-    if get_origin(annotation) is Literal:
-        return get_args(annotation)
-    if get_origin(annotation) in (Union, UnionType):
-        return tuple(word for option in get_args(annotation) for word in _words(option))
-    return ()
+    return _holds(annotation, (Path,)) and value not in words and (looks or not _holds(annotation, (str,)))
 
 
 def _holds(annotation: object, kinds: tuple[type, ...]) -> bool:
-    if get_origin(annotation) in (Union, UnionType):
-        return any(_holds(option, kinds) for option in get_args(annotation))
-    return isinstance(annotation, type) and issubclass(annotation, kinds)
+    return any(isinstance(option, type) and issubclass(option, kinds) for option in options(annotation))

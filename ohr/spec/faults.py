@@ -1,56 +1,80 @@
 """Turns pydantic's errors into faults that name file, line, key, choices and the nearest one."""
 
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from ohr.contracts import yaml_keys
+from ohr.messages.wording import quoted
 from ohr.registry import choices
 from ohr.spec.model import SpecFile
 from ohr.spec.source import Fault, Source, Where
 
 _PLAIN = {
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "bool_type": "must be true or false",
-    "bool_parsing": "must be true or false",
-    "string_type": "must be text",
-    "list_type": "must be a list",
-    "tuple_type": "must be a list",
-    "dict_type": "must be a mapping with a `kind`",
-    "model_type": "must be a mapping",
-    "missing": "is required",
+    "int": "must be a whole number",
+    "float": "must be a number",
+    "bool": "must be true or false",
+    "string": "must be text",
+    "list": "must be a list",
+    "tuple": "must be a list",
+    "dict": "must be a mapping with a `kind`",
+    "model": "must be a mapping",
 }
+_OF_TYPE = re.compile(r"(\w+?)_(?:type|parsing|from_float|unicode)")
+"""What pydantic calls a value of the wrong type, such as `int_parsing`."""
 
 
-def told(source: Source, where: Where, detail: Any, model: type[BaseModel]) -> Fault:
-    """Tell one of pydantic's errors about the mapping at `where`."""
-    given = detail["loc"][:-1] if detail["type"] == "missing" else detail["loc"]
-    loc = tuple(part for part in given if part in yaml_keys(model) or _is_key(part, source))
-    loc += detail["loc"][len(given) :]  # a key that is not there
-    key = (*where, *(loc or detail["loc"][:1]))
-    kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
-    if kind == "extra_forbidden":
-        return source.fault(key, f"unknown key. {choices(str(key[-1]), _keys(_inner(model, loc[:-1])))}")
+def faults_of(
+    error: ValidationError, model: type[BaseModel], source: Source, where: Where, at: Mapping[str, int]
+) -> Iterator[Fault]:
+    """Translate what pydantic found wrong with the mapping at `where`.
+
+    Args:
+        model: what the mapping was to be.
+        at: the place in its list of each value that was swept.
+    """
+    details = error.errors(include_url=False)
+    for detail in details:
+        if detail["type"] == "too_short" and any(_is_below(other, detail) for other in details):
+            continue  # pydantic counts only the items that are right
+        loc = _location(detail, model, source)
+        swept = [at[key] for key in map(str, loc[:1]) if key in at]
+        yield source.fault((*where, *loc[:1], *swept, *loc[1:]), _message(detail, model, loc))
+
+
+def _message(detail: Any, model: type[BaseModel], loc: Where) -> str:
+    kind, given = detail["type"], detail["input"]
+    wrong = _OF_TYPE.fullmatch(kind)
+    plain = _PLAIN.get(wrong[1]) if wrong else None
+    message = plain or detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
     if kind == "missing":
-        return source.fault(key, _PLAIN[kind])
+        return "is required"
+    if kind == "extra_forbidden":
+        inner = _inner(model, loc[:-1])
+        allowed = [*yaml_keys(inner), *(["extends"] if inner is SpecFile else [])]
+        return f"unknown key. {choices(str(loc[-1]), allowed)}"
     if kind in ("literal_error", "enum"):
-        allowed = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-        return source.fault(key, f"{choices(str(given), allowed)} (got {given!r})")
-    if kind == "value_error" and isinstance(given, dict):  # about several keys of the mapping
-        return source.fault(key, detail["msg"].removeprefix("Value error, "))
-    message = _PLAIN.get(kind) or detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
-    return source.fault(key, f"{message} (got {given!r})")
+        allowed = detail["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+        message = choices(given if isinstance(given, str) else quoted(given), allowed)
+    elif kind == "value_error" and isinstance(given, dict):  # about several keys of the mapping
+        return message
+    elif given == [] and kind != "too_short":
+        message = "must have at least one value to sweep"
+    return f"{message} (got {quoted(given)})"
 
 
-def _keys(model: type[BaseModel]) -> list[str]:
-    return [*yaml_keys(model), *(["extends"] if model is SpecFile else [])]
+def _location(detail: Any, model: type[BaseModel], source: Source) -> Where:
+    """Drop what is no key of the file from a location: the branches of unions, which pydantic puts in."""
+    loc: Where = detail["loc"]
+    given, absent = (loc[:-1], loc[-1:]) if detail["type"] == "missing" else (loc, ())
+    keys = yaml_keys(model)
+    kept = tuple(part for part in given if isinstance(part, int) or part in keys or part in source.keys)
+    return (*kept, *absent) or loc[:1]
 
 
-def _inner(model: type[BaseModel], loc: tuple[Any, ...]) -> type[BaseModel]:
+def _inner(model: type[BaseModel], loc: Where) -> type[BaseModel]:
     """Find the model that a field's own keys belong to, where a field is a model itself."""
     for part in loc:
         field = model.model_fields.get(str(part))
@@ -60,6 +84,7 @@ def _inner(model: type[BaseModel], loc: tuple[Any, ...]) -> type[BaseModel]:
     return model
 
 
-def _is_key(part: object, source: Source) -> bool:
-    """Keep list places and real keys; drop the union branches that pydantic adds to a location."""
-    return isinstance(part, int) or any(part in place for place in source.places)
+def _is_below(detail: Any, other: Any) -> bool:
+    """Report whether an error is about a part of what another is about."""
+    depth = len(other["loc"])
+    return len(detail["loc"]) > depth and detail["loc"][:depth] == other["loc"]

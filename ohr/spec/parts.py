@@ -38,7 +38,7 @@ def parts(base: KnowledgeBase) -> list[Part]:
 
 
 def with_only(base: KnowledgeBase, kept: Parts, *, equal_dose: bool) -> KnowledgeBase:
-    """Give a base some parts of its noise only.
+    """Return a base with some parts of its noise only.
 
     Args:
         equal_dose: text noise makes as many edits as with all its parts.

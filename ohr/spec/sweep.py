@@ -1,31 +1,21 @@
-"""Sweeps: a list where a plugin's field takes one value becomes one variant per value."""
+"""Sweeps: a list where a field takes one value becomes one variant per value."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AnySet
 from itertools import product
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
-from ohr.contracts import Stage, yaml_keys
-from ohr.spec.source import Where
+from pydantic import BaseModel
 
+from ohr.contracts import yaml_keys
 
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """A plugin's keys with one value for each swept field.
-
-    Args:
-        swept: (field, value) of each swept field, in file order.
-        places: where a field's value stands in the file, for those that came from a list.
-    """
-
-    keys: Mapping[str, Any]
-    swept: tuple[tuple[str, Any], ...]
-    places: Mapping[str, Where]
+Swept = Sequence[tuple[str, Any]]
+"""(field, value) of each swept field of a variant, in file order."""
 
 
 def shown(value: Any) -> str:
-    """Write a swept value as it stands in names and results: 1.0 as 1, a list as its items, a mapping as key=value."""
+    """Write a swept value as names and results have it: 1.0 as 1, a list as its items, a mapping as key=value."""
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, Mapping):
@@ -33,39 +23,38 @@ def shown(value: Any) -> str:
     return "+".join(map(shown, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def suffix(swept: Sequence[tuple[str, Any]]) -> str:
-    """Give what swept fields add to a plugin's name: their values; a switch says which one it is."""
+def suffix(swept: Swept) -> str:
+    """Return what swept fields add to a plugin's name: their values; a switch says which one it is."""
     return "".join(
         f"-{field}={str(value).lower()}" if isinstance(value, bool) else f"-{shown(value)}" for field, value in swept
     )
 
 
-def variants(plugin: type[Stage], keys: Mapping[str, Any]) -> list[Variant]:
-    """Spread a plugin's keys over the lists that stand where a scalar is expected, in file order."""
-    swept = [
-        key
-        for key, value in keys.items()
-        if isinstance(value, list) and key in yaml_keys(plugin) and not takes_list(yaml_keys(plugin)[key].annotation)
-    ]
-    spread = []
-    for places in product(*(range(len(keys[key])) for key in swept)):
-        chosen = {key: keys[key][place] for key, place in zip(swept, places, strict=True)}
-        spread.append(
-            Variant(
-                keys={**keys, **chosen},
-                swept=tuple(chosen.items()),
-                places={key: (key, place) for key, place in zip(swept, places, strict=True)},
-            )
-        )
-    return spread
+def sizes(model: type[BaseModel], keys: Mapping[str, Any]) -> dict[str, int]:
+    """Count the values of each key that holds a list where one value is expected; an empty list is no sweep."""
+    fields = yaml_keys(model)
+    lists = {key: len(value) for key, value in keys.items() if isinstance(value, list) and value and key in fields}
+    return {key: size for key, size in lists.items() if not takes_list(fields[key].annotation)}
+
+
+def variants(keys: Mapping[str, Any], swept: Mapping[str, int]) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
+    """Spread keys over their lists: yields plain keys, and the place of each swept value in its list."""
+    for places in product(*map(range, swept.values())):
+        at = dict(zip(swept, places, strict=True))
+        yield {**keys, **{key: keys[key][place] for key, place in at.items()}}, at
 
 
 def takes_list(annotation: object) -> bool:
-    """Tell whether a field is a list (or mapping) by type, so that a list in it is a value, not a sweep."""
-    origin = get_origin(annotation)
-    if origin in (Union, UnionType):
-        return any(takes_list(option) for option in get_args(annotation))
-    kind = origin or annotation
-    return (
-        isinstance(kind, type) and issubclass(kind, Sequence | Mapping | set | frozenset) and not issubclass(kind, str)
-    )
+    """Report whether a field is a list (or mapping) by type, so that a list in it is a value, not a sweep."""
+    kinds = [get_origin(option) or option for option in options(annotation)]
+    lists = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Sequence | Mapping | AnySet)]
+    return any(not issubclass(kind, str) for kind in lists)
+
+
+def options(annotation: object) -> list[object]:
+    """List the types that a field takes: those of a union, else its own."""
+    if get_origin(annotation) is Annotated:
+        return options(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return [found for option in get_args(annotation) for found in options(option)]
+    return [annotation]

@@ -1,9 +1,9 @@
-"""Conformance suites: what every plugin owes, one function per contract, for one line in a plugin's own tests.
+"""Conformance suites: one function per contract, called in one line of a plugin's own tests.
 
     def test_conforms():
         check_retriever(MyRetriever())
 
-Each raises an AssertionError that says in a sentence what is wrong. No test framework is needed.
+Each raises an AssertionError with a sentence about the fault. No test framework is needed.
 """
 
 from ohr.testing.answers import check_generator, check_metric, prompts

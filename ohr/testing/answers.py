@@ -1,17 +1,13 @@
-"""What generators and metrics owe."""
+"""Conformance of generators and metrics."""
 
 import numpy as np
 
-from ohr.contracts import (
-    Generator,
-    Metric,
-    Prompt,
-)  # fmt: skip
-from ohr.testing.stage import TEXTS, as_json, check_stage, owe
+from ohr.contracts import Generator, Metric, Prompt
+from ohr.testing.stage import TEXTS, as_json, check_stage, require
 
 
 def prompts() -> list[Prompt]:
-    """Give prompts that any generator must take."""
+    """Return prompts that any generator must accept."""
     asked = ("When did the lease begin?", "Is rent due in May?", "租金是多少？", "", "What?")
     passages = (TEXTS[3:5], TEXTS[3:4], TEXTS[7:8], (), TEXTS[-1:])
     return [
@@ -23,19 +19,19 @@ def prompts() -> list[Prompt]:
 def check_generator(generator: Generator) -> None:
     """Check a generator."""
     check_stage(generator)
-    owe(generator, list(generator.answer([])) == [], "no prompt must give no completion")
+    require(generator, list(generator.answer([])) == [], "no prompt must give no completion")
     asked = prompts()
     given = list(generator.answer(asked))
-    owe(generator, asked == prompts(), "it must not change the prompts")
-    owe(generator, len(given) == len(asked), f"{len(asked)} prompts gave {len(given)} completions")
+    require(generator, asked == prompts(), "it must not change the prompts")
+    require(generator, len(given) == len(asked), f"{len(asked)} prompts gave {len(given)} completions")
     for completion in given:
-        owe(generator, completion.error is None, f"a prompt failed: {completion.error}")
-        owe(generator, completion.finish in ("stop", "length"), f"finish is {completion.finish!r}")
+        require(generator, completion.error is None, f"a prompt failed: {completion.error}")
+        require(generator, completion.finish in ("stop", "length"), f"finish is {completion.finish!r}")
         counts = (completion.tokens_in, completion.tokens_out, completion.seconds)
-        owe(generator, min(counts) >= 0, f"tokens and seconds must not be negative: {counts}")
+        require(generator, min(counts) >= 0, f"tokens and seconds must not be negative: {counts}")
     turned = list(generator.answer(asked[::-1]))[::-1]
     same = [completion.text for completion in turned] == [completion.text for completion in given]
-    owe(generator, same, "completions must come in the order of the prompts, and be repeatable")
+    require(generator, same, "completions must come in the order of the prompts, and be repeatable")
 
 
 def check_metric(metric: Metric) -> None:
@@ -44,9 +40,11 @@ def check_metric(metric: Metric) -> None:
     for prediction in TEXTS:
         for reference in TEXTS:
             value = metric.score(prediction, reference)
-            owe(metric, isinstance(value, float), f"a score must be a float, not {type(value).__name__}")
-            owe(metric, np.isnan(value) or 0 <= value <= 1, f"{value} is outside [0, 1]")
-            owe(metric, as_json(value) == as_json(metric.score(prediction, reference)), "one pair must give one score")
+            require(metric, isinstance(value, float), f"a score must be a float, not {type(value).__name__}")
+            require(metric, np.isnan(value) or 0 <= value <= 1, f"{value} is outside [0, 1]")
+            require(
+                metric, as_json(value) == as_json(metric.score(prediction, reference)), "one pair must give one score"
+            )
     same = metric.score(TEXTS[3], TEXTS[3])
-    owe(metric, same in (0.0, 1.0), f"equal texts must score the best there is, not {same}")
-    owe(metric, abs(metric.score("zebra", TEXTS[3]) - same) > 0.5, "texts without a common word must score badly")
+    require(metric, same in (0.0, 1.0), f"equal texts must score the best there is, not {same}")
+    require(metric, abs(metric.score("zebra", TEXTS[3]) - same) > 0.5, "texts without a common word must score badly")

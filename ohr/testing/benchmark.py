@@ -1,16 +1,11 @@
-"""What a benchmark owes."""
+"""Conformance of benchmarks."""
 
 import numpy as np
 
-from ohr.contracts import (
-    SOURCES,
-    Benchmark,
-    Document,
-    Question,
-)  # fmt: skip
+from ohr.contracts import SOURCES, Benchmark, Document, Question
 from ohr.errors import DataError
 from ohr.messages.wording import counted
-from ohr.testing.stage import check_stage, owe
+from ohr.testing.stage import check_stage, require
 
 
 def check_benchmark(benchmark: Benchmark, *, images: int = 1) -> None:
@@ -22,15 +17,19 @@ def check_benchmark(benchmark: Benchmark, *, images: int = 1) -> None:
     """
     check_stage(benchmark)
     documents, questions = benchmark.documents(), benchmark.questions()
-    owe(benchmark, list(documents) == list(benchmark.documents()), "documents must come in a fixed order")
-    owe(benchmark, list(questions) == list(benchmark.questions()), "questions must come in a fixed order")
+    require(benchmark, list(documents) == list(benchmark.documents()), "documents must come in a fixed order")
+    require(benchmark, list(questions) == list(benchmark.questions()), "questions must come in a fixed order")
     names = {document.name: document for document in documents}
-    owe(benchmark, len(names) == len(documents) > 0, "there must be documents, of different names")
-    owe(benchmark, len({q.id for q in questions}) == len(questions) > 0, "there must be questions, of different ids")
+    require(benchmark, len(names) == len(documents) > 0, "there must be documents, of different names")
+    require(
+        benchmark, len({q.id for q in questions}) == len(questions) > 0, "there must be questions, of different ids"
+    )
     for document in documents:
         _check_document(benchmark, document)
     prints = [benchmark.fingerprint(document, images=shown) for document in documents for shown in (False, True)]
-    owe(benchmark, len(set(prints)) == len(prints), "each document's text and images need fingerprints of their own")
+    require(
+        benchmark, len(set(prints)) == len(prints), "each document's text and images need fingerprints of their own"
+    )
     for question in questions:
         _check_question(benchmark, question, names.get(question.document))
     for document in documents[:images]:
@@ -39,31 +38,33 @@ def check_benchmark(benchmark: Benchmark, *, images: int = 1) -> None:
 
 def _check_document(benchmark: Benchmark, document: Document) -> None:
     named = document.name.startswith(f"{document.domain}/") and document.pages > 0
-    owe(benchmark, named, f"{document}: the name must start with the domain, and there must be pages")
+    require(benchmark, named, f"{document}: the name must start with the domain, and there must be pages")
     pages = benchmark.pages(document)
     places = [page.index for page in pages]
     fits = places == sorted(set(places)) and all(0 <= place < document.pages for place in places)
-    owe(benchmark, fits, f"{document.name} has {counted(document.pages, 'page')}, its ground truth has {places}")
-    owe(benchmark, all(page.document == document.name for page in pages), f"{document.name}: a page names another")
+    require(benchmark, fits, f"{document.name} has {counted(document.pages, 'page')}, its ground truth has {places}")
+    require(benchmark, all(page.document == document.name for page in pages), f"{document.name}: a page names another")
     prints = [benchmark.fingerprint(document, images=False) for _ in range(2)]
-    owe(benchmark, prints[0] == prints[1], f"{document.name}: a fingerprint must not change by itself")
+    require(benchmark, prints[0] == prints[1], f"{document.name}: a fingerprint must not change by itself")
 
 
 def _check_question(benchmark: Benchmark, question: Question, document: Document | None) -> None:
     about = f"question {question.id}"
-    owe(benchmark, bool(question.text.strip() and question.answers), f"{about} needs a text and an answer")
-    owe(benchmark, len(set(question.pages)) == len(question.pages), f"{about}: a page stands twice")
-    owe(benchmark, document is None or all(page < document.pages for page in question.pages), f"{about}: no such page")
-    owe(benchmark, question.evidence_source in SOURCES, f"{about}: no evidence source {question.evidence_source!r}")
+    require(benchmark, bool(question.text.strip() and question.answers), f"{about} needs a text and an answer")
+    require(benchmark, len(set(question.pages)) == len(question.pages), f"{about}: a page is listed twice")
+    require(
+        benchmark, document is None or all(page < document.pages for page in question.pages), f"{about}: no such page"
+    )
+    require(benchmark, question.evidence_source in SOURCES, f"{about}: no evidence source {question.evidence_source!r}")
     passages = len(question.evidence)
-    owe(benchmark, passages in (1, len(question.pages)), f"{about}: {passages} passages")
+    require(benchmark, passages in (1, len(question.pages)), f"{about}: {passages} passages")
 
 
 def _check_images(benchmark: Benchmark, document: Document) -> None:
     image = benchmark.page_image(document, 0)
     fits = image.ndim == 3 and image.shape[2] == 3 and image.dtype == np.uint8
-    owe(benchmark, fits, f"{document.name}: an image is (H, W, 3) of uint8, not {image.shape} of {image.dtype}")
-    owe(benchmark, np.array_equal(image, benchmark.page_image(document, 0)), "an image must not change by itself")
+    require(benchmark, fits, f"{document.name}: an image is (H, W, 3) of uint8, not {image.shape} of {image.dtype}")
+    require(benchmark, np.array_equal(image, benchmark.page_image(document, 0)), "an image must not change by itself")
     try:
         benchmark.page_image(document, 10_000)
     except DataError:

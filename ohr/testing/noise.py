@@ -1,4 +1,4 @@
-"""What text and image noise owe."""
+"""Conformance of text and image noise."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,13 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ohr.contracts import (
-    Image,
-    ImageNoise,
-    NoisyText,
-    TextNoise,
-)  # fmt: skip
-from ohr.testing.stage import RATES, TEXTS, as_json, check_stage, owe
+from ohr.contracts import Image, ImageNoise, NoisyText, TextNoise
+from ohr.testing.stage import RATES, TEXTS, as_json, check_stage, require
 from ohr.text import edits
 
 _EFFECTS = ("none", "cropped", "occluded", "joined")
@@ -32,27 +27,27 @@ def check_text_noise(noise: TextNoise, *, coupled: bool = True, texts: Sequence[
         whole = [(0, len(text))] if text else []
         for seed in range(3):
             levels = [_edited(noise, rate, text, whole, seed) for rate in (0.0, *RATES)]
-            owe(noise, levels[0] == NoisyText(text), "rate 0 must give the text back, without edits")
+            require(noise, levels[0] == NoisyText(text), "rate 0 must give the text back, without edits")
             for low, high in pairwise(levels):
                 lost = Counter(low.edits) - Counter(high.edits)
-                told = f"an edit at a lower rate is not among those at a higher one: {next(iter(lost), None)}"
-                owe(noise, not (coupled and lost), told)
+                reason = f"an edit at a lower rate is not among those at a higher one: {next(iter(lost), None)}"
+                require(noise, not (coupled and lost), reason)
         half = [(0, len(text) // 3), (len(text) // 2, len(text))]
-        owe(noise, _edited(noise, 1.0, text, [], 0).text == text, "it must touch nothing where nothing is eligible")
+        require(noise, _edited(noise, 1.0, text, [], 0).text == text, "it must touch nothing where nothing is eligible")
         for edit in _edited(noise, 1.0, text, half, 0).edits:
             inside = any(start <= edit.start and edit.end <= end for start, end in half)
-            owe(noise, inside, f"{edit} is outside the eligible spans")
+            require(noise, inside, f"{edit} is outside the eligible spans")
 
 
 def _edited(noise: TextNoise, rate: float, text: str, eligible: list[tuple[int, int]], seed: int) -> NoisyText:
     level, given = noise.model_copy(update={"rate": rate}), list(eligible)
     made = level.perturb(text, given, np.random.default_rng(seed))
-    owe(noise, given == eligible, "it must not change the list of eligible spans")
-    owe(noise, made == level.perturb(text, eligible, np.random.default_rng(seed)), "one seed must give one result")
+    require(noise, given == eligible, "it must not change the list of eligible spans")
+    require(noise, made == level.perturb(text, eligible, np.random.default_rng(seed)), "one seed must give one result")
     for edit in made.edits:
-        owe(noise, text[edit.start : edit.end] == edit.removed, f"{edit}: `removed` is not what stood there")
-    owe(noise, edits.apply(text, made.edits) == made, "its edits, applied, must give its text, in ascending order")
-    owe(noise, edits.undo(made.text, made.edits) == text, "undoing its edits must give the text back")
+        require(noise, text[edit.start : edit.end] == edit.removed, f"{edit}: `removed` is not the text at its place")
+    require(noise, edits.apply(text, made.edits) == made, "its edits, applied, must give its text, in ascending order")
+    require(noise, edits.undo(made.text, made.edits) == text, "undoing its edits must give the text back")
     return made
 
 
@@ -60,7 +55,7 @@ def _edited(noise: TextNoise, rate: float, text: str, eligible: list[tuple[int, 
 
 
 def odd_images() -> tuple[Image, ...]:
-    """Give images that any stage must take: tiny, narrow, blank, grey, and plain noise."""
+    """Return images that any stage must accept: tiny, narrow, blank, grey, and plain noise."""
     draws = np.random.default_rng(0)
     shapes = ((1, 1), (1, 40), (40, 1), (3, 5), (64, 48))
     found = [draws.integers(0, 256, (*shape, 3), dtype=np.uint8) for shape in shapes]
@@ -75,15 +70,15 @@ def check_image_noise(noise: ImageNoise) -> None:
     """Check an image noise."""
     check_stage(noise)
     published = getattr(type(noise), "published", noise.severity)
-    owe(noise, 0 < published <= 1, "the `published` point must be a severity in (0, 1]")
+    require(noise, 0 < published <= 1, "the `published` point must be a severity in (0, 1]")
     images = odd_images()
     for image in images:
         still, _ = _distorted(noise, 0.0, image, images[-2:])
-        owe(noise, np.array_equal(still, image), "severity 0 must give the image back bit for bit")
+        require(noise, np.array_equal(still, image), "severity 0 must give the image back bit for bit")
         first, low = _distorted(noise, 0.2, image, images[-2:])
         again, high = _distorted(noise, 0.2, image, images[-2:])[0], _distorted(noise, 1.0, image, images[-2:])[1]
-        owe(noise, np.array_equal(first, again), "one seed must give one result")
-        owe(noise, low == high, "it must draw as much at each severity, so that levels are coupled")
+        require(noise, np.array_equal(first, again), "one seed must give one result")
+        require(noise, low == high, "it must draw as much at each severity, so that levels are coupled")
         _distorted(noise, published, image, ())
 
 
@@ -92,9 +87,9 @@ def _distorted(noise: ImageNoise, severity: float, image: Image, others: Sequenc
     made = noise.model_copy(update={"severity": severity}).perturb(image, others, rng)
     shape = f"an image of shape {image.shape} became {made.image.shape} of {made.image.dtype}, not (H, W, 3) of uint8"
     fits = made.image.ndim == 3 and made.image.shape[2] == 3 and made.image.size > 0 and made.image.dtype == np.uint8
-    owe(noise, fits, shape)
-    owe(noise, np.array_equal(image, before), "it must not change its input")
+    require(noise, fits, shape)
+    require(noise, np.array_equal(image, before), "it must not change its input")
     matrix = made.homography
-    owe(noise, matrix is None or (matrix.shape == (3, 3) and bool(np.isfinite(matrix).all())), "bad homography")
-    owe(noise, made.label_effect in _EFFECTS, f"label_effect must be one of {', '.join(_EFFECTS)}")
+    require(noise, matrix is None or (matrix.shape == (3, 3) and bool(np.isfinite(matrix).all())), "bad homography")
+    require(noise, made.label_effect in _EFFECTS, f"label_effect must be one of {', '.join(_EFFECTS)}")
     return made.image, as_json(rng.bit_generator.state)

@@ -1,4 +1,4 @@
-"""What chunkers and retrievers owe."""
+"""Conformance of chunkers and retrievers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,16 +6,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ohr.contracts import (
-    Chunk,
-    Chunker,
-    Image,
-    Index,
-    Page,
-    Question,
-    Retriever,
-)  # fmt: skip
-from ohr.testing.stage import TEXTS, check_stage, owe
+from ohr.contracts import Chunk, Chunker, Image, Index, Page, Question, Retriever
+from ohr.testing.stage import TEXTS, check_stage, require
 
 
 def check_chunker(chunker: Chunker, *, empty_pages: bool = False) -> None:
@@ -26,27 +18,27 @@ def check_chunker(chunker: Chunker, *, empty_pages: bool = False) -> None:
         empty_pages: True for a published protocol that counts an empty page as an empty chunk.
     """
     check_stage(chunker)
-    owe(chunker, chunker.split([]) == [], "no page must give no chunk")
+    require(chunker, chunker.split([]) == [], "no page must give no chunk")
     blank = [Page("d/a", 0, ""), Page("d/a", 1, " \n "), Page("d/a", 2, "", error="unreadable")]
-    owe(chunker, chunker.split(blank[empty_pages:]) == [], "pages without text must give no chunk")
+    require(chunker, chunker.split(blank[empty_pages:]) == [], "pages without text must give no chunk")
     long = " ".join(f"Sentence {number} says a little more than the last one did." for number in range(2000))
     pages = [Page("d/a", index, text) for index, text in enumerate((*TEXTS, long, "和" * 4000))]
     chunks = chunker.split(pages)
-    owe(chunker, chunks == chunker.split(tuple(pages)), "one text must give one result")
-    owe(chunker, len({chunk.id for chunk in chunks}) == len(chunks), "the ids of chunks must differ")
+    require(chunker, chunks == chunker.split(tuple(pages)), "one text must give one result")
+    require(chunker, len({chunk.id for chunk in chunks}) == len(chunks), "the ids of chunks must differ")
     for chunk in chunks:
-        owe(
+        require(
             chunker,
             chunk.document == "d/a" and len(chunk.pages) > 0,
             f"chunk {chunk.id} lacks its document or page",
         )
         part = pages[chunk.pages[0]].text[chunk.start : chunk.end]
         same = chunk.text == part if len(chunk.pages) == 1 else bool(part) and chunk.text.startswith(part)
-        owe(chunker, same, f"chunk {chunk.id}: its text is not what stands at its span")
+        require(chunker, same, f"chunk {chunk.id}: its text is not the text of its span")
         empty = empty_pages and not pages[chunk.pages[0]].text
-        owe(chunker, bool(chunk.text.strip()) or empty, f"chunk {chunk.id} has no text")
+        require(chunker, bool(chunk.text.strip()) or empty, f"chunk {chunk.id} has no text")
     places = [(chunk.pages, chunk.start) for chunk in chunks]
-    owe(chunker, places == sorted(places), "chunks must come in the order of the text")
+    require(chunker, places == sorted(places), "chunks must come in the order of the text")
 
 
 def _chunks(*texts: str) -> list[Chunk]:
@@ -64,12 +56,12 @@ def check_retriever(retriever: Retriever, *, finds: bool = True) -> None:
     texts = ("The cat sat on the mat.", "Stock prices fell sharply today.", "今年的租金是三百元。", *TEXTS)
     corpus = _chunks(*texts)
     empty, index = _indexed(retriever, []), _indexed(retriever, corpus)
-    owe(retriever, empty.search(["anything"], 3) == [[]], "an empty corpus must be allowed, and find nothing")
-    owe(retriever, corpus == _chunks(*texts), "it must not change the chunks")
-    owe(retriever, index.search([], 3) == [], "no query must give no ranking")
+    require(retriever, empty.search(["anything"], 3) == [[]], "an empty corpus must be allowed, and find nothing")
+    require(retriever, corpus == _chunks(*texts), "it must not change the chunks")
+    require(retriever, index.search([], 3) == [], "no query must give no ranking")
     for place in range(3 * finds):
         best = index.search([texts[place]], 1)[0]
-        owe(
+        require(
             retriever,
             [hit.place for hit in best] == [place],
             f"{texts[place]!r} must find its own chunk",
@@ -82,8 +74,8 @@ def check_retriever(retriever: Retriever, *, finds: bool = True) -> None:
     if finds:
         _check_ties(retriever)
     questions = [Question("q", "Where?", ("there",), "d/a", (0, 1), texts[:2], "text", "d")]
-    owe(retriever, len(retriever.search(index, questions)) == 1, "one question must give one ranking")
-    owe(retriever, len(retriever.search(index, questions)[0]) <= retriever.top_k, "at most top_k hits must come")
+    require(retriever, len(retriever.search(index, questions)) == 1, "one question must give one ranking")
+    require(retriever, len(retriever.search(index, questions)[0]) <= retriever.top_k, "at most top_k hits must come")
 
 
 def _indexed(retriever: Retriever, chunks: Sequence[Chunk]) -> Index:
@@ -107,16 +99,16 @@ def _page(text: str) -> Image:
 
 def _check_ranking(retriever: Retriever, index: Index, queries: Sequence[str], k: int, size: int) -> None:
     ranked = index.search(queries, k)
-    owe(retriever, len(ranked) == len(queries), f"{len(queries)} queries gave {len(ranked)} rankings")
+    require(retriever, len(ranked) == len(queries), f"{len(queries)} queries gave {len(ranked)} rankings")
     for hits in ranked:
         places = [hit.place for hit in hits]
-        owe(retriever, len(hits) <= k, f"at most {k} hits were asked for, {len(hits)} came")
-        owe(retriever, len(set(places)) == len(places), "a chunk must not be found twice")
-        owe(retriever, all(0 <= place < size for place in places), f"places must be those of chunks: {places}")
-        owe(retriever, all(np.isfinite(hit.score) for hit in hits), "scores must be finite")
+        require(retriever, len(hits) <= k, f"at most {k} hits were asked for, {len(hits)} came")
+        require(retriever, len(set(places)) == len(places), "a chunk must not be found twice")
+        require(retriever, all(0 <= place < size for place in places), f"places must be those of chunks: {places}")
+        require(retriever, all(np.isfinite(hit.score) for hit in hits), "scores must be finite")
         ordered = sorted(hits, key=lambda hit: (-hit.score, hit.place))
-        owe(retriever, hits == ordered, "hits must come best first, ties in the order of the chunks")
-    owe(retriever, index.search(queries, k) == ranked, "one query must give one result")
+        require(retriever, hits == ordered, "hits must come best first, ties in the order of the chunks")
+    require(retriever, index.search(queries, k) == ranked, "one query must give one result")
 
 
 def _check_ties(retriever: Retriever) -> None:
@@ -124,7 +116,7 @@ def _check_ties(retriever: Retriever) -> None:
     index = _indexed(retriever, _chunks(*["rain fell on the old harbour wall"] * 40, *others))
     for k in (1, 7, 40):
         places = [hit.place for hit in index.search(["rain on the harbour"], k)[0]]
-        owe(
+        require(
             retriever,
             places == list(range(k)),
             f"of equal chunks the first {k} must be found, not {places}",
@@ -136,9 +128,6 @@ def _check_saving(retriever: Retriever, index: Index, queries: Sequence[str]) ->
         index.save(Path(folder))
         for path in (path for path in Path(folder).rglob("*") if path.is_file()):
             pickled = path.suffix in (".pkl", ".pickle", ".pt") or path.read_bytes()[:1] == b"\x80"
-            owe(retriever, not pickled, f"{path.name} is a pickle: an index must be saved without")
+            require(retriever, not pickled, f"{path.name} is a pickle: an index must be saved without")
         again = retriever.load(Path(folder))
-        owe(retriever, again.search(queries, 5) == index.search(queries, 5), "a saved index must find the same")
-
-
-# --- answers ----------------------------------------------------------------------------------------------
+        require(retriever, again.search(queries, 5) == index.search(queries, 5), "a saved index must find the same")

@@ -1,4 +1,4 @@
-"""What every stage owes, and the texts that suites try."""
+"""Conformance of every stage, and the texts that the suites try."""
 
 import io
 import json
@@ -8,9 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 
-from ohr.contracts import (
-    Stage,
-)  # fmt: skip
+from ohr.contracts import Stage
 
 TEXTS = (
     "",
@@ -23,12 +21,12 @@ TEXTS = (
     "今年的租金是三百元。合同从二〇二一年开始。二〇二一年增长10%！\n\n第二段。",
     "e\u0301 \u200d\u202e 👩‍👩‍👧 ﬁ \x00 \ufeff ß \u3000 ½ ﷽ " + "x" * 3000,
 )
-"""Texts that any stage must take: empty, markup whole and broken, Chinese, and the odd ends of Unicode."""
+"""Texts that any stage must accept: empty, markup whole and broken, Chinese, and the odd ends of Unicode."""
 
 RATES = (0.05, 0.1, 0.3, 0.6, 1.0)
 
 
-def owe(stage: Stage, holds: bool, sentence: str) -> None:
+def require(stage: Stage, holds: bool, sentence: str) -> None:
     """Raise an AssertionError that names the stage, unless `holds`."""
     if not holds:
         raise AssertionError(f"{type(stage).family} {stage.kind}: {sentence}")
@@ -38,22 +36,24 @@ def owe(stage: Stage, holds: bool, sentence: str) -> None:
 
 
 def check_stage(stage: Stage) -> None:
-    """Check what every stage owes: frozen, told in YAML, sent to another process, identified, documented."""
+    """Check that a stage is frozen, written and read as YAML, sent to another process, identified and documented."""
     plugin = type(stage)
-    owe(stage, plugin.model_fields["kind"].default == stage.kind, "`kind` must be a Literal with its own default")
-    owe(stage, bool((plugin.__doc__ or "").strip()), "the class needs a docstring: its first line is shown to users")
+    require(stage, plugin.model_fields["kind"].default == stage.kind, "`kind` must be a Literal with its own default")
+    require(
+        stage, bool((plugin.__doc__ or "").strip()), "the class needs a docstring: its first line is shown to users"
+    )
     for name, field in plugin.model_fields.items():
-        owe(stage, name == "kind" or bool(field.description), f"field {name!r} needs a description")
+        require(stage, name == "kind" or bool(field.description), f"field {name!r} needs a description")
     stage.check()
     written = io.StringIO()
     YAML(typ="safe", pure=True).dump(stage.model_dump(mode="json", by_alias=True), written)
     read = plugin.model_validate(YAML(typ="safe", pure=True).load(written.getvalue()))
-    owe(stage, read == stage, "written to YAML and read again it must be the same")
-    owe(stage, pickle.loads(pickle.dumps(stage)) == stage, "it must survive pickling: stages go to other processes")
-    owe(stage, hash(read) == hash(stage), "equal stages must have equal hashes")
-    owe(stage, as_json(read.identity()) == as_json(stage.identity()), "equal stages must have one identity")
+    require(stage, read == stage, "written to YAML and read again it must be the same")
+    require(stage, pickle.loads(pickle.dumps(stage)) == stage, "it must survive pickling: stages go to other processes")
+    require(stage, hash(read) == hash(stage), "equal stages must have equal hashes")
+    require(stage, as_json(read.identity()) == as_json(stage.identity()), "equal stages must have one identity")
     run = {name for name, field in plugin.model_fields.items() if _is_execution(field.json_schema_extra)}
-    owe(stage, not run & set(stage.identity()), f"execution fields {sorted(run)} must not be in the identity")
+    require(stage, not run & set(stage.identity()), f"execution fields {sorted(run)} must not be in the identity")
     try:
         plugin.model_validate({**stage.model_dump(by_alias=True), "no_such_key": 1})
     except ValidationError:
@@ -68,6 +68,3 @@ def as_json(value: Any) -> str:
 
 def _is_execution(extra: object) -> bool:
     return isinstance(extra, dict) and bool(extra.get("execution"))
-
-
-# --- text -------------------------------------------------------------------------------------------------

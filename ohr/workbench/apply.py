@@ -9,20 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Image, ImageNoise, Question, TextNoise
-from ohr.engine.executors.local import Executor
-from ohr.engine.images import OtherPages, distort
-from ohr.engine.perturb import perturb
-from ohr.engine.progress import Progress
+from ohr.engine.executors.base import Executor, run_each
+from ohr.engine.progress import Progress, counting
+from ohr.engine.setup import Setup
 from ohr.errors import SpecError
 from ohr.files import documents, images, ohrbench_json, pdf
 from ohr.messages.wording import counted, named
 from ohr.spec.fragment import Family, NoiseChain
+from ohr.steps.images import OtherPages, distort
+from ohr.steps.perturb import perturb
+from ohr.text.words import words
 
 FORMS: Mapping[Family, tuple[str, ...]] = {
     "text_noise": documents.SUFFIXES,
     "image_noise": (".pdf", *images.SUFFIXES),
 }
-"""Suffixes of the files that each family of noise can be laid on."""
+"""Suffixes of the files that each family of noise can be applied to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def apply(
     questions: Sequence[Question] = (),
     seed: int = 0,
     dpi: int = 200,
+    plugin_files: Sequence[Path] = (),
 ) -> Applied:
     """Lay noise on a file or a folder of files; writes the same layout, and a ledger of all edits.
 
@@ -102,7 +105,7 @@ def apply(
     done.left_alone = [str(path) for path in files if path not in set(fitting)]
     if not fitting:
         wanted = ", ".join(FORMS[chain.family])
-        raise SpecError(f"{source}: nothing that {chain.family.replace('_', ' ')} can be laid on ({wanted})")
+        raise SpecError(f"{source}: nothing that {chain.family.replace('_', ' ')} can be applied to ({wanted})")
     about: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         about[question.document].append(question)
@@ -117,14 +120,15 @@ def apply(
         asked = f"{source}: none of {counted(len(questions), 'question')} is about a file of it"
         raise SpecError(f"{asked}: its documents are {named(sorted(known))}, and not {questions[0].document}")
     target.mkdir(parents=True, exist_ok=True)
-    with progress.step("noise", len(tasks)) as advance:
-        for outcome in executor.map(lay, tasks, 0):
+    executor.start(Setup(plugin_files=tuple(plugin_files)))
+    with counting(progress, "noise", len(tasks)) as advance:
+        for task, result, error in run_each(executor, lay, tasks):
             advance(1)
-            if outcome.error:
-                done.failures[outcome.task.item] = outcome.error
+            if error:
+                done.failures[task.item] = error
                 continue
             done.files += 1
-            for name, value in outcome.result.items():
+            for name, value in result.items():
                 setattr(done, name, getattr(done, name) + value)
     _gather(target / documents.LEDGER, tasks)
     about_it = {"noise": [noise.model_dump(mode="json") for noise in chain.noises], "seed": seed, **asdict(done)}
@@ -171,8 +175,8 @@ def _lay_text(task: FileTask, noises: Sequence[TextNoise]) -> dict[str, int]:
         for page, edits in zip(made.pages, records, strict=True):
             for edit in edits:
                 opened.write(json.dumps({"document": task.document, "page": page.index, **edit}) + "\n")
-    words = sum(len(page.text.split()) for page in pages)
-    return {"pages": len(pages), "edits": sum(map(len, records)), "aimed": made.aimed, "words": words}
+    length = sum(len(words(page.text)) for page in pages)
+    return {"pages": len(pages), "edits": sum(map(len, records)), "aimed": made.aimed, "words": length}
 
 
 def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, int]:

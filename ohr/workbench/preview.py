@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from ohr.contracts import Edit, Image, ImageNoise, NoisyImage, OcrBackend, Page, TextNoise
-from ohr.engine.executors.local import Executor
-from ohr.engine.images import OtherPages, distort
-from ohr.engine.perturb import perturb
-from ohr.engine.progress import Progress
+from ohr.engine.executors.base import Executor, run_each
+from ohr.engine.progress import Progress, counting
+from ohr.engine.setup import Setup
 from ohr.errors import DataError, SpecError
 from ohr.files import documents, images, pdf
 from ohr.messages.wording import counted
 from ohr.metrics.edit import edit_distance
 from ohr.spec.fragment import Family
+from ohr.steps.images import OtherPages, distort
+from ohr.steps.perturb import perturb
 from ohr.workbench.apply import FORMS
 
 
@@ -134,10 +135,11 @@ def try_images(trials: Sequence[ImageTrial], executor: Executor, progress: Progr
     found: dict[ImageTrial, ImageShown] = {}
     refuse(trials[0])
     blank = np.full((1, 1, 3), 255, dtype=np.uint8)
-    with progress.step("noise and OCR", len(trials)) as advance:
-        for outcome in executor.map(try_image, trials, 0):
+    executor.start(Setup())
+    with counting(progress, "noise and OCR", len(trials)) as advance:
+        for trial, result, error in run_each(executor, try_image, trials):
             advance(1)
-            found[outcome.task] = outcome.result or ImageShown(blank, blank, error=outcome.error)
+            found[trial] = result or ImageShown(blank, blank, error=error)
     shown = [found[trial] for trial in trials]
     if shown[0].error:
         raise DataError(shown[0].error)

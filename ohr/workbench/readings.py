@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ohr.contracts import Benchmark, OcrBackend
-from ohr.engine.progress import Progress
+from ohr.engine.progress import Progress, counting
 from ohr.errors import DataError
 from ohr.files import ohrbench_json
 
@@ -45,7 +45,7 @@ def recorded(truth: Path, read: Path) -> list[Reading]:
 def recognised(benchmark: Benchmark, engine: OcrBackend, progress: Progress) -> Iterator[Reading]:
     """Read a benchmark's pages with an engine; pages that it fails on, and languages it does not read, are left out."""
     documents = [document for document in benchmark.documents() if engine.reads(document.language)]
-    with progress.step("OCR", sum(document.pages for document in documents)) as advance:
+    with counting(progress, "OCR", sum(document.pages for document in documents)) as advance:
         for document in documents:
             for page in benchmark.pages(document):
                 (read,) = engine.recognise([benchmark.page_image(document, page.index)])

@@ -2,74 +2,78 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ohr.contracts import Question
+from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
-from ohr.files import documents, ohrbench_json
+from ohr.files import documents, ohrbench_questions
 from ohr.metrics.commands import KINDS
-from ohr.metrics.dose import PageDose, QuestionDose, by_page, question_dose
-from ohr.metrics.realism import SeenPage, Stats, gather, see
-from ohr.results.folder import read_table
+from ohr.metrics.dose import (
+    PAGE_PARTS,
+    QUESTION_PARTS,
+    Dose,
+    Floats,
+    QuestionDose,
+    aggregated,
+    by_page,
+    mean_dose,
+    question_dose,
+)
+from ohr.metrics.realism import SeenPage, Stats, gather, see, stats
+from ohr.results.groups import ALL
+from ohr.results.reading import read_columns, read_rows
+from ohr.results.scores import Questions, ScoreTable
 
 _QUESTION_FILES = ("qas_v2.json", "qas.json")
 
 
 def of_run(folder: Path) -> list[Stats]:
-    """Read the statistics of each level of a run, from its rows.
+    """Read the statistics of each level of a run from its tables: doses are means of its replicates' doses.
 
     Raises:
-        DataError: a table is missing, as in runs of older versions.
+        DataError: a table is missing or damaged, as in runs of older versions.
     """
-    questions: dict[tuple[str, int, str], dict[str, Any]] = {}
-    for row in read_table(folder / "scores.parquet"):
-        if row["stage"] == "page":
-            place = (_level(row), row["replicate"], row["question_id"])
-            questions.setdefault(place, {"source": row["evidence_source"]})[row["metric"]] = row["value"]
-    edits: dict[tuple[str, int, str, int], dict[str, int]] = defaultdict(dict)
-    for row in read_table(folder / "edits.parquet"):
-        edits[_level(row), row["replicate"], row["document"], row["page"]][row["rule"]] = row["edits"]
-    pages: dict[str, list[SeenPage]] = defaultdict(list)
-    for row in read_table(folder / "pages.parquet"):
-        level = _level(row)
-        made = edits.get((level, row["replicate"], row["document"], row["page"]), {})
-        pages[level].append(_seen(row, made))
-    asked: dict[str, list[tuple[str, QuestionDose]]] = defaultdict(list)
-    for (level, _, question), found in questions.items():
-        asked[level].append((found["source"], _question(question, found)))
-    return [gather(level, asked[level], found) for level, found in pages.items()]
+    scores, found = ScoreTable(folder / "scores.parquet", Questions.read(folder)), []
+    for place in scores.of_stage("page"):
+        draws: dict[str, list[Dose]] = defaultdict(list)
+        pages: dict[str, list[Floats]] = defaultdict(list)
+        commands, edits, redundant = Counter[str](), Counter[str](), 0
+        asked = scores.read(place).only(QUESTION_PARTS).draws.transpose(1, 0, 2)
+        for (base, _), held in zip(scores.bases(place), asked, strict=True):
+            table = read_columns(folder / "pages.parquet", [*PAGE_PARTS, "sources", "redundant", *_COMMANDS], kb=base)
+            columns = {name: np.array(table[name].to_pylist(), dtype=float) for name in PAGE_PARTS}
+            for group, dose in _doses(scores.questions, held, columns, table["sources"].to_pylist()).items():
+                draws[group].append(dose)
+            for name, column in columns.items():
+                pages[name].append(column)
+            commands.update({kind: sum(table[name].to_pylist()) for name, kind in _COMMANDS.items()})
+            redundant += sum(table["redundant"].to_pylist())
+            for row in read_rows(folder / "edits.parquet", ["rule", "edits"], kb=base):
+                edits[row["rule"]] += row["edits"]
+        doses = {group: mean_dose(made) for group, made in draws.items()}
+        whole = {name: np.concatenate(columns) for name, columns in pages.items()}
+        found.append(stats(place.condition, doses, whole, commands, redundant, edits))
+    return found
 
 
-def _level(row: Mapping[str, Any]) -> str:
-    """Name a level as its knowledge bases are, less the replicate."""
-    return str(row["kb"]).partition("#")[0]
+_COMMANDS = {f"commands_{kind}": kind for kind in KINDS}
 
 
-def _seen(row: Mapping[str, Any], edits: Mapping[str, int]) -> SeenPage:
-    made = PageDose(row["document"], row["page"], row["edit_distance"], row["edit_distance_content"], row["empty"])
-    commands = {kind: row[f"commands_{kind}"] for kind in KINDS}
-    return SeenPage(made, frozenset(filter(None, row["sources"].split(","))), commands, row["redundant"], edits)
-
-
-def _question(name: str, found: Mapping[str, Any]) -> QuestionDose:
-    def said(metric: str) -> bool | None:
-        return None if np.isnan(found[metric]) else bool(found[metric])
-
-    return QuestionDose(
-        name,
-        said("damaged"),
-        found["lcs_kb"],
-        found["lcs_gt"],
-        said("damaged_content"),
-        found["term_survival"],
-        found["answer_survival"],
-    )
+def _doses(questions: Questions, asked: Floats, pages: Mapping[str, Floats], about: Sequence[str]) -> dict[str, Dose]:
+    """Aggregate one knowledge base: all questions and pages, and those of each evidence source."""
+    found = {}
+    for group in (ALL, *(source for source in SOURCES if source in questions.groups("evidence_source"))):
+        here = np.array([group == ALL or group in sources.split(",") for sources in about], dtype=bool)
+        mine = asked[:, questions.part("evidence_source", group).places]
+        found[group] = aggregated(
+            dict(zip(QUESTION_PARTS, mine, strict=True)), {name: column[here] for name, column in pages.items()}
+        )
+    return found
 
 
 # --- of folders -------------------------------------------------------------------------------------------
@@ -121,7 +125,7 @@ def of_folder(name: str, folders: Folders) -> Stats:
     if not any((base / path).is_file() for path in files):
         raise DataError(f"{base}: none of its files is named as one of {folders.truth} (.json, .txt, .md)")
     ledger = _ledger(base / documents.LEDGER)
-    asked = ohrbench_json.read_questions(folders.questions) if folders.questions else []
+    asked = ohrbench_questions.read_questions(folders.questions) if folders.questions else []
     about: dict[str, list[Question]] = defaultdict(list)
     for question in asked:
         about[question.document].append(question)

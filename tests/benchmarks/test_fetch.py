@@ -244,11 +244,38 @@ def test_links_in_an_archive_are_refused(tmp_path):
         unpack(path, tmp_path)
 
 
-def test_a_damaged_archive_is_told(tmp_path):
-    path = tmp_path / "cut.zip"
-    path.write_bytes(archive({"a": b"x" * 1000})[:-30])
-    with pytest.raises(DataError, match="damaged"):
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA], ids=["deflate", "lzma"])
+@pytest.mark.parametrize("damage", ["cut", "flipped"])
+def test_a_damaged_archive_is_refused(tmp_path, damage, method):
+    path = tmp_path / "bad.zip"
+    with zipfile.ZipFile(path, "w", method) as made:
+        made.writestr("a", b"x y z " * 1000)
+    content = bytearray(path.read_bytes())
+    if damage == "cut":
+        del content[-30:]
+    else:
+        content[45] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"bad\.zip: damaged: .*; delete it and fetch again"):
         unpack(path, tmp_path)
+
+
+@pytest.mark.parametrize("name", [".", ""])
+def test_a_member_without_a_name_is_refused(tmp_path, name):
+    path = tmp_path / "odd.zip"
+    path.write_bytes(archive({name: b"x"}))
+    with pytest.raises(DataError, match=f"'{re.escape(name)}' names no file"):
+        unpack(path, tmp_path)
+
+
+def test_a_bomb_is_refused_before_anything_is_written(tmp_path):
+    path, claimed = tmp_path / "bomb.zip", 3 << 30
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("a", bytes(77_777))
+    path.write_bytes(path.read_bytes().replace((77_777).to_bytes(4, "little"), claimed.to_bytes(4, "little")))
+    with pytest.raises(DataError, match="unpacks to 3,221,225,472 bytes, more than 100 times its size"):
+        unpack(path, tmp_path)
+    assert [found.name for found in tmp_path.iterdir()] == ["bomb.zip"]
 
 
 def test_a_file_that_is_there_is_kept(tmp_path):

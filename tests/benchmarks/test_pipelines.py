@@ -8,11 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from ohr.cli.app import app
-from ohr.engine.cells import cells
-from ohr.engine.run import run
-from ohr.report.leaderboard.breakdown import breakdown
-from ohr.results.folder import read_table
+from ohr.graph.cells import cells
+from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
+from ohr.study.run import run
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
 COUNTS = {"ohrbench-retrieval": 4, "ohrbench-table2": 2 + 4 + 4 + 8, "ohrbench-fig3": 7 * 9, "ohrbench-fig4": 3 * 9}
@@ -64,9 +63,6 @@ def test_the_retrieval_spec_gives_the_published_codes_numbers(tmp_path):
         pytest.skip("OHRBENCH_DATA names no folder")
     spec = read_spec(PIPELINES / "ohrbench-retrieval.yaml", ["benchmark.domains=[law]"])
     finished = run(spec, store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
-    rows = [row for row in read_table(finished.folder / "scores.parquet") if row["metric"] == "lcs"]
-    means = {
-        base: breakdown([row for row in rows if (row["stage"], row["kb"]) == ("retrieval", base)])["domain"]["law"].mean
-        for base in ("gt", "MinerU")
-    }
+    rows = read_rows(finished.folder / "summary.parquet", stage="retrieval", metric="lcs", group="all")
+    means = {row["condition"]: row["mean"] for row in rows}
     assert {base: round(100 * mean, 2) for base, mean in means.items()} == {"gt": 83.53, "MinerU": 75.19}

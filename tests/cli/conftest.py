@@ -1,6 +1,5 @@
 """Commands run as a user types them, in a folder of their own, on one page of mini's law documents."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +34,7 @@ def home(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def _command(*words: str) -> Result:
+def command(*words: str) -> Result:
     """Run a command; what it raises by mistake fails the test."""
     return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
 
@@ -43,19 +42,17 @@ def _command(*words: str) -> Result:
 @pytest.fixture
 def ohr(home) -> Ohr:
     """Run commands in a folder with nothing but `small.yaml`."""
-    return _command
+    return command
 
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> tuple[Path, Result]:
     """A folder in which `small.yaml` was run once, and what the command said; tests leave it as it is."""
-    home, before = tmp_path_factory.mktemp("finished"), Path.cwd()
+    home = tmp_path_factory.mktemp("finished")
     (home / "small.yaml").write_text(SPEC)
-    os.chdir(home)
-    try:
-        return home, _command("run", "small.yaml", "--workers", "1")
-    finally:
-        os.chdir(before)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        return home, command("run", "small.yaml", "--workers", "1")
 
 
 @pytest.fixture
@@ -68,4 +65,4 @@ def there(finished, monkeypatch) -> Path:
 @pytest.fixture
 def ohr_here(there) -> Ohr:
     """Run commands where `small.yaml` was run before."""
-    return _command
+    return command

@@ -61,7 +61,7 @@ def refused(result, *lines: str) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
 
 
-def test_a_right_spec_is_told_in_a_line(ohr):
+def test_a_right_spec_is_reported_in_a_line(ohr):
     result = ohr("check", "small.yaml")
     first = result.stdout.splitlines()[0]
     assert first.startswith(
@@ -71,17 +71,17 @@ def test_a_right_spec_is_told_in_a_line(ohr):
 
 
 def test_a_right_spec_as_json(ohr):
-    told = json.loads(ohr("check", "small.yaml", "--json").stdout)
-    assert told.keys() == {"valid", "faults", "knowledge_bases", "cells", "documents", "questions", "notes"}
-    assert (told["valid"], told["faults"], told["knowledge_bases"], told["documents"]) == (True, [], 3, 4)
-    assert told["cells"] == {"page": 3, "retrieval": 3, "generation": 3, "overall": 3}
+    report = json.loads(ohr("check", "small.yaml", "--json").stdout)
+    assert report.keys() == {"valid", "faults", "knowledge_bases", "cells", "documents", "questions", "notes"}
+    assert (report["valid"], report["faults"], report["knowledge_bases"], report["documents"]) == (True, [], 3, 4)
+    assert report["cells"] == {"page": 3, "retrieval": 3, "generation": 3, "overall": 3}
 
 
 def test_a_limit_is_that_of_a_run(ohr):
-    told = json.loads(ohr("check", "small.yaml", "--limit", "2", "--json").stdout)
-    assert told["documents"] == 2
-    assert told["questions"] == json.loads(ohr("plan", "small.yaml", "--limit", "2", "--json").stdout)["questions"]
-    assert "limited to 2 of 4 documents" in told["notes"]
+    report = json.loads(ohr("check", "small.yaml", "--limit", "2", "--json").stdout)
+    assert report["documents"] == 2
+    assert report["questions"] == json.loads(ohr("plan", "small.yaml", "--limit", "2", "--json").stdout)["questions"]
+    assert "limited to 2 of 4 documents" in report["notes"]
 
 
 def test_faults_as_json_end_with_2(ohr, edited):
@@ -91,8 +91,8 @@ def test_faults_as_json_end_with_2(ohr, edited):
     assert json.loads(result.stdout) == {
         "valid": False,
         "faults": [
-            "small.yaml:10: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, delta, "
-            "variant, tokenizer, language. Did you mean 'top_k'?"
+            "small.yaml:10: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, tokenizer, "
+            "language, delta, variant. Did you mean 'top_k'?"
         ],
     }
 
@@ -128,7 +128,7 @@ def test_a_typo(ohr, edited):
 
 def test_a_duplicate_key(ohr, edited):
     edited("chunker:", "replicates: 3\nchunker:")
-    refused(ohr("check", "small.yaml"), "small.yaml:8: replicates: this key stands twice; the first is on line 2")
+    refused(ohr("check", "small.yaml"), "small.yaml:8: replicates: this key is listed twice; the first is on line 2")
 
 
 def test_all_faults_come_at_once_in_the_order_of_the_file(ohr, edited):
@@ -184,14 +184,14 @@ def test_a_language_that_the_engine_does_not_read(ohr):
     assert result.stderr.endswith("or leave those documents out with `languages: [en]` under `benchmark`\n")
 
 
-def test_what_the_machine_and_the_data_lack_is_told_together(ohr, needy):
+def test_what_the_machine_and_the_data_lack_is_reported_together(ohr, needy):
     sets = ("--set", "benchmark={kind: mini}", "--set", "knowledge_bases.0.ocr={kind: tesseract}")
     result = ohr("check", "small.yaml", "--trust-plugins", *sets)
     assert [line.split(":")[0] for line in result.stderr.splitlines()] == ["retriever needy", "ocr tesseract"]
 
 
 @pytest.mark.parametrize(
-    ("override", "told"),
+    ("override", "report"),
     [
         ("retrievers.0.top_k", "--set retrievers.0.top_k: write it as key.path=value"),
         ("retrievers.0.top_k=[", "--set retrievers.0.top_k=[: the value is not valid YAML"),
@@ -203,13 +203,13 @@ def test_what_the_machine_and_the_data_lack_is_told_together(ohr, needy):
         ),
         (
             "retrievers.0.topk=3",
-            "--set retrievers.0.topk=3: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, delta, "
-            "variant, tokenizer, language. Did you mean 'top_k'?",
+            "--set retrievers.0.topk=3: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, tokenizer, "
+            "language, delta, variant. Did you mean 'top_k'?",
         ),
     ],
 )
-def test_a_mistake_in_an_override(ohr, override, told):
-    refused(ohr("check", "small.yaml", "--set", override), told)
+def test_a_mistake_in_an_override(ohr, override, report):
+    refused(ohr("check", "small.yaml", "--set", override), report)
 
 
 def test_an_override_is_taken(ohr):
@@ -228,7 +228,7 @@ def test_a_dense_spec_is_checked_without_torch(home):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_fault_of_the_documents_is_told_once(ohr, home):
+def test_a_fault_of_the_documents_is_reported_once(ohr, home):
     (home / "docs").mkdir()
     (home / "docs" / "a.pdf").touch()
     (home / "docs" / "a.png").touch()
@@ -238,3 +238,50 @@ def test_a_fault_of_the_documents_is_told_once(ohr, home):
         "knowledge_bases: [{ocr: {kind: tesseract}}]\nretrievers: [{kind: bm25}]\nevaluate: [retrieval]\n"
     )
     assert ohr("check", "own.yaml").stderr.count("two documents are named") == 1
+
+
+ASKING = """\
+benchmark: {kind: mini, domains: [law], languages: [en], max_pages: 1}
+knowledge_bases: [{name: ground_truth}]
+evaluate: [generation]
+generators: [{kind: openai, base_url: "http://127.0.0.1:9/v1", model: m, retries: 0, api_key_env: NAME}]
+"""
+
+
+@pytest.mark.parametrize("command", ["check", "plan", "run"])
+def test_a_variable_that_is_no_api_key_needs_leave(ohr, home, monkeypatch, command):
+    monkeypatch.setenv("OHR_TEST_PASSWORD", "sesame-sesame")
+    (home / "asking.yaml").write_text(ASKING.replace("NAME", "OHR_TEST_PASSWORD"))
+    result = ohr(command, "asking.yaml")
+    assert result.exit_code == 2 and "add --allow-env OHR_TEST_PASSWORD" in result.stderr
+    assert not (home / "runs").exists()
+
+
+@pytest.mark.parametrize("name", ["OHR_TEST_API_KEY", "OHR_TEST_PASSWORD"])
+def test_a_check_says_what_a_spec_sends_away(ohr, home, monkeypatch, name):
+    monkeypatch.setenv(name, "sesame-sesame")
+    (home / "asking.yaml").write_text(ASKING.replace("NAME", name))
+    words = ("check", "asking.yaml", "--allow-env", "OHR_TEST_PASSWORD")
+    assert f"  generator openai sends {name} to 127.0.0.1:9\n" in ohr(*words).stdout
+    assert json.loads(ohr(*words, "--json").stdout)["notes"][0] == f"generator openai sends {name} to 127.0.0.1:9"
+
+
+def test_a_run_says_what_it_sends_before_it_begins(ohr, home, monkeypatch):
+    monkeypatch.setenv("OHR_TEST_API_KEY", "sesame-sesame")
+    (home / "asking.yaml").write_text(ASKING.replace("NAME", "OHR_TEST_API_KEY") + "sample: 1\n")
+    result = ohr("run", "asking.yaml", "--workers", 1)
+    assert result.stderr.splitlines()[0] == "generator openai sends OHR_TEST_API_KEY to 127.0.0.1:9"
+    assert "sesame" not in result.output + "".join(path.read_text() for path in home.rglob("manifest.json"))
+
+
+@pytest.mark.parametrize("json_too", [(), ("--json",)])
+def test_the_value_of_a_variable_in_a_path_is_in_no_message(ohr, home, monkeypatch, json_too):
+    monkeypatch.setenv("OHR_TEST_ROOT", "sesame-sesame")
+    (home / "own.yaml").write_text(
+        "benchmark: {kind: folder, root: '${OHR_TEST_ROOT}/docs', questions: '${OHR_TEST_ROOT}/asked.csv'}\n"
+        "knowledge_bases: [{ocr: {kind: precomputed, root: '${OHR_TEST_ROOT}'}}]\n"
+        "retrievers: [{kind: bm25}]\nevaluate: [retrieval]\n"
+    )
+    result = ohr("check", "own.yaml", *json_too)
+    assert result.exit_code == 2
+    assert "${OHR_TEST_ROOT}/docs: no such folder" in result.output and "sesame" not in result.output

@@ -10,7 +10,8 @@ from rich.progress import Progress
 from ohr.cli.display.console import as_lines, fits, say_first, say_json, say_table, with_interval
 from ohr.cli.display.curve import Point, as_table, legend
 from ohr.cli.display.progress import Bars, Lines, bars
-from ohr.engine.work import Failure
+from ohr.engine.ledger import Failure
+from ohr.engine.progress import counting
 
 
 def point(stage="retrieval", **changes) -> Point:
@@ -141,14 +142,14 @@ def test_json_has_null_where_a_number_is_undefined(capsys):
 
 
 def test_a_short_run_writes_nothing_into_a_pipe(capsys):
-    with bars() as progress, progress.step("ocr", 2) as advance:
+    with bars() as progress, counting(progress, "ocr", 2) as advance:
         advance(2)
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_log_is_told_how_far_a_step_is_when_time_has_passed(capsys):
     lines = Lines(silence=0.05)
-    with lines.step("ocr", 3) as advance:
+    with counting(lines, "ocr", 3) as advance:
         advance(1)
         sleep(0.06)
         advance(1)
@@ -158,17 +159,18 @@ def test_a_log_is_told_how_far_a_step_is_when_time_has_passed(capsys):
     assert told[0].startswith("ocr: 2 of 3 (")
 
 
-def test_a_bar_shows_what_is_done_and_goes_when_the_step_ends():
+def test_a_bar_shows_what_is_done_and_goes_when_the_phase_ends():
     display = Progress(console=Console(file=io.StringIO()))
-    with Bars(display).step("ocr", 3) as advance:
+    with counting(Bars(display), "ocr", 3) as advance:
         advance(2)
         assert [(task.description, task.completed, task.total) for task in display.tasks] == [("ocr", 2, 3)]
-    assert display.tasks == []
+        advance(1)
+        assert display.tasks == []
 
 
 def test_a_step_with_nothing_to_do_has_no_bar():
     display = Progress(console=Console(file=io.StringIO()))
-    with Bars(display).step("ocr", 0) as advance:
+    with counting(Bars(display), "ocr", 0) as advance:
         advance(0)
         assert display.tasks == []
 

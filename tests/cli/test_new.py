@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 
 from ohr.contracts import FAMILIES
 from ohr.registry import load_file
-from ohr.results.folder import read_csv
+from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
 
 
@@ -30,11 +30,21 @@ def test_a_new_plugin_keeps_its_contract_by_its_own_test(made):
 
 
 @pytest.mark.parametrize("made", FAMILIES, indirect=True)
+def test_the_spec_that_comes_with_a_new_plugin_is_valid(made, ohr):
+    result = ohr("check", f"{made[0]}.yaml", "--trust-plugins")
+    assert result.exit_code == 0, result.stderr
+
+
+RUN = [pytest.param(family, marks=[pytest.mark.acceptance] * (family != "retriever")) for family in FAMILIES]
+"""One family shows that a run finds the plugin; the contracts of the others are tested above."""
+
+
+@pytest.mark.parametrize("made", RUN, indirect=True)
 def test_a_new_plugin_runs_from_the_spec_that_comes_with_it(made, ohr, home):
     result = ohr("run", f"{made[0]}.yaml", "--trust-plugins", "--workers", "1", "--limit", "2")
     assert result.exit_code == 0, result.stderr
     (folder,) = (home / "runs" / made[0]).glob("*-*")
-    rows = read_csv(folder / "summary.csv")
+    rows = read_rows(folder / "summary.parquet")
     assert {row["stage"] for row in rows} >= {"retrieval", "overall"}
     assert f"{made[0]}" in (folder / "manifest.json").read_text()
 
@@ -47,7 +57,7 @@ def test_a_new_plugins_file_holds_no_other_name(made, home):
 
 
 @pytest.mark.parametrize("made", ["retriever"], indirect=True)
-def test_what_to_do_next_is_told(made):
+def test_what_to_do_next_is_reported(made):
     assert made[1].stdout == (
         "wrote my_retriever.py\n"
         "wrote test_my_retriever.py\n"
@@ -63,13 +73,13 @@ def test_what_to_do_next_is_told(made):
 
 
 @pytest.mark.parametrize("made", ["metric"], indirect=True)
-def test_its_test_runs_as_it_is_told(made, home):
+def test_its_test_runs_as_it_is_reported(made, home):
     command = [sys.executable, "-m", "pytest", "-q", f"test_{made[0]}.py"]
     assert subprocess.run(command, cwd=home, check=False, capture_output=True).returncode == 0
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("retreiver", "x"), "no family 'retreiver'. "),
         (("retriever", "bm25"), "there is a retriever 'bm25' already: `ohr plugins show retriever bm25`\n"),
@@ -78,16 +88,16 @@ def test_its_test_runs_as_it_is_told(made, home):
         (("retriever", "class"), "'class' cannot be a plugin's name: it takes small letters, digits and _\n"),
     ],
 )
-def test_a_name_that_cannot_be_is_refused(ohr, words, told):
+def test_a_name_that_cannot_be_is_refused(ohr, words, message):
     result = ohr("new", *words)
     assert result.exit_code == 2
-    assert result.stderr.startswith(told)
+    assert result.stderr.startswith(message)
 
 
 def test_nothing_is_written_over(ohr, home):
     (home / "mine.yaml").write_text("precious")
     result = ohr("new", "chunker", "mine")
-    assert (result.exit_code, result.stderr) == (2, "mine.yaml is there already: choose another name or folder\n")
+    assert (result.exit_code, result.stderr) == (2, "mine.yaml exists: choose another name or folder\n")
     assert not (home / "mine.py").exists()
 
 
@@ -100,7 +110,7 @@ def test_a_folder_for_it_is_made(ohr, home):
     ]
 
 
-def test_a_metric_of_ones_own_stands_beside_the_benchmarks(ohr, home):
+def test_a_metric_of_ones_own_is_listed_beside_the_benchmarks(ohr, home):
     ohr("new", "metric", "holds")
     spec = YAML().load((home / "holds.yaml").read_text())
     spec["metrics"] = [{"kind": "holds"}, {"kind": "edit_distance", "name": "far"}]
@@ -114,16 +124,16 @@ def test_a_metric_of_ones_own_stands_beside_the_benchmarks(ohr, home):
 
 
 @pytest.mark.parametrize(
-    ("metrics", "evaluate", "told"),
+    ("metrics", "evaluate", "message"),
     [
         ("[{kind: f1}]", "overall", "'f1' is one of the benchmark's own metrics: give it another `name`"),
         ("[{kind: edit_distance}]", "retrieval", "metrics score answers: `evaluate` must have generation or overall"),
         ("[{kind: edit_distnce}]", "overall", "Did you mean 'edit_distance'? (got 'edit_distnce')"),
     ],
 )
-def test_metrics_that_cannot_be_are_told(ohr, home, metrics, evaluate, told):
+def test_metrics_that_cannot_be_are_reported(ohr, home, metrics, evaluate, message):
     text = (home / "small.yaml").read_text() + f"metrics: {metrics}\nevaluate: [{evaluate}]\n"
     (home / "small.yaml").write_text(text)
     result = ohr("check", "small.yaml")
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr

@@ -7,11 +7,13 @@ import pytest
 from PIL import Image
 
 from ohr.contracts import Edit
-from ohr.engine.run import run
 from ohr.files import images, ohrbench_json, pdf
+from ohr.graph.keys import Keys
+from ohr.inputs import read_inputs
 from ohr.registry import Registry
 from ohr.spec.read import read_spec
-from ohr.store import Store
+from ohr.store import open_store
+from ohr.study.run import run
 from ohr.text import edits
 
 MINI = Registry().load("benchmark", "mini").model_validate({"kind": "mini"})
@@ -37,14 +39,14 @@ def test_pages_get_the_noise_that_a_run_gives_them(ohr, home, pages):
     done = ohr("noise", "apply", pages, "out", "--noise", "{kind: formatting, rate: 0.3}", "--workers", 1, "--seed", 3)
     assert done.exit_code == 0, done.output
     spec = read_spec(home / "small.yaml", ["knowledge_bases.1.text_noise.rate=0.3", "seed=3", "evaluate=[retrieval]"])
-    finished = run(spec, store=home / "store", runs=home / "runs", workers=1)
-    recipe, compared = finished.results.recipe, 0
-    for document in recipe.inputs.documents:
-        made = Store(home / "store").get(recipe.document(spec.knowledge_bases[1], document))["pages"][0]
+    run(spec, store=home / "store", runs=home / "runs", workers=1)
+    keys, compared = Keys(spec, read_inputs(spec)), 0
+    for document in keys.inputs.documents:
+        made = open_store(home / "store").get(keys.document(spec.knowledge_bases[1], document, ()))["pages"][0]
         assert (
             ohrbench_json.read_pages(home / "out", document.name)[0].text
             == made["text"]
-            != recipe.inputs.truth[document.name]
+            != keys.inputs.truth[document.name]
         )
         compared += 1
     assert compared
@@ -208,7 +210,7 @@ def test_a_broken_file_is_told_and_the_others_are_done(ohr, home):
         ("{kind: [}", "not valid YAML"),
         ("[]", "must be a mapping with a `kind`"),
         ("missing.yaml", "no such file"),
-        ("{kind: rotation}", "nothing that image noise can be laid on"),
+        ("{kind: rotation}", "nothing that image noise can be applied to"),
     ],
 )
 def test_a_mistake_is_one_sentence(ohr, home, pages, noise, told):

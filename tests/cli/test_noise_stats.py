@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from ohr.results.folder import read_csv
-from ohr.store import Store
+from ohr.results.reading import read_rows
+from ohr.store import open_store
 
 pytestmark = pytest.mark.usefixtures("there")
 
@@ -19,13 +19,13 @@ def told(ohr, *words):
 
 def test_the_dose_over_all_questions_is_that_of_the_run(ohr_here, there):
     (folder,) = (there / "runs" / "small").iterdir()
-    found, rows = told(ohr_here, "small"), read_csv(folder / "doses.csv")
+    found, rows = told(ohr_here, "small"), read_rows(folder / "doses.parquet")
     assert [row["kb"] for row in rows] == list(found)
     for row in rows:
         for field in ("r_noise", "evidence_loss", "term_survival", "edit_distance", "edit_distance_content"):
-            assert found[row["kb"]]["doses"]["all"][field] == pytest.approx(float(row[field]), abs=1e-5)
+            assert found[row["kb"]]["doses"]["all"][field] == pytest.approx(row[field])
         rules = found[row["kb"]]["edits"]
-        assert sum(rules.values()) * found[row["kb"]]["pages"] == pytest.approx(float(row["edits"]))
+        assert sum(rules.values()) * found[row["kb"]]["pages"] == pytest.approx(row["edits"])
 
 
 def test_sources_divide_the_questions(ohr_here):
@@ -46,18 +46,18 @@ def test_more_noise_has_longer_distances_and_more_commands(ohr_here):
 
 
 def test_a_folder_of_the_same_pages_has_the_same_statistics(ohr_here, there, tmp_path):
-    from ohr.engine.inputs import read_inputs
-    from ohr.engine.recipe import Recipe
+    from ohr.graph.keys import Keys
+    from ohr.inputs import read_inputs
     from ohr.spec.read import read_spec
 
     spec = read_spec(there / "small.yaml")
-    recipe = Recipe(spec, read_inputs(spec))
+    keys = Keys(spec, read_inputs(spec))
     for base in spec.knowledge_bases:
-        for document in recipe.inputs.documents:
+        for document in keys.inputs.documents:
             name = "gt" if base.name == "ground_truth" else base.name
             path = tmp_path / "retrieval_base" / name / f"{document.name}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
-            pages = Store(there / ".ohr").get(recipe.document(base, document))["pages"]
+            pages = open_store(there / ".ohr").get(keys.document(base, document, ()))["pages"]
             path.write_text(json.dumps([{"page_idx": page["index"], "text": page["text"]} for page in pages]))
     asked = [
         {
@@ -69,7 +69,7 @@ def test_a_folder_of_the_same_pages_has_the_same_statistics(ohr_here, there, tmp
             "evidence_context": list(q.evidence),
             "evidence_source": q.evidence_source,
         }
-        for q in recipe.inputs.questions
+        for q in keys.inputs.questions
     ]
     (tmp_path / "qas.json").write_text(json.dumps(asked))
     of_run, of_folder = told(ohr_here, "small"), told(ohr_here, tmp_path / "retrieval_base")

@@ -48,7 +48,7 @@ def test_an_unknown_family(ohr):
 
 def test_a_plugin_is_shown_with_its_parameters(ohr):
     lines = ohr("plugins", "show", "retriever", "bm25").stdout.splitlines()
-    assert lines[0] == "retriever bm25 (version 2)"
+    assert lines[0] == "retriever bm25 (version 3)"
     assert lines[1] == "Ranks chunks by the rare words they share with the query (Robertson & Zaragoza 2009)."
     assert [line.split()[0] for line in lines[lines.index("") + 3 :]][:3] == ["parameter", "top_k", "k1"]
     assert (
@@ -58,8 +58,8 @@ def test_a_plugin_is_shown_with_its_parameters(ohr):
 
 
 def test_a_plugin_is_shown_as_json(ohr):
-    told = json.loads(ohr("plugins", "show", "retrievers", "dense", "--json").stdout)
-    assert told["plugin"]["extra"] == "dense"
+    report = json.loads(ohr("plugins", "show", "retrievers", "dense", "--json").stdout)
+    assert report["plugin"]["extra"] == "dense"
     assert {
         "name": "batch_size",
         "type": "whole number",
@@ -67,7 +67,7 @@ def test_a_plugin_is_shown_as_json(ohr):
         "range": "> 0",
         "description": "Texts encoded at once; halved when memory runs out.",
         "changes_results": False,
-    } in told["parameters"]
+    } in report["parameters"]
 
 
 def test_an_unknown_plugin_to_show(ohr):
@@ -91,7 +91,7 @@ class Odd(Stage):
     sure: Annotated[bool, execution("Does it?")] = True
 
 
-def test_parameters_are_told_in_words():
+def test_parameters_are_reported_in_words():
     assert parameters(Odd) == [
         Parameter("where", "path", "required", "", "", True),
         Parameter("colour", "red, blue", '"red"', "", "", True),

@@ -44,7 +44,8 @@ def stumbling(home):
     (home / "stumbling.py").write_text(PLUGIN)
     lines = (home / "small.yaml").read_text().replace("extractive", "stumbling").splitlines()
     (home / "small.yaml").write_text("\n".join(["plugins: [./stumbling.py]", *lines]))
-    return ("run", "small.yaml", "--trust-plugins", "--workers", "1", "--set", "evaluate=[generation]")
+    inline = ("--executor", "inline", "--set", "retries=0")  # the plugin counts in this process
+    return ("run", "small.yaml", "--trust-plugins", *inline, "--set", "evaluate=[generation]")
 
 
 def test_a_run_ends_with_0_and_its_folder(finished):
@@ -66,7 +67,7 @@ def test_a_run_prints_its_curve_without_intervals_for_four_documents(finished):
 
 
 def test_a_run_tells_what_the_benchmark_left_out(finished):
-    assert "\nnotes:\n  left out " in finished[1].stdout
+    assert "\nwarnings:\n  left out " in finished[1].stdout
 
 
 def test_a_run_tells_what_was_done(finished):
@@ -95,11 +96,11 @@ def test_a_second_run_does_nothing_and_names_the_same_folder(finished, there, oh
 
 def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here):
     told = json.loads(ohr_here("run", "small.yaml", "--json").stdout)
-    assert told.keys() == {"folder", "curve", "notes", "failures", "calls", "tokens", "seconds", "figures"}
+    assert told.keys() == {"folder", "curve", "warnings", "failures", "calls", "tokens", "seconds", "figures"}
     assert told["folder"] == finished[1].stdout.splitlines()[-1]
     assert told["calls"] == {}
     assert len(told["curve"]) == 3 * 3
-    assert told["curve"][0] | {"mean": 1.0} == {
+    expected = {
         "noise": "ground_truth",
         "level": "",
         "r_noise": 0.0,
@@ -117,6 +118,7 @@ def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here
         "failed": 0,
         "note": "points only",
     }
+    assert {name: told["curve"][0][name] for name in expected} | {"mean": 1.0} == expected
 
 
 def test_a_run_without_matplotlib_is_done_and_says_what_to_install(ohr, monkeypatch):
@@ -169,10 +171,16 @@ def test_an_interrupt_ends_with_130_and_the_next_run_goes_on(home, stumbling, wa
     assert not list(home.glob("runs/small/.new-*"))
 
 
-def test_ray_is_refused(ohr):
-    result = ohr("run", "small.yaml", "--executor", "ray")
+def test_an_address_needs_the_cluster_executor(ohr):
+    result = ohr("run", "small.yaml", "--address", "127.0.0.1:6379")
     assert result.exit_code == 2
-    assert result.stderr == ("--executor ray: this release runs on one machine only; ray comes with a later release\n")
+    assert result.stderr == "--address 127.0.0.1:6379: only --executor ray connects to a cluster\n"
+
+
+def test_an_unknown_stage_cannot_be_made_again(ohr):
+    result = ohr("run", "small.yaml", "--fresh", "page")
+    assert result.exit_code == 2
+    assert "Did you mean 'pages'?" in result.stderr
 
 
 def test_an_unknown_option_ends_with_2(ohr):
@@ -211,9 +219,16 @@ def test_plot_of_no_run_says_how_to_find_one(ohr):
 
 def test_runs_are_listed(finished, there, ohr_here):
     (run,) = json.loads(ohr_here("runs", "--json").stdout)
-    assert run.keys() == {"name", "time", "questions", "failures", "path"}
+    assert run.keys() == {"name", "time", "status", "questions", "failures", "path"}
     assert (run["name"], run["failures"], run["path"]) == ("small", 0, finished[1].stdout.splitlines()[-1])
-    assert ohr_here("runs").stdout.splitlines()[0].split() == ["name", "time", "questions", "failures", "path"]
+    assert ohr_here("runs").stdout.splitlines()[0].split() == [
+        "name",
+        "time",
+        "status",
+        "questions",
+        "failures",
+        "path",
+    ]
 
 
 def test_a_damaged_run_is_told_and_the_others_listed(home, finished, ohr):

@@ -1,9 +1,13 @@
 import json
+import shutil
+from pathlib import Path
 from statistics import fmean
 
 import pytest
+from typer.testing import CliRunner
 
-from ohr.results.folder import read_csv, read_table
+from ohr.cli.app import app
+from ohr.results.reading import read_rows
 
 SPEC = """\
 name: study
@@ -16,33 +20,54 @@ evaluate: [retrieval]
 """
 
 
-@pytest.fixture
-def ran(ohr, home):
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A folder in which `study.yaml` was run once; tests leave it as it is."""
+    home = tmp_path_factory.mktemp("study")
     (home / "study.yaml").write_text(SPEC)
-    ohr("run", "study.yaml")
-    return max((home / "runs" / "study").glob("*-*"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        assert CliRunner().invoke(app, ["run", "study.yaml", "--workers", "1"]).exit_code == 0
+    return home
+
+
+@pytest.fixture
+def ran(done, monkeypatch):
+    """The run's folder; the working folder is where it was started."""
+    monkeypatch.chdir(done)
+    return max((done / "runs" / "study").glob("*-*"))
+
+
+@pytest.fixture
+def copied(ran, tmp_path, monkeypatch):
+    """A copy of the run, to be damaged."""
+    monkeypatch.chdir(tmp_path)
+    return Path(shutil.copytree(ran, tmp_path / "runs" / "study" / ran.name))
+
+
+def ohr(*words):
+    return CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False)
 
 
 def test_each_cut_is_the_mean_of_its_rows(ran):
-    rows = [row for row in read_table(ran / "scores.parquet") if (row["stage"], row["metric"]) == ("retrieval", "lcs")]
+    rows = read_rows(ran / "scores.parquet", stage="retrieval", metric="lcs")
     held = {
         (line["by"], line["group"]): line
-        for line in read_csv(ran / "summary.csv")
-        if (line["stage"], line["metric"]) == ("retrieval", "lcs")
+        for line in read_rows(ran / "summary.parquet", stage="retrieval", metric="lcs")
     }
     domains = {domain: [row["value"] for row in rows if row["domain"] == domain] for domain in ("law", "textbook")}
     for domain, values in domains.items():
-        assert float(held["domain", domain]["mean"]) == pytest.approx(fmean(values), abs=1e-5)
-        assert int(held["domain", domain]["n"]) == len(values)
+        assert held["domain", domain]["mean"] == pytest.approx(fmean(values))
+        assert held["domain", domain]["n"] == len(values)
     whole = held["evidence_source", "all"]
-    assert float(whole["mean"]) == pytest.approx(fmean(row["value"] for row in rows), abs=1e-5)
-    assert float(whole["macro_mean"]) == pytest.approx(fmean(map(fmean, domains.values())), abs=1e-5)
-    assert whole["domains"] == "2"
+    assert whole["mean"] == pytest.approx(fmean(row["value"] for row in rows))
+    assert whole["macro_mean"] == pytest.approx(fmean(map(fmean, domains.values())))
+    assert whole["domains"] == 2
     forms = {row["answer_form"] for row in rows}
     assert {group for by, group in held if by == "answer_form"} == (forms if len(forms) > 1 else set())
 
 
-def test_a_run_is_shown_by_domain(ohr, ran):
+def test_a_run_is_shown_by_domain(ran):
     told = ohr("show", "study", "--by", "domain").stdout.splitlines()
     assert told[0] == "protocol clean"
     assert told[2].split() == [
@@ -61,12 +86,60 @@ def test_a_run_is_shown_by_domain(ohr, ran):
     assert "retrieval; by pages all questions are alike\n" in ohr("show", "study", "--by", "pages").stdout
 
 
-def test_the_json_has_the_rows(ohr, ran):
+def test_the_json_has_the_rows(ran):
     rows = json.loads(ohr("show", str(ran), "--by", "domain", "--metric", "mrr", "--json").stdout)
     assert [row["group"] for row in rows] == ["all", "law", "textbook"]
 
 
-def test_a_metric_that_is_not_there_is_told(ohr, ran):
+def test_a_metric_that_is_not_there_is_named(ran):
     result = ohr("show", "study", "--metric", "rouge")
     assert result.exit_code == 2
     assert "has no rouge; it has " in result.stderr
+
+
+def changed(folder, **entries):
+    """Change entries of a run's manifest."""
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | entries))
+
+
+@pytest.mark.parametrize("words", [("show",), ("show", "--analysis", "every"), ("show", "--by", "domain"), ("plot",)])
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ({"status": "running", "process": None}, "this run is not finished (interrupted): it has no results yet"),
+        ({"status": "stopped"}, "this run is not finished (stopped): it has no results yet; run its spec again"),
+        ({"files": {"summary.parquet": {"bytes": 1}}}, "summary.parquet: is missing or damaged; run the spec again"),
+    ],
+)
+def test_what_is_no_finished_run_is_refused_in_a_sentence(copied, words, entries, said):
+    changed(copied, **entries)
+    result = ohr(words[0], copied, *words[1:])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr and "Traceback" not in result.stderr and result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("table", ["summary", "scores", "questions", "doses", "pages"])
+def test_a_table_that_was_flipped_is_refused_in_a_sentence(copied, table):
+    path = copied / f"{table}.parquet"
+    path.write_bytes(b"\xff" * path.stat().st_size)
+    for words in (
+        ("show", "study"),
+        ("show", "study", "--analysis", "every"),
+        ("plot", "study"),
+        ("noise", "stats", "study"),
+    ):
+        result = ohr(*words)
+        assert result.exit_code == 0 or (result.exit_code == 2 and str(path.name) in result.stderr), (
+            words,
+            result.stderr,
+        )
+        assert "Traceback" not in result.stderr
+
+
+def test_a_name_means_its_newest_finished_run(copied):
+    later = Path(shutil.copytree(copied, copied.with_name("29990101T000000-abababab")))
+    changed(later, status="running", process={"pid": 0, "host": "elsewhere"})
+    assert ohr("show", "study").exit_code == 0
+    statuses = {run["path"].rpartition("/")[2]: run["status"] for run in json.loads(ohr("runs", "--json").stdout)}
+    assert statuses == {copied.name: "finished", later.name: "running"}

@@ -1,14 +1,16 @@
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ohr.engine.run import Finished, run
-from ohr.registry import load_file
+from ohr.engine.executors.inline import Inline
+from ohr.graph.keys import Keys
+from ohr.inputs import read_inputs
+from ohr.results.folder import read_manifest
+from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
+from ohr.study.run import Finished, run
 
 PLUGINS = Path(__file__).parents[1] / "plugins.py"
 
@@ -29,9 +31,16 @@ class Home:
         return path
 
     def run(self, text: str, *overrides: str, workers: int | None = None) -> Finished:
-        spec = read_spec(self.write(text), overrides, trust_plugins=True)
-        executor = None if workers else _plugin("InProcess")()
+        return self.run_file(self.write(text), *overrides, workers=workers)
+
+    def run_file(self, path: Path, *overrides: str, workers: int | None = None) -> Finished:
+        spec = read_spec(path, overrides, trust_plugins=True)
+        executor = None if workers else Inline()
         return run(spec, store=self.store, runs=self.folder / "runs", workers=workers, executor=executor)
+
+    def keys(self, text: str, *overrides: str) -> Keys:
+        spec = read_spec(self.write(text), overrides, trust_plugins=True)
+        return Keys(spec, read_inputs(spec))
 
     def log(self, name: str) -> Counter[str]:
         """Count the lines of a log."""
@@ -39,21 +48,27 @@ class Home:
         return Counter(path.read_text().splitlines()) if path.exists() else Counter()
 
 
-def _plugin(name: str) -> Any:
-    (stage, *_) = load_file(PLUGINS)
-    return getattr(sys.modules[stage.__module__], name)
-
-
 @pytest.fixture
 def home(tmp_path) -> Home:
     return Home(tmp_path)
 
 
-def rows(finished, **wanted):
-    """Pick the rows of a run by the values of their columns."""
-    return [row for row in finished.results.rows if all(row[name] == value for name, value in wanted.items())]
+def rows(finished, table="scores", **wanted):
+    """Pick the rows of a run's table by the values of their columns."""
+    found = read_rows(finished.folder / f"{table}.parquet")
+    return [row for row in found if all(row[name] == value for name, value in wanted.items())]
 
 
 def values(finished, **wanted):
-    """Give question to value of the picked rows."""
+    """Return question to value of the picked rows."""
     return {row["question_id"]: row["value"] for row in rows(finished, **wanted)}
+
+
+def doses(finished):
+    """Return the doses of a run's knowledge bases."""
+    return read_manifest(finished.folder)["noise"]
+
+
+def warnings(finished):
+    """Return the warnings of a run."""
+    return read_manifest(finished.folder)["warnings"]

@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.attribution.levels import coalitions, orders, weights
-from ohr.engine.plan import plan
 from ohr.errors import SpecError
 from ohr.noise.formatting import Formatting
 from ohr.spec.model import KnowledgeBase
 from ohr.spec.parts import parts, with_only
 from ohr.spec.read import read_spec
+from ohr.study.plan import plan
+
+from .conftest import doses, rows
 
 NAMES = "abcdefgh"
 
@@ -106,9 +108,9 @@ def table(finished):
         return list(csv.DictReader(opened))
 
 
-def doses(finished):
+def trial_doses(finished):
     with (finished.folder / "attribution_doses.csv").open() as opened:
-        return {row["kb"].partition("#")[0]: row for row in csv.DictReader(opened)}
+        return {row["condition"]: row for row in csv.DictReader(opened)}
 
 
 def cost(finished, **wanted):
@@ -123,27 +125,27 @@ def test_a_part_left_out_costs_what_a_run_without_it_gains(home):
     finished = home.run(MINI + "attribution: {of: [f]}\n", "replicates=2")
     costs = cost(finished, method="leave_one_out", metric="damaged", stage="page")
     without = home.run(MINI.replace(", cell_content: 1", ""), "replicates=2")
-    damage = [np.mean([d["r_noise"] for d in run.results.doses]) for run in (finished, without)]
+    damage = [np.mean([d["r_noise"] for d in doses(run)]) for run in (finished, without)]
     assert costs["cell_content"] == pytest.approx(damage[0] - damage[1], abs=1e-6)
     assert set(costs) == {"bold", "paragraph", "cell_content"} and max(costs.values()) > 0
     # its own levels stay out of the run's tables, and are the store's as any other
-    assert {row["kb"] for row in finished.results.rows} == {"f#0", "f#1"}
-    assert not without.work.calls["documents"]
+    assert {row["kb"] for row in rows(finished)} == {"f#0", "f#1"}
+    assert not without.ledger.calls["documents"]
 
 
 def test_shapley_shares_add_up_at_an_equal_dose(home):
     finished = home.run(MINI + "attribution: {of: [f], methods: [shapley]}\n")
     for metric, stage, sign in (("damaged", "page", 1), ("lcs", "retrieval", -1)):
         shares = cost(finished, method="shapley", metric=metric, stage=stage)
-        all_of = [r["value"] for r in finished.results.rows if r["metric"] == metric and r["stage"] == stage]
+        all_of = [r["value"] for r in rows(finished) if r["metric"] == metric and r["stage"] == stage]
         none = [
             r["value"]
-            for r in finished.results.attributed.rows
+            for r in rows(finished, "attribution_scores")
             if r["metric"] == metric and r["stage"] == stage and r["noise"] == "f shapley nothing"
         ]
         assert sum(shares.values()) == pytest.approx(sign * (np.mean(all_of) - np.mean(none)), abs=1e-5)
-    found = doses(finished)
-    whole = finished.results.doses[0]["edits"]
+    found = trial_doses(finished)
+    whole = doses(finished)[0]["edits"]
     assert len(found) == 2**3 - 1 and whole > 100
     assert all(int(row["edits_aimed"]) == whole for name, row in found.items() if "nothing" not in name)
     assert abs(int(found["f shapley bold+paragraph"]["edits"]) - whole) <= 0.02 * whole
@@ -175,7 +177,7 @@ def test_an_attribution_is_planned_and_not_done_twice(home):
     text = MINI + "attribution: {of: [f]}\n"
     before = plan(read_spec(home.write(text), trust_plugins=True), home.store, 1)
     first = home.run(text)
-    assert before.steps["documents to build"].total == first.work.calls["documents"]
+    assert before.steps["documents to build"].total == first.ledger.calls["documents"]
     assert home.run(text).folder == first.folder
     assert json.loads((first.folder / "manifest.json").read_text())["spec"]["attribution"]["of"] == ["f"]
 

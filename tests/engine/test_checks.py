@@ -1,13 +1,15 @@
 """A plugin's wrong value is a failed item, never a wrong number."""
 
-from math import nan
+import json
+from dataclasses import asdict
+from math import inf, nan
 
 import numpy as np
 import pytest
 
 from ohr.contracts import Chunk, Completion, Hit, Page
-from ohr.engine.checks import BrokenContract, checked_chunks, checked_completion, checked_hits, checked_image
 from ohr.errors import DataError
+from ohr.steps.checks import BrokenContract, checked_chunks, checked_completion, checked_hits, checked_image
 
 PAGES = (Page("law/a", 0, "one two"), Page("law/a", 1, "three"))
 
@@ -64,11 +66,59 @@ def test_chunks_that_break_the_contract_are_refused(chunks):
         checked_chunks(chunks, PAGES)
 
 
-@pytest.mark.parametrize("reply", [None, "text", Completion(None), Completion(b"x"), Completion("x", tokens_in="many")])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        None,
+        "text",
+        Completion(None),
+        Completion(b"x"),
+        Completion("x", finish=5),
+        Completion("x", finish="done"),
+        Completion("x", finish=np.array(["stop", "length"])),
+        Completion("x", truncated="yes"),
+        Completion("x", error=5),
+        Completion("x", error=object()),
+        Completion("x", finish="error"),
+        Completion("word " * 1_000_000),
+    ],
+)
 def test_a_reply_of_the_wrong_type_is_a_failed_completion(reply):
     completion = checked_completion(reply)
-    assert (completion.text, completion.finish) == ("", "error")
+    assert completion.finish == "error"
     assert completion.error
+    written(completion)
+
+
+@pytest.mark.parametrize("value", [2**63, 10**400, -1, nan, inf, None, "many", object(), [1]])
+def test_a_count_or_a_time_that_is_none_is_0(value):
+    completion = checked_completion(Completion("x", tokens_in=value, tokens_out=value, seconds=value))
+    assert (completion.tokens_in, completion.tokens_out) == (0, 0)
+    assert completion.seconds in (0.0, 2.0**63)
+    assert completion.error is None
+    written(completion)
+
+
+def test_counts_and_times_of_numpy_are_plain_afterwards():
+    given = Completion("x", tokens_in=np.int32(3), tokens_out=2**63 - 1, seconds=np.float32(0.5))
+    completion = checked_completion(given)
+    assert (completion.tokens_in, completion.tokens_out, completion.seconds) == (3, 2**63 - 1, 0.5)
+    assert (type(completion.tokens_in), type(completion.seconds)) == (int, float)
+    written(completion)
+
+
+def test_control_characters_of_an_error_are_escaped_and_its_length_is_bounded():
+    completion = checked_completion(Completion("", error="a\x1b]0;title\x07\nb\ud800 é 港"))
+    assert (completion.error, completion.finish) == ("a\\x1b]0;title\\x07\\nb\\ud800 é 港", "error")
+    assert len(checked_completion(Completion("", error="x" * 10_000_000)).error) == 2001
+
+
+def written(completion):
+    """Write a completion as the store and the results do."""
+    import pyarrow
+
+    json.dumps(asdict(completion), allow_nan=False).encode()
+    pyarrow.Table.from_pylist([asdict(completion)])
 
 
 def test_an_image_larger_than_any_page_is_refused():

@@ -12,7 +12,7 @@ evaluate: [retrieval]
 
 
 def told(finished):
-    return [note for note in finished.work.notes if note.startswith("bm25 on clean, law: ")]
+    return [note for note in finished.ledger.warnings if note.startswith("bm25 on clean, law: ")]
 
 
 def test_a_page_without_text_is_counted_by_every_run(home):
@@ -40,7 +40,7 @@ def test_a_corpus_without_a_passage_finds_nothing_and_says_so(home):
         "bm25 on clean, law: top_k is 2, more than the number of passages (0)",
     ]
     assert set(values(finished, metric="hit@2").values()) == {0.0}
-    assert finished.work.failures == []
+    assert finished.ledger.failures == []
 
 
 def test_more_than_there_is_gives_all_there_is(home):

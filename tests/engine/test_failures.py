@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from ohr.engine.work import TooManyFailures
+from ohr.engine.ledger import TooManyFailures
 
-from .conftest import rows, values
+from .conftest import doses, rows, values, warnings
 
 SPEC = """\
 benchmark: {kind: tiny}
@@ -28,15 +28,15 @@ def spec(bad):
     [
         ("raise", "RuntimeError: paper jam"),
         ("value", "ocr pixels failed on law/0 page 1: paper jam"),
-        ("few", "ocr pixels failed on law/0 page 1: the engine gave no result"),
+        ("few", "ocr pixels failed on law/0 page 1: the engine returned no result for 1 image"),
         ("exit", "the worker process died"),
         ("leave", "the worker process died"),
     ],
 )
 def test_a_page_that_fails_scores_0_and_the_rest_goes_on(home, bad, reason):
     finished = home.run(spec(bad), workers=1)
-    assert [(failure.stage, failure.item) for failure in finished.work.failures] == [("ocr", "read: law/0 page 1")]
-    assert finished.work.failures[0].reason.startswith(reason)
+    assert [(failure.stage, failure.item) for failure in finished.ledger.failures] == [("ocr", "read: law/0 page 1")]
+    assert finished.ledger.failures[0].reason.startswith(reason)
     assert values(finished, kb="read", stage="overall", metric="f1") == {
         f"q{number}": float(number != 1) for number in (0, 1, 10, 11, 20, 21, 30, 31)
     }
@@ -47,13 +47,13 @@ def test_a_page_that_fails_scores_0_and_the_rest_goes_on(home, bad, reason):
 
 def test_an_engine_that_gives_too_many_results_fails_on_its_page_only(home):
     finished = home.run(spec("many"))
-    assert [failure.item for failure in finished.work.failures] == ["read: law/0 page 1"]
+    assert [failure.item for failure in finished.ledger.failures] == ["read: law/0 page 1"]
     assert sum(values(finished, kb="read", stage="overall", metric="f1").values()) == 7
 
 
 def test_an_engine_whose_error_cannot_be_pickled_fails_on_its_page_only(home):
     finished = home.run(spec("two_part"), workers=1)
-    assert [failure.item for failure in finished.work.failures] == ["read: law/0 page 1"]
+    assert [failure.item for failure in finished.ledger.failures] == ["read: law/0 page 1"]
     assert sum(values(finished, kb="read", stage="overall", metric="f1").values()) == 7
 
 
@@ -68,27 +68,27 @@ def test_a_failed_page_is_read_by_the_next_run_and_no_other(home):
     (home.folder / "reads").unlink()
     again = home.run(spec("''"))
     assert home.log("reads") == {"[law/0 page 1]": 1}
-    assert again.work.failures == []
+    assert again.ledger.failures == []
     assert set(values(again, kb="read", stage="overall", metric="f1").values()) == {1.0}
 
 
 def test_a_run_with_failures_is_written_anew(home):
     first, second = home.run(spec("raise")), home.run(spec("raise"))
     assert first.folder != second.folder
-    assert len(second.work.failures) == 1
+    assert len(second.ledger.failures) == 1
 
 
 def test_a_run_stops_when_too_many_items_fail(home):
     with pytest.raises(TooManyFailures) as caught:
         home.run(spec("raise"), "max_failures=0")
     assert str(caught.value) == (
-        "stopped: 1 item failed (max_failures: 0), the last: ocr on read: law/0 page 1: paper jam. What was done is "
-        "kept; run again to go on"
+        "stopped: 1 item failed (max_failures: 0), the last: ocr on read: law/0 page 1: RuntimeError: paper jam. "
+        "What was done is kept; run again to go on"
     )
 
 
 def test_a_run_goes_on_while_no_more_fail_than_allowed(home):
-    assert len(home.run(spec("raise"), "max_failures=1").work.failures) == 1
+    assert len(home.run(spec("raise"), "max_failures=1").ledger.failures) == 1
 
 
 @pytest.mark.parametrize(
@@ -100,18 +100,18 @@ def test_an_answer_that_fails_scores_0_and_is_asked_again_by_the_next_run(home, 
         "{kind: parrot}", f"{{kind: parrot, log: answers, bad: {bad}, question: harbour of law/0}}"
     )
     finished = home.run(text, "evaluate=[generation]")
-    assert {failure.reason for failure in finished.work.failures if "harbour of law/0" in failure.item} == {reason}
+    assert {failure.reason for failure in finished.ledger.failures if "harbour of law/0" in failure.item} == {reason}
     assert values(finished, kb="clean", stage="generation", metric="f1")["q0"] == 0.0
     again = home.run(text.replace(f"bad: {bad}", "bad: ''"), "evaluate=[generation]")
-    assert again.work.failures == []
-    assert 0 < again.work.calls["answers"] <= len(finished.work.failures)
+    assert again.ledger.failures == []
+    assert 0 < again.ledger.calls["answers"] <= len(finished.ledger.failures)
     assert set(values(again, kb="clean", stage="generation", metric="f1").values()) == {1.0}
 
 
 def test_a_retriever_that_fails_scores_0_and_the_others_go_on(home):
     text = spec("''").replace("[{kind: bm25}]", "[{kind: broken}, {kind: bm25}]")
     finished = home.run(text)
-    assert {(failure.stage, failure.reason) for failure in finished.work.failures} == {
+    assert {(failure.stage, failure.reason) for failure in finished.ledger.failures} == {
         ("retriever", "RuntimeError: no index today")
     }
     assert set(values(finished, kb="clean", stage="overall", metric="f1", retriever="broken").values()) == {0.0}
@@ -125,17 +125,14 @@ def test_an_answer_with_broken_unicode_does_not_break_the_run(home):
 
 def test_a_question_whose_document_is_absent_scores_0_and_is_told(home):
     finished = home.run(spec("''"), "benchmark.stranger=true")
-    assert (
-        "1 question about an absent document, scored 0 in a run: lost (law/lost)"
-        in finished.results.recipe.inputs.notes
-    )
+    assert "1 question about an absent document, scored 0 in a run: lost (law/lost)" in warnings(finished)
     assert values(finished, kb="clean", stage="overall", metric="f1")["lost"] == 0.0
     assert values(finished, kb="clean", stage="retrieval", metric="lcs")["lost"] == 0.0
 
 
 def test_a_page_without_text_is_no_failure(home):
     finished = home.run(spec("''"), "benchmark.blank=law/0 page 1")
-    assert finished.work.failures == []
+    assert finished.ledger.failures == []
     assert values(finished, kb="read", stage="retrieval", metric="lcs")["q1"] == 0.0
     assert values(finished, kb="read", stage="overall", metric="f1")["q0"] == 1.0
 
@@ -146,4 +143,4 @@ def test_recorded_results_with_a_hole_fail_on_that_page(home):
     text = spec("''").replace("{kind: pixels, log: reads, bad: ''}", "{kind: precomputed, root: recorded}")
     finished = home.run(text, "benchmark.size=1")
     assert {row["question_id"] for row in rows(finished, kb="read") if row["status"] == "failed"} == {"q1"}
-    assert [dose["failed_pages"] for dose in finished.results.doses] == [0, 1]
+    assert [dose["failed_pages"] for dose in doses(finished)] == [0, 1]

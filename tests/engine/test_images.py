@@ -4,9 +4,9 @@ from math import isnan
 
 import pytest
 
-from ohr.engine.plan import plan
 from ohr.spec.read import read_spec
-from ohr.store import Store
+from ohr.store import open_store
+from ohr.study.plan import plan
 
 from .conftest import rows, values
 
@@ -35,7 +35,7 @@ def test_a_passage_is_a_page_with_the_text_of_the_knowledge_base(home, seen):
     finished = home.run(seen, "evaluate=[retrieval, overall]")
     assert {row["chunker"] for row in rows(finished, stage="retrieval") + rows(finished, stage="overall")} == {None}
     assert set(values(finished, kb="clean", stage="overall", metric="f1").values()) == {1.0}  # parrot reads text
-    (hit,) = [hit for hit in finished.results.hits if (hit["question_id"], hit["kb"]) == ("q0", "clean")]
+    (hit,) = [hit for hit in rows(finished, "hits") if (hit["question_id"], hit["kb"]) == ("q0", "clean")]
     assert (hit["start"], hit["end"]) == (0, len(hit["text"]))
     assert hit["text"].startswith("[law/0 page 0]")
 
@@ -77,7 +77,7 @@ def test_another_strength_or_seed_is_another_index(home, seen):
 def test_a_page_without_image_fails_alone_and_is_tried_again(home, seen):
     text = seen.replace("severity: 0.9", "severity: 0.1, jams: '[law/0 page 1]'")
     finished = home.run(text, "evaluate=[retrieval]")
-    (failure,) = finished.work.failures
+    (failure,) = finished.ledger.failures
     assert (failure.stage, failure.item, failure.reason) == (
         "page image",
         "smudged: law/0 page 1",
@@ -86,15 +86,15 @@ def test_a_page_without_image_fails_alone_and_is_tried_again(home, seen):
     (failed,) = rows(finished, kb="smudged", stage="retrieval", metric="hit@1", status="failed")
     assert (failed["question_id"], failed["value"]) == ("q1", 0.0)
     mended = home.run(text.replace("jams: '[law/0 page 1]'", "jams: ''").replace("jams: ''", "jams: '[none]'"))
-    assert not mended.work.failures
+    assert not mended.ledger.failures
     assert values(mended, kb="smudged", stage="retrieval", metric="hit@1")["q1"] == 1.0
 
 
 def test_pages_without_text_are_passages_too(home, seen):
     finished = home.run(seen, "evaluate=[retrieval]", "benchmark.blank=law/0 page 1", "retrievers.0.top_k=9")
-    found = [hit for hit in finished.results.hits if (hit["question_id"], hit["kb"]) == ("q0", "clean")]
+    found = [hit for hit in rows(finished, "hits") if (hit["question_id"], hit["kb"]) == ("q0", "clean")]
     assert sorted(hit["page"] for hit in found) == [0, 1]
-    assert finished.work.failures == []
+    assert finished.ledger.failures == []
 
 
 def test_a_generator_that_reads_images_sees_noisy_pages(home):
@@ -127,7 +127,7 @@ def test_the_plan_knows_every_key(home, seen):
     done = plan(spec, home.store, 1)
     assert done.steps["searches"].left == 0
     assert done.cells["retrieval"] == 2  # whatever the number of chunkers
-    assert Store(home.store).root.is_dir()
+    assert open_store(home.store).exists()
 
 
 def test_image_noise_that_only_some_look_at_is_refused(home, seen):

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from ohr.engine.inputs import read_inputs
 from ohr.errors import SpecError
+from ohr.inputs import read_inputs
 from ohr.spec.read import read_spec
 
 ENGINES = """\
@@ -54,7 +54,7 @@ def test_questions_are_chosen_by_their_kinds_and_documents_stay(home):
     )
     assert chosen.documents == every.documents
     left, all_of_them = len(chosen.questions), len(every.questions)
-    assert f"asked {left} of {all_of_them} questions: those chosen by `questions`" in chosen.notes
+    assert f"asked {left} of {all_of_them} questions: those chosen by `questions`" in chosen.warnings
 
 
 def test_kinds_that_no_question_has_together_are_told(home):

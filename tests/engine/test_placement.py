@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Page, Question
-from ohr.engine.perturb import count, perturb
-from ohr.engine.placement import aligned, eligible
 from ohr.noise.formatting import Formatting
+from ohr.steps.perturb import count, perturb
+from ohr.steps.placement import aligned, eligible
 from ohr.text import edits
 
-from .conftest import rows
+from .conftest import doses, rows
 
 FILLER = "Many words stand around here without any question about them, and they go on for a while longer. "
 EVIDENCE = "The old ferry berth was leased to the harbour company for ninety nine years by the town council."
@@ -107,7 +107,7 @@ def test_a_chains_ledger_takes_each_step_back():
 
 
 def test_noise_draws_the_same_whatever_other_kinds_stand_beside_it():
-    from ohr.engine.perturb import numbered
+    from ohr.steps.perturb import numbered
 
     a, b = Formatting(), Formatting(kind="formatting", rate=0.2)
     assert [place for _, place in numbered([a, b, a])] == [0, 1, 2]
@@ -125,24 +125,19 @@ retrievers: [{kind: bm25}]
 
 def test_a_run_sweeps_the_place_and_says_what_dose_was_reached(home):
     finished = home.run(SPEC)
-    doses = {dose["noise"].removeprefix("f where="): dose for dose in finished.results.doses}
-    assert {dose["knob_value"] for dose in doses.values()} == {"0.3"}
-    assert set(doses) == {"everywhere", "evidence", "distractors"}
-    assert len({dose["edits_aimed"] for dose in doses.values()}) == 1
-    assert doses["everywhere"]["edits"] == doses["everywhere"]["edits_aimed"] > 0
-    damaged = {v: sum(r["value"] for r in rows(finished, metric="damaged", noise=f"f where={v}")) for v in doses}
+    found = {dose["noise"].removeprefix("f where="): dose for dose in doses(finished)}
+    assert {dose["knob_value"] for dose in found.values()} == {"0.3"}
+    assert set(found) == {"everywhere", "evidence", "distractors"}
+    assert len({dose["edits_aimed"] for dose in found.values()}) == 1
+    assert found["everywhere"]["edits"] == found["everywhere"]["edits_aimed"] > 0
+    damaged = {v: sum(r["value"] for r in rows(finished, metric="damaged", noise=f"f where={v}")) for v in found}
     assert damaged["distractors"] == 0 < damaged["evidence"]
 
 
 def test_another_question_makes_another_key_only_where_noise_is_placed(home):
-    from ohr.engine.inputs import read_inputs
-    from ohr.engine.recipe import Recipe
-    from ohr.spec.read import read_spec
-
     def keys(*overrides):
-        spec = read_spec(home.write(SPEC), overrides, trust_plugins=True)
-        recipe = Recipe(spec, read_inputs(spec))
-        return [[recipe.document(base, d) for d in recipe.inputs.documents] for base in spec.knowledge_bases]
+        made = home.keys(SPEC, *overrides)
+        return [[made.document(base, d, ()) for d in made.inputs.documents] for base in made.spec.knowledge_bases]
 
     before, after = keys(), keys("sample=3")
     assert before[0] == after[0]

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from ohr.contracts import ScoringProtocol
-from ohr.engine.prompting import make_prompt, parse_answer, read_prompt
 from ohr.errors import SpecError
+from ohr.steps.prompting import make_prompt, parse_answer, read_prompt
 
 CLEAN = ScoringProtocol()
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from ohr.engine.inputs import read_inputs
+from ohr.inputs import read_inputs
 from ohr.spec.read import read_spec
 
-from .conftest import rows, values
+from .conftest import doses, rows, values
 
 BASES = {
     "clean": "{name: clean}",
@@ -28,7 +28,7 @@ generators: [{{kind: parrot}}]
 
 def table(finished):
     kept = ("question_id", "kb", "stage", "metric", "retriever", "generator", "status")
-    return {tuple(row[name] for name in kept): row["value"] for row in finished.results.rows}
+    return {tuple(row[name] for name in kept): row["value"] for row in rows(finished)}
 
 
 def test_results_are_equal_with_one_and_two_workers(home, tmp_path):
@@ -54,6 +54,7 @@ def test_a_knowledge_base_alone_has_the_values_it_has_among_others(home, tmp_pat
     home.folder.mkdir()
     alone = table(home.run(spec("pepper")))
     places = [place for place in alone if place[1].startswith("pepper") and not place[3].endswith("_floor")]
+    assert places
     assert [repr(alone[place]) for place in places] == [repr(among[place]) for place in places]
 
 
@@ -73,7 +74,7 @@ def test_more_noise_does_more_damage_to_coupled_levels(home):
 
 def test_replicates_are_different_draws_of_the_same_levels(home):
     finished = home.run(spec("clean", "pepper"), "replicates=3")
-    assert [dose["kb"] for dose in finished.results.doses] == [
+    assert [dose["kb"] for dose in doses(finished)] == [
         "clean",
         *(f"pepper-{level}#{draw}" for level in (0.1, 0.5) for draw in range(3)),
     ]

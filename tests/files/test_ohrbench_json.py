@@ -1,79 +1,82 @@
 import json
+import os
+from pathlib import Path
 
 import pytest
 
+from ohr.contracts import Page
 from ohr.errors import DataError
-from ohr.files.ohrbench_json import read_questions
-
-RECORD = {
-    "ID": "q1",
-    "questions": "When?",
-    "answers": "1964",
-    "doc_name": "law/lease",
-    "evidence_page_no": 2,
-    "evidence_context": "It began in 1964.",
-    "evidence_source": "text",
-}
+from ohr.files.ohrbench_json import document_files, read_file, read_pages, unwritable_files, with_texts
 
 
 @pytest.fixture
-def read(tmp_path):
-    def questions(*records):
-        (tmp_path / "qas.json").write_text(json.dumps(list(records)))
-        return read_questions(tmp_path / "qas.json")
+def file(tmp_path):
+    def write(content):
+        (tmp_path / "a.json").write_text(content if isinstance(content, str) else json.dumps(content))
+        return tmp_path / "a.json"
 
-    return questions
-
-
-def test_single_values_are_lists_of_one(read):
-    (question,) = read(RECORD)
-    assert (question.answers, question.pages, question.evidence) == (("1964",), (2,), ("It began in 1964.",))
-    assert (question.domain, question.answer_form, question.task_type) == ("law", "String", "understanding")
+    return write
 
 
-def test_lists_are_kept_in_their_order(read):
-    (question,) = read(RECORD | {"answers": [1, 2.5], "evidence_page_no": [3, "1"], "evidence_context": ["a", "b"]})
-    assert (question.answers, question.pages, question.evidence) == (("1", "2.5"), (3, 1), ("a", "b"))
+def test_pages_come_in_ascending_order_and_null_text_is_an_error(file):
+    path = file([{"page_idx": 1, "text": "b"}, {"page_no": "0", "text": "a"}, {"page_idx": 2, "text": None}])
+    assert read_file(path, "a") == [
+        Page("a", 0, "a"),
+        Page("a", 1, "b"),
+        Page("a", 2, "", "text is null, not a string"),
+    ]
 
 
-def test_the_first_versions_equation_is_a_formula(read):
-    assert read(RECORD | {"evidence_source": "equation"})[0].evidence_source == "formula"
-
-
-@pytest.mark.parametrize("key", RECORD)
-def test_a_missing_key_is_told(read, tmp_path, key):
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("[{", "not readable as JSON: Expecting property name"),
+        ({"page_idx": 0}, "not a list of pages: it must list {page_idx, text}"),
+        ([{"text": "a"}], "1 page without a page number, left out: "),
+        ([{"page_idx": -1, "text": "a"}, "b"], "2 pages without a page number, left out: "),
+        ([{"page_idx": 0, "text": "a"}] * 2, "1 page listed again, of which the first counts: "),
+    ],
+)
+def test_a_file_that_would_lose_a_page_is_refused(file, content, fault):
+    path = file(content)
     with pytest.raises(DataError) as caught:
-        read(RECORD, {name: value for name, value in RECORD.items() if name != key} | {"ID2": 1})
-    assert str(caught.value).startswith(f"{tmp_path}/qas.json: question 1: has no '{key}'; a question has ID, ")
+        read_file(path, "a")
+    assert str(caught.value).startswith(f"{path}: {fault}")
 
 
-@pytest.mark.parametrize("page", ["zero", None, {"a": 1}, [[1]]])
-def test_a_page_that_is_no_number_is_told(read, tmp_path, page):
-    with pytest.raises(DataError) as caught:
-        read(RECORD | {"evidence_page_no": page})
-    told = f"{tmp_path}/qas.json: question 0: evidence_page_no must be a whole number from 0 on, not "
-    assert str(caught.value).startswith(told)
+def test_a_file_of_the_working_folder_is_named_in_its_faults(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.json").write_text('[{"text": "a"}]')
+    with pytest.raises(DataError, match=r"a\.json: 1 page without a page number, left out: /a entry 0"):
+        read_file(Path("a.json"), "a")
 
 
-def test_a_question_that_is_no_object_is_told(read, tmp_path):
-    with pytest.raises(DataError) as caught:
-        read(RECORD, "What?")
-    assert str(caught.value).startswith(f"{tmp_path}/qas.json: question 1: must be an object with ID, ")
+def test_an_absent_document_has_no_pages(tmp_path):
+    assert read_pages(tmp_path, "law/none") == []
 
 
-def test_an_id_that_stands_twice_is_told(read, tmp_path):
-    with pytest.raises(DataError) as caught:
-        read(RECORD, RECORD)
-    assert str(caught.value) == f"{tmp_path}/qas.json: id 'q1' stands more than once"
+def test_other_texts_replace_those_of_their_pages_only(file):
+    path = file([{"page_idx": 0, "text": "a", "more": 1}, {"page_idx": 1, "text": "b"}, {"page_idx": 2, "text": None}])
+    assert json.loads(with_texts(path, {0: "x", 2: "y"})) == [
+        {"page_idx": 0, "text": "x", "more": 1},
+        {"page_idx": 1, "text": "b"},
+        {"page_idx": 2, "text": None},
+    ]
 
 
-def test_a_file_that_is_no_list_is_told(tmp_path):
-    (tmp_path / "qas.json").write_text("{}")
-    with pytest.raises(DataError) as caught:
-        read_questions(tmp_path / "qas.json")
-    assert str(caught.value).startswith(f"{tmp_path}/qas.json: must be a list of questions; questions are a JSON list")
+def test_files_whose_names_cannot_be_written_are_listed_apart(tmp_path):
+    (tmp_path / "law").mkdir()
+    for name in (b"lease", b"caf\xe9", b"a\x1b[31m", "café".encode()):
+        (tmp_path / "law" / os.fsdecode(name + b".json")).write_text("[]")
+    assert list(document_files(tmp_path)) == ["law/café", "law/lease"]
+    assert unwritable_files(tmp_path) == [
+        f"{tmp_path.name}/law/a\N{REPLACEMENT CHARACTER}[31m.json",
+        f"{tmp_path.name}/law/caf\N{REPLACEMENT CHARACTER}.json",
+    ]
 
 
-def test_a_missing_file_is_told(tmp_path):
-    with pytest.raises(DataError, match=r"qas\.json: no such file"):
-        read_questions(tmp_path / "qas.json")
+def test_a_ring_of_links_ends(tmp_path):
+    (tmp_path / "law").mkdir()
+    (tmp_path / "law" / "lease.json").write_text("[]")
+    (tmp_path / "law" / "ring").symlink_to(tmp_path)
+    assert list(document_files(tmp_path)) == ["law/lease"]

@@ -92,3 +92,20 @@ def test_a_page_larger_than_any_page_is_refused_before_it_is_rendered(file):
     with pytest.raises(DataError, match="page 0 at 200 dpi: 20000 x 20000 pixels are too many for a page"):
         render(path, 0, 200)
     assert render(path, 0, 20).shape == (2000, 2000, 3)
+
+
+@pytest.mark.parametrize(
+    ("tree", "fault"),
+    [
+        ("/Kids [2 0 R 2 0 R] /Count 1000000 /Parent 2 0 R", "claims 1,000,000 pages, and no document has more than"),
+        ("/Kids [3 0 R] /Count 200000", "claims 200,000 pages, and no document has more than 100,000"),
+        ("/Kids [3 0 R] /Count 50000", "claims 50,000 pages, but the last of them is missing"),
+    ],
+)
+def test_a_count_that_no_page_stands_behind_is_refused(file, tree, fault):
+    with pytest.raises(DataError, match=fault):
+        page_count(file(pdf(CATALOG, f"<< /Type /Pages {tree} >>", PAGE, STREAM)))
+
+
+def test_a_small_count_is_believed_so_that_a_lost_page_costs_only_itself(file):
+    assert page_count(file(pdf(CATALOG, "<< /Type /Pages /Kids [3 0 R 9 0 R] /Count 2 >>", PAGE, STREAM))) == 2

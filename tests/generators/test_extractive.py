@@ -1,7 +1,31 @@
+import os
+import random
+import subprocess
+import sys
+import time
+
 import pytest
 
 from ohr.contracts import Prompt
 from ohr.generators.extractive import Extractive
+
+LEASE = "The lease of the ferry berth began in May 1964. It runs for ninety years. Odo Marren signed it for the canton."
+HARBOUR = (
+    "## Port of Ostrel\n\n"
+    "The fuel dock sells diesel for € 1.85 per litre. The mole was built by Berta Klandt in 1931 and is 640 m long. "
+    "In 2019 the harbour took 3.2 million crowns in dues, of which 14 % came from yachts. "
+    "No dogs are allowed on the pontoons.\n"
+)
+BERTHS = r"""Table 2. Berths and dues
+
+\begin{tabular}{|l|r|r|}
+\hline \textbf{Quay} & Berths & Dues (crowns) \\
+\hline North quay & 40 & 310 \\
+\hline South quay & 12 & 455 \\
+\hline
+\end{tabular}
+"""
+OSTREL = "码头建成于1931年，由当地石匠修建。海港里有58条船。海港里不可以养狗。"
 
 
 def answer(question, *passages):
@@ -9,38 +33,108 @@ def answer(question, *passages):
     return given.text
 
 
-LEASE = "The lease of the ferry berth began in 1964. It runs for ninety years. Odo Marren signed it for the canton."
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How much does diesel cost at the fuel dock?", "€ 1.85"),
+        ("What percentage of the dues came from yachts in 2019?", "14 %"),
+        ("How many metres long is the mole that Berta Klandt built in 1931?", "640 m"),
+        ("When was the mole built?", "1931"),
+        ("In what year did the harbour take its dues?", "2019"),
+        ("Are dogs allowed on the pontoons?", "no"),
+        ("Was the mole built by Berta Klandt?", "yes"),
+        ("Who sells diesel?", "The fuel dock sells diesel for € 1.85 per litre."),
+    ],
+)
+def test_the_nearest_figure_of_the_best_sentence_or_the_sentence_itself(question, expected):
+    assert answer(question, HARBOUR) == expected
+
+
+def test_the_best_sentence_of_all_passages_counts():
+    assert answer("When did the lease begin?", HARBOUR, LEASE) == "May 1964"
+
+
+def test_a_number_that_the_question_has_is_no_answer():
+    assert (
+        answer("How many berths beside berth 7?", "Berth 7 is small. There are 9 berths beside berth 7.") == "9 berths"
+    )
 
 
 @pytest.mark.parametrize(
-    ("question", "passages", "expected"),
+    ("question", "expected"),
+    [("How many berths has the South quay?", "12"), ("Who owns the North quay?", "North quay 40 310")],
+)
+def test_a_table_is_read_row_by_row_without_its_markup(question, expected):
+    assert answer(question, BERTHS) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
     [
-        ("In what year did the lease of the ferry berth begin?", (LEASE,), "1964"),
-        ("When did the lease begin?", ("Nothing here.", LEASE), "1964"),
-        ("How much is the rent?", ("The rent is 1250 francs a month.",), "1250"),
-        ("What percentage did sales grow by?", ("Sales grew by 12.5% in May.",), "12.5%"),
-        ("租金是多少？", ("合同很长。租金是300元。",), "300"),
-        ("Who signed the lease for the canton?", (LEASE,), "Odo"),
+        ("海港里有多少条船？", "58条"),
+        ("码头是哪一年建成的？", "1931年"),
+        ("海港里可以养狗吗？", "否"),
+        ("海港里是否有船？", "是"),
+        ("谁修建了码头？", "码头建成于1931年，由当地石匠修建。"),
     ],
 )
-def test_an_answer_is_a_span_of_the_best_sentence(question, passages, expected):
-    assert expected in answer(question, *passages)
+def test_chinese_questions(question, expected):
+    assert answer(question, OSTREL) == expected
 
 
-def test_a_question_that_asks_for_yes_or_no_gets_one():
-    assert answer("Is the lease for ninety years?", LEASE) == "yes"
-
-
-@pytest.mark.parametrize(("question", "passages"), [("Who signed the lease?", ()), ("", (LEASE,)), ("Who?", ("",))])
+@pytest.mark.parametrize(
+    ("question", "passages"), [("Who signed the lease?", ()), ("", (LEASE,)), ("Who?", ("",)), ("?", (LEASE,))]
+)
 def test_nothing_to_read_or_to_ask_gives_no_answer(question, passages):
     assert answer(question, *passages) == ""
 
 
-def test_a_table_gives_a_cell():
-    table = "\\begin{tabular}{|l|l|}\n\\hline Parcel & Owner \\\\\n\\hline 1127 & Odilo Brandspach \\\\\n\\end{tabular}"
-    assert "Odilo Brandspach" in answer("Which person has parcel 1127?", table)
+@pytest.mark.parametrize("question", ["the", "How many?", "When?", "Is it?"])
+@pytest.mark.parametrize("text", [" ", "&", r"\\", "$$", "|\n|", "Nothing here."])
+def test_odd_text_is_no_error(question, text):
+    assert isinstance(answer(question, text), str)
 
 
 def test_an_answer_does_not_depend_on_the_other_prompts():
     prompts = [Prompt(question, (LEASE,), "", LEASE) for question in ("When did the lease begin?", "Who signed it?")]
     assert [given.text for given in Extractive().answer(prompts)] == [answer(one.question, LEASE) for one in prompts]
+
+
+def test_the_order_of_sets_decides_nothing():
+    # words hash differently in each process; sums and ties must not follow that order
+    program = (
+        "import sys; from ohr.contracts import Prompt; from ohr.generators.extractive import Extractive\n"
+        "asked = ['Which quay is cheap?', 'What is sold at the dock in the harbour?', 'How much are dues on yachts?']\n"
+        "given = Extractive().answer([Prompt(question, tuple(sys.argv[1:]), '', '') for question in asked])\n"
+        "print([completion.text for completion in given])"
+    )
+    command = [sys.executable, "-c", program, HARBOUR, BERTHS]
+    seeded = [
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True)
+        for seed in ("1", "2", "3")
+    ]
+    assert len({run.stdout for run in seeded}) == 1
+
+
+def test_damaged_words_cost_answers():
+    rng = random.Random(7)
+    damaged = "".join("#" if sign.isalnum() and rng.random() < 0.5 else sign for sign in HARBOUR)
+    assert answer("How much does diesel cost at the fuel dock?", damaged) != "€ 1.85"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 " + "1" * 5000 + "x",
+        "$" * 5000,
+        "a, " * 2000,
+        "| a | b |\n" * 500,
+        "A of the " * 1500,
+        "12 " * 9000,
+        "many 12 " * 5000,
+    ],
+)
+def test_degenerate_text_takes_no_time(text):
+    started = time.process_time()
+    answer("How many names of the A are there?", text)
+    assert time.process_time() - started < 2

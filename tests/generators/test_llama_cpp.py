@@ -1,11 +1,14 @@
 """llama.cpp with the packaged model, and what transformers makes of the same file."""
 
+from pathlib import Path
+
 import pytest
 
 from ohr.contracts import Prompt
 from ohr.errors import PluginError
 from ohr.generators.llama_cpp import LlamaCpp
 from ohr.keys import identity
+from ohr.models.resident import holding
 
 pytest.importorskip("xllamacpp")
 LEASE = "The lease of the ferry berth began in 1964. It ends after ninety years."
@@ -35,12 +38,23 @@ def test_a_reply_ends_at_a_stop_text_and_at_its_longest():
     assert (cut.tokens_out, cut.finish) == (3, "length")
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_documents_that_are_too_long_lose_their_end_and_the_question_stays():
     (given,) = answer(lease(40))
     assert (given.truncated, given.error) == (True, None)
     assert given.tokens_in <= 512 - 24
     assert "1964" in given.text
+
+
+def test_the_engine_stops_at_the_end_of_its_scope():
+    threads = Path("/proc/self/task")
+    before = set(threads.iterdir())
+    with holding():
+        answer(lease(), max_tokens=1)
+        during = set(threads.iterdir()) - before
+        assert len(during) > 1
+    # the last thread of the pool may still be on its way out
+    assert len(during & set(threads.iterdir())) <= 1
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):
@@ -73,13 +87,13 @@ def test_threads_are_in_no_key():
     assert identity(LlamaCpp(threads=1)) == identity(LlamaCpp(gpu_layers=3))
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_the_converted_model_says_what_llama_cpp_says_of_the_same_file(tmp_path, monkeypatch):
     """llama.cpp multiplies in 8 bits, so the two differ by a little at every token, and agree on what is clear."""
     from ohr.generators.transformers import Transformers
 
-    monkeypatch.setenv("OHR_STORE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.utils._cache_assets.HF_ASSETS_CACHE", str(tmp_path))
     asked = [lease(), lease(opening="The answer is:")]
-    converted = list(Transformers(max_new_tokens=24).answer(asked))
+    converted = list(Transformers(max_tokens=24).answer(asked))
     assert [given.text for given in converted] == [given.text for given in answer(*asked)]
     assert [given.tokens_in for given in converted] == [given.tokens_in for given in answer(*asked)]

@@ -10,7 +10,7 @@ from PIL import Image
 
 from ohr.contracts import Prompt
 from ohr.errors import PluginError
-from ohr.generators import checkpoints
+from ohr.generators.local_model import MODELS
 from ohr.generators.openai import OpenAI, OpenAIVision
 from ohr.keys import identity
 
@@ -83,7 +83,7 @@ def test_a_retry_after_that_is_no_number_is_passed_over(ask, chat_server, value)
 def test_a_refusal_is_not_tried_again(ask, chat_server, status):
     chat_server.replies = [(status, {}, '{"error": "no"}')] * 2
     told = f"server answered {status}: " + '{"error": "no"}'
-    key = "; it wants a key: name the variable that holds it, with `api_key_env`" if status in (401, 403) else ""
+    key = "; it requires a key: name the variable that holds it with `api_key_env`" if status in (401, 403) else ""
     assert ask()[0].error == told + key
     assert len(chat_server.requests) == 1
 
@@ -97,7 +97,7 @@ def test_a_reply_that_is_no_completion_is_told(ask, chat_server, body):
 def test_a_server_that_stalls_is_told(ask, chat_server):
     chat_server.replies = [(0, {}, "")]
     (given,) = ask(timeout=0.3, retries=0)
-    assert given.error == f"no reply within 0.3 s from {chat_server.url}"
+    assert given.error == f"no whole reply within 0.3 s from {chat_server.url}"
 
 
 def test_a_server_that_is_not_there_is_told():
@@ -202,7 +202,7 @@ def llama_server():
     """The packaged model behind llama.cpp's own server, on a free port."""
     xllamacpp = pytest.importorskip("xllamacpp")
     settings = xllamacpp.CommonParams()
-    settings.model.path = checkpoints.location("smollm2-135m-instruct")
+    settings.model.path = MODELS.location("smollm2-135m-instruct")
     settings.n_ctx, settings.n_parallel, settings.verbosity = 512, 1, -1
     settings.hostnames, settings.port = ["127.0.0.1"], 0
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1

@@ -1,5 +1,3 @@
-import logging
-
 import pytest
 
 from ohr.contracts import Completion, Prompt
@@ -12,11 +10,11 @@ class Words:
     def encode(self, text, add_special_tokens):
         return text.split()
 
-    def decode(self, ids):
+    def decode(self, ids, skip_special_tokens=False):
         return " ".join(ids)
 
 
-def laid(user):
+def tokens(user):
     return ["<system>", *user.split(), "<assistant>"]
 
 
@@ -25,21 +23,21 @@ def prompt(*passages, user="Text: {} Question: when?"):
 
 
 def test_a_prompt_that_fits_is_left_alone():
-    assert fitted(prompt("a b c"), 8, Words(), laid) == (laid("Text: a b c Question: when?"), False)
+    assert fitted(prompt("a b c"), 8, Words(), tokens) == (tokens("Text: a b c Question: when?"), False)
 
 
 def test_the_documents_lose_their_end_and_the_question_stays():
-    ids, cut = fitted(prompt("a b c", "d e f"), 9, Words(), laid)
-    assert (ids, cut) == (laid("Text: a b c d Question: when?"), True)
+    ids, cut = fitted(prompt("a b c", "d e f"), 9, Words(), tokens)
+    assert (ids, cut) == (tokens("Text: a b c d Question: when?"), True)
 
 
 def test_a_prompt_without_documents_loses_its_end():
-    ids, cut = fitted(prompt(user="one two three four"), 4, Words(), laid)
-    assert (ids, cut) == (laid("one two"), True)
+    ids, cut = fitted(prompt(user="one two three four"), 4, Words(), tokens)
+    assert (ids, cut) == (tokens("one two"), True)
 
 
 def test_a_window_smaller_than_the_question_keeps_the_last_tokens():
-    assert fitted(prompt("a b c"), 2, Words(), laid) == (["when?", "<assistant>"], True)
+    assert fitted(prompt("a b c"), 2, Words(), tokens) == (["when?", "<assistant>"], True)
 
 
 @pytest.mark.parametrize(
@@ -55,41 +53,31 @@ def test_a_reply_ends_before_the_first_stop(text, stops, given):
     assert ended(text, stops) == given
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        MemoryError(),
-        RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"),
-        RuntimeError("[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory"),
-    ],
-)
-def test_a_batch_too_large_for_memory_is_halved_and_said_so(error, caplog):
+def test_a_batch_too_large_for_memory_is_halved_for_the_rest_of_the_prompts():
     sizes = []
 
     def run(batch):
         sizes.append(len(batch))
         if len(batch) > 2:
-            raise error
-        return [Completion(item) for item in batch]
-
-    with caplog.at_level(logging.WARNING):
-        given = [done.text for done in in_batches("abcdefg", 6, run)]
-    assert given == list("abcdefg")
-    assert sizes == [6, 3, 1, 1, 1, 1, 1, 1, 1]
-    assert caplog.messages == [
-        "out of memory with 6 prompts at once: going on with 3",
-        "out of memory with 3 prompts at once: going on with 1",
-    ]
-
-
-def test_a_prompt_too_large_by_itself_fails_alone():
-    def run(batch):
-        if "b" in batch:
             raise MemoryError
         return [Completion(item) for item in batch]
 
-    given = list(in_batches("abc", 1, run))
-    assert [done.error for done in given] == [None, "out of memory with one prompt alone", None]
+    assert [done.text for done in in_batches("abcdefg", 6, run)] == list("abcdefg")
+    assert sizes == [6, 3, 1, 1, 1, 1, 1, 1, 1]
+
+
+def test_a_prompt_too_large_by_itself_fails_alone():
+    sizes = []
+
+    def run(batch):
+        sizes.append(len(batch))
+        if "b" in batch:
+            raise RuntimeError("CUDA out of memory")
+        return [Completion(item) for item in batch]
+
+    given = list(in_batches("bacd", 2, run))
+    assert [done.error for done in given] == ["out of memory with a batch of 1", None, None, None]
+    assert sizes == [2, 1, 1, 1, 1]
 
 
 def test_another_fault_is_raised():

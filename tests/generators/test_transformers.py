@@ -14,7 +14,7 @@ def prompt(user, question="When?"):
 
 
 def answer(model, *prompts, **how):
-    return list(Transformers(model=str(model), **{"max_new_tokens": 6, **how}).answer(prompts))
+    return list(Transformers(model=str(model), **{"max_tokens": 6, **how}).answer(prompts))
 
 
 def test_a_model_in_a_folder_answers(tiny_model):
@@ -26,7 +26,7 @@ def test_a_model_in_a_folder_answers(tiny_model):
 
 
 def test_a_reply_of_the_longest_length_says_so(tiny_model):
-    (given,) = answer(tiny_model, prompt("When did the lease begin?"), max_new_tokens=1)
+    (given,) = answer(tiny_model, prompt("When did the lease begin?"), max_tokens=1)
     assert (given.tokens_out, given.finish) in ((1, "length"), (0, "stop"))
 
 
@@ -79,9 +79,9 @@ def test_a_folder_that_is_no_model_is_told(tmp_path):
 
 
 def test_a_reply_ends_before_a_stop_text(tiny_model):
-    (free,) = answer(tiny_model, prompt("When did the lease begin?"), max_new_tokens=20)
+    (free,) = answer(tiny_model, prompt("When did the lease begin?"), max_tokens=20)
     end = free.text[len(free.text) // 2]
-    (cut,) = answer(tiny_model, prompt("When did the lease begin?"), max_new_tokens=20, stop=(end,))
+    (cut,) = answer(tiny_model, prompt("When did the lease begin?"), max_tokens=20, stop=(end,))
     assert cut.text == free.text.partition(end)[0]
     assert cut.finish == "stop"
 

@@ -23,7 +23,7 @@ def prompt(*images, user="When did the lease begin?"):
 @pytest.fixture
 def answer(tiny_vision_model):
     def given(*prompts, **how):
-        how = {"model": str(tiny_vision_model), "max_new_tokens": 6, **how}
+        how = {"model": str(tiny_vision_model), "max_tokens": 6, **how}
         return list(TransformersVision(**how).answer(prompts))
 
     return given
@@ -72,7 +72,7 @@ def test_a_qwen2_vl_reads_page_images_in_batches_as_alone(tiny_qwen2_vl):
     prompts = [prompt(), prompt(PAGES[0]), prompt(*PAGES), prompt(PAGES[1], user="lease " * 9)]
 
     def given(**how):
-        return list(TransformersVision(model=str(tiny_qwen2_vl), max_new_tokens=6, **how).answer(prompts))
+        return list(TransformersVision(model=str(tiny_qwen2_vl), max_tokens=6, **how).answer(prompts))
 
     alone, together = given(), given(batch_size=4)
     assert [one.error for one in alone] == [None] * 4

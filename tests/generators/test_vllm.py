@@ -45,7 +45,7 @@ def test_it_replies_as_transformers_does_and_cuts_what_does_not_fit(tiny_model):
     how = {"model": str(tiny_model), "dtype": "float32"}
     asked = [prompt(user) for user in USERS]
     ours = list(VLLM(**how, max_tokens=6, memory=0.2, context=256, kept_every=2).answer(asked))
-    theirs = list(Transformers(**how, max_new_tokens=6).answer(asked))
+    theirs = list(Transformers(**how, max_tokens=6).answer(asked))
     # random weights end in the middle of a letter, and vLLM leaves such an end away
     assert [one.text.rstrip("\ufffd") for one in ours] == [one.text.rstrip("\ufffd") for one in theirs]
     assert [one.tokens_in for one in ours] == [one.tokens_in for one in theirs]

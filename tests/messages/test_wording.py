@@ -1,7 +1,7 @@
 import pytest
 
 from ohr.messages.faults import Fault, sentences
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import counted, named, quoted, shortened
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,29 @@ def test_faults_of_one_kind_are_one_sentence():
         "4 pages without text in gt: gt/a page 0, gt/a page 1, gt/a page 2 and 1 more",
         "1 question about an absent document, scored 0: q1 (b)",
     ]
+
+
+def test_a_long_text_is_cut():
+    assert shortened("a" * 80) == "a" * 80
+    assert shortened("a" * 1000, 5) == "aaaaa... (1,000 characters)"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a", "'a'"),
+        (["a", 1, None], "['a', 1, None]"),
+        ({"kind": "bm25", "k1": 1.5}, "{'k1': 1.5, 'kind': 'bm25'}"),
+        ("\x1b\ud800", "'\\x1b\\ud800'"),
+        (10**5000, "a number of 16,610 bits"),
+        ([10**5000], "[a number of 16,610 bits]"),
+        (list(range(100)), "[0, 1, 2, 3, 4, 5, 6, 7, ...]"),
+    ],
+    ids=["text", "list", "mapping", "signs", "huge number", "in a list", "long list"],
+)
+def test_a_value_is_quoted_in_few_signs(value, shown):
+    assert quoted(value) == shown
+
+
+def test_a_long_value_is_quoted_in_few_signs():
+    assert len(quoted("a" * 10**6)) == 80

@@ -29,14 +29,20 @@ def test_f1_of_worked_cases(prediction, reference, score):
     assert f1(prediction, reference) == pytest.approx(score)
 
 
-@pytest.mark.parametrize("score", [f1, f1_numeric])
-def test_a_reference_without_a_token_is_undefined(score):
-    assert isnan(score("word", "The"))
+@pytest.mark.parametrize("score", [f1, f1_numeric, em])
+@pytest.mark.parametrize("answer", ["word", "", "the"])
+def test_a_reference_without_a_token_is_undefined(score, answer):
+    assert isnan(score(answer, "The"))
+
+
+def test_the_published_exact_match_takes_two_texts_without_a_token_for_equal():
+    assert Em(as_published=True).score("", "[***]") == 1
+    assert Em(as_published=True).score("word", "[***]") == 0
 
 
 @pytest.mark.parametrize(
     ("prediction", "reference", "score"),
-    [("The cat.", "cat", 1), ("3.14", "314", 1), ("cats", "cat", 0), ("", "a", 1), ("red blue", "blue red", 0)],
+    [("The cat.", "cat", 1), ("3.14", "314", 1), ("cats", "cat", 0), ("red blue", "blue red", 0)],
 )
 def test_em_of_worked_cases(prediction, reference, score):
     assert em(prediction, reference) == score

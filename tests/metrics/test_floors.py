@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import isnan, nan
 
 import numpy as np
@@ -5,7 +6,7 @@ import pytest
 
 from ohr.contracts import Page, Question
 from ohr.metrics.answers import F1
-from ohr.metrics.floors import Floor, OtherPages, best_floor, constant_answer_floor, read_floor
+from ohr.metrics.floors import OtherPages, constant_answers, read_floor
 
 
 def question(number="q", document="law/lease", pages=(0,), answers=("yes",), evidence=("rent is due",)):
@@ -19,8 +20,8 @@ def book(**texts):
     }
 
 
-def floor(asked, pages, length=9, seed=0):
-    return read_floor(asked, OtherPages(pages), length, np.random.default_rng(seed))
+def floor(one, pages, length=9, seed=0):
+    return read_floor(one, OtherPages(pages), length, np.random.default_rng(seed))
 
 
 def test_the_other_page_comes_from_the_same_domain_where_there_is_one():
@@ -70,18 +71,28 @@ def test_the_draw_depends_on_the_generator_alone():
     ]
 
 
+def score(answer, asked):
+    return max((value for accepted in asked.answers if not isnan(value := F1().score(answer, accepted))), default=nan)
+
+
+def asked(*answers):
+    return [question(str(number), answers=(answer,)) for number, answer in enumerate(answers)]
+
+
 def test_the_constant_is_chosen_once_for_all_questions():
-    questions = [question("1", answers=("no",)), question("2", answers=("No.", "yes")), question("3", answers=("May",))]
-    assert constant_answer_floor(questions, F1()) == Floor("no", (1.0, 1.0, 0.0))
+    assert constant_answers(asked("no", "No.", "May", "yes"), score) == ["no"] * 4
+    assert constant_answers(asked("no", "yes"), score) == ["yes"] * 2  # the first of equals
 
 
-def test_an_answer_that_defines_no_score_has_no_floor():
-    result = constant_answer_floor([question(answers=("the",)), question(answers=("the", "yes"))], F1())
-    assert result.name == "yes"
-    assert isnan(result.scores[0])
-    assert result.scores[1] == 1
+def test_an_answer_without_a_token_does_not_decide_between_yes_and_no():
+    answers = ["no"] * 9 + ["yes", "[***]"]  # `constant_floor` of the vectors
+    chosen = constant_answers(asked(*answers), score)
+    assert chosen == ["no"] * 11
+    values = [score(word, one) for word, one in zip(chosen, asked(*answers), strict=True)]
+    assert np.nanmean(values) == pytest.approx(0.9)
+    assert isnan(values[-1])
 
 
-def test_the_best_floor_has_the_best_mean_and_the_first_wins_a_tie():
-    assert best_floor({"yes": [1, 0, nan], "closed_book": [0, 1, 1], "shuffled": [nan, nan, nan]}).name == "closed_book"
-    assert best_floor({"yes": [1, 0], "no": [0, 1]}) == Floor("yes", (1, 0))
+def test_the_constant_is_in_the_language_of_the_question():
+    chinese = replace(question(answers=("否",)), text="是否到期？")
+    assert constant_answers([*asked("no"), chinese], score) == ["no", "否"]

@@ -9,17 +9,20 @@ from ohr.metrics.ranking import hit_at_k, recall_at_k, reciprocal_rank
 A, B, C = ("law/lease", 0), ("law/lease", 1), ("news/fair", 0)
 page = st.tuples(st.sampled_from(["d", "e"]), st.integers(0, 3))
 pages = st.sets(page, min_size=1)
-ranking = st.lists(page, max_size=8)
+hit = st.sets(page, min_size=1, max_size=3)
+ranking = st.lists(hit, max_size=8)
 
 
 @pytest.mark.parametrize(
     ("found", "k", "hit", "recall"),
     [
-        ([C, A, B], 1, 0, 0),
-        ([C, A, B], 2, 1, 0.5),
-        ([C, A, B], 3, 1, 1),
-        ([A, A, B], 2, 1, 0.5),  # a page found twice takes two places
-        ([A], 9, 1, 0.5),
+        ([[C], [A], [B]], 1, 0, 0),
+        ([[C], [A], [B]], 2, 1, 0.5),
+        ([[C], [A], [B]], 3, 1, 1),
+        ([[A], [A], [B]], 2, 1, 0.5),  # a page found twice takes two places
+        ([[C, A], [B]], 1, 1, 0.5),  # a hit that spans two pages takes one place
+        ([[C, A], [B]], 2, 1, 1),
+        ([[A]], 9, 1, 0.5),
         ([], 1, 0, 0),
     ],
 )
@@ -28,21 +31,24 @@ def test_hits_and_recall_of_worked_cases(found, k, hit, recall):
     assert recall_at_k(found, [A, B], k) == recall
 
 
-@pytest.mark.parametrize(("found", "score"), [([A, C], 1), ([C, C, B], 1 / 3), ([C], 0), ([], 0)])
-def test_reciprocal_rank_is_that_of_the_first_evidence_page(found, score):
+@pytest.mark.parametrize(
+    ("found", "score"),
+    [([[A], [C]], 1), ([[C], [C], [B]], 1 / 3), ([[C, ("law/lease", 7)], [B]], 1 / 2), ([[C]], 0), ([], 0)],
+)
+def test_reciprocal_rank_is_that_of_the_first_hit_on_an_evidence_page(found, score):
     assert reciprocal_rank(found, [A, B]) == pytest.approx(score)
 
 
 def test_no_evidence_is_undefined():
-    assert isnan(hit_at_k([A], [], 1))
-    assert isnan(recall_at_k([A], [], 1))
-    assert isnan(reciprocal_rank([A], []))
+    assert isnan(hit_at_k([[A]], [], 1))
+    assert isnan(recall_at_k([[A]], [], 1))
+    assert isnan(reciprocal_rank([[A]], []))
 
 
 @pytest.mark.parametrize("score", [hit_at_k, recall_at_k])
 def test_a_cut_off_below_one_is_refused(score):
     with pytest.raises(ValueError, match=r"^k must be at least 1, not 0$"):
-        score([A], [A], 0)
+        score([[A]], [A], 0)
 
 
 @given(ranking, pages, st.integers(1, 8))
@@ -53,7 +59,7 @@ def test_scores_are_shares_that_grow_with_k(found, evidence, k):
 
 @given(pages, ranking)
 def test_evidence_first_is_the_best_order(evidence, rest):
-    found = [*sorted(evidence), *rest]
+    found = [*({page} for page in sorted(evidence)), *rest]
     assert recall_at_k(found, evidence, len(evidence)) == 1
     assert reciprocal_rank(found, evidence) == 1
 

@@ -1,4 +1,3 @@
-import itertools
 import re
 
 import numpy as np
@@ -6,10 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.noise import notations
-from ohr.noise.inline import Piece, joined
-from ohr.noise.markup import regions
-from ohr.noise.table import Cell, Table
+from ohr.markup.regions import regions
 from ohr.noise.table_format import TableFormat, convert, notation_of
 from ohr.text.edits import undo
 
@@ -26,32 +22,6 @@ a\_b & \makecell{c \\ d} & $\begin{array}{l} 1 & 2 \\ 3 \end{array}$ \\ \hline
 \caption{My $x$ table}
 \end{table}"""
 
-texts = st.text(st.sampled_from("abc 12&%$#_{}\\~^|*<>`é租金"), min_size=1, max_size=8)
-contents = st.lists(
-    st.builds(Piece, st.just("text"), texts, st.sampled_from([(), ("bold",), ("italic",), ("bold", "underline")]))
-    | st.sampled_from([Piece("formula", "$x_1 + y$"), Piece("formula", "$\\frac{a}{b}$"), Piece("break")]),
-    max_size=4,
-).map(joined)
-
-
-@st.composite
-def tables(draw, merged=True):
-    """Draw a grid of 1 to 4 by 1 to 4 places, cut into cells."""
-    rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 4))
-    taken, cells = set(), []
-    for row, column in itertools.product(range(rows), range(columns)):
-        if (row, column) in taken:
-            continue
-        height = draw(st.integers(1, rows - row)) if merged else 1
-        width = draw(st.integers(1, columns - column)) if merged else 1
-        while any((row, column + right) in taken for right in range(width)):
-            width -= 1
-        taken |= {(row + down, column + right) for down in range(height) for right in range(width)}
-        content = draw(contents)
-        if content or height > 1 or width > 1:
-            cells.append(Cell(row, column, content, height, width))
-    return Table(rows, columns, tuple(cells), draw(contents) if merged else ())
-
 
 def words(text):
     """Give a text's words, whatever notation they are in."""
@@ -61,43 +31,6 @@ def words(text):
 def convert_page(text, to, rate=1.0, eligible=None):
     spans = [(0, len(text))] if eligible is None else eligible
     return TableFormat(to=to, rate=rate).perturb(text, spans, np.random.default_rng(0))
-
-
-# --- readers and writers ----------------------------------------------------------------------------------
-
-
-@given(tables())
-def test_html_gives_back_what_was_written(table):
-    losses = []
-    assert notations.read_html(notations.write_html(table, losses), losses) == table
-    assert losses == []
-
-
-@given(tables())
-def test_latex_gives_back_what_was_written(table):
-    losses = []
-    assert notations.read_latex(notations.write_latex(table, losses), losses) == table
-    assert losses == []
-
-
-@given(tables(merged=False))
-def test_markdown_gives_back_what_was_written_but_its_header(table):
-    read = notations.read_markdown(notations.write_markdown(table, []), [])
-    assert (read.rows, read.columns) == (table.rows, table.columns)
-    assert [(c.row, c.column, c.content) for c in read.cells if c.content] == [
-        (c.row, c.column, c.content) for c in table.cells
-    ]
-    assert all(cell.header == (cell.row == 0) for cell in read.cells)
-
-
-@given(tables())
-def test_markdown_repeats_a_merged_cell_at_each_place_and_tells(table):
-    losses = []
-    read = notations.read_markdown(notations.write_markdown(Table(table.rows, table.columns, table.cells), losses), [])
-    found = read.places()
-    assert all(found[place].content == cell.content for place, cell in table.places().items() if cell.content)
-    merged = sum(cell.rows > 1 or cell.columns > 1 for cell in table.cells)
-    assert sum("merged" in loss for loss in losses) == merged
 
 
 def test_a_merged_cell_and_a_caption_in_html():

@@ -11,13 +11,13 @@ from scipy.stats import binomtest
 
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Page
-from ohr.engine.perturb import perturb
-from ohr.noise.cells import cells
+from ohr.markup.regions import regions
+from ohr.markup.tabular import tabulars
 from ohr.noise.formatting import Formatting, Rules
-from ohr.noise.markup import regions
+from ohr.noise.formatting.cells import cells
 from ohr.noise.table_format import TableFormat
-from ohr.noise.tabular import tabulars
 from ohr.registry import Registry
+from ohr.steps.perturb import perturb
 from ohr.testing import check_text_noise
 
 from .texts import anything, pieces, real_pages

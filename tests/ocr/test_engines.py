@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from ohr.errors import PluginError
+from ohr.keys import identity
 from ohr.ocr.rapidocr import RapidOcr
 from ohr.ocr.tesseract import Tesseract
+from ohr.testing import odd_images
 
 from ..conftest import typeset
 
@@ -56,3 +58,19 @@ def test_a_strip_of_an_image_is_not_blown_up():
 
 def test_a_line_below_the_least_confidence_is_dropped(line_image):
     assert RapidOcr(min_confidence=1.0).recognise([line_image])[0].text == ""
+
+
+@pytest.mark.parametrize("engine", [Tesseract(), RapidOcr()], ids=["tesseract", "rapidocr"])
+def test_an_engine_writes_nothing_to_the_terminal(engine, capfd, line_image):
+    engine.recognise([*odd_images(), line_image])  # the output of `--json` must stay JSON
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("engine", [Tesseract(batch_size=4), RapidOcr(batch_size=4)], ids=["tesseract", "rapidocr"])
+def test_a_batch_is_read_as_its_pages_one_by_one(engine, line_image):
+    images = [line_image, np.full((40, 40, 3), 255, dtype=np.uint8), typeset("A second page")]
+    assert engine.recognise(images) == [engine.recognise([image])[0] for image in images]
+
+
+def test_the_batch_size_is_in_no_key():
+    assert identity(Tesseract(batch_size=8)) == identity(Tesseract())

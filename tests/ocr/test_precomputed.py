@@ -122,6 +122,15 @@ def test_two_files_that_differ_in_their_form_are_told_apart(tmp_path):
     assert [Precomputed(root=tmp_path).recorded(Document(f, "law", "en", 1))[0].text for f in forms] == forms
 
 
+def test_a_file_whose_name_cannot_be_written_is_reported(recorded, tmp_path):
+    recorded([entry(number, "a") for number in range(3)])
+    (tmp_path / "law" / "caf\udce9.json").write_text("[]")
+    shown = f"{tmp_path.name}/law/caf\N{REPLACEMENT CHARACTER}.json"
+    assert Precomputed(root=tmp_path).notes([LEASE]) == [
+        f"1 file whose name has control characters or is not UTF-8, left out: {shown}"
+    ]
+
+
 def test_a_missing_folder_is_told(tmp_path):
     with pytest.raises(PluginError) as caught:
         Precomputed(root=tmp_path / "no").check()

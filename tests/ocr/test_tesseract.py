@@ -12,7 +12,7 @@ from ohr.ocr.tesseract import Tesseract
 READ = """
 import cv2, numpy as np
 from ohr.benchmarks.mini import Mini
-from ohr.noise.rotation import Rotation
+from ohr.noise.image.rotation import Rotation
 from ohr.ocr.tesseract import Tesseract
 
 mini = Mini(languages=("en",), dpi=200)

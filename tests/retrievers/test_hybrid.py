@@ -3,8 +3,8 @@ from pydantic import ValidationError
 
 from ohr.contracts import Chunk, Hit
 from ohr.keys import identity
-from ohr.retrievers.bm25 import BM25
 from ohr.retrievers.hybrid import Hybrid, HybridIndex
+from ohr.retrievers.lexical.bm25 import BM25
 from ohr.retrievers.parts import index_parts
 
 

@@ -25,7 +25,7 @@ def spec(tmp_path, monkeypatch):
 
 @pytest.fixture
 def fault(spec):
-    """Write a wrong spec, give its error."""
+    """Write a wrong spec, return its error."""
 
     def read(text, **how):
         with pytest.raises(SpecError) as caught:
@@ -58,7 +58,7 @@ def test_without_a_protocol_the_defaults_are_as_ever(spec):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             "chunker: {kind: tokens}\nevaluate: [retrieval]",
@@ -81,9 +81,9 @@ def test_without_a_protocol_the_defaults_are_as_ever(spec):
         ),
     ],
 )
-def test_a_plugin_that_is_not_the_protocols_is_refused(fault, text, told):
-    assert fault(text) == told
+def test_a_plugin_that_is_not_the_protocols_is_refused(fault, text, message):
+    assert fault(text) == message
 
 
-def test_a_kind_that_does_not_exist_is_told_once(fault):
+def test_a_kind_that_does_not_exist_is_reported_once(fault):
     assert fault("chunker: {kind: referense}\nevaluate: [retrieval]").count("spec.yaml:3: chunker.kind: ") == 1

@@ -6,35 +6,7 @@ from ohr.errors import SpecError
 from ohr.registry import Registry
 from ohr.spec.read import read_spec
 
-BASE = """\
-benchmark: {kind: mini}
-retrievers: [{kind: bm25}]
-evaluate: [retrieval]
-"""
-
-
-@pytest.fixture
-def spec(tmp_path, monkeypatch):
-    """Write a spec, read it."""
-    monkeypatch.chdir(tmp_path)
-
-    def read(text, *overrides, name="spec.yaml", trust=False):
-        (tmp_path / name).write_text(text)
-        return read_spec((tmp_path / name).relative_to(tmp_path), overrides, trust_plugins=trust)
-
-    return read
-
-
-@pytest.fixture
-def faults(spec):
-    """Write a wrong spec, give the lines of its error."""
-
-    def read(text, *overrides, **how):
-        with pytest.raises(SpecError) as caught:
-            spec(text, *overrides, **how)
-        return str(caught.value).split("\n")
-
-    return read
+from .conftest import BASE
 
 
 def installed(line):
@@ -169,7 +141,7 @@ def test_extending_in_a_circle_is_refused(faults, tmp_path):
     assert faults("extends: other.yaml\n") == ["spec.yaml:1: extends: a spec cannot extend itself"]
 
 
-def test_a_missing_parent_is_told(faults):
+def test_a_missing_parent_is_reported(faults):
     assert faults("name: x\nextends: nowhere.yaml\n") == ["spec.yaml:2: extends: no such file: nowhere.yaml"]
 
 
@@ -188,7 +160,7 @@ def test_overrides_change_values_deep_down(spec):
 
 
 @pytest.mark.parametrize(
-    ("override", "told"),
+    ("override", "message"),
     [
         ("seed", "--set seed: write it as key.path=value"),
         ("retrievers.3.top_k=1", "--set retrievers.3.top_k=1: there is no retrievers.3"),
@@ -205,8 +177,8 @@ def test_overrides_change_values_deep_down(spec):
         ),
     ],
 )
-def test_a_wrong_override_is_told_as_it_was_written(faults, override, told):
-    assert faults("name: x\n" + BASE + "knowledge_bases: [{}]\n", override) == [installed(told)]
+def test_a_wrong_override_is_reported_as_it_was_written(faults, override, message):
+    assert faults("name: x\n" + BASE + "knowledge_bases: [{}]\n", override) == [installed(message)]
 
 
 # --- faults -----------------------------------------------------------------------------------------------
@@ -235,24 +207,27 @@ name: two
         ),
         "spec.yaml:6: knowledge_bases.1.text_noise.rate.1: must be less than or equal to 1 (got 3)",
         "spec.yaml:7: knowledge_bases.1.retrievers: no retriever is named 'bm52'. Choose one of: .",
-        "spec.yaml:9: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, delta, variant, "
-        "tokenizer, language. Did you mean 'top_k'?",
+        "spec.yaml:9: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, tokenizer, "
+        "language, delta, variant. Did you mean 'top_k'?",
         "spec.yaml:10: chunker.size: must be a whole number (got 'many')",
         "spec.yaml:11: evaluate.1: Choose one of: retrieval, generation, overall. Did you mean 'overall'? "
         "(got 'overal')",
-        "spec.yaml:12: name: this key stands twice; the first is on line 1",
+        "spec.yaml:12: name: this key is listed twice; the first is on line 1",
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "spec.yaml:1: a spec is a mapping of keys to values (got NoneType)"),
         ("- 1\n", "spec.yaml:1: a spec is a mapping of keys to values (got list)"),
         ("a: [1\n", "spec.yaml:2: not valid YAML: expected ',' or ']', but got '<stream end>'"),
         ("a:\n\tb: 1\n", "spec.yaml:2: not valid YAML: found character '\\t' that cannot start any token"),
         ("a: \x01\n", "spec.yaml: not valid YAML: unacceptable character #x0001: special characters are not allowed"),
-        ("name: 2024-13-45\n", "spec.yaml: not valid YAML: month must be in 1..12"),
+        (
+            "name: 2024-13-45\n",
+            "spec.yaml:1: not valid YAML: '2024-13-45' is not a valid timestamp (month must be in 1..12)",
+        ),
         (
             "a: !!python/object:os.system {}\n",
             "spec.yaml:1: not valid YAML: could not determine a constructor for the tag "
@@ -260,24 +235,24 @@ name: two
         ),
     ],
 )  # fmt: skip
-def test_a_file_that_is_no_spec_is_told_in_one_line(faults, text, told):
-    assert next(line.rstrip() for line in faults(text)) == told
+def test_a_file_that_is_no_spec_is_reported_in_one_line(faults, text, message):
+    assert next(line.rstrip() for line in faults(text)) == message
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(SpecError) as caught:
         read_spec(tmp_path / "no.yaml")
     assert str(caught.value) == f"{tmp_path}/no.yaml: no such file"
 
 
-def test_a_file_that_is_not_text_is_told(tmp_path):
+def test_a_file_that_is_not_text_is_reported(tmp_path):
     (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SpecError, match=r"x\.yaml: cannot be read: "):
         read_spec(tmp_path / "x.yaml")
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "message"),
     [
         ("{image_noise: 5}", ["image_noise: must be a list (got 5)",
          "image_noise: must be a mapping with a `kind` (got 5)"]),
@@ -306,9 +281,9 @@ def test_a_file_that_is_not_text_is_told(tmp_path):
          ["retrievers: no retriever is named 'bm52'. Choose one of: bm25. Did you mean 'bm25'?"]),
     ],
 )  # fmt: skip
-def test_a_wrong_knowledge_base_is_told_with_its_key(faults, entry, told):
+def test_a_wrong_knowledge_base_is_reported_with_its_key(faults, entry, message):
     assert faults(f"{BASE}knowledge_bases:\n  - {entry}\n") == [
-        f"spec.yaml:5: knowledge_bases.0.{installed(line)}" for line in told
+        f"spec.yaml:5: knowledge_bases.0.{installed(line)}" for line in message
     ]
 
 
@@ -342,7 +317,7 @@ def test_image_noise_needs_an_engine_that_reads_images(faults):
 
 
 @pytest.mark.parametrize(
-    ("stages", "told"),
+    ("stages", "message"),
     [
         ("[retrieval]", ["retrieval and overall need at least one entry under `retrievers`"]),
         ("[generation]", ["generation and overall need at least one entry under `generators`"]),
@@ -355,15 +330,15 @@ def test_image_noise_needs_an_engine_that_reads_images(faults):
         ),
     ],
 )
-def test_a_stage_needs_its_plugins(faults, stages, told):
+def test_a_stage_needs_its_plugins(faults, stages, message):
     assert faults(f"benchmark: {{kind: mini}}\nknowledge_bases: [{{}}]\nevaluate: {stages}\n") == [
-        f"spec.yaml:3: evaluate: {line}" for line in told
+        f"spec.yaml:3: evaluate: {line}" for line in message
     ]
 
 
 def test_equal_names_are_refused(faults):
     assert faults(BASE.replace("{kind: bm25}", "{kind: bm25}, {kind: bm25}") + "knowledge_bases: [{}, {}]\n") == [
-        "spec.yaml:2: retrievers: several entries are named 'bm25': give each a `name` of its own",
+        "spec.yaml:2: retrievers: 2 entries are named 'bm25': give each a `name` of its own",
         "spec.yaml:4: knowledge_bases: 2 entries are named 'ground_truth': give each a `name` of its own",
     ]
 
@@ -400,7 +375,7 @@ def test_the_environment_fills_nothing_else(faults, monkeypatch):
     ]
 
 
-def test_an_unset_variable_is_told(faults, monkeypatch):
+def test_an_unset_variable_is_reported(faults, monkeypatch):
     monkeypatch.delenv("OHR_TEST_UNSET", raising=False)
     assert faults(BASE + "knowledge_bases: [{ocr: {kind: precomputed, root: '${OHR_TEST_UNSET}/x'}}]\n") == [
         "spec.yaml:4: knowledge_bases.0.ocr.root: environment variable OHR_TEST_UNSET is not set"
@@ -435,7 +410,7 @@ def test_a_trusted_plugin_file_is_used_and_hashed(spec, tmp_path):
     assert [name for name, _ in read.plugin_digests] == ["mine.py"]
 
 
-def test_a_missing_plugin_file_is_told(faults, tmp_path):
+def test_a_missing_plugin_file_is_reported(faults, tmp_path):
     assert faults(BASE + "knowledge_bases: [{}]\nplugins: [mine.py]\n", trust=True) == [
         f"spec.yaml:5: plugins.0: no such file: {tmp_path}/mine.py"
     ]
@@ -452,7 +427,7 @@ def test_entries_that_would_be_one_point_of_a_curve_are_refused(faults):
 
 
 @pytest.mark.parametrize("text", ["? [a, b]\n: 1\n", "a: &a [*a]\n"], ids=["a list as key", "an anchor of itself"])
-def test_odd_yaml_is_told_without_a_traceback(faults, text):
+def test_odd_yaml_is_reported_without_a_traceback(faults, text):
     assert faults(text)
 
 

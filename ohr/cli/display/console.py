@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from ohr.engine.work import Failure
+    from ohr.engine.ledger import Failure
 
 
 def say(text: str = "") -> None:

@@ -1,13 +1,13 @@
 """What the parts of a noise cost, read from a run's folder: the table of its attribution."""
 
 from collections.abc import Mapping, Sequence
-from math import nan
 from pathlib import Path
+from typing import Any
 
 from ohr.cli.display.console import say, say_table, with_interval
-from ohr.cli.display.curve import STAGES
+from ohr.results.groups import ALL, STAGES
 
-Row = Mapping[str, str]
+Row = Mapping[str, Any]
 
 _METHODS = {"leave_one_out": "left out", "shapley": "share of"}
 _PIPELINE = ("stage", "metric", "chunker", "retriever", "generator")
@@ -19,7 +19,7 @@ LEGEND = (
 
 
 def print_costs(folder: Path) -> None:
-    """Print what the parts of a noise cost, where the run has told them apart."""
+    """Print what the parts of a noise cost, where the run has estimated that."""
     if rows := read_costs(folder):
         say()
         say_table(*as_table(rows))
@@ -28,36 +28,34 @@ def print_costs(folder: Path) -> None:
 
 def read_costs(folder: Path) -> list[Row]:
     """Read a run's costs over all questions: of the damage, and of each stage's headline score; none without any."""
-    from ohr.results.folder import read_csv, read_manifest
+    from ohr.results.folder import headlines, read_finished
+    from ohr.results.reading import read_rows
 
-    path = folder / "attribution.csv"
+    path = folder / "attribution.parquet"
     if not path.is_file():
         return []
-    protocol = read_manifest(folder)["protocol"]
-    answer = protocol["answer"][0]
-    told = {"page": "damaged", "retrieval": protocol["retrieval"], "generation": answer, "overall": answer}
-    rows = [row for row in read_csv(path) if row["evidence_source"] == "all"]
-    return [row for row in rows if row["metric"] == told.get(row["stage"])]
+    headline = {"page": "damaged", **headlines(read_finished(folder))}
+    return [row for row in read_rows(path, evidence_source=ALL) if row["metric"] == headline.get(row["stage"])]
 
 
 def as_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
-    """Lay costs out: a line for each method and part, a column for the damage and for each pipeline."""
+    """Arrange costs: a line for each method and part, a column for the damage and for each pipeline."""
     stages = ("page", *STAGES)
     pipelines = sorted(dict.fromkeys(map(_pipeline, rows)), key=lambda pipeline: stages.index(pipeline[0]))
     cells = {(_part(row), _pipeline(row)): _cost(row) for row in rows}
     lines = [
-        [kb, _METHODS.get(method, method), part, *(cells.get(((kb, method, part), p), "") for p in pipelines)]
-        for kb, method, part in dict.fromkeys(map(_part, rows))
+        [level, _METHODS.get(method, method), part, *(cells.get(((level, method, part), p), "") for p in pipelines)]
+        for level, method, part in dict.fromkeys(map(_part, rows))
     ]
     return ["noise", "", "part", *map(_header, pipelines)], lines
 
 
 def _part(row: Row) -> tuple[str, str, str]:
-    return row["kb"], row["method"], row["part"]
+    return row["condition"], row["method"], row["part"]
 
 
 def _pipeline(row: Row) -> tuple[str, ...]:
-    return tuple(row[name] for name in _PIPELINE)
+    return tuple(row[name] or "" for name in _PIPELINE)
 
 
 def _header(pipeline: tuple[str, ...]) -> str:
@@ -66,4 +64,4 @@ def _header(pipeline: tuple[str, ...]) -> str:
 
 
 def _cost(row: Row) -> str:
-    return with_interval(*(float(row[name] or nan) for name in ("cost", "low", "high")))
+    return with_interval(row["cost"], row["low"], row["high"])

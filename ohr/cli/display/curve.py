@@ -1,64 +1,30 @@
 """A run's headline: performance against noise, read from its folder."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import isnan, nan
+from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 
 from ohr.cli.display.console import with_interval
 from ohr.messages.wording import counted
+from ohr.results.groups import STAGES
+from ohr.results.points import Point
 
-STAGES = ("retrieval", "generation", "overall")
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One level of noise through one pipeline.
-
-    Args:
-        level: the value of the knob, "" where there is no noise.
-        metric: the benchmark's headline metric of the stage, or one that the spec names.
-        low: of the 95% interval over documents; nan where there are too few documents.
-    """
-
-    noise: str
-    level: str
-    r_noise: float
-    evidence_loss: float
-    stage: str
-    metric: str
-    chunker: str
-    retriever: str
-    generator: str
-    mean: float
-    low: float
-    high: float
-    n: int
-    documents: int
-    failed: int
-    note: str
+__all__ = ["STAGES", "Point", "as_table", "legend", "read_curve"]
 
 
 def read_curve(folder: Path) -> list[Point]:
-    """Read the points of a run's curves, over all questions."""
-    from ohr.results.folder import read_csv, read_manifest
+    """Read the points of a run's curves over all questions: headline metrics, and those that the spec names."""
+    from ohr.results.folder import headlines, read_finished
+    from ohr.results.groups import ALL
+    from ohr.results.points import read_points
 
-    manifest = read_manifest(folder)
-    protocol, further = manifest["protocol"], {entry["name"] for entry in manifest["spec"].get("metrics", ())}
-    headline = dict(zip(STAGES, (protocol["retrieval"], protocol["answer"][0], protocol["answer"][0]), strict=True))
-    rows = [row for row in read_csv(folder / "summary.csv") if row["evidence_source"] == "all"]
-    return [_point(row) for row in rows if row["metric"] in {headline.get(row["stage"]), *further}]
-
-
-def _point(row: Mapping[str, str]) -> Point:
-    text = {name: row[name] for name in ("noise", "stage", "metric", "chunker", "retriever", "generator", "note")}
-    numbers = {name: float(row[name] or nan) for name in ("r_noise", "evidence_loss", "mean", "low", "high")}
-    counts = {name: int(row[name]) for name in ("n", "documents", "failed")}
-    return Point(level=row["knob_value"], **text, **numbers, **counts)  # type: ignore[arg-type] # names match types
+    manifest = read_finished(folder)
+    headline, further = headlines(manifest), {entry["name"] for entry in manifest["spec"].get("metrics", ())}
+    return [point for point in read_points(folder, group=ALL) if point.metric in {headline[point.stage], *further}]
 
 
 def as_table(points: Sequence[Point]) -> tuple[list[str], list[list[str]]]:
-    """Lay points out: a line for each level, a column for each pipeline."""
+    """Arrange points: a line for each level, a column for each pipeline."""
     pipelines = sorted(dict.fromkeys(map(_pipeline, points)), key=lambda pipeline: STAGES.index(pipeline[0]))
     several = [len({pipeline[part] for pipeline in pipelines if pipeline[part]}) > 1 for part in range(5)]
     headers = ["noise", "level", "r_noise", "evidence\nloss"]
@@ -75,7 +41,7 @@ def as_table(points: Sequence[Point]) -> tuple[list[str], list[list[str]]]:
 
 
 def legend(points: Sequence[Point]) -> str:
-    """Say what the numbers of the table rest on."""
+    """Return what the numbers of the table rest on."""
     if not points:
         return ""
     first = points[0]
@@ -89,9 +55,9 @@ def legend(points: Sequence[Point]) -> str:
     if len(counts) == 1:
         return f"n = {counted(first.n, 'question')} in {documents}; {interval}{note}"
     (n, stages), *others = counts.items()
-    told = [f"{counted(n, 'question')} in {' and '.join(stages)}"]
-    told += [f"{other} in {' and '.join(stages)}" for other, stages in others]
-    return f"n = {', '.join(told)}; {documents}; {interval}{note}"
+    parts = [f"{counted(n, 'question')} in {' and '.join(stages)}"]
+    parts += [f"{other} in {' and '.join(stages)}" for other, stages in others]
+    return f"n = {', '.join(parts)}; {documents}; {interval}{note}"
 
 
 def _pipeline(point: Point) -> tuple[str, str, str, str, str]:

@@ -1,4 +1,4 @@
-"""What `ohr run` and `ohr demo` do with a spec: run it, draw it, tell what came of it."""
+"""What `ohr run` and `ohr demo` do with a spec: run it, draw its figures, print its results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,37 +12,45 @@ from ohr.cli.display.progress import bars
 
 if TYPE_CHECKING:
     from ohr.cli.display.curve import Point
-    from ohr.engine.run import Finished
-    from ohr.engine.work import Work
+    from ohr.engine.executors.base import Executor
+    from ohr.engine.ledger import Ledger
     from ohr.spec.model import Spec
+    from ohr.study.run import Finished
 
 
 def carry_out(
-    spec: "Spec", *, store: Path, runs: Path, workers: int | None, limit: int | None = None, as_json: bool = False
+    spec: "Spec",
+    *,
+    store: Path | str,
+    runs: Path,
+    executor: "Executor",
+    limit: int | None = None,
+    as_json: bool = False,
+    fresh: str | None = None,
 ) -> None:
     """Run a spec and print its results; ends with status 1 when items failed."""
-    from ohr.engine.run import run
+    from ohr.spec.sent import sent
+    from ohr.study.run import run
 
+    for line in sent(spec):
+        tell(line)
     began = perf_counter()
     with bars() as progress:
-        finished = run(spec, store=store, runs=runs, workers=workers, limit=limit, progress=progress)
+        finished = run(spec, store=store, runs=runs, executor=executor, limit=limit, progress=progress, fresh=fresh)
     seconds = perf_counter() - began
     figures = figures_of(finished)
     (_print_json if as_json else _print)(finished, figures, seconds)
-    if finished.work.failures:
+    if finished.ledger.failures:
         raise typer.Exit(1)
 
 
 def figures_of(finished: "Finished") -> list[Path]:
-    """Draw a run's figures, unless an earlier run of the same spec did; without matplotlib there are none."""
+    """Draw a run's figures where they are not there and whole; without matplotlib there are none."""
     from ohr.errors import OhrError
-    from ohr.report.figures.curves import draw
+    from ohr.report.figures.curves import figures
 
-    drawn = sorted(path for path in finished.folder.rglob("*") if path.suffix in (".svg", ".png"))
-    if drawn and finished.results is None:
-        return drawn
     try:
-        return draw(finished.folder)
+        return figures(finished.folder)
     except OhrError as error:  # the results are written: without figures the run is still done
         tell(f"no figures: {error}")
         return []
@@ -55,13 +63,13 @@ def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> Non
 
     _print_curve(read_curve(finished.folder))
     print_costs(finished.folder)
-    say_first("notes:", read_manifest(finished.folder)["notes"])
-    failures = finished.work.failures
+    say_first("warnings:", read_manifest(finished.folder)["warnings"])
+    failures = finished.ledger.failures
     say_first(
         f"failed items: {len(failures)} (questions that rest on them score 0)",
         as_lines(failures),
     )
-    say(_done(finished.work, seconds))
+    say(_done(finished.ledger, seconds))
     say_first("figures:", [str(path) for path in figures])
     say(str(finished.folder))
 
@@ -78,13 +86,13 @@ def _print_curve(points: "Sequence[Point]") -> None:
     say(legend(points))
 
 
-def _done(work: "Work", seconds: float) -> str:
-    done = {name: count for name, count in work.calls.items() if count}
-    if not done and work.failures:
+def _done(ledger: "Ledger", seconds: float) -> str:
+    done = {name: count for name, count in ledger.calls.items() if count}
+    if not done and ledger.failures:
         return f"nothing new was done: what was left failed ({seconds:.1f} s)"
     if not done:
         return f"0 stage calls: everything was in the store ({seconds:.1f} s)"
-    done |= {f"tokens {way}": count for way, count in work.tokens.items()}
+    done |= {f"tokens {way}": count for way, count in ledger.tokens.items()}
     return f"done in {seconds:.1f} s: {', '.join(f'{name} {count:,}' for name, count in done.items())}"
 
 
@@ -92,15 +100,15 @@ def _print_json(finished: "Finished", figures: Sequence[Path], seconds: float) -
     from ohr.cli.display.curve import read_curve
     from ohr.results.folder import read_manifest
 
-    work = finished.work
+    ledger = finished.ledger
     say_json(
         {
             "folder": finished.folder,
             "curve": read_curve(finished.folder),
-            "notes": read_manifest(finished.folder)["notes"],
-            "failures": work.failures,
-            "calls": {name: count for name, count in work.calls.items() if count},
-            "tokens": work.tokens,
+            "warnings": read_manifest(finished.folder)["warnings"],
+            "failures": ledger.failures,
+            "calls": {name: count for name, count in ledger.calls.items() if count},
+            "tokens": ledger.tokens,
             "seconds": round(seconds, 2),
             "figures": figures,
         }

@@ -2,9 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from ohr.engine.progress import Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Display
-    from rich.progress import Task
+    from rich.progress import Task, TaskID
 
 
 _SILENCE = 30.0
@@ -31,48 +30,40 @@ def bars() -> Iterator[Progress]:
         yield Bars(display)
 
 
-@dataclass(frozen=True, slots=True)
 class Bars:
-    """A bar for every step that is under way and has something to do."""
+    """A bar for every phase that is under way and has something to do."""
 
-    display: "Display"
+    def __init__(self, display: "Display") -> None:
+        self._display = display
+        self._bars: dict[str, TaskID] = {}
 
-    @contextmanager
-    def step(self, name: str, total: int) -> Iterator[Callable[[int], None]]:
-        """Open a step; its bar goes when it ends."""
-        if not total:
-            yield lambda _: None
-            return
-        bar = self.display.add_task(name, total=total)
-        try:
-            yield lambda done: self.display.advance(bar, done)
-        finally:
-            self.display.remove_task(bar)
+    def update(self, phase: str, done: int, total: int) -> None:
+        """Show a phase; its bar goes when it ends."""
+        if phase not in self._bars and done < total:
+            self._bars[phase] = self._display.add_task(phase, total=total)
+        if phase in self._bars:
+            self._display.update(self._bars[phase], completed=done, total=total)
+            if done >= total:
+                self._display.remove_task(self._bars.pop(phase))
 
 
 class Lines:
-    """Tells a log how far the step under way is, whenever `silence` seconds have passed without a line."""
+    """Prints how far each phase is whenever `silence` seconds have passed without a line."""
 
     def __init__(self, silence: float = _SILENCE) -> None:
         """Begin the silence."""
         self._silence = silence
-        self._told = monotonic()
+        self._printed = monotonic()
+        self._begun: dict[str, tuple[float, int]] = {}
 
-    @contextmanager
-    def step(self, name: str, total: int) -> Iterator[Callable[[int], None]]:
-        """Open a step."""
-        begun, done = monotonic(), 0
-
-        def advance(more: int) -> None:
-            nonlocal done
-            done += more
-            now = monotonic()
-            if now - self._told >= self._silence:
-                self._told = now
-                rate = done / max(now - begun, 1e-9)
-                tell(f"{name}: {done} of {total} ({rate:.1f}/s)")
-
-        yield advance
+    def update(self, phase: str, done: int, total: int) -> None:
+        """Print a line if it is time for one."""
+        now = monotonic()
+        since, before = self._begun.setdefault(phase, (now, done))
+        if now - self._printed >= self._silence:
+            self._printed = now
+            rate = (done - before) / max(now - since, 1e-9)
+            tell(f"{phase}: {done:,} of {total:,} ({rate:.1f}/s)")
 
 
 def _display() -> "Display":

@@ -1,17 +1,20 @@
-"""The local executor: a pool of processes, one page or document a task, none of them trusted to survive."""
+"""The local executor: one warm pool of processes, and one process for models that fill a device."""
 
 import os
+import pickle
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
-from pathlib import Path
-from threading import Event, Thread
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+from multiprocessing.context import BaseContext
+from multiprocessing.forkserver import set_forkserver_preload
+from typing import Any
 
-from ohr.errors import OhrError
+from ohr.engine.executors.base import WorkerLost
+from ohr.engine.executors.process import begin, nothing
+from ohr.engine.setup import Setup
 
 _ONE_THREAD = dict.fromkeys(
     (
@@ -26,108 +29,106 @@ _ONE_THREAD = dict.fromkeys(
 )
 """Workers use one thread each: two spinning thread pools on the same cores slow each other down manyfold."""
 
-
-class Task(Protocol):
-    """A piece of work that can be sent to another process."""
-
-    @property
-    def item(self) -> str:
-        """Name of the work, for messages."""
-        ...
+_AHEAD = 2
+"""Calls under way per worker: one runs, one waits, so that no worker idles between two."""
 
 
-T = TypeVar("T", bound=Task)
+class Local:
+    """Runs calls in `workers` processes; a worker that is lost costs its call only, and is replaced."""
 
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or os.cpu_count() or 1
+        self._setup = Setup()
+        self._pools: dict[bool, Any] = {}
 
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
-    """A task that ended: with a result, or with the reason why not."""
+    def start(self, setup: Setup) -> None:
+        """Remember what workers need."""
+        self._setup = setup
 
-    task: T
-    result: Any = None
-    error: str | None = None
+    def capacity(self, *, alone: bool) -> int:
+        """Return how many calls are worth having under way."""
+        return _AHEAD * (1 if alone else self.workers)
 
+    def submit(
+        self, call: Callable[[Any], Any], given: Any, *, alone: bool = False, seconds: float | None
+    ) -> Future[Any]:
+        """Start a call in a worker."""
+        started = self._pool(alone).schedule(call, args=(given,), timeout=seconds)
+        future: Future[Any] = Future()
+        started.add_done_callback(lambda ended: _pass_on(ended, future, self._setup))
+        return future
 
-class Executor(Protocol):
-    """Runs tasks somewhere; results come in any order."""
+    def stop(self) -> None:
+        """End all workers."""
+        for pool in self._pools.values():
+            pool.stop()
+            pool.join()
+        self._pools = {}
 
-    def map(self, work: Callable[[T], Any], tasks: Iterable[T], retries: int) -> Iterator[Outcome[T]]:
-        """Run `work` on each task; a task that fails is tried again `retries` times, then told as a failure."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class LocalExecutor:
-    """A pool of `workers` processes; a worker that dies fails its task only and is replaced."""
-
-    workers: int
-    plugin_files: tuple[Path, ...] = ()
-
-    def map(self, work: Callable[[T], Any], tasks: Iterable[T], retries: int) -> Iterator[Outcome[T]]:
-        """Run `work` on each task, holding few tasks at a time, so that memory does not grow with their number."""
+    def _pool(self, alone: bool) -> Any:
         from pebble import ProcessPool
 
-        waiting = iter(tasks)
-        running: dict[Future[Any], tuple[T, int]] = {}
-        first = next(waiting, None)
-        if first is None:
-            return
-        with _single_threaded():
-            with _deaf_to_interrupts():
-                pool: Any = ProcessPool(
-                    self.workers, context=get_context("spawn"), initializer=_start, initargs=(self.plugin_files,)
+        if alone not in self._pools:
+            # models use as many threads as the user lets them; pages are read in parallel, one thread each
+            variables = {**os.environ, **({} if alone else _ONE_THREAD), **_SAFE_PATH}
+            with _environment(variables), _sigint_blocked():
+                pool = ProcessPool(
+                    1 if alone else self.workers,
+                    context=_spawning() if alone else _forking(),
+                    initializer=begin,
+                    initargs=(variables, self._setup.plugin_files, pickle.dumps(self._setup)),
                 )
-                running[pool.schedule(_attempt, args=(work, first))] = (first, retries)
-            try:
-                while True:
-                    for task in _upto(4 * self.workers - len(running), waiting):
-                        running[pool.schedule(_attempt, args=(work, task))] = (task, retries)
-                    if not running:
-                        break
-                    done, _ = wait(running, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        task, left = running.pop(future)
-                        died = future.exception()  # of the worker: what `work` raises is told by _attempt
-                        result, error = (None, _reason(died)) if died else future.result()
-                        if error is None:
-                            yield Outcome(task, result)
-                        elif left > 0:
-                            running[pool.schedule(_attempt, args=(work, task))] = (task, left - 1)
-                        else:
-                            yield Outcome(task, error=error)
-                pool.close()
-            finally:
-                pool.stop()  # after close() this returns at once; on an error or Ctrl-C it ends the workers
-                pool.join()
+                pool.schedule(nothing).result()  # the first workers start now, in this environment
+            self._pools[alone] = pool
+        return self._pools[alone]
 
 
-def _attempt(work: Callable[[T], Any], task: T) -> tuple[Any, str | None]:
-    """Run in the worker: an error comes back as text, since many exceptions cannot be unpickled."""
-    try:
-        return work(task), None
-    except Exception as error:
-        return None, _reason(error)
+_SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+"""`multiprocessing` starts workers by `python -c`, which would import a `socket.py` from the working folder."""
 
 
-def _upto(count: int, waiting: Iterator[T]) -> list[T]:
-    taken = []
-    for _ in range(max(count, 0)):
-        task = next(waiting, None)
-        if task is None:
-            break
-        taken.append(task)
-    return taken
+def _spawning() -> BaseContext:
+    """Start each worker as a new interpreter: a model's libraries must not be forked."""
+    return get_context("spawn")
 
 
-def _reason(error: BaseException) -> str:
-    if type(error).__name__ == "ProcessExpired":
-        return f"the worker process died ({error})"
-    return str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"
+def _forking() -> BaseContext:
+    """Fork workers from a clean process that has imported ohr once: a lost worker is replaced in milliseconds."""
+    if sys.platform != "linux":
+        return _spawning()
+    set_forkserver_preload(["ohr.engine.worker"])
+    return get_context("forkserver")
+
+
+def _pass_on(ended: Future[Any], future: Future[Any], setup: Setup) -> None:
+    """Turn the loss of a worker into a WorkerLost that says why."""
+    if ended.cancelled():
+        future.cancel()
+        return
+    error = ended.exception()
+    if error is None:
+        future.set_result(ended.result())
+    elif type(error).__name__ == "ProcessExpired":
+        with suppress(ProcessLookupError, PermissionError, TypeError):
+            os.killpg(error.pid, signal.SIGKILL)  # type: ignore[attr-defined] # what the engine started
+        future.set_exception(WorkerLost(_why(getattr(error, "exitcode", None), setup)))
+    elif isinstance(error, TimeoutError):
+        future.set_exception(WorkerLost(f"took longer than {setup.seconds:g} seconds and did not react"))
+    else:
+        future.set_exception(error)
+
+
+def _why(status: int | None, setup: Setup) -> str:
+    if status == -signal.SIGALRM and setup.seconds:
+        return f"took longer than {setup.seconds:g} seconds (limits.seconds)"
+    if status is not None and status < 0:
+        return f"the worker process died ({signal.Signals(-status).name})"
+    return f"the worker process died (exit status {status})"
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Start workers that Ctrl-C does not reach: they inherit the mask, until `_start` tells them to ignore it."""
+def _sigint_blocked() -> Iterator[None]:
+    """Start workers that Ctrl-C does not reach: they inherit the mask until they ignore the signal themselves."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -135,38 +136,13 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _follow(parent: int) -> None:
-    """End this worker when its parent is gone, killed without a chance to say so."""
-    while os.getppid() == parent:
-        Event().wait(1.0)
-    os._exit(1)
-
-
-def _start(plugin_files: Sequence[Path]) -> None:
-    from ohr.registry import load_file
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it stops the pool
-    leave = os._exit
-
-    def leave_loudly(status: int) -> NoReturn:
-        leave(status or 1)  # the pool takes status 0 for a worker that was told to go, and waits for its task for ever
-
-    os._exit = leave_loudly
-    Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
-    for path in plugin_files:
-        load_file(path)
-
-
 @contextmanager
-def _single_threaded() -> Iterator[None]:
-    """Let child processes start with one thread per library; the variables are read when a library loads."""
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(_ONE_THREAD)
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Let child processes start with these variables."""
+    before = dict(os.environ)
+    os.environ.update(variables)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        os.environ.clear()
+        os.environ.update(before)

@@ -3,15 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from ohr.errors import DataError
+from ohr.metrics.blocks import COUNTS
 from ohr.metrics.realism import QUANTILES
-from ohr.report.analyses.rows import LEVEL, grouped, named
-from ohr.results.folder import read_table
+from ohr.results.reading import read_columns
 from ohr.workbench.stats import of_run
 
 
 def edit_distances(folder: Path) -> list[dict[str, Any]]:
-    """Give the distribution of pages' edit distances for each knowledge base (OHRBench, Fig. S2)."""
+    """Return the distribution of pages' edit distances for each knowledge base (OHRBench, Fig. S2)."""
     return [
         {
             "kb": stats.kb,
@@ -25,36 +24,32 @@ def edit_distances(folder: Path) -> list[dict[str, Any]]:
 
 
 def noise_ratios(folder: Path) -> list[dict[str, Any]]:
-    """Give the shares of matching blocks with errors, and redundant commands per page (OHRBench, Table S3).
+    """Return the shares of matching blocks with errors, and redundant commands per page (OHRBench, Table S3).
 
     Raises:
-        DataError: the run is older than these counts.
+        DataError: the table of pages is missing or damaged.
     """
-    rows = read_table(folder / "pages.parquet")
-    if rows and "matched_text" not in rows[0]:
-        raise DataError(f"{folder}: this run has no counts of blocks; run it again")
-    found = []
-    for place, held in grouped(rows, *LEVEL).items():
-        total = {name: sum(row[name] for row in held) for name in held[0] if name.startswith(_COUNTED)}
-        found.append(
-            {
-                **named(LEVEL, place),
-                "pages": len(held),
-                "matched": _share(total, ("matched_text", "matched_formula", "matched_table"), "blocks"),
-                "text_errors": _share(total, ("text_errors_text",), "matched_text"),
-                "formula_text_errors": _share(total, ("text_errors_formula",), "matched_formula"),
-                "formula_structure_errors": _share(total, ("structure_errors_formula",), "matched_formula"),
-                "table_text_errors": _share(total, ("text_errors_table",), "matched_table"),
-                "table_structure_errors": _share(total, ("structure_errors_table",), "matched_table"),
-                "redundant_commands": sum(row["redundant"] for row in held) / len(held),
-            }
-        )
-    return found
+    level, counted = ["noise", "knob_value"], [*COUNTS, "redundant"]
+    table = read_columns(folder / "pages.parquet", [*level, *counted]).unify_dictionaries()
+    sums = [(name, "sum") for name in counted]
+    totals = table.group_by(level, use_threads=False).aggregate([*sums, ([], "count_all")])
+    return [_ratios(row) for row in totals.to_pylist()]
 
 
-_COUNTED = ("blocks_", "matched_", "text_errors_", "structure_errors_")
+def _ratios(total: dict[str, Any]) -> dict[str, Any]:
+    def share(parts: tuple[str, ...], whole: str) -> float:
+        count = sum(value for name, value in total.items() if name.startswith(whole))
+        return sum(total[f"{part}_sum"] for part in parts) / count if count else float("nan")
 
-
-def _share(total: dict[str, int], parts: tuple[str, ...], whole: str) -> float:
-    count = sum(value for name, value in total.items() if name.startswith(whole))
-    return sum(total[part] for part in parts) / count if count else float("nan")
+    return {
+        "noise": total["noise"],
+        "level": total["knob_value"],
+        "pages": total["count_all"],
+        "matched": share(("matched_text", "matched_formula", "matched_table"), "blocks"),
+        "text_errors": share(("text_errors_text",), "matched_text"),
+        "formula_text_errors": share(("text_errors_formula",), "matched_formula"),
+        "formula_structure_errors": share(("structure_errors_formula",), "matched_formula"),
+        "table_text_errors": share(("text_errors_table",), "matched_table"),
+        "table_structure_errors": share(("structure_errors_table",), "matched_table"),
+        "redundant_commands": total["redundant_sum"] / total["count_all"],
+    }

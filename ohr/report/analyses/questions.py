@@ -1,125 +1,152 @@
 """Analyses of questions: damage by evidence source, LCS without formatting, table formats, error classes."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from math import isnan, nan
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from math import nan
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import SOURCES, Question
-from ohr.metrics.dose import evidence_text
+import numpy as np
+
+from ohr.contracts import SOURCES
+from ohr.metrics.intervals import Estimate
 from ohr.metrics.lcs import lcs_without_formatting
-from ohr.report.analyses.rows import LEVEL, SYSTEM, Row, estimate, grouped, named
-from ohr.results.folder import read_manifest, read_table
-from ohr.spec.read import make_benchmark
+from ohr.results.folder import headlines, read_finished
+from ohr.results.groups import ALL, STAGES
+from ohr.results.means import estimates
+from ohr.results.reading import read_columns, read_rows
+from ohr.results.scores import CellScores, Floats, Part, Place, Questions, ScoreTable
 
 RIGHT = 0.5
 """An answer is right when its F1 is at least this; the paper does not say what it took."""
 
+Row = dict[str, Any]
 
-def r_noise(folder: Path) -> list[dict[str, Any]]:
-    """Give r_noise of each knowledge base, all questions and by evidence source (OHRBench, section 4.3)."""
-    rows = _scores(folder, stage="page", metric="damaged")
-    found = []
-    for place, held in grouped(rows, *LEVEL).items():
-        whole = estimate(held)
-        sources = {source: [row for row in held if row["evidence_source"] == source] for source in SOURCES}
-        means = {source: estimate(part).mean for source, part in sources.items() if part}
+
+def r_noise(folder: Path) -> list[Row]:
+    """Return r_noise of each condition, all questions and by evidence source (OHRBench, section 4.3)."""
+    scores = _scores(folder)
+    found: list[Row] = []
+    sources: list[str] = [source for source in SOURCES if source in scores.questions.groups("evidence_source")]
+    for place in scores.of_stage("page"):
+        whole = _estimate(scores, place, "damaged", ALL)
+        means = {source: _estimate(scores, place, "damaged", source).mean for source in sources}
         bounds = {"r_noise": whole.mean, "low": whole.low, "high": whole.high}
-        counts = {"n": whole.n, "excluded": whole.undefined}
-        found.append(named(LEVEL, place) | bounds | means | counts)
-    return _squared(found)
+        found.append({**_level(place), **bounds, **means, "n": whole.n, "excluded": whole.undefined})
+    return found
 
 
-def formatting_lcs(folder: Path) -> list[dict[str, Any]]:
+def formatting_lcs(folder: Path) -> list[Row]:
     """Score retrieval again without formatting commands, on both sides (OHRBench, section 4.3: Formatting Noise).
 
     The published score takes a word with a command glued to it for another word: `\\textbf{rent` is `textbfrent`.
     """
-    manifest = read_manifest(folder)
-    protocol = manifest["protocol"]
-    benchmark = make_benchmark(dict(manifest["spec"]["benchmark"]), str(folder / "manifest.json"))
-    questions = {question.id: question for question in benchmark.questions()}
-    rows = _scores(folder, stage="retrieval", metric=protocol["retrieval"])
-    hits = grouped(read_table(folder / "hits.parquet"), "question_id", "kb", "chunker", "retriever")
-    rescored = []
-    for row in rows:
-        question = questions.get(row["question_id"])
-        place = (row["question_id"], row["kb"], row["chunker"], row["retriever"])
-        again = nan if question is None else _without_formatting(question, hits.get(place, ()), protocol)
-        rescored.append({**row, "again": 0.0 if row["status"] == "failed" and not isnan(again) else again})
-    found = []
-    for place, held in grouped(rescored, *LEVEL, "chunker", "retriever").items():
-        plain, bare = estimate(held), estimate(held, "again")
-        gain = {"lcs": plain.mean, "without_formatting": bare.mean, "low": bare.low, "high": bare.high}
-        found.append({**named((*LEVEL, "chunker", "retriever"), place), **gain, "n": bare.n})
+    protocol = read_finished(folder)["protocol"]
+    scores, found = _scores(folder), []
+    asked: dict[str, Row] = {row["question_id"]: row for row in read_rows(folder / "questions.parquet", _EVIDENCE)}
+    for place in scores.of_stage("retrieval"):
+        cell = scores.read(place).only([protocol["retrieval"]])
+        draws = np.stack([_again(folder, base, place, asked, protocol) for base, _ in scores.bases(place)])
+        # what failed scores 0 again, unless it is undefined
+        draws = np.where(cell.failed & ~np.isnan(draws), 0.0, draws)
+        again = CellScores(("again",), draws[None], cell.failed)
+        whole = scores.questions.part("evidence_source", ALL)
+        (plain,), (bare,) = estimates(cell, whole), estimates(again, whole)
+        gain = {"lcs": plain.mean, "without_formatting": bare.mean, "low": bare.low, "high": bare.high, "n": bare.n}
+        found.append({**_level(place), "chunker": place.chunker, "retriever": place.retriever, **gain})
     return found
 
 
-def table_formats(folder: Path) -> list[dict[str, Any]]:
-    """Give the scores of table questions only, for every knowledge base and system (OHRBench, Fig. 4)."""
-    protocol = read_manifest(folder)["protocol"]
-    metrics = {
-        "retrieval": protocol["retrieval"],
-        "generation": protocol["answer"][0],
-        "overall": protocol["answer"][0],
-    }
-    rows = [
-        row
-        for row in read_table(folder / "scores.parquet")
-        if row["evidence_source"] == "table" and metrics.get(row["stage"]) == row["metric"]
+_EVIDENCE = ("question_id", "document", "pages", "evidence")
+
+
+def _again(folder: Path, base: str, place: Place, asked: Mapping[str, Row], protocol: Mapping[str, Any]) -> Floats:
+    """Score the hits of one knowledge base and pipeline again: one value per question."""
+    columns = ["question_id", "document", "pages", "start", "rank", "text"]
+    where = {"kb": base, "chunker": place.chunker, "retriever": place.retriever}
+    hits: dict[str, list[Row]] = defaultdict(list)
+    for batch in read_columns(folder / "hits.parquet", columns, **where).to_batches(10_000):
+        for hit in batch.to_pylist():
+            hits[hit["question_id"]].append(hit)
+    return np.array([_without_formatting(question, hits[name], protocol) for name, question in asked.items()])
+
+
+def _without_formatting(question: Row, hits: Sequence[Row], protocol: Mapping[str, Any]) -> float:
+    own = [
+        hit for hit in hits if hit["document"] == question["document"] and set(hit["pages"]) & set(question["pages"])
     ]
-    columns = ("stage", "metric", *LEVEL, *SYSTEM)
-    found = []
-    for place, held in grouped(rows, *columns).items():
-        made = estimate(held)
+    own.sort(key=lambda hit: (hit["pages"], hit["start"]) if protocol["joined"] == "page" else (hit["rank"],))
+    text = "\n\n".join(hit["text"] for hit in own)
+    return lcs_without_formatting(text, "\n".join(question["evidence"]), segment_chinese=protocol["segment_chinese"])
+
+
+def table_formats(folder: Path) -> list[Row]:
+    """Return the scores of table questions only, for every condition and system (OHRBench, Fig. 4)."""
+    scores, found = _scores(folder), []
+    if "table" not in scores.questions.groups("evidence_source"):
+        return []
+    for place, metric in _headlined(folder, scores):
+        made = _estimate(scores, place, metric, "table")
         bounds = {"mean": made.mean, "low": made.low, "high": made.high, "n": made.n, "failed": made.failed}
-        found.append({**named(columns, place), **bounds})
+        found.append({"stage": place.stage, "metric": metric, **_level(place), **_system(place), **bounds})
     return found
 
 
-def error_classes(folder: Path) -> list[dict[str, Any]]:
-    """Give the shares of the four classes: OCR right or wrong, answer right or wrong (OHRBench, Fig. 5).
+def error_classes(folder: Path) -> list[Row]:
+    """Return the shares of the four classes: OCR right or wrong, answer right or wrong (OHRBench, Fig. 5).
 
-    The OCR is wrong where the question's evidence is damaged; an answer is right from RIGHT on. Questions whose damage
-    or score is undefined are left out and counted.
+    The OCR is wrong where the question's evidence is damaged; an answer is right from RIGHT on. Each replicate counts
+    by itself. Questions whose damage or score is undefined are left out and counted.
     """
-    damaged = {(row["kb"], row["question_id"]): row["value"] for row in _scores(folder, stage="page", metric="damaged")}
-    metric = read_manifest(folder)["protocol"]["answer"][0]
-    columns = ("stage", *LEVEL, *SYSTEM)
-    rows = [row for stage in ("generation", "overall") for row in _scores(folder, stage=stage, metric=metric)]
-    found = []
-    for place, held in grouped(rows, *columns).items():
-        counts: dict[tuple[bool, bool], int] = defaultdict(int)
-        for row in held:
-            harm = damaged.get((row["kb"], row["question_id"]), nan)
-            if not isnan(harm) and not isnan(row["value"]):
-                counts[harm == 0, row["value"] >= RIGHT] += 1
-        total = sum(counts.values())
+    scores, found = _scores(folder), []
+    pages = {place.condition: place for place in scores.places if place.stage == "page"}
+    for place, metric in _headlined(folder, scores):
+        if place.stage == "retrieval":
+            continue
+        damaged = scores.read(pages[place.condition]).only(["damaged"]).draws[0].ravel()
+        values = scores.read(place).only([metric]).draws[0].ravel()
+        defined = ~np.isnan(damaged) & ~np.isnan(values)
+        counts = Counter(zip(damaged[defined] == 0, values[defined] >= RIGHT, strict=True))
         shares = {
             f"ocr_{'right' if ocr else 'wrong'}_answer_{'right' if answer else 'wrong'}": (
-                counts[ocr, answer] / total if total else nan
+                counts[ocr, answer] / counts.total() if counts else nan
             )
             for ocr in (True, False)
             for answer in (True, False)
         }
-        found.append({**named(columns, place), **shares, "n": total, "excluded": len(held) - total})
+        left_out = len(values) - counts.total()
+        found.append(
+            {
+                "stage": place.stage,
+                **_level(place),
+                **_system(place),
+                **shares,
+                "n": counts.total(),
+                "excluded": left_out,
+            }
+        )
     return found
 
 
-def _scores(folder: Path, **wanted: str) -> list[Row]:
-    rows = read_table(folder / "scores.parquet")
-    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+def _scores(folder: Path) -> ScoreTable:
+    return ScoreTable(folder / "scores.parquet", Questions.read(folder))
 
 
-def _without_formatting(question: Question, hits: Sequence[Row], protocol: Mapping[str, Any]) -> float:
-    own = [hit for hit in hits if hit["document"] == question.document and hit["page"] in question.pages]
-    own.sort(key=lambda hit: (hit["page"], hit["start"]) if protocol["joined"] == "page" else (hit["rank"],))
-    text = "\n\n".join(hit["text"] for hit in own)
-    return lcs_without_formatting(text, evidence_text(question), segment_chinese=protocol["segment_chinese"])
+def _headlined(folder: Path, scores: ScoreTable) -> Iterator[tuple[Place, str]]:
+    """Yield the cells of each stage that a spec evaluates, with the stage's headline metric."""
+    headline = headlines(read_finished(folder))
+    yield from ((place, headline[place.stage]) for place in scores.places if place.stage in STAGES)
 
 
-def _squared(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give every row the same columns."""
-    columns = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in ("n", "excluded")]
-    return [{name: row.get(name, nan) for name in (*columns, "n", "excluded")} for row in rows]
+def _estimate(scores: ScoreTable, place: Place, metric: str, group: str) -> Estimate:
+    part: Part = scores.questions.part("evidence_source", group)
+    (made,) = estimates(scores.read(place).only([metric]), part)
+    return made
+
+
+def _level(place: Place) -> Row:
+    return {"noise": place.noise, "level": place.knob_value}
+
+
+def _system(place: Place) -> Row:
+    return {"chunker": place.chunker, "retriever": place.retriever, "generator": place.generator}

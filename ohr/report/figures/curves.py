@@ -1,16 +1,20 @@
 """Performance against noise, after the paper's Fig. 3: a row a stage, a column an evidence source."""
 
+import json
 from collections.abc import Sequence
 from contextlib import suppress
-from math import ceil
+from math import ceil, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import ohr
 from ohr import extras
-from ohr.report.figures.data import GROUPS, STAGES, Axis, NothingToDraw, Panel, counts, read_conditions, read_panels
+from ohr.report.figures.data import COLUMNS, ROWS, Axis, NothingToDraw, Panel, counts, read_conditions, read_panels
 from ohr.report.figures.legend import add_legend
 from ohr.report.figures.marks import draw_bounds, draw_curve, draw_whiskers
 from ohr.report.figures.style import RC, Style, style_of
+from ohr.results.files import damaged, listed, replaced
+from ohr.results.folder import FIGURES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,12 +32,31 @@ _FILES: dict[Axis, str] = {
 _AXIS_NAMES: dict[Axis, str] = {
     "r_noise": r"$r_\mathrm{noise}$ of the knowledge base (share of all questions whose evidence is damaged)",
     "evidence_loss": "Evidence loss $L$ (mean share of a question's evidence words that is lost)",
-    "condition": "Knowledge base (nothing tells how noisy they are: no evidence)",
+    "condition": "Knowledge base (how noisy they are is not known: no evidence)",
 }
 _GROUP_NAMES = {"text": "Text", "multimodal": "Multimodal", "reading_order": "Reading order", "all": "All"}
 _METRIC_NAMES = {"lcs": "LCS", "f1": "F1", "em": "Exact match", "f1_numeric": "Numeric F1"}
 
 _LEFT, _RIGHT, _TOP, _BELOW, _GAP = 0.62, 0.08, 0.36, 0.5, 0.27  # inches: room beside, above, under and between axes
+
+
+INDEX = "figures.json"
+"""Written last, beside the figures: which files there are, with size and hash."""
+
+
+def figures(run_folder: Path) -> list[Path]:
+    """Return a run's figures; they are drawn unless all of them are there and whole.
+
+    Raises: as `draw`.
+    """
+    folder = run_folder / FIGURES
+    try:
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        if index["ohr"] == ohr.__version__ and index["files"] and damaged(folder, index["files"], hashes=True) is None:
+            return [folder / name for name in index["files"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass  # no index, or a damaged one: so may the figures be
+    return draw(run_folder)
 
 
 def draw(run_folder: Path) -> list[Path]:
@@ -43,10 +66,10 @@ def draw(run_folder: Path) -> list[Path]:
     knowledge bases are drawn one after the other.
 
     Returns:
-        The files, in the folder `figures` of the run.
+        The files, in the folder `figures` of the run. Each appears whole or not at all.
 
     Raises:
-        DataError: `summary.csv` or `doses.csv` is missing or cannot be read, or there is nothing to draw.
+        DataError: a table of the run is missing or cannot be read, or there is nothing to draw.
         MissingExtra: matplotlib is not installed.
     """
     extras.require("matplotlib", "report")
@@ -56,10 +79,14 @@ def draw(run_folder: Path) -> list[Path]:
             found[axis] = read_panels(run_folder, axis)
     if not found:
         found["condition"] = read_panels(run_folder, "condition")
-    folder = run_folder / "figures"
+    folder = run_folder / FIGURES
     folder.mkdir(exist_ok=True)
     names = read_conditions(run_folder)
-    return [file for axis, panels in found.items() for file in _write(panels, axis, names, folder / _FILES[axis])]
+    files = [file for axis, panels in found.items() for file in _write(panels, axis, names, folder / _FILES[axis])]
+    index = {"ohr": ohr.__version__, "files": listed(folder, files)}
+    with replaced(folder / INDEX) as new:
+        new.write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
+    return files
 
 
 def _write(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str], stem: Path) -> list[Path]:
@@ -68,8 +95,9 @@ def _write(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str], stem:
     files = [stem.with_suffix(".svg"), stem.with_suffix(".png")]
     with style.context([RC], after_reset=True):  # whatever the reader's matplotlibrc says
         figure = _figure(panels, axis, conditions)
-        figure.savefig(files[0], metadata={"Date": None})  # the same run, the same bytes
-        figure.savefig(files[1])
+        for file in files:
+            with replaced(file) as new:  # the same run, the same bytes: no date
+                figure.savefig(new, metadata={"Date": None} if file.suffix == ".svg" else None)
     return files
 
 
@@ -78,8 +106,8 @@ def _figure(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str]) -> "
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    stages = [stage for stage in STAGES if any(panel.stage == stage for panel in panels)]
-    groups = [group for group in GROUPS if any(panel.group == group for panel in panels)]
+    stages = [stage for stage in ROWS if any(panel.stage == stage for panel in panels)]
+    groups = [group for group in COLUMNS if any(panel.group == group for panel in panels)]
     figure = Figure(figsize=(WIDTH, WIDTH), dpi=DPI)
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(stages), len(groups), sharex=True, sharey="row", squeeze=False)
@@ -103,7 +131,7 @@ def _figure(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str]) -> "
         else:
             axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
             axes.xaxis.set_major_formatter("{x:g}")
-    reach = max(point.most for panel in panels for point in panel.points)
+    reach = max(mark.most for panel in panels for mark in panel.marks)
     if axis == "condition":
         grid[0, 0].set_xlim(-0.5, len(conditions) - 0.5)
     else:
@@ -120,7 +148,7 @@ def _draw_panel(axes: "Axes", panel: Panel, style: Style) -> None:
     _write_above(axes, 1.0, 0.035, counts(panel), ha="right", size=6.5, color="0.35")
     draw_bounds(axes, panel, style)
     opacity = max(0.04, 0.16 / max(len(panel.curves) / 3, 1))
-    begun = {curve.system for curve in panel.curves if curve.noise_type == "formatting" and len(curve.points) > 1}
+    begun = {curve.system for curve in panel.curves if curve.noise_type == "formatting" and len(curve.marks) > 1}
     for curve in panel.curves:
         draw_curve(axes, curve, style, opacity)
         if curve.noise_type != "none" or curve.system not in begun:  # else the band of another curve begins there
@@ -136,14 +164,14 @@ def _limits(panels: Sequence[Panel]) -> tuple[float, float]:
 
     The wide intervals of small groups may leave the frame; making room for them would flatten every curve.
     """
-    marks = [value for panel in panels for point in panel.points for value in (point.mean, point.ceiling)]
-    marks += [point.high for panel in panels if panel.group == GROUPS[-1] for point in panel.points]
-    top = min(100, 10 * ceil(max(value for value in marks if value == value) / 10)) or 10
+    values = [value for panel in panels for mark in panel.marks for value in (mark.mean, mark.bound("ceiling"))]
+    values += [mark.interval[1] for panel in panels if panel.group == COLUMNS[-1] for mark in panel.marks]
+    top = min(100, 10 * ceil(max(value for value in values if not isnan(value)) / 10)) or 10
     return -0.03 * top, 1.03 * top
 
 
 def _arrange(figure: "Figure", shape: tuple[int, int], legend_height: float, axis_name: str) -> None:
-    """Give the axes room by the inch, so that print size does not depend on how many there are."""
+    """Size the axes by the inch, so that print size does not depend on how many there are."""
     rows, columns = shape
     height = min(0.85 * (WIDTH - _LEFT - _RIGHT) / columns, 1.8)
     below = legend_height + _BELOW

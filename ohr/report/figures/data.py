@@ -10,29 +10,26 @@ from typing import Literal
 from ohr.errors import DataError
 from ohr.messages.wording import counted
 from ohr.metrics.intervals import FEW
-from ohr.results.folder import read_csv
+from ohr.results.folder import headlines, read_manifest
+from ohr.results.groups import ALL, STAGES
+from ohr.results.points import Point, read_points
+from ohr.results.reading import read_rows
 
 Axis = Literal["r_noise", "evidence_loss", "condition"]
-"""What a figure's x axis shows: a dose; or, where none can be told, the conditions one after the other."""
+"""What a figure's x axis shows: a dose; or, where there is none, the conditions one after the other."""
 Which = Literal["floor", "ceiling"]
-Row = Mapping[str, str]
-Spread = Mapping[tuple[str, str], Sequence[float]]
-"""A dose in each replicate, by noise and level."""
+Doses = Mapping[str, Sequence[float]]
+"""Condition to where it is on the x axis: the dose of each replicate."""
 
 FOUND = "pages found"
-STAGES = {"retrieval": "lcs", FOUND: "mrr", "generation": "f1", "overall": "f1"}
-"""Rows of a figure, and the published metric of each.
+ROWS = (STAGES[0], FOUND, *STAGES[1:])
+"""Rows of a figure.
 
 Where a retriever looks at page images, the pages found have a row of their own: the retrieval score is that of the text
 handed on, which an OCR engine read from those pages, and says nothing about looking.
 """
-GROUPS = ("text", "multimodal", "reading_order", "all")
+COLUMNS = ("text", "multimodal", "reading_order", ALL)
 """Columns of a figure: evidence sources as the paper's Fig. 3 groups them."""
-
-_COLUMNS = (
-    *("stage", "noise", "noise_type", "knob_value", "chunker", "retriever", "generator", "metric", "evidence_source"),
-    *("mean", "low", "high", "n", "failed", "documents", "kb_r_noise", "kb_evidence_loss", "floor", "ceiling"),
-)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,52 +42,63 @@ class System:
 
     @property
     def search(self) -> str:
-        """How passages are found: chunker and retriever, of those that are told apart."""
+        """How passages are found: chunker and retriever, where there are several chunkers."""
         return " + ".join(part for part in (self.chunker, self.retriever) if part)
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """A mean score at an amount of noise; scores in percent, nan where there is none.
+class Mark:
+    """A point in a panel; scores in percent, nan where there is none.
 
     Args:
+        point: what it shows.
         x: amount of noise, pooled over replicates.
         least: smallest amount of a single replicate, as `most` is the largest.
-        few: there are fewer than 10 documents.
     """
 
+    point: Point
     x: float
     least: float
     most: float
-    mean: float
-    low: float
-    high: float
-    floor: float
-    ceiling: float
-    n: int
-    failed: int
-    documents: int
-    few: bool
+
+    @property
+    def mean(self) -> float:
+        """The mean score."""
+        return 100 * self.point.mean
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ends of the mean's interval."""
+        return 100 * self.point.low, 100 * self.point.high
 
     @property
     def has_interval(self) -> bool:
-        """Tell whether the documents were enough for an interval."""
-        return not (isnan(self.low) or isnan(self.high))
+        """Report whether the documents were enough for an interval."""
+        return not any(map(isnan, self.interval))
+
+    @property
+    def few(self) -> bool:
+        """Report whether the documents are few."""
+        return self.point.documents < FEW
+
+    def bound(self, which: Which) -> float:
+        """Return the floor or the ceiling."""
+        return 100 * (self.point.floor if which == "floor" else self.point.ceiling)
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One system under the levels of one noise; its points by rising amount of noise."""
+    """One system under the levels of one noise; its marks by rising amount of noise."""
 
     noise: str
     noise_type: str
     system: System
-    points: tuple[Point, ...]
+    marks: tuple[Mark, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Everything in one set of axes; curves of noise_type `none` are single points on the clean text."""
+    """Everything in one set of axes; curves of noise_type `none` are single marks on the clean text."""
 
     stage: str
     group: str
@@ -103,9 +111,9 @@ class Panel:
         return list(dict.fromkeys(curve.system for curve in self.curves))
 
     @property
-    def points(self) -> list[Point]:
-        """Every point of every curve."""
-        return [point for curve in self.curves for point in curve.points]
+    def marks(self) -> list[Mark]:
+        """Every mark of every curve."""
+        return [mark for curve in self.curves for mark in curve.marks]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,129 +137,91 @@ class NothingToDraw(DataError):
 
 
 def read_panels(run_folder: Path, axis: Axis) -> list[Panel]:
-    """Read a run's tables as panels, row by row; those without any point are left out.
+    """Read a run's tables as panels, row by row; those without any mark are left out.
 
     Raises:
         DataError: a table is missing, or is no run's table.
-        NothingToDraw: no score stands beside a dose of that kind.
+        NothingToDraw: no score has a dose of that kind.
     """
-    summary, doses = run_folder / "summary.csv", run_folder / "doses.csv"
-    rows, levels = read_csv(summary), read_csv(doses)
-    _check(summary, rows, _COLUMNS)
-    _check(doses, levels, {"noise", "knob_value", *({axis} - {"condition"})})
-    try:
-        made = panels(_placed(rows), {}, axis) if axis == "condition" else panels(rows, spreads(levels, axis), axis)
-    except ValueError as error:
-        raise DataError(f"{summary}: cannot be read: {error}") from None
+    points = [point for group in COLUMNS for point in read_points(run_folder, group=group)]
+    if axis == "condition":
+        doses: Doses = {condition: [float(place)] for place, condition in enumerate(_conditions(run_folder))}
+    else:
+        drawn: dict[str, list[float]] = defaultdict(list)
+        for row in read_rows(run_folder / "doses.parquet", ["condition", axis]):
+            drawn[row["condition"]].append(row[axis])
+        doses = drawn
+    made = panels(points, doses, axis, headlines(read_manifest(run_folder)))
     if not made:
-        named = [stage for stage in STAGES if stage != FOUND]
-        raise NothingToDraw(f"{summary}: nothing to draw: no score of {', '.join(named)} with its {axis}")
+        path = run_folder / "summary.parquet"
+        raise NothingToDraw(f"{path}: nothing to draw: no score of {', '.join(STAGES)} with its {axis}")
     return made
 
 
 def read_conditions(run_folder: Path) -> list[str]:
     """Name the conditions of a run, in the order of the axis `condition`."""
-    return [" ".join(part for part in place if part) for place in _conditions(read_csv(run_folder / "summary.csv"))]
+    return list(_conditions(run_folder).values())
 
 
-def _conditions(rows: Iterable[Row]) -> list[tuple[str, str]]:
-    return list(dict.fromkeys((row["noise"], row["knob_value"]) for row in rows))
+def _conditions(run_folder: Path) -> dict[str, str]:
+    rows = read_rows(run_folder / "doses.parquet", ["condition", "noise", "knob_value"])
+    return {row["condition"]: " ".join(filter(None, (row["noise"], row["knob_value"]))) for row in rows}
 
 
-def _placed(rows: Sequence[Row]) -> list[Row]:
-    places = {condition: place for place, condition in enumerate(_conditions(rows))}
-    return [{**row, "kb_condition": str(places[row["noise"], row["knob_value"]])} for row in rows]
+def panels(points: Sequence[Point], doses: Doses, axis: Axis, headline: Mapping[str, str]) -> list[Panel]:
+    """Arrange points in panels, stage by stage and group by group.
 
-
-def _check(path: Path, rows: Sequence[Row], wanted: Iterable[str]) -> None:
-    if not rows:
-        raise DataError(f"{path}: has no rows")
-    if missing := sorted(set(wanted) - set(rows[0])):
-        raise DataError(f"{path}: is no table of a run: it has no column {', '.join(missing)}")
-
-
-def spreads(doses: Iterable[Row], axis: Axis) -> Spread:
-    """Collect the doses of the replicates of each noise and level."""
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in doses:
-        if row[axis]:
-            found[row["noise"], _level(row["knob_value"])].append(float(row[axis]))
-    return found
-
-
-def panels(rows: Sequence[Row], spread: Spread, axis: Axis) -> list[Panel]:
-    """Arrange the rows of summary.csv in panels, stage by stage and group by group."""
-    several = len({row["chunker"] for row in rows if row["chunker"]}) > 1
+    Args:
+        points: of a summary.
+        doses: of its conditions.
+        axis: which dose they are.
+        headline: stage to the metric that its row shows; where the run does not have it, its first metric.
+    """
+    several = len({point.chunker for point in points if point.chunker}) > 1
     made = []
-    for stage, published in STAGES.items():
-        held = [row for row in rows if row["stage"] == ("retrieval" if stage == FOUND else stage)]
-        if stage == FOUND and not any(row["retriever"] and not row["chunker"] for row in held):
+    for stage in ROWS:
+        held = [point for point in points if point.stage == ("retrieval" if stage == FOUND else stage)]
+        if stage == FOUND and not any(point.retriever and not point.chunker for point in held):
             continue  # nobody looks at pages
-        metrics = [row["metric"] for row in held]
-        if stage == FOUND and len(hits := {metric for metric in metrics if metric.startswith("hit@")}) == 1:
-            published = hits.pop()  # all retrievers have one k
-        metric = published if published in metrics or not metrics else metrics[0]
-        for group in GROUPS:
-            chosen = [row for row in held if row["metric"] == metric and row["evidence_source"] == group]
-            if curves := _curves(chosen, spread, axis, several):
+        metrics = list(dict.fromkeys(point.metric for point in held))
+        hits = [metric for metric in metrics if metric.startswith("hit@")]
+        # where all retrievers have one k, `hit@k` is what the pages found come to
+        wanted = (hits[0] if len(hits) == 1 else "mrr") if stage == FOUND else headline[stage]
+        metric = wanted if wanted in metrics or not metrics else metrics[0]
+        for group in COLUMNS:
+            chosen = [point for point in held if point.metric == metric and point.group == group]
+            if curves := _curves(chosen, doses, axis, several):
                 made.append(Panel(stage, group, metric, curves))
     return made
 
 
-def _curves(rows: Iterable[Row], spread: Spread, axis: Axis, several_chunkers: bool) -> tuple[Curve, ...]:
-    found: dict[tuple[str, str, System], list[Point]] = defaultdict(list)
-    for row in rows:
-        point = _point(row, spread, axis)
-        if not (isnan(point.x) or isnan(point.mean)):
-            system = System(row["chunker"] if several_chunkers else "", row["retriever"], row["generator"])
-            found[row["noise"], row["noise_type"], system].append(point)
-    curves = [Curve(*place, tuple(sorted(points, key=lambda point: point.x))) for place, points in found.items()]
-    clean = {curve.system: curve.points[0] for curve in reversed(curves) if curve.noise_type == "none"}
+def _curves(points: Iterable[Point], doses: Doses, axis: Axis, several_chunkers: bool) -> tuple[Curve, ...]:
+    found: dict[tuple[str, str, System], list[Mark]] = defaultdict(list)
+    for point in points:
+        mark = _mark(point, doses.get(point.condition, ()), axis)
+        if not (isnan(mark.x) or isnan(mark.mean)):
+            system = System(point.chunker if several_chunkers else "", point.retriever, point.generator)
+            found[point.noise, point.noise_type, system].append(mark)
+    curves = [Curve(*place, tuple(sorted(marks, key=lambda mark: mark.x))) for place, marks in found.items()]
+    clean = {curve.system: curve.marks[0] for curve in reversed(curves) if curve.noise_type == "none"}
     return tuple(_from_clean(curve, clean) for curve in curves)
 
 
-def _from_clean(curve: Curve, clean: Mapping[System, Point]) -> Curve:
+def _from_clean(curve: Curve, clean: Mapping[System, Mark]) -> Curve:
     """Let formatting start at the clean text, which it edits; text that was recognised never was clean."""
     if curve.noise_type != "formatting" or curve.system not in clean:
         return curve
-    points = sorted((clean[curve.system], *curve.points), key=lambda point: point.x)
-    return replace(curve, points=tuple(points))
+    return replace(curve, marks=tuple(sorted((clean[curve.system], *curve.marks), key=lambda mark: mark.x)))
 
 
-def _point(row: Row, spread: Spread, axis: Axis) -> Point:
-    x, doses = _number(row[f"kb_{axis}"]), spread.get((row["noise"], _level(row["knob_value"])), ())
-    doses = doses if len(doses) > 1 else ()  # a single draw has no spread, only another rounding
-    documents = int(row["documents"])
-    return Point(
-        x=x,
-        least=min((x, *doses)),
-        most=max((x, *doses)),
-        mean=100 * _number(row["mean"]),
-        low=100 * _number(row["low"]),
-        high=100 * _number(row["high"]),
-        floor=100 * _number(row["floor"]),
-        ceiling=100 * _number(row["ceiling"]),
-        n=int(row["n"]),
-        failed=int(row["failed"]),
-        documents=documents,
-        few=documents < FEW,
-    )
-
-
-def _number(cell: str) -> float:
-    return float(cell) if cell else nan
-
-
-def _level(cell: str) -> str:
-    """Write a level in one way: one table may have 1.0 where another has 1."""
-    try:
-        return f"{float(cell):.6g}"
-    except ValueError:
-        return cell
+def _mark(point: Point, doses: Sequence[float], axis: Axis) -> Mark:
+    pooled = next(iter(doses), nan) if axis == "condition" else getattr(point, axis)
+    drawn = doses if len(doses) > 1 else ()  # a single draw has no spread
+    return Mark(point, pooled, min((pooled, *drawn)), max((pooled, *drawn)))
 
 
 def bounds(panel: Panel, which: Which, step: float = 2.0) -> list[Bound]:
-    """Give a panel's floors or ceilings, each once: level, unless a system's are more than `step` percent apart."""
+    """Return a panel's floors or ceilings, each once: level, unless a system's are more than `step` percent apart."""
     found: dict[tuple[object, ...], dict[System, Bound]] = defaultdict(dict)
     for system in panel.systems:
         for bound in _bounds(panel, system, which, step):
@@ -271,11 +241,7 @@ def _owner(systems: Sequence[System], everyone: Set[System]) -> System | None:
 
 
 def _bounds(panel: Panel, system: System, which: Which, step: float) -> list[Bound]:
-    curves = [
-        [(point.x, point.floor if which == "floor" else point.ceiling) for point in curve.points]
-        for curve in panel.curves
-        if curve.system == system
-    ]
+    curves = [[(mark.x, mark.bound(which)) for mark in curve.marks] for curve in panel.curves if curve.system == system]
     values = [value for curve in curves for _, value in curve if not isnan(value)]
     if not values:
         return []
@@ -287,7 +253,7 @@ def _bounds(panel: Panel, system: System, which: Which, step: float) -> list[Bou
 
 def counts(panel: Panel) -> str:
     """Say how many questions and documents are behind a panel, and how many questions failed at worst."""
-    points = panel.points
+    points = [mark.point for mark in panel.marks]
     documents = _span([point.documents for point in points], "doc")
     if failed := max(point.failed for point in points):  # no room is left for a noun
         return f"n = {_span([point.n for point in points])} (≤ {failed:,} failed), {documents}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from ohr.metrics.intervals import FEW, NO_INTERVAL
@@ -29,7 +30,7 @@ class _Block:
 
 
 def add_legend(figure: "Figure", panels: Sequence[Panel], style: Style) -> float:
-    """Add the legend at the foot of a figure and give its height in inches."""
+    """Add the legend at the foot of a figure and return its height in inches."""
     blocks = [_noises(style), _searches(style), _generators(style), _references(panels)]
     return _place(figure, [_legend(figure, block) for block in blocks if block.entries])
 
@@ -55,18 +56,22 @@ def _generators(style: Style) -> _Block:
 def _references(panels: Iterable[Panel]) -> _Block:
     from matplotlib.patches import Patch
 
-    points = [point for panel in panels for point in panel.points]
+    marks = [mark for panel in panels for mark in panel.marks]
     few = f"fewer than {FEW} documents"
-    if not all(p.has_interval for p in points):
+    if not all(mark.has_interval for mark in marks):
         few += f" (no interval below {NO_INTERVAL})"
     clean = any(curve.noise_type == "none" for panel in panels for curve in panel.curves)
     possible = [
         (clean, _line(marker=CLEAN_MARKER, markersize=CLEAN_SIZE, linestyle="none", color=INK), "clean ground truth"),
-        (any(p.ceiling == p.ceiling for p in points), _line(linestyle=CEILING, color=GREY), "ceiling"),
-        (any(p.floor == p.floor for p in points), _line(linestyle=FLOOR, color=GREY), "floor"),
-        (any(p.has_interval for p in points), Patch(color=paler(INK, 0.8), linewidth=0), "95% interval"),
-        (any(p.least < p.most for p in points), _line(color=INK, linewidth=0.7), "range of the replicates' noise"),
-        (any(p.few for p in points), _line(marker="o", markerfacecolor="white", linestyle="none", color=INK), few),
+        (any(not isnan(mark.bound("ceiling")) for mark in marks), _line(linestyle=CEILING, color=GREY), "ceiling"),
+        (any(not isnan(mark.bound("floor")) for mark in marks), _line(linestyle=FLOOR, color=GREY), "floor"),
+        (any(mark.has_interval for mark in marks), Patch(color=paler(INK, 0.8), linewidth=0), "95% interval"),
+        (
+            any(mark.least < mark.most for mark in marks),
+            _line(color=INK, linewidth=0.7),
+            "range of the replicates' noise",
+        ),
+        (any(mark.few for mark in marks), _line(marker="o", markerfacecolor="white", linestyle="none", color=INK), few),
     ]
     return _Block("Reference", [(mark, label) for there, mark, label in possible if there], rows=2)
 

@@ -1,53 +1,53 @@
-"""What stands in a set of axes: curves with their bands, clean points, floors and ceilings."""
+"""What is drawn in a set of axes: curves with their bands, clean points, floors and ceilings."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ohr.report.figures.data import Curve, Panel, Point, bounds
+from ohr.report.figures.data import Curve, Mark, Panel, bounds
 from ohr.report.figures.style import CEILING, CLEAN_MARKER, CLEAN_SIZE, DASHES, FLOOR, GREY, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BOUND, _BAND, _LINE, _MARKER, _CLEAN = 1, 2, 3, 4, 5
-"""What lies above what."""
+"""What covers what: the larger, the later drawn."""
 
 
 def draw_curve(axes: "Axes", curve: Curve, style: Style, opacity: float) -> None:
     """Draw a curve with its intervals as a band, hollow where the documents are few."""
-    colour, points = style.colour(curve.system), curve.points
-    x, y = [point.x for point in points], [point.mean for point in points]
+    colour, marks = style.colour(curve.system), curve.marks
+    x, y = [mark.x for mark in marks], [mark.mean for mark in marks]
     axes.plot(x, y, linestyle=DASHES[curve.noise_type], color=colour, zorder=_LINE)
-    low, high = [point.low for point in points], [point.high for point in points]
+    low, high = zip(*(mark.interval for mark in marks), strict=True)
     axes.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0.4, zorder=_BAND)
     for few in (False, True):
-        _draw_markers(axes, curve, [point for point in points if point.few == few], style)
-    spread = [point for point in points if point.least < point.most]
-    least, most = [point.least for point in spread], [point.most for point in spread]
-    axes.hlines([point.mean for point in spread], least, most, color=colour, linewidth=0.7, zorder=_LINE)
+        _draw_markers(axes, curve, [mark for mark in marks if mark.few == few], style)
+    spread = [mark for mark in marks if mark.least < mark.most]
+    least, most = [mark.least for mark in spread], [mark.most for mark in spread]
+    axes.hlines([mark.mean for mark in spread], least, most, color=colour, linewidth=0.7, zorder=_LINE)
 
 
 def draw_whiskers(axes: "Axes", curve: Curve, style: Style) -> None:
     """Draw as lines the intervals that no band shows: those without one beside them."""
-    held = [point.has_interval for point in curve.points]
+    held = [mark.has_interval for mark in curve.marks]
     beside = [any(pair) for pair in zip([False, *held[:-1]], [*held[1:], False], strict=True)]
-    alone = [point for point, near in zip(curve.points, beside, strict=True) if point.has_interval and not near]
-    low, high = [point.low for point in alone], [point.high for point in alone]
-    axes.vlines([point.x for point in alone], low, high, color=style.colour(curve.system), linewidth=0.8, zorder=_LINE)
+    alone = [mark for mark, near in zip(curve.marks, beside, strict=True) if mark.has_interval and not near]
+    low, high = [mark.interval[0] for mark in alone], [mark.interval[1] for mark in alone]
+    axes.vlines([mark.x for mark in alone], low, high, color=style.colour(curve.system), linewidth=0.8, zorder=_LINE)
 
 
-def _draw_markers(axes: "Axes", curve: Curve, points: Sequence[Point], style: Style) -> None:
+def _draw_markers(axes: "Axes", curve: Curve, marks: Sequence[Mark], style: Style) -> None:
     colour, clean = style.colour(curve.system), curve.noise_type == "none"
     axes.plot(
-        [point.x for point in points],
-        [point.mean for point in points],
+        [mark.x for mark in marks],
+        [mark.mean for mark in marks],
         linestyle="none",
         marker=CLEAN_MARKER if clean else style.markers[curve.noise],
         markersize=CLEAN_SIZE if clean else None,
-        markerfacecolor="white" if any(point.few for point in points) else colour,
+        markerfacecolor="white" if any(mark.few for mark in marks) else colour,
         markeredgecolor=colour,
         markeredgewidth=0.6 if clean else None,
-        zorder=_CLEAN if clean else _MARKER,  # the clean point lies over the starts of its curves
+        zorder=_CLEAN if clean else _MARKER,  # the clean point covers the starts of its curves
     )
 
 

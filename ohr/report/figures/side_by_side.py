@@ -8,6 +8,7 @@ from itertools import groupby
 from ohr import extras
 from ohr.contracts import Edit
 from ohr.messages.wording import counted
+from ohr.text.words import words
 
 _BESIDE, _FOLDED = 2, 6  # rows shown beside an edit; rows without one that are folded away
 
@@ -74,7 +75,7 @@ def change(title: str, text: str, edits: Sequence[Edit]) -> Change:
     if not text.strip() and not edits:
         return Change(title, "the page is empty: there is nothing to change", ())
     counts = ", ".join(f"{rule} {count}" for rule, count in Counter(edit.rule for edit in edits).most_common())
-    length = max(1, len(text.split()))
+    length = max(1, len(words(text)))
     about = f"{counted(len(edits), 'edit')}, {100 * len(edits) / length:.1f} per 100 words"
     about += f": {counts}" if counts else ""
     return Change(title, about, tuple(_rows(text, edits)))

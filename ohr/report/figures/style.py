@@ -72,7 +72,7 @@ class Style:
     noise_types: dict[str, str]
 
     def colour(self, system: System) -> Colour:
-        """Give the colour of a system: its retriever's, the paler the later its generator."""
+        """Return the colour of a system: its retriever's, the paler the later its generator."""
         return paler(self.hues.get(system.search, INK), self.tones.get(system.generator, 0.0))
 
     @property

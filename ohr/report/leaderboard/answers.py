@@ -7,19 +7,19 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
-from ohr.contracts import Benchmark, Completion, Prompt
-from ohr.engine.answer import Answered
-from ohr.engine.cells import Cell
-from ohr.engine.inputs import read_inputs
-from ohr.engine.prompting import parse_answer
-from ohr.engine.recipe import Recipe
-from ohr.engine.score import Scorer
+import numpy as np
+
+from ohr.contracts import Benchmark
 from ohr.errors import DataError
 from ohr.files.json_input import lines, parse_json
-from ohr.ocr.ground_truth import GroundTruth
-from ohr.report.leaderboard.breakdown import Breakdown, asked, breakdown, macro_over_domains
-from ohr.report.leaderboard.standings import Leaderboard, Standing, leaderboards
-from ohr.spec.model import KnowledgeBase, Spec
+from ohr.graph.keys import Keys
+from ohr.inputs import read_inputs
+from ohr.report.leaderboard.standings import Leaderboard, Standing, asked, leaderboards
+from ohr.results.means import Breakdown, breakdown, macro_over_domains
+from ohr.results.scores import CellScores, Questions
+from ohr.spec.model import Spec
+from ohr.steps.prompting import parse_answer
+from ohr.steps.score import Rules, answer_scores
 
 Stage = Literal["generation", "overall"]
 
@@ -64,7 +64,7 @@ def read_answers(path: Path) -> dict[str, str]:
     columns. An answer in `<response>` tags is taken out of them.
 
     Raises:
-        DataError: the file is not readable, a record has no id or no answer, or an id stands twice.
+        DataError: the file is not readable, a record has no id or no answer, or an id is listed twice.
     """
     found: dict[str, str] = {}
     for place, (name, answer) in enumerate(_pairs(path)):
@@ -87,18 +87,19 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
     """
     spec = Spec(name, 0, benchmark, (), (), (), (), (), resolved={})
     benchmark.check()
-    recipe = Recipe(spec, read_inputs(spec))
-    questions, protocol = recipe.inputs.questions, benchmark.scoring
-    scorer = Scorer(recipe.inputs, recipe.metrics, protocol, spec.seed)
-    known = {q.id: _answered(answers[q.id]) for q in questions if q.id in answers}
+    keys = Keys(spec, read_inputs(spec))
+    questions, protocol = keys.inputs.questions, benchmark.scoring
+    known = {q.id: answers[q.id] for q in questions if q.id in answers}
     if not known:
         raise DataError(
             f"no answer is to a question of benchmark {benchmark.kind} (an answer is to {next(iter(answers))!r}, "
             f"a question is {questions[0].id!r}): another is named with --benchmark"
         )
-    base = KnowledgeBase(name, name, (), GroundTruth(), ())
-    rows = list(scorer.answer_rows(Cell(stage, base), known, set()))
-    scores = {metric: breakdown([row for row in rows if row["metric"] == metric]) for metric in protocol.answer}
+    made = answer_scores(questions, known, Rules(protocol, keys.metrics), stage, name, ())
+    cell = CellScores(
+        tuple(made.values), np.array([[row] for row in made.values.values()]), np.array(list(made.failed.values()))
+    )
+    scores = {metric: breakdown(Questions.of(questions), cell, metric) for metric in protocol.answer}
     headline = scores[protocol.answer[0]]
     means = {group: est.mean for by in ("evidence_source", "domain") for group, est in headline[by].items()}
     own = Standing(name, f"protocol {protocol.name}; {asked(headline)}", means)
@@ -113,14 +114,10 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
         given=len(known),
         missing=[q.id for q in questions if q.id not in answers],
         unknown=sorted(set(answers) - {q.id for q in questions}),
-        blank=sum(not answer.answer for answer in known.values()),
+        blank=sum(not answer for answer in known.values()),
         leaderboards=leaderboards(benchmark.published(), stage, [own], groups),
-        notes=recipe.inputs.notes,
+        notes=keys.inputs.warnings,
     )
-
-
-def _answered(answer: str) -> Answered:
-    return Answered(Prompt("", (), "", ""), Completion(answer), answer)
 
 
 def _pairs(path: Path) -> Iterator[tuple[str, str]]:

@@ -8,25 +8,28 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Benchmark
+from ohr.engine.ledger import Failure
 from ohr.engine.progress import Progress
-from ohr.engine.run import run
-from ohr.engine.work import Failure
 from ohr.errors import DataError
-from ohr.files.ohrbench_json import composed
+from ohr.files.names import composed
 from ohr.messages.wording import counted, named
 from ohr.report.analyses import noise_ratios
-from ohr.report.leaderboard.breakdown import ALL, Breakdown, asked, breakdown, macro_over_domains
-from ohr.report.leaderboard.standings import Leaderboard, Standing, leaderboards
-from ohr.results.folder import read_csv, read_manifest, read_table
+from ohr.report.leaderboard.standings import Leaderboard, Standing, asked, leaderboards
+from ohr.results.folder import read_finished
+from ohr.results.groups import ALL
+from ohr.results.means import Breakdown, breakdown, macro_over_domains
+from ohr.results.reading import read_rows
+from ohr.results.scores import Questions, ScoreTable
 from ohr.spec.model import Spec
 from ohr.spec.read import make_spec
+from ohr.study.run import run
 
 TOP_K = 2
 DOSES = (
     "edit_distance", "edit_distance_content", "r_noise", "r_noise_clean", "r_content", "evidence_loss",
     "empty_pages", "questions", "excluded", "failed_pages",
 )  # fmt: skip
-"""What is told of a knowledge base itself; columns of doses.csv."""
+"""What is reported of a knowledge base itself; columns of doses.csv."""
 RATIOS = ("text_errors", "formula_text_errors", "formula_structure_errors", "redundant_commands")
 """What Table S3 has."""
 
@@ -68,7 +71,7 @@ def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None
         folder: `<domain>/<document>.json` below it, as every knowledge base of OHRBench.
         benchmark: its keys in a spec.
         name: of the OCR system; the folder's name.
-        label: stands first in messages about the keys.
+        label: the beginning of messages about the keys.
 
     Raises:
         DataError: there is no such folder, or nothing in it that could be a page.
@@ -100,7 +103,7 @@ def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None
 
 
 def score_ocr(
-    spec: Spec, *, store: Path, runs: Path, workers: int | None = None, progress: Progress | None = None
+    spec: Spec, *, store: Path | str, runs: Path, workers: int | None = None, progress: Progress | None = None
 ) -> OcrScore:
     """Run an `ocr_spec` and read what came of it; what is in the store is not done again.
 
@@ -113,11 +116,14 @@ def score_ocr(
     finished = run(spec, store=store, runs=runs, workers=workers, progress=progress)
     truth, own = (base.name for base in spec.knowledge_bases)
     metric = spec.benchmark.scoring.retrieval
-    rows = [row for row in read_table(finished.folder / "scores.parquet") if row["stage"] == "retrieval"]
+    questions = Questions.read(finished.folder)
+    scores = ScoreTable(finished.folder / "scores.parquet", questions)
     found = {
-        base: breakdown([row for row in rows if row["kb"] == base and row["metric"] == metric]) for base in (truth, own)
+        place.noise: breakdown(questions, scores.read(place), metric)
+        for place in scores.places
+        if place.stage == "retrieval"
     }
-    doses = {row["kb"]: {name: _number(row[name]) for name in DOSES} for row in read_csv(finished.folder / "doses.csv")}
+    doses = {row["kb"]: {name: row[name] for name in DOSES} for row in read_rows(finished.folder / "doses.parquet")}
     setting = f"{spec.retrievers[0].name}, top {TOP_K}, protocol {spec.benchmark.scoring.name}"
     return OcrScore(
         name=own,
@@ -131,8 +137,8 @@ def score_ocr(
         macro={base: macro_over_domains(found[base]) for base in found},
         lost=_lost(finished.folder, own, metric),
         leaderboards=_placed(spec.benchmark, setting, truth, own, found, doses),
-        failures=finished.work.failures,
-        notes=[*read_manifest(finished.folder)["notes"], *_strangers(spec)],
+        failures=finished.ledger.failures,
+        notes=[*read_finished(finished.folder)["warnings"], *_strangers(spec)],
         run=finished.folder,
     )
 
@@ -156,12 +162,10 @@ def _placed(
 
 
 def _lost(folder: Path, own: str, metric: str) -> dict[str, float]:
-    (line,) = [
-        row
-        for row in read_csv(folder / "summary.csv")
-        if (row["stage"], row["noise"], row["metric"], row["evidence_source"]) == ("retrieval", own, metric, ALL)
-    ]
-    return {"mean": _number(line["lost"]), "low": _number(line["lost_low"]), "high": _number(line["lost_high"])}
+    columns = ["lost", "lost_low", "lost_high"]
+    wanted = {"stage": "retrieval", "noise": own, "metric": metric, "by": "evidence_source", "group": ALL}
+    (row,) = read_rows(folder / "summary.parquet", columns, **wanted)
+    return {"mean": row["lost"], "low": row["lost_low"], "high": row["lost_high"]}
 
 
 def _files(spec: Spec) -> list[str]:
@@ -190,7 +194,7 @@ def _refuse_without_truth(benchmark: Benchmark) -> None:
 
 
 def _strangers(spec: Spec) -> list[str]:
-    """Tell the files that are no document of the benchmark: a misspelt name must not pass in silence."""
+    """Name the files that are no document of the benchmark: a misspelt name must not pass in silence."""
     known, names = {document.name for document in spec.benchmark.documents()}, _files(spec)
     domains = {name.split("/")[0] for name in known}
     strange = [name for name in names if name not in known and name.split("/")[0] in domains]
@@ -199,7 +203,3 @@ def _strangers(spec: Spec) -> list[str]:
     if strange:
         notes.append(f"{counted(len(strange), 'file')} of no document of the benchmark: {named(strange)}")
     return notes
-
-
-def _number(cell: str) -> float:
-    return float(cell) if cell else nan

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from math import isnan, nan
 
 from ohr.contracts import SOURCES, Published
-from ohr.report.leaderboard.breakdown import ALL
+from ohr.messages.wording import counted
+from ohr.results.groups import ALL
+from ohr.results.means import Breakdown
 
 TRUTH = "Ground truth"
 """What the published tables call the system that makes no errors."""
@@ -52,6 +54,12 @@ class Leaderboard:
     table: str
 
 
+def asked(found: Breakdown) -> str:
+    """Say what the means rest on, as `676 questions of manual`: a published row has other questions."""
+    domains = ", ".join(name for name in found["domain"] if name != ALL)
+    return f"{counted(found['domain'][ALL].n, 'question')} of {domains}"
+
+
 def leaderboards(
     published: Sequence[Published], stage: str, own: Sequence[Standing], own_by: Mapping[str, Sequence[str]]
 ) -> list[Leaderboard]:
@@ -83,13 +91,13 @@ def leaderboards(
 
 
 def _over(row: Standing, groups: Sequence[str]) -> Standing:
-    """Give a row the mean of some groups, each with the same weight."""
+    """Add to a row the mean of some groups, each with the same weight."""
     values = [row.scores.get(group, nan) for group in groups]
     return replace(row, scores={**row.scores, MEAN: sum(values) / len(values)})
 
 
 def _relative(rows: Sequence[Standing], column: str) -> list[Standing]:
-    """Give each row its share of the ground truth's score, the published one's or the own one's."""
+    """Add to each row its share of the ground truth's score, the published one's or the own one's."""
     truths = {row.own: row.scores.get(column, nan) for row in rows if row.is_truth}
     return [
         replace(row, of_truth=row.scores.get(column, nan) / truth if (truth := truths.get(row.own, nan)) else nan)

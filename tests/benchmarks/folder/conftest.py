@@ -1,7 +1,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pypdfium2
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -91,7 +90,3 @@ def two(own) -> Own:
          "evidence": "Horns may sound at noon."},
     )  # fmt: skip
     return own
-
-
-def as_array(image: Image.Image) -> np.ndarray:
-    return np.asarray(image)

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from time import process_time
 from unicodedata import normalize
 
 import pytest
@@ -130,7 +131,7 @@ def test_what_a_question_lacks_is_left_open_and_told(two):
     assert floating.is_located is False
     assert (located.evidence, located.is_located) == (("",), True)
     notes = "\n".join(benchmark.notes())
-    assert "1 of 3 questions without an answer: what is answered is kept, not scored (q1)" in notes
+    assert "1 of 3 questions without an answer: replies are kept, not scored (q1)" in notes
     assert "2 of 3 questions without a document or page: no retrieval score, no generation stage (q1, q2)" in notes
     assert "1 of 3 questions without evidence: no LCS, no r_noise (q3)" in notes
     assert "q.json: not used: colour" in notes
@@ -148,3 +149,19 @@ def test_one_mistake_is_told_once(two):
     with pytest.raises(DataError) as caught:
         two.benchmark().questions()
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_the_header_of_a_csv_is_read_once_however_wide_it_is(two):
+    header = ",".join(["question", *(f"column{number}" for number in range(100_000))])
+    (two.home / "q.csv").write_text("\n".join([header, *[f"When {number}?" + "," * 100_000 for number in range(5)]]))
+    benchmark = two.benchmark("q.csv")
+    began = process_time()
+    assert len(benchmark.questions()) == 5
+    assert process_time() - began < 3
+    assert "q.csv: not used: column0, column1, column10 and 99,997 more" in benchmark.notes()
+
+
+def test_a_changed_file_is_read_again(two):
+    assert len(two.benchmark().questions()) == 3
+    two.ask({"question": "?"})
+    assert len(two.benchmark().questions()) == 1

@@ -157,3 +157,35 @@ def test_a_changed_file_has_another_fingerprint(two):
     os.utime(path, ns=(1, 1))
     after = [benchmark.fingerprint(document, images=images) for images in (True, False)]
     assert not set(before) & set(after)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (b"caf\xe9.png", "documents/caf\N{REPLACEMENT CHARACTER}"),
+        (b"a\x1b[31m.png", "documents/a\N{REPLACEMENT CHARACTER}[31m"),
+        (b"scan\xff/1.png", "documents/scan\N{REPLACEMENT CHARACTER}"),
+    ],
+)
+def test_a_file_whose_name_cannot_be_written_is_left_out_with_a_note(own, name, shown):
+    files.write_image(own.root / "good.png", "good")
+    files.write_image(own.root / os.fsdecode(name), "bad")
+    own.ask({"question": "?", "document": "good", "page": 1})
+    benchmark = own.benchmark()
+    benchmark.check()
+    assert [document.name for document in benchmark.documents()] == ["documents/good"]
+    own.ask({"question": "?", "document": shown})
+    assert benchmark.questions()[0].document == shown  # it stays, and scores 0
+    note = f"left out: {shown}: its name has control characters or is not UTF-8: rename it"
+    assert note in benchmark.notes()
+
+
+def test_a_page_is_read_without_a_look_at_every_file(own, monkeypatch):
+    for number in range(3):
+        files.write_image(own.root / f"{number}.png", "page")
+    own.ask({"question": "?"})
+    benchmark = own.benchmark()
+    document = benchmark.documents()[0]
+    monkeypatch.setattr(Path, "rglob", lambda *_: pytest.fail("the folder was searched"))
+    assert benchmark.page_image(document, 0).size
+    assert benchmark.fingerprint(document, images=True)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ohr.engine.run import run
 from ohr.errors import DataError, OhrError
 from ohr.report.figures.curves import draw
-from ohr.results.folder import read_csv, read_table
+from ohr.results.folder import read_manifest
+from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
+from ohr.study.run import run
 
 _spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
 files = importlib.util.module_from_spec(_spec)
@@ -58,21 +59,20 @@ def recorded(two):
 def mean(finished, stage, metric, noise, column="mean"):
     (cell,) = [
         row[column]
-        for row in read_csv(finished.folder / "summary.csv")
-        if (row["stage"], row["metric"], row["noise"], row["evidence_source"]) == (stage, metric, noise, "all")
+        for row in read_rows(finished.folder / "summary.parquet", stage=stage, metric=metric, noise=noise, group="all")
     ]
-    return float(cell) if cell else None
+    return cell
 
 
 def test_the_text_layer_is_a_ground_truth(carry_out, recorded):
     finished = carry_out(", ground_truth: text_layer", TRUE + READ)
     assert mean(finished, "retrieval", "lcs", "truth") == 1
     assert mean(finished, "retrieval", "lcs", "mine") < 1
-    truth, mine = read_csv(finished.folder / "doses.csv")
-    assert (truth["r_noise"], truth["edit_distance"]) == ("0", "0")
-    assert mine["r_noise"] == "1"
-    assert 0 < float(mine["evidence_loss"]) < 1
-    assert mine["questions"] == "3"
+    truth, mine = read_rows(finished.folder / "doses.parquet")
+    assert (truth["r_noise"], truth["edit_distance"]) == (0, 0)
+    assert mine["r_noise"] == 1
+    assert 0 < mine["evidence_loss"] < 1
+    assert mine["questions"] == 3
 
 
 @pytest.mark.parametrize("inside", ["documents/lease", "lease"])
@@ -82,15 +82,15 @@ def test_a_folder_is_a_ground_truth(carry_out, recorded, inside):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps([{"page_idx": 0, "text": text}]))
     finished = carry_out(", ground_truth: gt", READ)
-    (mine,) = read_csv(finished.folder / "doses.csv")
-    assert (mine["questions"], mine["excluded"]) == ("2", "1")  # nobody checked the lease's second page
+    (mine,) = read_rows(finished.folder / "doses.parquet")
+    assert (mine["questions"], mine["excluded"]) == (2, 1)  # nobody checked the lease's second page
 
 
 def test_without_ground_truth_the_evidence_tells_the_dose(carry_out, recorded):
     finished = carry_out("", READ)
-    (mine,) = read_csv(finished.folder / "doses.csv")
-    assert mine["r_noise"] == "1"
-    assert mine["evidence_loss"] == mine["edit_distance"] == mine["r_noise_clean"] == ""
+    (mine,) = read_rows(finished.folder / "doses.parquet")
+    assert mine["r_noise"] == 1
+    assert all(isnan(mine[name]) for name in ("evidence_loss", "edit_distance", "r_noise_clean"))
     assert 0 < mean(finished, "retrieval", "lcs", "mine") < 1
     assert {path.name for path in draw(finished.folder)} == {"performance.svg", "performance.png"}
 
@@ -102,16 +102,16 @@ def test_without_evidence_only_answers_are_scored_and_the_conditions_are_drawn(c
         {"question": "Who drew the map?"},
     )
     finished = carry_out("", READ)
-    rows = read_table(finished.folder / "scores.parquet")
+    rows = read_rows(finished.folder / "scores.parquet")
     for row in rows:
         scored = row["stage"] == "overall" or (row["stage"] == "reference" and row["kb"] != "evidence_only")
         assert isnan(row["value"]) != (scored and row["question_id"] != "q3"), row
     assert mean(finished, "overall", "f1", "mine", "n") == 2
-    assert len([row for row in read_table(finished.folder / "answers.parquet") if row["stage"] == "overall"]) == 3
+    assert len([row for row in read_rows(finished.folder / "answers.parquet") if row["stage"] == "overall"]) == 3
     assert {path.name for path in draw(finished.folder)} == {
         "performance-by-condition.svg", "performance-by-condition.png"
     }  # fmt: skip
-    assert not [note for note in finished.results.recipe.inputs.notes if "absent" in note]
+    assert not [note for note in read_manifest(finished.folder)["warnings"] if "absent" in note]
 
 
 def test_a_knowledge_base_of_ground_truth_that_is_not_there_is_refused(carry_out):
@@ -155,11 +155,11 @@ def test_page_images_are_read_by_an_engine(own):
     finished = run(read_spec(own.home / "own.yaml"), store=own.home / ".ohr", runs=own.home / "runs", workers=1)
     scores = {
         row["question_id"]: (row["value"], row["status"])
-        for row in read_table(finished.folder / "scores.parquet")
+        for row in read_rows(finished.folder / "scores.parquet")
         if (row["stage"], row["metric"]) == ("retrieval", "lcs")
     }
     assert scores == {"q1": (1.0, "ok"), "q2": (0.0, "failed")}
-    (failure,) = finished.work.failures
+    (failure,) = finished.ledger.failures
     assert "the file is empty" in failure.reason
 
 

@@ -61,6 +61,13 @@ def test_hidden_files_are_no_documents(folder):
     assert len(OhrBench(root=folder.root).documents()) == 1
 
 
+def test_files_whose_names_cannot_be_written_are_left_out_with_a_note(folder):
+    folder.document("gt", "law/caf\udce9", "text")
+    assert [document.name for document in OhrBench(root=folder.root).documents()] == ["law/lease"]
+    shown = "gt/law/caf\N{REPLACEMENT CHARACTER}.json"
+    assert notes(folder) == [f"1 file whose name has control characters or is not UTF-8, left out: {shown}"]
+
+
 def test_documents_and_pages_of_other_bases_count(folder):
     folder.document("MinerU", "law/lease", "a", "b", "c")
     folder.document("MinerU", "law/extra", "a")

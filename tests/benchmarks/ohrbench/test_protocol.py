@@ -9,37 +9,35 @@ from pathlib import Path
 import pytest
 
 from ohr.benchmarks.ohrbench import REFERENCE, OhrBench
-from ohr.contracts import Completion, Page, Prompt, Question
-from ohr.engine.answer import Answered
-from ohr.engine.cells import Cell
-from ohr.engine.inputs import Inputs
-from ohr.engine.prompting import make_prompt, parse_answer, read_prompt
-from ohr.engine.recipe import Recipe
-from ohr.engine.score import Scorer
-from ohr.metrics.answers import F1, em
+from ohr.contracts import Chunk, Page, Question
+from ohr.graph.keys import Keys
+from ohr.inputs import Inputs
+from ohr.metrics.answers import F1
 from ohr.metrics.dose import by_page, own_passages
+from ohr.metrics.floors import OtherPages
 from ohr.metrics.lcs import Lcs
-from ohr.ocr.ground_truth import GroundTruth
-from ohr.spec.model import KnowledgeBase
 from ohr.spec.read import read_spec
+from ohr.steps.prompting import make_prompt, parse_answer, read_prompt
+from ohr.steps.score import Rules, answer_scores, retrieval_scores
 from ohr.text.words import normalise
 
 ASKED = Question("q", "When?", ("1964",), "law/lease", (0,), ("began in 1964",), "text", "law")
 
 
 @pytest.fixture
-def recipe(folder):
-    """The recipe of a run by the reference protocol."""
+def keys(folder):
+    """The keys of a run by the reference protocol."""
     spec = folder.root / "spec.yaml"
     spec.write_text(
         "benchmark: {kind: ohrbench, root: ., protocol: reference}\nknowledge_bases: [{}]\nevaluate: [retrieval]\n"
     )
-    return Recipe(read_spec(spec), Inputs((), (ASKED,), {}, ()))
+    read = read_spec(spec)
+    return Keys(read, Inputs(read.benchmark, (), (ASKED,), {}, ()))
 
 
 @pytest.fixture
-def scorer(recipe):
-    return Scorer(recipe.inputs, recipe.metrics, REFERENCE, 0)
+def rules(keys):
+    return Rules(REFERENCE, keys.metrics)
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +60,8 @@ def vectors():
         ("–5", "5", 0.0),
     ],
 )
-def test_f1_is_that_of_the_code(recipe, prediction, accepted, f1):
-    assert recipe.metrics["f1"].score(prediction, accepted) == pytest.approx(f1, abs=1e-15)
+def test_f1_is_that_of_the_code(keys, prediction, accepted, f1):
+    assert keys.metrics["f1"].score(prediction, accepted) == pytest.approx(f1, abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -75,24 +73,26 @@ def test_f1_is_that_of_the_code(recipe, prediction, accepted, f1):
         ("", "the", 0.5),
     ],
 )
-def test_lcs_is_that_of_the_code(recipe, retrieved, evidence, lcs):
-    assert recipe.metrics["lcs"].score(retrieved, evidence) == lcs
+def test_lcs_is_that_of_the_code(keys, retrieved, evidence, lcs):
+    assert keys.metrics["lcs"].score(retrieved, evidence) == lcs
 
 
-def test_evidence_without_a_word_scores_half_only_where_its_page_was_found(scorer):
+def test_evidence_without_a_word_scores_half_only_where_its_page_was_found(rules):
     asked = replace(ASKED, evidence=("...",))
-    assert scorer._retrieval_score([""], asked) == 0.5
-    assert scorer._retrieval_score([], asked) == 0.0
+    found = [Chunk("a", "law/lease", (0,), 0, 0, "")]
+    for chunks, score in ((found, 0.5), ([], 0.0)):
+        scores = retrieval_scores([asked], {"q": chunks}, rules, OtherPages({}), 2, ())
+        assert scores.values["lcs"] == [score]
 
 
 @pytest.mark.parametrize("answer", [842, None, True, ["1964"], {"year": 1964}])
-def test_an_answer_that_is_no_string_scores_minus_one(folder, scorer, answer):
+def test_an_answer_that_is_no_string_scores_minus_one(folder, rules, answer):
     folder.question("q2", answers=answer)
     bench = OhrBench(root=folder.root, protocol="reference")
     asked = bench.questions()[-1]
-    scorer = replace(scorer, inputs=Inputs((), (asked,), {}, ()))
-    answered = {"q2": Answered(Prompt("", (), "", ""), Completion("1964"), "1964")}
-    assert [row["value"] for row in scorer.answer_rows(Cell("overall", _base()), answered, set())] == [-1.0, -1.0]
+    scores = answer_scores([asked], {"q2": "1964"}, rules, "overall", "gt", ())
+    assert scores.values == {"f1": [-1.0], "em": [-1.0]}
+    assert scores.failures == []
     assert "1 answer other than a string, scored -1 as in the published code: q2" in bench.notes()
 
 
@@ -121,16 +121,16 @@ def test_a_generator_reads_the_pages_that_are_there_in_their_order():
     assert own_passages(asked, {}) == []
 
 
-def test_every_score_of_the_code_is_repeated(recipe, vectors):
+def test_every_score_of_the_code_is_repeated(keys, vectors):
     compared = 0
     for case in vectors["vectors"]:
         prediction, truth = case["prediction"], case["ground_truth"]
         if not (isinstance(prediction, str) and isinstance(truth, str)):
             continue  # answers that are no string: `test_an_answer_that_is_no_string_scores_minus_one`
         found = {
-            "f1_score": recipe.metrics["f1"].score(prediction, truth),
-            "exact_match_score": em(prediction, truth),
-            "lcs_score": recipe.metrics["lcs"].score(prediction, truth),
+            "f1_score": keys.metrics["f1"].score(prediction, truth),
+            "exact_match_score": keys.metrics["em"].score(prediction, truth),
+            "lcs_score": keys.metrics["lcs"].score(prediction, truth),
         }
         assert found == {name: case[name] for name in found}, case
         compared += 1
@@ -142,7 +142,3 @@ def test_every_score_of_the_code_is_repeated(recipe, vectors):
 def test_the_undefined_is_left_out_in_the_clean_protocol():
     assert isnan(Lcs().score("rent", "the"))
     assert isnan(F1().score("rent", "..."))
-
-
-def _base():
-    return KnowledgeBase("gt", "gt", (), GroundTruth(), ())

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.chunkers.punkt import sentence_starts
+from ohr.chunkers._punkt import sentence_starts
 
 SIGNS = [
     ".",

@@ -105,7 +105,7 @@ def test_the_reference_protocol_tells_what_it_gives_for_a_question_without_evide
 def test_a_repeated_id_keeps_both_questions(folder):
     folder.question("q1")
     assert [question.id for question in OhrBench(root=folder.root).questions()] == ["q1", "q1 (entry 1)"]
-    assert notes(folder) == ["1 question whose ID stands more than once, renamed: q1"]
+    assert notes(folder) == ["1 question whose ID is listed more than once, renamed: q1"]
 
 
 def test_questions_of_other_domains_are_left_out_and_told(folder):

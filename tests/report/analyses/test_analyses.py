@@ -7,10 +7,10 @@ from statistics import mean
 
 import pytest
 
-from ohr.engine.run import run
 from ohr.report.analyses import ANALYSES, report_data
-from ohr.results.folder import read_table
+from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
+from ohr.study.run import run
 
 SPEC = """\
 name: small
@@ -44,11 +44,7 @@ def folder(tmp_path_factory):
 
 
 def rows(folder, **wanted):
-    return [
-        row
-        for row in read_table(folder / "scores.parquet")
-        if all(row[name] == value for name, value in wanted.items())
-    ]
+    return read_rows(folder / "scores.parquet", **wanted)
 
 
 def by_noise(folder, name):
@@ -125,7 +121,7 @@ def test_error_classes_are_shares_of_all_questions(folder):
 
 def test_edit_distances_are_those_of_the_pages(folder):
     found = {row["kb"]: row for row in ANALYSES["edit_distances"](folder)}
-    pages = [row["edit_distance"] for row in read_table(folder / "pages.parquet") if row["noise"] == "mine"]
+    pages = [row["edit_distance"] for row in read_rows(folder / "pages.parquet", noise="mine")]
     assert found["mine"]["mean"] == pytest.approx(mean(pages))
     assert sum(found["mine"]["histogram"]) == pytest.approx(1)
     assert found["ground_truth"]["q95"] == 0

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from itertools import product
 from math import nan
@@ -6,7 +8,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from ohr.errors import DataError
-from ohr.report.figures.curves import DPI, WIDTH, draw
+from ohr.report.figures.curves import DPI, INDEX, WIDTH, draw, figures
 
 pytest.importorskip("matplotlib")
 
@@ -19,10 +21,10 @@ GROUPS = ("text", "multimodal", "reading_order", "all")
 def whole(tables, tmp_path_factory):
     """A run with everything that a figure can show."""
     places = list(product(STAGES, GROUPS))
-    rows = [tables.clean(stage, evidence_source=group) for stage, group in places]
+    rows = [tables.clean(stage, group=group) for stage, group in places]
     for level in (0.1, 0.3, 0.6):
         for noise, kind in (("formatting", "formatting"), ("scan", "semantic")):
-            rows += [tables.row(s, noise, kind, level, level, 0.8 - level / 2, evidence_source=g) for s, g in places]
+            rows += [tables.row(s, noise, kind, level, level, 0.8 - level / 2, group=g) for s, g in places]
     doses = [tables.dose(level=0.3, replicate=number, r_noise=0.28 + number / 50) for number in range(3)]
     return tables.write(tmp_path_factory.mktemp("whole"), rows, doses)
 
@@ -45,7 +47,7 @@ def odd_cases(tables):
             for x in (0.1, 0.2, 0.3, 0.4)
         ],
         "generation only": [tables.row("generation"), tables.clean("generation")],
-        "a panel missing": [tables.row(evidence_source="text"), tables.row("generation")],
+        "a panel missing": [tables.row(group="text"), tables.row("generation")],
         "several chunkers": [tables.row("overall", chunker=chunker) for chunker in ("tokens", "page")],
         "long names": [tables.row(noise="scan of " + 30 * "very " + "old paper", retriever="r" * 90)],
         "signs of mathtext": [tables.row(noise="_cost_$5^{", retriever="a$\\b$c_d")],
@@ -114,3 +116,66 @@ def test_a_folder_that_is_no_run_is_left_alone(tmp_path):
     with pytest.raises(DataError):
         draw(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def marks(paths):
+    return {path.name: path.stat().st_mtime_ns for path in paths}
+
+
+def test_whole_figures_are_not_drawn_again(tables, tmp_path):
+    folder = tables.write(tmp_path, [tables.row()])
+    drawn = figures(folder)
+    before = marks(drawn)
+    assert figures(folder) == drawn
+    assert marks(drawn) == before
+    assert {path.name for path in (folder / "figures").iterdir()} == {INDEX, *before}
+
+
+@pytest.mark.parametrize("harm", ["cut", "gone", "flipped", "no index", "cut index", "odd index", "earlier version"])
+def test_figures_that_are_not_whole_are_drawn_again(tables, tmp_path, harm):
+    folder = tables.write(tmp_path, [tables.row()])
+    drawn = figures(folder)
+    content, index = [path.read_bytes() for path in drawn], folder / "figures" / INDEX
+    match harm:
+        case "cut":
+            drawn[0].write_bytes(content[0][:5000])
+        case "gone":
+            drawn[-1].unlink()
+        case "flipped":
+            drawn[0].write_bytes(content[0].replace(b"svg", b"gvs", 1))
+        case "no index":
+            index.unlink()
+            drawn[0].write_bytes(content[0][:5000])
+        case "cut index":
+            index.write_bytes(index.read_bytes()[:-9])
+        case "odd index":
+            index.write_text('{"ohr": "0", "files": 7}')
+        case "earlier version":
+            index.write_text(index.read_text().replace('"ohr": "', '"ohr": "0.0.'))
+    before = marks(drawn[:-1] if harm == "gone" else drawn)
+    assert figures(folder) == drawn
+    assert [path.read_bytes() for path in drawn] == content
+    assert all(path.stat().st_mtime_ns > before.get(path.name, 0) for path in drawn)
+
+
+SHORT_OF_SPACE = """
+import resource, sys
+from pathlib import Path
+from ohr.errors import DataError
+from ohr.report.figures.curves import draw
+resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
+try:
+    draw(Path(sys.argv[1]))
+except DataError as error:
+    print(error)
+"""
+
+
+def test_a_figure_for_which_there_is_no_room_leaves_the_old_one(tables, tmp_path):
+    folder = tables.write(tmp_path, [tables.row()])
+    drawn = draw(folder)
+    before = [path.read_bytes() for path in drawn]
+    told = subprocess.check_output([sys.executable, "-c", SHORT_OF_SPACE, folder], text=True)
+    assert told == f"{drawn[0]}: cannot be written: File too large\n"
+    assert [path.read_bytes() for path in drawn] == before
+    assert not [path for path in (folder / "figures").iterdir() if path.name.startswith(".new-")]

@@ -3,7 +3,7 @@ from math import isnan, nan
 import pytest
 
 from ohr.errors import DataError
-from ohr.report.figures.data import System, bounds, counts, panels, read_panels, spreads
+from ohr.report.figures.data import System, bounds, counts, panels, read_panels
 
 BM25 = System("", "bm25", "")
 
@@ -11,32 +11,36 @@ BM25 = System("", "bm25", "")
 @pytest.fixture
 def arranged(tables):
     def arrange(*rows, doses=(), axis="r_noise"):
-        return panels(tables.as_read(*rows), spreads(tables.as_read(*doses), axis), axis)
+        drawn = {}
+        for dose in doses:
+            drawn.setdefault(dose["condition"], []).append(dose[axis])
+        return panels(tables.points(*rows), drawn, axis, tables.headline)
 
     return arrange
 
 
 def test_scores_are_given_in_percent_against_the_noise_of_the_whole_knowledge_base(arranged, tables):
     (panel,) = arranged(tables.row(x=0.25, mean=0.5))
-    (point,) = panel.points
-    assert (point.x, point.mean, point.low, point.high) == pytest.approx((0.25, 50, 40, 60))
-    assert (point.floor, point.ceiling, point.n, point.documents) == pytest.approx((20, 90, 90, 17))
+    (mark,) = panel.marks
+    assert (mark.x, mark.mean, *mark.interval) == pytest.approx((0.25, 50, 40, 60))
+    assert (mark.bound("floor"), mark.bound("ceiling")) == pytest.approx((20, 90))
+    assert (mark.point.n, mark.point.documents) == (90, 17)
 
 
 def test_evidence_loss_is_the_other_axis(arranged, tables):
     (panel,) = arranged(tables.row(x=0.25), axis="evidence_loss")
-    assert panel.points[0].x == 0.125
+    assert panel.marks[0].x == 0.125
 
 
 def test_points_stand_in_order_of_noise(arranged, tables):
     (panel,) = arranged(*(tables.row(level=level, x=x) for level, x in ((0.6, 0.4), (0.1, 0.1), (0.3, 0.2))))
-    assert [point.x for point in panel.curves[0].points] == [0.1, 0.2, 0.4]
+    assert [mark.x for mark in panel.curves[0].marks] == [0.1, 0.2, 0.4]
 
 
 def test_formatting_starts_at_the_clean_text(arranged, tables):
     (panel,) = arranged(tables.clean(mean=0.8), tables.row(x=0.2, mean=0.6))
     curve = next(curve for curve in panel.curves if curve.noise == "formatting")
-    assert [(point.x, point.mean) for point in curve.points] == [(0, 80), (0.2, 60)]
+    assert [(mark.x, mark.mean) for mark in curve.marks] == [(0, 80), (0.2, 60)]
 
 
 def test_pages_found_have_a_row_where_a_retriever_looks_at_them(arranged, tables):
@@ -53,18 +57,18 @@ def test_pages_found_have_a_row_where_a_retriever_looks_at_them(arranged, tables
 def test_semantic_noise_starts_at_its_own_lowest_level(arranged, tables):
     (panel,) = arranged(tables.clean(), tables.row(noise="scan", noise_type="semantic", x=0.2))
     curve = next(curve for curve in panel.curves if curve.noise == "scan")
-    assert [point.x for point in curve.points] == [0.2]
+    assert [mark.x for mark in curve.marks] == [0.2]
 
 
 def test_the_clean_point_of_one_retriever_is_not_that_of_another(arranged, tables):
     (panel,) = arranged(tables.clean(), tables.row(), tables.row(retriever="dense"))
-    lengths = {(curve.noise, curve.system.retriever): len(curve.points) for curve in panel.curves}
+    lengths = {(curve.noise, curve.system.retriever): len(curve.marks) for curve in panel.curves}
     assert lengths == {("ground_truth", "bm25"): 1, ("formatting", "bm25"): 2, ("formatting", "dense"): 1}
 
 
 def test_panels_follow_the_rows_and_columns_of_the_paper(arranged, tables):
     stages, groups = ("overall", "generation", "retrieval"), ("all", "reading_order", "table", "multimodal", "text")
-    rows = [tables.row(stage, evidence_source=group) for stage in stages for group in groups]
+    rows = [tables.row(stage, group=group) for stage in stages for group in groups]
     assert [(panel.stage, panel.group) for panel in arranged(*rows)] == [
         (stage, group)
         for stage in ("retrieval", "generation", "overall")
@@ -74,12 +78,12 @@ def test_panels_follow_the_rows_and_columns_of_the_paper(arranged, tables):
 
 def test_other_metrics_stay_out_beside_the_published_one(arranged, tables):
     (panel,) = arranged(tables.row(metric="hit@5", mean=0.1), tables.row(mean=0.5), tables.row(metric="mrr", mean=0.2))
-    assert (panel.metric, [point.mean for point in panel.points]) == ("lcs", [50])
+    assert (panel.metric, [mark.mean for mark in panel.marks]) == ("lcs", [50])
 
 
 def test_a_run_without_the_published_metric_shows_its_first(arranged, tables):
     (panel,) = arranged(tables.row(metric="own", mean=0.1), tables.row(metric="mrr", mean=0.2))
-    assert (panel.metric, len(panel.points)) == ("own", 1)
+    assert (panel.metric, len(panel.marks)) == ("own", 1)
 
 
 def test_a_single_chunker_goes_without_saying(arranged, tables):
@@ -95,37 +99,31 @@ def test_several_chunkers_are_several_curves(arranged, tables):
 
 def test_a_missing_interval_is_missing(arranged, tables):
     (panel,) = arranged(tables.row(low=nan, high=nan, documents=3))
-    assert isnan(panel.points[0].low)
-    assert not panel.points[0].has_interval
+    assert isnan(panel.marks[0].interval[0])
+    assert not panel.marks[0].has_interval
 
 
 @pytest.mark.parametrize(("documents", "few"), [(4, True), (9, True), (10, False)])
 def test_few_documents_are_fewer_than_ten(arranged, tables, documents, few):
     (panel,) = arranged(tables.row(documents=documents))
-    assert panel.points[0].few is few
+    assert panel.marks[0].few is few
 
 
 @pytest.mark.parametrize("hole", ["mean", "kb_r_noise"])
 def test_a_point_without_a_place_is_left_out(arranged, tables, hole):
     (panel,) = arranged(tables.row(), tables.row(level=0.6, x=0.4) | {hole: nan})
-    assert [point.x for point in panel.points] == [0.2]
+    assert [mark.x for mark in panel.marks] == [0.2]
 
 
 def test_replicates_span_a_range_of_noise(arranged, tables):
     doses = [tables.dose(replicate=number, r_noise=x) for number, x in enumerate((0.22, 0.17, 0.21))]
     (panel,) = arranged(tables.row(), doses=doses)
-    assert (panel.points[0].least, panel.points[0].most) == (0.17, 0.22)
-
-
-def test_levels_meet_though_one_table_writes_1_and_the_other_1_point_0(arranged, tables):
-    doses = [tables.dose(level="1", r_noise=0.1), tables.dose(level="1", r_noise=0.3)]
-    (panel,) = arranged(tables.row(level="1.0"), doses=doses)
-    assert (panel.points[0].least, panel.points[0].most) == (0.1, 0.3)
+    assert (panel.marks[0].least, panel.marks[0].most) == (0.17, 0.22)
 
 
 def test_a_single_draw_has_no_range(arranged, tables):
     (panel,) = arranged(tables.row(x=0.2), doses=[tables.dose(r_noise=0.200001)])
-    assert panel.points[0].least == panel.points[0].most == 0.2
+    assert panel.marks[0].least == panel.marks[0].most == 0.2
 
 
 def test_a_floor_that_hardly_moves_is_level(arranged, tables):
@@ -183,32 +181,29 @@ def test_a_panel_on_one_question_says_so_in_the_singular(arranged, tables):
 def test_a_missing_table_is_named(tmp_path):
     with pytest.raises(DataError) as error:
         read_panels(tmp_path, "r_noise")
-    assert str(error.value) == f"{tmp_path / 'summary.csv'}: cannot be read: No such file or directory"
-
-
-def test_a_table_without_rows_is_refused(tmp_path, tables):
-    with pytest.raises(DataError) as error:
-        read_panels(tables.write(tmp_path, []), "r_noise")
-    assert str(error.value) == f"{tmp_path / 'summary.csv'}: has no rows"
+    assert str(error.value) == f"{tmp_path / 'summary.parquet'}: cannot be read: no such file"
 
 
 def test_a_table_of_something_else_is_refused(tmp_path, tables):
-    with pytest.raises(DataError) as error:
-        read_panels(tables.write(tmp_path, [tables.row()], [{"noise": "scan", "r_noise": 0.1}]), "r_noise")
-    assert str(error.value) == f"{tmp_path / 'doses.csv'}: is no table of a run: it has no column knob_value"
+    folder = tables.write(tmp_path, [tables.row()])
+    (folder / "doses.parquet").replace(folder / "summary.parquet")
+    with pytest.raises(DataError, match=r"summary.parquet: has no column .*: it is no table of this version of ohr"):
+        read_panels(folder, "r_noise")
 
 
-def test_a_damaged_number_is_refused(tmp_path, tables):
+@pytest.mark.parametrize("table", ["summary", "doses"])
+def test_a_cut_table_is_refused_in_a_sentence(tmp_path, tables, table):
+    path = tables.write(tmp_path, [tables.row()]) / f"{table}.parquet"
+    path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError) as error:
-        read_panels(tables.write(tmp_path, [tables.row(mean=0.5) | {"floor": "much"}]), "r_noise")
+        read_panels(tmp_path, "r_noise")
+    assert str(error.value).startswith(f"{path}: cannot be read: ") and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("rows", [[], ["page"]])
+def test_a_run_that_only_read_pages_has_nothing_to_draw(tmp_path, tables, rows):
+    with pytest.raises(DataError) as error:
+        read_panels(tables.write(tmp_path, [tables.row(stage) for stage in rows]), "r_noise")
     assert str(error.value) == (
-        f"{tmp_path / 'summary.csv'}: cannot be read: could not convert string to float: 'much'"
-    )
-
-
-def test_a_run_that_only_read_pages_has_nothing_to_draw(tmp_path, tables):
-    with pytest.raises(DataError) as error:
-        read_panels(tables.write(tmp_path, [tables.row("page")]), "r_noise")
-    assert str(error.value) == (
-        f"{tmp_path / 'summary.csv'}: nothing to draw: no score of retrieval, generation, overall with its r_noise"
+        f"{tmp_path / 'summary.parquet'}: nothing to draw: no score of retrieval, generation, overall with its r_noise"
     )

@@ -7,7 +7,7 @@ from PIL import Image
 
 from ohr.errors import DataError, SpecError
 from ohr.report.leaderboard.ocr import ocr_spec, score_ocr
-from ohr.results.folder import read_table
+from ohr.results.reading import read_rows
 
 
 @pytest.fixture
@@ -37,9 +37,7 @@ def test_lost_words_cost_retrieval_and_every_mean_can_be_traced(score, base, tmp
     assert found.lost["mean"] == pytest.approx(clean.mean - mine.mean, abs=1e-5)  # six digits
     assert found.lost["mean"] > 0
     values = [
-        row["value"]
-        for row in read_table(found.run / "scores.parquet")
-        if (row["stage"], row["kb"], row["metric"]) == ("retrieval", "half", "lcs")
+        row["value"] for row in read_rows(found.run / "scores.parquet", stage="retrieval", kb="half", metric="lcs")
     ]
     assert mine.mean == pytest.approx(sum(values) / len(values))
     assert mine.n == len(values) == sum(e.n for name, e in found.retrieval["half"]["domain"].items() if name != "all")

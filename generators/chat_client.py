@@ -1,0 +1,189 @@
+"""Requests to a chat server: one deadline for a whole reply, more tries, and nothing of the key in what comes back."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ohr import extras
+from ohr.contracts import Completion
+
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+"""Status codes that are worth another try."""
+_ABOUT_THE_PROMPT = frozenset({400, 413, 422})
+"""Status codes of requests that cannot be answered: too long, too large, not well formed."""
+_LARGEST = 4 << 20
+"""Bytes of a reply after unpacking; a reply of 10,000 tokens has some 60,000."""
+_LONGEST_WAIT = 60.0
+"""Seconds; a server that asks for more is asked again after this time."""
+_SERIES = 20
+"""Failed prompts in a row, for one reason, after which the server is not asked any more."""
+_SECRET = 8
+"""Characters of a key that is worth hiding: local servers take any word, such as `EMPTY`, which replies may contain."""
+
+
+class Failure(Exception):
+    """A request without an answer.
+
+    Args:
+        reason: for people.
+        series: what failures of the same cause have in common; empty where the prompt itself may be the cause.
+        wait: seconds before another try; None if another try would fail alike.
+    """
+
+    def __init__(self, reason: str, series: str = "", wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.series, self.wait = series, wait
+
+
+@dataclass
+class ChatClient:
+    """Asks one server; its state is how many prompts have failed in a row.
+
+    Args:
+        http: an httpx.AsyncClient.
+        url: the API's root.
+        key: sent as a bearer token, and removed from everything that comes back.
+        key_name: the variable that holds the key.
+        timeout: seconds for one try, from the first byte sent to the last one received. All tries of a prompt, and the
+            waits between them, have `retries + 1` times as many.
+        backoff: seconds before the second try, doubled before each further one.
+    """
+
+    http: Any
+    url: str
+    key: str
+    key_name: str | None
+    timeout: float
+    retries: int
+    backoff: float
+    series: str = field(default="", init=False)
+    failed: int = field(default=0, init=False)
+
+    async def ask(self, body: Callable[[], Mapping[str, Any]], opening: str) -> Completion:
+        """Return a reply without its opening, or a completion with an error; raises nothing."""
+        anyio = extras.load("anyio", "openai")
+        began = anyio.current_time()
+        if self.failed >= _SERIES:
+            reason = f"not asked: {_SERIES} prompts in a row failed: {self.series}"
+            return Completion("", finish="error", error=reason)
+        try:
+            completion = await self._in_time(await self._made(body), opening)
+        except Failure as failure:
+            self.failed = self.failed + 1 if failure.series and failure.series == self.series else bool(failure.series)
+            self.series = failure.series
+            return Completion("", seconds=anyio.current_time() - began, finish="error", error=str(failure))
+        self.series, self.failed = "", 0
+        return completion
+
+    async def _made(self, body: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+        try:  # in a thread: rendering and packing page images takes long
+            made: Mapping[str, Any] = await extras.load("anyio", "openai").to_thread.run_sync(body)
+            return made
+        except Exception as error:  # a benchmark or a noise may raise anything while it makes an image
+            raise Failure(f"no page image: {type(error).__name__}: {error}") from error
+
+    async def _in_time(self, body: Mapping[str, Any], opening: str) -> Completion:
+        """Ask until there is an answer, the tries are used up, or the time is."""
+        anyio = extras.load("anyio", "openai")
+        end = anyio.current_time() + self.timeout * (self.retries + 1)
+        for turn in range(self.retries + 1):
+            try:
+                with anyio.fail_after(min(self.timeout, end - anyio.current_time())):
+                    return await self._once(body, opening)
+            except TimeoutError:
+                failure = Failure(f"no whole reply within {self.timeout:g} s from {self.url}", "no reply in time", 0.0)
+            except Failure as caught:
+                failure = caught
+            except Exception as error:  # an odd reply makes the libraries raise what they do not document
+                failure = Failure(self._masked(f"{type(error).__name__}: {error}"), type(error).__name__)
+            if failure.wait is None or turn == self.retries:
+                break
+            pause = max(failure.wait, self.backoff * 2**turn)
+            if anyio.current_time() + pause >= end:
+                break
+            await anyio.sleep(pause)
+        raise failure
+
+    async def _once(self, body: Mapping[str, Any], opening: str) -> Completion:
+        httpx, anyio = extras.load("httpx", "openai"), extras.load("anyio", "openai")
+        began = anyio.current_time()
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        try:
+            url = f"{self.url.rstrip('/')}/chat/completions"
+            async with self.http.stream("POST", url, json=body, headers=headers) as response:
+                text = self._masked((await _read(response)).decode("utf-8-sig", "surrogateescape"))
+        except httpx.RequestError as error:
+            reason = self._masked(str(error)) or type(error).__name__
+            raise Failure(f"cannot reach {self.url}: {reason}", f"cannot reach {self.url}", 0.0) from error
+        status = response.status_code
+        if status != 200:
+            hint = "; " + self._about_key() if status in (401, 403) else ""
+            series = "" if status in _ABOUT_THE_PROMPT else f"server answered {status}"
+            wait = _retry_after(response.headers) if status in _PASSING else None
+            raise Failure(f"server answered {status}: {_excerpt(text)}{hint}", series, wait)
+        return _completion(text, round(anyio.current_time() - began, 4), opening)
+
+    def _about_key(self) -> str:
+        if not self.key_name:
+            return "it requires a key: name the variable that holds it with `api_key_env`"
+        return f"the key in {self.key_name} was refused"
+
+    def _masked(self, text: str) -> str:
+        """Remove the key from what a server or a library says: replies and messages go into the results."""
+        key = self.key.strip()
+        if len(key) < _SECRET:
+            return text
+        # each character as it is, as JSON may escape it, and as a URL may
+        signs = (rf"\\{{0,4}}(?:{re.escape(sign)}|u{ord(sign):04x}|%{ord(sign):02x})" for sign in key)
+        return re.sub("".join(signs), "***", text, flags=re.IGNORECASE)
+
+
+async def _read(response: Any) -> bytes:
+    """Read a body as it comes, unpacked, up to the largest size."""
+    body = bytearray()
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > _LARGEST:
+            raise Failure(f"the reply is larger than {_LARGEST >> 20} MB", "the reply is too large")
+    return bytes(body)
+
+
+def _completion(text: str, seconds: float, opening: str) -> Completion:
+    try:
+        text.encode()  # not UTF-8 where this fails
+        reply = json.loads(text)
+        choice = reply["choices"][0]
+        refusal = choice["message"].get("refusal") or choice.get("finish_reason") == "content_filter"
+        content = choice["message"]["content"] or ""
+        if not isinstance(content, str):
+            raise TypeError("content is not text")
+        usage = reply.get("usage")
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+        raise Failure(f"not a chat completion: {_excerpt(text)}", "not a chat completion", 0.0) from error
+    if refusal:
+        reason = refusal if isinstance(refusal, str) else "content filter"
+        raise Failure(f"the model refused to answer: {_excerpt(reason)}")
+    finish: Literal["stop", "length"] = "length" if choice.get("finish_reason") == "length" else "stop"
+    counts = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    return Completion(content.removeprefix(opening), *counts, seconds, finish)
+
+
+def _count(usage: Any, name: str) -> int:
+    """Read a token count; some servers leave it out, or write something else."""
+    value = usage.get(name) if isinstance(usage, dict) else 0
+    return value if isinstance(value, int) else 0
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    try:
+        wait = float(headers.get("retry-after", 0))
+    except ValueError:
+        return 0.0
+    return min(wait, _LONGEST_WAIT) if wait > 0 else 0.0  # also for nan
+
+
+def _excerpt(text: str) -> str:
+    line = " ".join(text.encode("utf-8", "replace").decode().split())
+    return line[:200] or "(empty)"

@@ -1,0 +1,1 @@
+"""Image noise: distortions of page images."""

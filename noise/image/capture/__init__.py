@@ -1,0 +1,1 @@
+"""Capture conditions: a page as a phone photographs it."""

@@ -1,0 +1,50 @@
+"""A page photographed from the side (FCMBench, Table 2: off-axis viewpoints)."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ohr.contracts import Image, NoisyImage
+
+from ..light import exposed
+from ..picture import split
+from .camera import Capture
+from .scene import Quad, fitted, frame, ground, level, placed
+
+_FOCAL = 1.3  # distance of the camera, in sides of the page
+
+
+class OffAxis(Capture):
+    """Tilts the camera by up to 20, 32 and 45 degrees and turns it by up to 5, 12 and 20 (severity 1/3, 2/3, 1).
+
+    The whole page, on a table, remains in the frame, which has the size of the input.
+    """
+
+    kind: Literal["off_axis"] = "off_axis"
+    version: ClassVar[int] = 5
+    published: ClassVar[float] = 2 / 3
+
+    def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
+        """Distort an image at a severity above 0."""
+        height, width = image.shape[:2]
+        around, tilt, roll = rng.uniform(0, 2 * np.pi), rng.uniform(0.7, 1.0), rng.uniform(0.6, 1.0)
+        tilt *= np.radians(level(self.severity, 0, (20, 32, 45)))
+        roll *= np.radians(level(self.severity, 0, (5, 12, 20))) * rng.choice([-1, 1])
+        quad = fitted(_seen(image, around, tilt, roll), height, width, 0.02 * self.near)
+        scene = split(ground(rng), whole=self.camera == 0).enlarged(height, width)
+        homography = placed(image, quad, scene, self.printed)
+        seen = exposed(scene, rng, min(1.0, 1.5 * self.severity))
+        return NoisyImage(self.photographed(seen, rng), homography)
+
+
+def _seen(image: Image, around: float, tilt: float, roll: float) -> Quad:
+    """Project a page's corners: the page leans back by `tilt` about an axis at `around`, the camera turns by `roll`."""
+    corners = frame(image) - np.asarray(image.shape[1::-1]) / 2
+    axis = np.array([np.cos(around), np.sin(around)])
+    along, across = corners @ axis, corners @ np.array([-axis[1], axis[0]])
+    far = _FOCAL * max(image.shape[:2])
+    depth = far / (far + across * np.sin(tilt))
+    flat = np.outer(along * depth, axis) + np.outer(across * np.cos(tilt) * depth, [-axis[1], axis[0]])
+    spin = np.array([[np.cos(roll), np.sin(roll)], [-np.sin(roll), np.cos(roll)]])
+    return np.asarray(flat @ spin)

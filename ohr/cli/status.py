@@ -1,0 +1,47 @@
+"""`ohr status`: how far a run is, from another terminal."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ohr.cli.display.console import say, say_json, say_table
+from ohr.cli.options import RUNS, AsJson, RunsFolder
+from ohr.cli.runs import locate
+
+
+def status(
+    run: Annotated[Path, typer.Argument(help="A run's folder, or a name: its newest run.")],
+    runs: RunsFolder = RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """Show how far each phase of a run is, with rate and time left."""
+    from ohr.results.folder import read_manifest
+    from ohr.results.folder import status as status_of
+    from ohr.study.events import phases, read_events
+
+    folder = locate(run, runs)
+    manifest = read_manifest(folder)
+    found, state = phases(folder), status_of(manifest)
+    failures = [event for event in read_events(folder) if event.get("event") == "failure"]
+    if as_json:
+        shown = [{"phase": p.name, "done": p.done, "total": p.total, "rate": p.rate, "left": p.left} for p in found]
+        say_json({"run": folder, "status": state, "phases": shown, "failures": failures})
+        return
+    say(f"{folder}: {state}")
+    if found:
+        rows = [
+            (p.name, f"{p.done:,}", f"{p.total:,}", f"{p.rate:.1f}/s", _left(p.left) if state == "running" else "")
+            for p in found
+        ]
+        say_table(("phase", "done", "total", "rate", "left"), rows)
+    if failures:
+        last = failures[-1]
+        say(f"{len(failures):,} failed, the last: {last['stage']} on {last['item']}: {last['reason']}")
+
+
+def _left(seconds: float | None) -> str:
+    if seconds is None:
+        return "unknown"
+    return "done" if not seconds else str(timedelta(seconds=round(seconds)))

@@ -1,0 +1,166 @@
+"""The Ray executor: workers are actors on an existing cluster, or on a local one."""
+
+import pickle
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from tempfile import mkdtemp
+from time import monotonic
+from typing import Any
+
+from ohr import extras
+from ohr.engine.executors.base import NodeLost, WorkerLost
+from ohr.engine.setup import Setup
+from ohr.errors import SpecError
+
+_CONNECT = 30.0
+"""Seconds after which a cluster that does not answer is given up."""
+
+
+class Ray:
+    """Runs calls in actors, one call at a time in each; an actor that is lost costs its call only, and is replaced.
+
+    No disk is shared: the store is reached by its URL, and plugin files travel with the setup. A benchmark's own files
+    must be readable on every node.
+
+    Args:
+        address: of the cluster, such as `auto` or `ray://host:10001`; None starts a local one.
+        workers: actors that read and compute; by default one per CPU of the cluster.
+    """
+
+    def __init__(self, address: str | None = None, workers: int | None = None) -> None:
+        self.address, self.workers = address, workers
+        self._setup = Setup()
+        self._ray: Any = None
+        self._given: Any = None
+        self._idle: dict[bool, deque[Any]] = {False: deque(), True: deque()}
+        self._actors: dict[bool, list[Any]] = {False: [], True: []}
+        self._threads = ThreadPoolExecutor(256, "ray")
+
+    def start(self, setup: Setup) -> None:
+        """Connect to the cluster.
+
+        Raises:
+            MissingExtra: ray is not installed.
+            SpecError: the cluster does not answer.
+        """
+        self._ray = extras.load("ray", "cluster")
+        self._setup = setup
+        self._connect()
+        plugins = {path.name: path.read_bytes() for path in setup.plugin_files}
+        self._given = self._ray.put((plugins, pickle.dumps(setup)))
+        cpus = int(self._ray.cluster_resources().get("CPU", 1))
+        for _ in range(self.workers or cpus):
+            self._add(alone=False)
+
+    def _connect(self) -> None:
+        if self._ray.is_initialized():
+            return
+        quiet = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
+        if self.address is None:
+            self._ray.init(num_cpus=self.workers, include_dashboard=False, **quiet)
+            return
+        waiting = ThreadPoolExecutor(1)
+        try:
+            waiting.submit(self._ray.init, address=self.address, **quiet).result(timeout=_CONNECT)
+        except Exception as error:
+            why = (
+                f"no answer in {_CONNECT:g} seconds" if isinstance(error, TimeoutError) else f"{error}".splitlines()[0]
+            )
+            raise SpecError(f"--address {self.address}: cannot connect to the Ray cluster: {why}") from None
+        finally:
+            waiting.shutdown(wait=False)
+
+    def capacity(self, *, alone: bool) -> int:
+        """Return the number of actors: each runs one call at a time."""
+        if alone and not self._actors[True]:
+            self._add(alone=True)
+        return len(self._actors[alone])
+
+    def submit(
+        self,
+        call: Callable[[Any], Any],
+        given: Any,
+        *,
+        alone: bool = False,
+        seconds: float | None,  # noqa: ARG002 # the actor keeps its own limit
+    ) -> Future[Any]:
+        """Start a call in an idle actor."""
+        actor = self._idle[alone].popleft()
+        return self._threads.submit(self._run, actor, call, given, alone)
+
+    def _run(self, actor: Any, call: Callable[[Any], Any], given: Any, alone: bool) -> Any:
+        began = monotonic()
+        try:
+            result = self._ray.get(actor.run.remote(call, given))
+        except self._ray.exceptions.RayActorError as error:
+            self._lose(actor, alone)
+            raise self._why(error, monotonic() - began) from None
+        except self._ray.exceptions.RayTaskError as error:
+            self._idle[alone].append(actor)
+            raise error.cause if isinstance(error.cause, Exception) else WorkerLost(str(error)) from None
+        self._idle[alone].append(actor)
+        return result
+
+    def _why(self, error: Any, seconds: float) -> WorkerLost:
+        dead = {node["NodeID"] for node in self._ray.nodes() if not node["Alive"]}
+        told = str(error)
+        if "node" in told.lower() and (any(name in told for name in dead) or "node has died" in told.lower()):
+            return NodeLost("the node died")
+        if self._setup.seconds and seconds >= self._setup.seconds:
+            return WorkerLost(f"took longer than {self._setup.seconds:g} seconds (limits.seconds)")
+        return WorkerLost("the worker process died")
+
+    def _add(self, *, alone: bool) -> None:
+        options: dict[str, Any] = {"max_restarts": 0, "max_concurrency": 1}
+        if alone:
+            gpus = self._ray.cluster_resources().get("GPU", 0)
+            options |= {"num_cpus": 0, "num_gpus": 1 if gpus else 0}
+        else:
+            options |= {"num_cpus": 1, "scheduling_strategy": "SPREAD"}
+        actor = self._ray.remote(_Actor).options(**options).remote(self._given)
+        self._actors[alone].append(actor)
+        self._idle[alone].append(actor)
+
+    def _lose(self, actor: Any, alone: bool) -> None:
+        """Replace an actor, unless the cluster has no room left for another."""
+        self._actors[alone].remove(actor)
+        cpus = int(self._ray.cluster_resources().get("CPU", 0))
+        if alone or not self._actors[alone] or len(self._actors[alone]) < min(cpus, self.workers or cpus):
+            self._add(alone=alone)
+
+    def stop(self) -> None:
+        """End the actors; a local cluster ends too."""
+        if self._ray is None:
+            return
+        for actors in self._actors.values():
+            for actor in actors:
+                self._ray.kill(actor)
+        self._actors = {False: [], True: []}
+        self._idle = {False: deque(), True: deque()}
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._ray.shutdown()
+
+
+class _Actor:
+    """A worker on a node of the cluster."""
+
+    def __init__(self, given: tuple[Mapping[str, bytes], bytes]) -> None:
+        from dataclasses import replace
+
+        from ohr.engine import worker
+        from ohr.registry import load_file
+
+        plugins, setup = given
+        folder = Path(mkdtemp(prefix="ohr-plugins-"))
+        files = []
+        for name, source in plugins.items():
+            (folder / name).write_bytes(source)
+            load_file(folder / name)
+            files.append(folder / name)
+        worker.prepare(replace(pickle.loads(setup), plugin_files=tuple(files)))  # from the driver
+
+    def run(self, call: Callable[[Any], Any], given: Any) -> Any:
+        """Run a call."""
+        return call(given)

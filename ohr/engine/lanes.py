@@ -1,0 +1,74 @@
+"""Tasks and the lanes in which they wait: one for work in parallel, one for models that fill a device."""
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ohr.contracts import Stage
+from ohr.keys import key
+from ohr.steps.step import Ready, Step
+
+
+@dataclass
+class Task:
+    """A step that is to run."""
+
+    step: Step
+    waiting: int = 0
+    dependents: list["Task"] = field(default_factory=list)
+    attempts: Counter[str] = field(default_factory=Counter)
+    errors: dict[str, str] = field(default_factory=dict)
+    apart: bool = False
+    """It was under way when a worker was lost: it runs by itself, so that the blame is certain."""
+
+    def keys(self, renamed: Mapping[str, str | None], retries: int) -> Ready:
+        """Return the keys of the step as its inputs turned out.
+
+        Args:
+            renamed: what has another key than the graph says, or failed (None), as one of its own inputs failed.
+            retries: an output that failed more often is not tried again.
+        """
+        step = self.step
+        inputs = tuple(renamed.get(name, name) for name in step.inputs)
+        skip = frozenset(name for name, count in self.attempts.items() if count > retries)
+        if inputs == step.inputs:
+            return Ready(inputs, step.outputs, skip)
+        places = [place for place, name in enumerate(inputs) if name != step.inputs[place]]
+        gaps = [inputs[place] for place in places]
+        return Ready(inputs, tuple(key("incomplete", name, places, gaps) for name in step.outputs), skip, whole=False)
+
+
+@dataclass
+class Lane:
+    """Tasks that are ready, by the stage that they need, and what is under way."""
+
+    alone: bool
+    groups: dict[Stage | None, deque[Task]] = field(default_factory=dict)
+    open: Stage | None = None
+
+    def push(self, task: Task, *, first: bool = False) -> None:
+        """Add a task that is ready, at the end or at the front of its group."""
+        queue = self.groups.setdefault(task.step.work.stage, deque())
+        (queue.appendleft if first else queue.append)(task)
+
+    def take(self, size: int) -> list[Task]:
+        """Take tasks of one group and kind: work without a model, then that of the open model, then of the next."""
+        stage = next((one for one in (None, self.open) if self.groups.get(one)), None)
+        if not self.groups.get(stage):
+            stage = next((one for one, queue in self.groups.items() if queue), None)
+        queue = self.groups.get(stage)
+        if not queue:
+            return []
+        if stage is not None:
+            self.open = stage
+        taken = [queue.popleft()]
+        while queue and len(taken) < size and not taken[0].apart and not queue[0].apart:
+            if queue[0].step.work.kind != taken[0].step.work.kind:
+                break
+            taken.append(queue.popleft())
+        if not queue:
+            del self.groups[stage]
+        return taken
+
+    def __len__(self) -> int:
+        return sum(map(len, self.groups.values()))

@@ -1,0 +1,84 @@
+"""The ledger of a run: what was done, what failed, and what the reader of the results should know."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from ohr.errors import OhrError
+from ohr.messages.variables import hidden
+from ohr.messages.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One item that failed; it is scored 0 and listed."""
+
+    stage: str
+    item: str
+    reason: str
+    kind: str = "error"
+    """`error`, or `missing` for what recorded results do not have."""
+
+    def as_row(self) -> dict[str, str]:
+        """Return it as a row of the table of failures."""
+        return {"stage": self.stage, "item": self.item, "reason": self.reason, "kind": self.kind}
+
+
+class TooManyFailures(OhrError):
+    """More items failed than the spec's `max_failures` allows; what was done so far is kept."""
+
+
+@dataclass
+class Ledger:
+    """Calls, seconds, tokens, failures and warnings of one run; calls count what was done, not what the store had."""
+
+    max_failures: int | None = None
+    calls: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    tokens: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    warnings: dict[str, None] = field(default_factory=dict)
+    pace: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
+    """Seconds in workers and items made, by family and kind of the stage."""
+    _listeners: list[Callable[[Failure], None]] = field(default_factory=list)
+
+    def listen(self, listener: Callable[[Failure], None]) -> None:
+        """Call a function with each failure as it is recorded."""
+        self._listeners.append(listener)
+
+    def took(self, family: str, kind: str, seconds: float, items: int) -> None:
+        """Add what a stage needed for some items."""
+        before, made = self.pace.get((family, kind), (0.0, 0))
+        self.pace[family, kind] = before + seconds, made + items
+
+    def fail(self, stage: str, item: str, reason: str, kind: str = "error") -> None:
+        """Record a failed item.
+
+        Raises:
+            TooManyFailures: there are now more than allowed.
+        """
+        reason = hidden(reason)  # a path may hold the value of a variable
+        failure = Failure(stage, item, reason, kind)
+        self.failures.append(failure)
+        for listener in self._listeners:
+            listener(failure)
+        if self.max_failures is not None and len(self.failures) > self.max_failures:
+            raise TooManyFailures(
+                f"stopped: {counted(len(self.failures), 'item')} failed (max_failures: {self.max_failures}), the last: "
+                f"{stage} on {item}: {reason}. What was done is kept; run again to go on"
+            )
+
+    def warn(self, text: str) -> None:
+        """Record a warning; equal ones count once."""
+        self.warnings[text] = None
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        """Add the wall time of a block to a phase."""
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[phase] += perf_counter() - began

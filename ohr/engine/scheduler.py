@@ -1,0 +1,300 @@
+"""The scheduler: runs every step whose inputs are ready, grouped by the model that it needs."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from time import monotonic
+from typing import Any
+
+from ohr.engine.executors.base import Executor, NodeLost
+from ohr.engine.lanes import Lane, Task
+from ohr.engine.ledger import Ledger
+from ohr.engine.progress import Progress
+from ohr.engine.setup import reason
+from ohr.engine.worker import Job, run_jobs
+from ohr.errors import InputsGone, OhrError, StoreError
+from ohr.graph.graph import Graph
+from ohr.steps.step import Ready, Report
+from ohr.store import Store
+
+_SECONDS = 0.2
+"""Work that is sent to a worker at once, so that sending costs little beside it, and little is lost with a worker."""
+_MOST = 64
+"""Steps that are sent at once, at most."""
+_LOSSES = 3
+"""How often a value may be lost before the store counts as broken."""
+_POLL = 0.25
+"""Seconds between two looks at what another run is making."""
+
+
+class Scheduler:
+    """Runs steps on an executor; what the store has is not made again.
+
+    Args:
+        retries: how often an item that failed is tried again.
+        seconds: time limit of an item, None for none.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        executor: Executor,
+        ledger: Ledger,
+        progress: Progress,
+        *,
+        retries: int = 1,
+        seconds: float | None = None,
+    ) -> None:
+        self.store, self.executor, self.ledger, self.progress = store, executor, ledger, progress
+        self.retries, self.seconds = retries, seconds
+        self._graph = Graph()
+        self._pending: dict[str, Task] = {}
+        self._renamed: dict[str, str | None] = {}
+        self._lanes = {alone: Lane(alone) for alone in (False, True)}
+        self._running: dict[Future[list[Report | InputsGone | str]], tuple[Lane, list[Task]]] = {}
+        self._parked: list[Task] = []
+        self._looked = 0.0
+        self._lost: Counter[str] = Counter()
+        self._moved = False
+        self._total: Counter[str] = Counter()
+        self._done: Counter[str] = Counter()
+        self._pace: dict[str, float] = {}
+
+    def add(self, graph: Graph, goals: Iterable[str], there: Collection[str] | None = None) -> int:
+        """Plan the steps that `goals` need and the store does not have.
+
+        Args:
+            there: the keys of the graph that the store has, if somebody has asked it already.
+
+        Returns:
+            the number of steps planned.
+        """
+        known = set(self.store.has_many(graph.steps.keys()) if there is None else there)
+        self._graph.steps |= graph.steps
+        return len(self._plan(graph, goals, known))
+
+    def _plan(self, graph: Graph, goals: Iterable[str], known: set[str]) -> list[Task]:
+        fresh = [
+            Task(step)
+            for step in graph.needed(goals, known)
+            if step.key not in self._pending and step.key not in self._renamed
+        ]
+        for task in fresh:
+            self._pending |= dict.fromkeys(task.step.outputs, task)
+            self._total[task.step.work.kind] += 1
+        for task in fresh:
+            for one in {
+                id(t): t for k in (*task.step.inputs, *task.step.after) if (t := self._pending.get(k))
+            }.values():
+                one.dependents.append(task)
+                task.waiting += 1
+        for task in fresh:
+            if not task.waiting:
+                self._ready(task)
+        for kind in {task.step.work.kind for task in fresh}:
+            self.progress.update(kind, self._done[kind], self._total[kind])
+        return fresh
+
+    def read(self, names: Iterable[str]) -> dict[str, Any]:
+        """Read settled outputs, by the graph's keys; those that failed are left out.
+
+        What was damaged or lost since it was made is made again.
+
+        Raises:
+            InputsGone: a value is gone that no step of the graph makes.
+        """
+        wanted = {plain: name for plain in names if (name := self.effective(plain)) is not None}
+        found = self.store.get_many(list(wanted.values()))
+        lost = [plain for plain, name in wanted.items() if name not in found]
+        if lost:
+            self._remake("results", lost)
+            self.settle(lost)
+            return self.read(wanted)
+        return {plain: found[name] for plain, name in wanted.items()}
+
+    def _remake(self, item: str, lost: Sequence[str]) -> list[Task]:
+        """Plan the steps that make lost values again.
+
+        Raises:
+            InputsGone: no step makes one of them, or they are lost again and again.
+        """
+        self._lost.update(lost)
+        if any(name not in self._graph.steps or self._lost[name] > _LOSSES for name in lost):
+            raise InputsGone(item, lost)
+        return self._plan(self._graph, lost, self.store.has_many(self._graph.steps.keys()) - set(lost))
+
+    def settle(self, keys: Iterable[str]) -> None:
+        """Run until each of these keys is made or has failed; other steps that are ready run as well."""
+        for name in keys:
+            while name in self._pending:
+                self._turn()
+
+    def effective(self, name: str) -> str | None:
+        """Return the key under which a settled output is in the store; None where it failed.
+
+        It is another one than the graph's where an input failed: what was made with a gap must not be taken for the
+        whole by a later run.
+        """
+        return self._renamed.get(name, name)
+
+    def _ready(self, task: Task, *, first: bool = False) -> None:
+        stage = task.step.work.stage
+        self._lanes[bool(stage and stage.resources().alone)].push(task, first=first)
+
+    def _turn(self) -> None:
+        """Send what is ready, and deal with what has ended."""
+        self._moved = False
+        self._look_at_parked()
+        for lane in self._lanes.values():
+            self._send(lane)
+        if self._running:
+            timeout = _POLL if self._parked else None
+            done, _ = wait(self._running, timeout=timeout, return_when=FIRST_COMPLETED)
+            for future in done:
+                lane, tasks = self._running.pop(future)
+                self._ended(tasks, future)
+        elif self._parked:
+            wait([Future()], timeout=_POLL)
+        elif not self._moved:
+            raise RuntimeError("the graph has steps that wait for each other")
+
+    def _send(self, lane: Lane) -> None:
+        free = self.executor.capacity(alone=lane.alone) - sum(at is lane for at, _ in self._running.values())
+        while free > 0 and len(lane):
+            tasks = self._claimed(lane.take(self._size(lane, free)))
+            if tasks:
+                jobs = [Job(task.step.work, self._keys_of(task)) for task in tasks]
+                limit = self.seconds and self.seconds * sum(len(job.ready.outputs) for job in jobs) + 60
+                future = self.executor.submit(run_jobs, jobs, alone=lane.alone, seconds=limit)
+                self._running[future] = (lane, tasks)
+                free -= 1
+
+    def _size(self, lane: Lane, free: int) -> int:
+        """Choose how many steps are sent at once, from how long those of the next kind took."""
+        if lane.alone:
+            return 1
+        kind = next((queue[0].step.work.kind for queue in lane.groups.values() if queue), "")
+        pace = self._pace.get(kind)
+        wanted = 1 if pace is None else int(_SECONDS / max(pace, 1e-6))
+        return max(1, min(wanted, _MOST, len(lane) // max(free, 1)))
+
+    def _claimed(self, tasks: Sequence[Task]) -> list[Task]:
+        """Leave out the tasks that another run has done or is doing."""
+        granted = self.store.claim([self._name(task) for task in tasks])
+        there = self.store.has_many([name for task in tasks for name in self._keys_of(task).outputs])
+        mine = []
+        for task in tasks:
+            if there.issuperset(self._keys_of(task).outputs):
+                self._finish(task)
+            elif self._name(task) in granted:
+                mine.append(task)
+            else:
+                self._parked.append(task)
+        return mine
+
+    def _look_at_parked(self) -> None:
+        if self._parked and monotonic() - self._looked >= _POLL:
+            self._looked = monotonic()
+            parked, self._parked = self._parked, []
+            for task in parked:
+                self._ready(task)
+
+    def _ended(self, tasks: Sequence[Task], future: Future[list[Report | InputsGone | str]]) -> None:
+        error = future.exception()
+        if isinstance(error, BrokenExecutor):
+            raise OhrError("worker processes end as soon as they start; --executor inline shows why") from error
+        if isinstance(error, StoreError) or (error is not None and not isinstance(error, Exception)):
+            raise error  # no step can do without the store
+        if error is None:
+            for task, result in zip(tasks, future.result(), strict=True):
+                self._report(task, result)
+        elif len(tasks) > 1:
+            there = self.store.has_many([name for task in tasks for name in self._keys_of(task).outputs])
+            for task in tasks:
+                if there.issuperset(self._keys_of(task).outputs):
+                    self._finish(task)
+                else:
+                    task.apart = True
+                    self._again(task)
+        elif isinstance(error, NodeLost):
+            self._again(tasks[0])
+        else:
+            self._failed(tasks[0], reason(error), lost=True)
+
+    def _report(self, task: Task, result: Report | InputsGone | str) -> None:
+        if isinstance(result, InputsGone):
+            self._after(task, self._remake(result.item, result.keys))
+            return
+        if isinstance(result, str):
+            self._failed(task, result)
+            return
+        kind = task.step.work.kind
+        self.ledger.calls.update(result.calls)
+        self.ledger.tokens.update(result.tokens)
+        self.ledger.seconds[kind] += result.seconds
+        self._pace[kind] = 0.8 * self._pace.get(kind, result.seconds) + 0.2 * result.seconds
+        if stage := task.step.work.stage:
+            self.ledger.took(type(stage).family, stage.kind, result.seconds, len(task.step.outputs))
+        if not result.errors:
+            self._finish(task)
+            return
+        for name, why in result.errors.items():
+            task.attempts[name] += 1
+            task.errors[name] = why
+        self._try_again(task, list(result.errors))
+
+    def _failed(self, task: Task, why: str, *, lost: bool = False) -> None:
+        """A step raised, or its worker was lost."""
+        ready = self._keys_of(task)
+        there = self.store.has_many(ready.outputs)
+        left = [name for name in ready.outputs if name not in there and name not in ready.skip]
+        blamed = left[:1] if lost and task.step.work.one_by_one else left
+        for name in blamed:
+            task.attempts[name] += 1
+            task.errors[name] = why
+        self._try_again(task, left)
+
+    def _try_again(self, task: Task, left: Sequence[str]) -> None:
+        if any(task.attempts[name] <= self.retries for name in left):
+            self._again(task)
+        else:
+            self._finish(task)
+
+    def _after(self, task: Task, others: Sequence[Task]) -> None:
+        """Run a task once more, after others."""
+        self.store.release([self._name(task)])
+        for one in others:
+            one.dependents.append(task)
+        task.waiting = len(others)
+        if not others:
+            self._ready(task)
+
+    def _again(self, task: Task) -> None:
+        self.store.release([self._name(task)])
+        self._ready(task, first=True)
+
+    def _finish(self, task: Task) -> None:
+        """Settle all outputs: those with too many failed attempts have failed."""
+        ready, step = self._keys_of(task), task.step
+        self._moved = True
+        for place, (plain, name) in enumerate(zip(step.outputs, ready.outputs, strict=True)):
+            self._pending.pop(plain, None)
+            if name in task.errors and task.attempts[name] > self.retries:
+                self._renamed[plain] = None
+                self.ledger.fail(step.work.role, step.work.label(place), task.errors[name])
+            elif name != plain:
+                self._renamed[plain] = name
+        self.store.release([self._name(task)])
+        self._done[step.work.kind] += 1
+        self.progress.update(step.work.kind, self._done[step.work.kind], self._total[step.work.kind])
+        for one in task.dependents:
+            one.waiting -= 1
+            if not one.waiting:
+                self._ready(one)
+        task.dependents = []
+
+    def _name(self, task: Task) -> str:
+        return self._keys_of(task).outputs[0]
+
+    def _keys_of(self, task: Task) -> Ready:
+        return task.keys(self._renamed, self.retries)

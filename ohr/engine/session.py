@@ -1,0 +1,70 @@
+"""A session: what every phase of a run shares."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from ohr.engine.executors.base import Executor
+from ohr.engine.ledger import Ledger
+from ohr.engine.progress import Progress, Quiet
+from ohr.engine.scheduler import Scheduler
+from ohr.engine.setup import Setup
+from ohr.graph.graph import Graph
+from ohr.inputs import Inputs
+from ohr.spec.model import Spec
+from ohr.steps.step import Context
+from ohr.store import Store
+
+
+@dataclass(frozen=True)
+class Session:
+    """The store, the executor and the accounts of one run.
+
+    Args:
+        inputs: documents and questions of the run.
+        executor: None where nothing may run, as in a plan.
+    """
+
+    inputs: Inputs
+    store: Store
+    executor: Executor | None
+    ledger: Ledger = field(default_factory=Ledger)
+    progress: Progress = field(default_factory=Quiet)
+
+    @property
+    def context(self) -> Context:
+        """What steps use, for reading their outputs in this process."""
+        return Context(self.store, self.inputs)
+
+    @contextmanager
+    def started(self, spec: Spec) -> Iterator["Session"]:
+        """Start the executor for a spec; it is stopped at the end, whatever happens."""
+        if self.executor is None:
+            yield self
+            return
+        limits = spec.limits
+        memory = None if limits.memory_gb is None else int(limits.memory_gb * 2**30)
+        inputs = replace(self.inputs, warnings=())
+        self.executor.start(Setup(self.store.url, inputs, spec.plugin_files, limits.seconds, memory))
+        try:
+            yield self
+        finally:
+            self.executor.stop()
+
+    def scheduler(self, spec: Spec) -> Scheduler:
+        """Return a scheduler for this session."""
+        if self.executor is None:
+            raise ValueError("a session without an executor runs nothing")
+        return Scheduler(
+            self.store,
+            self.executor,
+            self.ledger,
+            self.progress,
+            retries=spec.retries,
+            seconds=spec.limits.seconds,
+        )
+
+    def missing(self, graph: Graph) -> tuple[set[str], int]:
+        """Return the keys of a graph that the store has, and how many of its steps would run."""
+        there = set(self.store.has_many(graph.steps.keys()))
+        return there, len(graph.needed(graph.goals, there))

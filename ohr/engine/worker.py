@@ -1,0 +1,138 @@
+"""What runs in a worker process: a batch of steps, one after the other, each within its limits."""
+
+import locale
+import os
+import resource
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter
+from typing import NoReturn
+
+from ohr.contracts import Stage
+from ohr.engine.setup import Setup, reason
+from ohr.errors import InputsGone, StoreError
+from ohr.models.resident import holding
+from ohr.steps.step import Context, Ready, Report, Work
+from ohr.steps.watch import Watch
+from ohr.store import open_store
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A step that is ready to run."""
+
+    work: Work
+    ready: Ready
+
+
+@dataclass
+class _Worker:
+    """This process as a worker."""
+
+    context: Context | None = None
+    seconds: float | None = None
+    home: Path = Path()
+    stage: Stage | None = None
+    scope: ExitStack | None = None
+
+    def hold(self, stage: Stage | None) -> None:
+        """Open a stage, after the one that was open is closed; work without a stage leaves it open."""
+        if stage is None or stage == self.stage:
+            return
+        self.release()
+        scope = ExitStack()
+        scope.enter_context(holding())
+        self.stage, self.scope = stage, scope
+
+    def release(self) -> None:
+        """Close the stage that is open."""
+        scope, self.stage, self.scope = self.scope, None, None
+        if scope is not None:
+            scope.close()
+
+
+_this = _Worker()
+
+
+def prepare(setup: Setup, *, limited: bool = True) -> None:
+    """Set this process up for a run.
+
+    Args:
+        limited: apply the run's time limit; it ends the process.
+    """
+    from ohr.registry import load_file
+
+    for path in setup.plugin_files:
+        load_file(path)
+    _this.home, _this.seconds = Path.cwd(), setup.seconds if limited else None
+    if setup.store is not None and setup.inputs is not None:
+        _this.context = Context(open_store(setup.store), setup.inputs, Watch(_this.seconds))
+
+
+def close() -> None:
+    """Free what this process holds for a run."""
+    _this.release()
+    _this.context = None
+
+
+def run_jobs(jobs: Sequence[Job]) -> list[Report | InputsGone | str]:
+    """Run steps; returns what each did, or why it failed. An error comes back as text: many cannot be unpickled."""
+    return [_run(job) for job in jobs]
+
+
+def _run(job: Job) -> Report | InputsGone | str:
+    context = _this.context
+    assert context is not None, "the worker was not prepared"
+    began = perf_counter()
+    try:
+        with context.watch:
+            _this.hold(job.work.stage)
+            report = job.work.run(job.ready, context)
+    except InputsGone as gone:
+        return gone
+    except StoreError:
+        raise
+    except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run goes on
+        return reason(error)
+    finally:
+        _restore()
+    report.seconds = report.seconds or perf_counter() - began
+    return report
+
+
+def _restore() -> None:
+    """Undo what a plugin may have changed for the items after its own."""
+    with suppress(OSError):
+        os.chdir(_this.home)
+    with suppress(locale.Error):
+        locale.setlocale(locale.LC_ALL, "C.UTF-8" if sys.platform != "darwin" else "en_US.UTF-8")
+
+
+def begin(setup: Setup) -> None:
+    """Set up a worker process of a pool: its own process group, no output but stderr, its limits."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it stops the pool
+    with suppress(OSError):
+        os.setpgid(0, 0)  # what an engine starts belongs to the group, and ends with the worker
+    os.dup2(2, 1)  # an engine that prints must not write into the run's output
+    exit_now = os._exit
+
+    def exit_nonzero(status: int) -> NoReturn:
+        exit_now(status or 1)  # the pool takes status 0 for a worker that was asked to end, and waits for its call
+
+    os._exit = exit_nonzero
+    Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+    if setup.memory is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (setup.memory, setup.memory))
+    prepare(setup)
+
+
+def _follow(parent: int) -> None:
+    """End this worker and what it started when its parent is gone."""
+    while os.getppid() == parent:
+        Event().wait(1.0)
+    os.killpg(0, signal.SIGKILL)

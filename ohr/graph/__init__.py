@@ -1,0 +1,1 @@
+"""The graph of a run: every step that a spec needs, with every key made once."""

@@ -1,0 +1,256 @@
+"""Compiles a spec into its graph: knowledge bases, searches, prompts and scores, each key made once."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ohr.contracts import Chunker, Document, Generator, PageRetriever, Question
+from ohr.graph.cells import Cell, Search, searches
+from ohr.graph.graph import BasePart, Batch, CellPart, Graph
+from ohr.graph.keys import Keys
+from ohr.keys import key
+from ohr.ocr.ground_truth import GroundTruth
+from ohr.spec.model import KnowledgeBase, Named
+from ohr.steps.damage import MeasureDamage
+from ohr.steps.documents import CutChunks, MakeDocument
+from ohr.steps.pages import ReadPage, RenderPage
+from ohr.steps.prompts import PreparePrompts
+from ohr.steps.references import CONDITIONS
+from ohr.steps.retrieve import Retrieve
+from ohr.steps.scores import ScoreRetrieval
+from ohr.steps.step import Step
+
+_BATCH = 512
+"""Questions of one step. Few enough that a step's hits fit in memory at any `top_k` and are lost in small parts when a
+run is killed; many enough that a dense retriever encodes full batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The documents of one index and the places of the questions that are asked in it."""
+
+    name: str
+    documents: tuple[Document, ...]
+    questions: tuple[int, ...]
+
+    def batches(self) -> Iterator[tuple[int, ...]]:
+        """Cut the questions into batches."""
+        return (self.questions[start : start + _BATCH] for start in range(0, len(self.questions), _BATCH))
+
+
+def scopes(keys: Keys) -> list[Scope]:
+    """List the indexes of one knowledge base: one over the corpus, or one per domain that has questions."""
+    inputs = keys.inputs
+    if keys.spec.benchmark.scoring.index_scope == "corpus":
+        return [Scope("corpus", inputs.documents, tuple(range(len(inputs.questions))))]
+    asked: dict[str, list[int]] = defaultdict(list)
+    for place, question in enumerate(inputs.questions):
+        asked[question.domain].append(place)
+    return [
+        Scope(domain, tuple(d for d in inputs.documents if d.domain == domain), tuple(places))
+        for domain, places in asked.items()
+    ]
+
+
+def compile_graph(keys: Keys) -> Graph:
+    """Compile a spec; runs nothing and looks nothing up in the store."""
+    return _Compiler(keys).graph_of_all()
+
+
+@dataclass
+class _Compiler:
+    keys: Keys
+    graph: Graph = field(default_factory=Graph)
+    indexes: dict[str, str] = field(default_factory=dict)
+    """The first step of each index, after which the others that use it run."""
+
+    def __post_init__(self) -> None:
+        self.spec, self.inputs, self.scopes = self.keys.spec, self.keys.inputs, scopes(self.keys)
+
+    def graph_of_all(self) -> Graph:
+        found: dict[str, list[Search]] = defaultdict(list)
+        for search in searches(self.spec):
+            found[search[0].name].append(search)
+        for base in self.spec.knowledge_bases:
+            documents = self.documents(base)
+            self.graph.parts.append(BasePart(base, tuple(documents.values()), self.damage(base, documents)))
+            for search in found[base.name]:
+                self.search(search, documents)
+            if "generation" in self.spec.evaluate:
+                self.generation(base, documents)
+        if {"generation", "overall"} & set(self.spec.evaluate):
+            self.references()
+        return self.graph
+
+    def documents(self, base: KnowledgeBase) -> dict[str, str]:
+        """Add the pages and documents of a base; returns the documents' keys by name."""
+        return {
+            document.name: add_document(self.graph, self.keys, base, document) for document in self.inputs.documents
+        }
+
+    def damage(self, base: KnowledgeBase, documents: dict[str, str]) -> tuple[str, ...]:
+        if not base.has_text:
+            return ()
+        cuts = self.spec.benchmark.scoring.segment_chinese
+        return tuple(
+            self.graph.add(
+                Step(
+                    MeasureDamage(base.name, self.inputs.by_name[name], cuts),
+                    (self.keys.damage(made, self.inputs.by_name[name]),),
+                    (made,),
+                )
+            ).key
+            for name, made in documents.items()
+        )
+
+    def search(self, search: Search, documents: dict[str, str]) -> None:
+        """Add a search, and its cells: retrieval, and overall for each generator."""
+        hits = [(scope.name, *found) for scope in self.scopes for found in self.hits(search, scope, documents).items()]
+        if "retrieval" in self.spec.evaluate:
+            parts = [
+                Batch(places, scope, name, self.retrieval_scores(search, places, name)) for scope, places, name in hits
+            ]
+            self.graph.parts.append(CellPart(Cell("retrieval", *search), tuple(parts)))
+        for generator in self.spec.generators if "overall" in self.spec.evaluate else ():
+            cell = Cell("overall", *search, generator)
+            parts = [
+                Batch(places, scope, name, prompts=self.overall(cell, places, name)) for scope, places, name in hits
+            ]
+            self.graph.parts.append(CellPart(cell, tuple(parts)))
+
+    def hits(self, search: Search, scope: Scope, documents: dict[str, str]) -> dict[tuple[int, ...], str]:
+        """Add the steps that index and search one scope; returns the hits' keys by batch."""
+        base, chunker, retriever = search
+        texts = [documents[document.name] for document in scope.documents]
+        images: list[str] = []
+        shown: tuple[str, ...] = ()
+        apart: tuple[str, ...] = ()
+        if chunker is not None:
+            texts = [self.chunks(base, chunker.stage, name, documents[name]) for name in _names(scope.documents)]
+            index = self.keys.index(texts, (), retriever.stage)
+        else:
+            images, shown = self.images(base, scope.documents), _names(scope.documents)
+            alone = isinstance(retriever.stage, PageRetriever)
+            index = self.keys.index(() if alone else texts, images, retriever.stage)
+            # the passages that are kept with the hits have a text that is not in an index of images alone
+            apart = tuple(texts) if alone else ()
+        batches = tuple(scope.batches())
+        outputs = tuple(self.keys.hits(index, apart, retriever.stage.top_k, self.asked(places)) for places in batches)
+        pages = tuple(document.pages for document in scope.documents)
+        work = Retrieve(retriever.stage, retriever.name, base.name, scope.name, index, batches, pages, shown)
+        first = self.indexes.setdefault(index, outputs[0])
+        after = (first,) if first != outputs[0] else ()
+        self.graph.add(Step(work, outputs, (*texts, *images), after))
+        return dict(zip(batches, outputs, strict=True))
+
+    def chunks(self, base: KnowledgeBase, chunker: Chunker, document: str, made: str) -> str:
+        name = self.keys.chunks(made, chunker)
+        return self.graph.add(Step(CutChunks(chunker, base.name, document), (name,), (made,))).key
+
+    def images(self, base: KnowledgeBase, documents: Sequence[Document]) -> list[str]:
+        recipe = self.keys.images(base)
+        pages = [
+            recipe.page(document, index, self.inputs.leaf(document, images=True))
+            for document in documents
+            for index in range(document.pages)
+        ]
+        return [self.graph.add(Step(RenderPage(page, base.name), (page.key,))).key for page in pages]
+
+    def retrieval_scores(self, search: Search, places: tuple[int, ...], hits: str) -> str:
+        retriever = search[2].stage
+        metric = self.keys.metrics[self.spec.benchmark.scoring.retrieval]
+        name = self.keys.scores(["retrieval", hits, retriever.top_k], self.asked(places), [metric])
+        label = f"{search[2].name} on {search[0].name}"
+        work = ScoreRetrieval(label, places, hits, retriever.top_k, self.keys.rules)
+        return self.graph.add(Step(work, (name,), (hits,))).key
+
+    def overall(self, cell: Cell, places: tuple[int, ...], hits: str) -> Step:
+        return self.prompts(cell, "overall", places, ["overall", hits], (hits,), hits=hits)
+
+    def generation(self, base: KnowledgeBase, documents: dict[str, str]) -> None:
+        for generator in self.spec.generators:
+            cell = Cell("generation", base, generator=generator)
+            parts = []
+            for places in self.batches():
+                there = [q.document for q in self.asked(places) if q.document in documents]
+                names = tuple(dict.fromkeys(there))
+                made = tuple(documents[name] for name in names)
+                step = self.prompts(cell, "generation", places, ["generation", *made], made, documents=names)
+                parts.append(Batch(places, prompts=step))
+            self.graph.parts.append(CellPart(cell, tuple(parts)))
+
+    def references(self) -> None:
+        """Add the cells that need no knowledge base: closed book, another page, the evidence alone."""
+        truth = key("truth", *(self.inputs.leaf(document, images=False) for document in self.inputs.documents))
+        for generator in self.spec.generators:
+            for condition in CONDITIONS:
+                cell = Cell("reference", reference_base(condition), generator=generator)
+                source = [condition, truth, self.spec.seed]
+                parts = [
+                    Batch(places, prompts=self.prompts(cell, condition, places, source, ()))
+                    for places in self.batches()
+                ]
+                self.graph.parts.append(CellPart(cell, tuple(parts)))
+
+    def prompts(
+        self,
+        cell: Cell,
+        source: str,
+        places: tuple[int, ...],
+        made_from: list[object],
+        inputs: tuple[str, ...],
+        documents: tuple[str, ...] = (),
+        hits: str = "",
+    ) -> Step:
+        assert cell.generator is not None
+        generator: Named[Generator] = cell.generator
+        images = self.keys.images(cell.base) if generator.stage.reads_images else None
+        shown = [list(images.identity)] if images else []
+        work = PreparePrompts(
+            source,
+            cell.label.removesuffix(f" / {generator.name}"),
+            self.spec.benchmark.scoring,
+            self.keys.prompt(generator.stage),
+            places,
+            (self.keys.identity(generator.stage), self.keys.files),
+            self.spec.seed,
+            images,
+            documents,
+            hits,
+        )
+        name = self.keys.prompts([*made_from, *shown], generator.stage, self.asked(places))
+        return self.graph.add(Step(work, (name,), inputs))
+
+    def asked(self, places: Sequence[int]) -> list[Question]:
+        return [self.inputs.questions[place] for place in places]
+
+    def batches(self) -> Iterator[tuple[int, ...]]:
+        return Scope("", (), tuple(range(len(self.inputs.questions)))).batches()
+
+
+def add_pages(graph: Graph, keys: Keys, base: KnowledgeBase, document: Document, pages: Sequence[int]) -> list[str]:
+    """Add the steps that recognise some pages; returns their keys, none where the backend reads no images."""
+    if not base.ocr.reads_images:
+        return []
+    recipe, leaf = keys.images(base), keys.inputs.leaf(document, images=True)
+    names = [keys.page(base, document, index) for index in pages]
+    for index, name in zip(pages, names, strict=True):
+        graph.add(Step(ReadPage(recipe.page(document, index, leaf), base.ocr, base.name), (name,)))
+    return names
+
+
+def add_document(graph: Graph, keys: Keys, base: KnowledgeBase, document: Document) -> str:
+    """Add the steps that make one document; returns its key."""
+    pages = add_pages(graph, keys, base, document, range(document.pages))
+    seed = keys.spec.seed + base.replicate
+    work = MakeDocument(keys.spec.benchmark, base, document, seed, keys.placing(base, document))
+    return graph.add(Step(work, (keys.document(base, document, pages),), tuple(pages))).key
+
+
+def reference_base(condition: str) -> KnowledgeBase:
+    """Return the knowledge base of a reference condition: none, under the condition's name."""
+    return KnowledgeBase(condition, condition, (), GroundTruth(), ())
+
+
+def _names(documents: Sequence[Document]) -> tuple[str, ...]:
+    return tuple(document.name for document in documents)

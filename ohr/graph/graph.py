@@ -1,0 +1,117 @@
+"""The compiled form of a spec: steps by the keys that they write, and the parts that tables are written from."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ohr.graph.cells import Cell
+from ohr.spec.model import KnowledgeBase
+from ohr.steps.prompts import PreparePrompts
+from ohr.steps.step import Step
+
+
+@dataclass(frozen=True, slots=True)
+class BasePart:
+    """A knowledge base: keys of its documents and of the damage to them, in the order of the benchmark's documents.
+
+    `damage` is empty where images are distorted and no engine reads them.
+    """
+
+    base: KnowledgeBase
+    documents: tuple[str, ...]
+    damage: tuple[str, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that must be settled before its tables are written."""
+        return self.documents + self.damage
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some questions of a cell.
+
+    Args:
+        questions: places in `Inputs.questions`.
+        scope: name of the index that is searched for them.
+        hits: key of their hits; None where the cell does not retrieve.
+        scores: key of their retrieval scores, in a retrieval cell.
+        prompts: the step that prepares their prompts, in a cell with a generator.
+    """
+
+    questions: tuple[int, ...]
+    scope: str = ""
+    hits: str | None = None
+    scores: str | None = None
+    prompts: Step | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that the graph settles for it; those of answers are known only when the prompts are."""
+        prompts = self.prompts.key if self.prompts else None
+        return tuple(key for key in (self.hits, self.scores, prompts) if key is not None)
+
+    @property
+    def asks(self) -> PreparePrompts | None:
+        """How its prompts are made."""
+        work = self.prompts.work if self.prompts else None
+        return work if isinstance(work, PreparePrompts) else None
+
+
+@dataclass(frozen=True, slots=True)
+class CellPart:
+    """A cell and its batches of questions."""
+
+    cell: Cell
+    batches: tuple[Batch, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that must be settled before its tables are written."""
+        return tuple(key for batch in self.batches for key in batch.keys)
+
+
+@dataclass
+class Graph:
+    """Every step of a run.
+
+    Args:
+        steps: by each of their outputs; a step whose outputs several parts use is there once.
+        parts: knowledge bases and cells, in the order of the tables.
+    """
+
+    steps: dict[str, Step] = field(default_factory=dict)
+    parts: list[BasePart | CellPart] = field(default_factory=list)
+
+    def add(self, step: Step) -> Step:
+        """Add a step, or return the one that writes the same key."""
+        known = self.steps.get(step.key)
+        if known is None:
+            self.steps |= dict.fromkeys(step.outputs, step)
+        return known or step
+
+    @property
+    def goals(self) -> Iterator[str]:
+        """The keys that the tables are written from."""
+        return (key for part in self.parts for key in part.keys)
+
+    def needed(self, goals: Iterable[str], there: set[str]) -> list[Step]:
+        """List the steps that must run for `goals`, inputs first.
+
+        Args:
+            there: the keys that the store has.
+        """
+        needed: dict[str, Step] = {}
+        stack = [(step, False) for key in goals if (step := self.steps.get(key)) is not None]
+        stack.reverse()
+        seen: set[str] = set()
+        while stack:
+            step, inputs_listed = stack.pop()
+            if inputs_listed:
+                needed[step.key] = step
+            elif step.key not in seen:
+                seen.add(step.key)
+                if not there.issuperset(step.outputs):
+                    stack.append((step, True))
+                    above = (self.steps.get(key) for key in reversed(step.inputs))
+                    stack += [(one, False) for one in above if one is not None]
+        return list(needed.values())

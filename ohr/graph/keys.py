@@ -1,0 +1,183 @@
+"""Keys of a run's results: the hash of what decides each of them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import ohr
+from ohr.contracts import Chunker, Document, Generator, Metric, Question, Retriever, Stage
+from ohr.inputs import Inputs
+from ohr.keys import identity, key
+from ohr.registry import Registry
+from ohr.spec.model import KnowledgeBase, Spec
+from ohr.steps.images import ImageRecipe, acting
+from ohr.steps.prompting import read_prompt
+from ohr.steps.score import Rules
+
+_SEEDING = 2
+"""Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
+DAMAGE_VERSION = 4
+"""Raised when a dose is computed differently."""
+SCORES_VERSION = 1
+"""Raised when a score is computed differently."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Makes the keys of one spec on one set of inputs.
+
+    A key holds the identity of the stage (kind, version, result-changing fields), the content or the keys of its
+    inputs, and the seed where something is drawn; never a name of a knowledge base, a path or a worker count.
+    """
+
+    spec: Spec
+    inputs: Inputs
+
+    @cached_property
+    def _identities(self) -> dict[tuple[Stage, tuple[str, ...]], list[Any]]:
+        return {}
+
+    def identity(self, stage: Stage, *without: str) -> list[Any]:
+        """Return a stage's identity; computed once, as a stage may hash a whole folder for it."""
+        known = self._identities
+        place = (stage, without)
+        if place not in known:
+            known[place] = identity(stage, without)
+        return known[place]
+
+    def images(self, base: KnowledgeBase) -> ImageRecipe:
+        """Describe how a knowledge base's page images are made."""
+        noises = [self.identity(noise) for noise in acting(base.image_noise)]
+        identity = (noises, self._draws(base, noises), self.files)
+        return ImageRecipe(self.spec.benchmark, base.image_noise, self.spec.seed + base.replicate, identity)
+
+    def page(self, base: KnowledgeBase, document: Document, index: int) -> str:
+        """Key of one recognised page."""
+        # a distortion of severity 0 returns its input, so that clean pages are read once
+        noises = [self.identity(noise) for noise in acting(base.image_noise)]
+        draws, leaf = self._draws(base, noises), self.inputs.leaf(document, images=True)
+        return key("page", leaf, document.name, index, noises, draws, self.identity(base.ocr), self.files)
+
+    def document(self, base: KnowledgeBase, document: Document, pages: Sequence[str]) -> str:
+        """Key of one document's text in a knowledge base.
+
+        Args:
+            pages: keys of all its recognised pages; empty where the OCR backend reads no images.
+        """
+        noises = [self.identity(noise) for noise in (*base.text_noise, *base.dosed_as)]
+        source = (
+            list(pages)
+            if base.ocr.reads_images
+            else [self.identity(base.ocr), self.inputs.leaf(document, images=False)]
+        )
+        asked = [[q.pages, q.evidence, q.text] for q in self.placing(base, document)]
+        return key("document", source, document.name, noises, self._draws(base, noises), asked, self.files)
+
+    def _draws(self, base: KnowledgeBase, noises: Sequence[Any]) -> list[int] | None:
+        """Return what decides a knowledge base's draws; a clean one has none."""
+        return [_SEEDING, self.spec.seed + base.replicate] if noises else None
+
+    def placing(self, base: KnowledgeBase, document: Document) -> tuple[Question, ...]:
+        """Return the questions that decide where a document's noise goes; none where it goes everywhere."""
+        placed = any(noise.where != "everywhere" for noise in base.text_noise)
+        return self.inputs.about.get(document.name, ()) if placed else ()
+
+    def measure(self, document_key: str, pages: Sequence[int], asked: Sequence[Question]) -> str:
+        """Key of a calibration measurement: the evidence that survives one noise level on some pages."""
+        wanted = [[question.id, question.pages, question.evidence] for question in asked]
+        return key("probe", document_key, list(pages), wanted, self.spec.benchmark.scoring.segment_chinese)
+
+    def damage(self, document_key: str, document: Document) -> str:
+        """Key of the damage to one document of a knowledge base."""
+        asked = [[q.id, q.text, q.answers, q.pages, q.evidence] for q in self.inputs.about.get(document.name, ())]
+        rules = [DAMAGE_VERSION, self.spec.benchmark.scoring.segment_chinese, self.inputs.is_bare]
+        return key("damage", rules, document_key, self.inputs.leaf(document, images=False), asked)
+
+    def chunks(self, document_key: str, chunker: Chunker) -> str:
+        """Key of one document's chunks."""
+        return key("chunks", document_key, self.identity(chunker), self.files)
+
+    def index(self, texts: Sequence[str], images: Sequence[str], retriever: Retriever) -> str:
+        """Key of an index, from the keys of its inputs; `top_k` is not part of it."""
+        source = [list(texts), *([list(images)] if images else [])]
+        return key("index", *source, self.identity(retriever, "top_k"), self.files)
+
+    def hits(self, index_key: str, texts: Sequence[str], top_k: int, questions: Sequence[Question]) -> str:
+        """Key of the ranked hits of some questions in one index.
+
+        Args:
+            texts: keys of the passages' texts, where the index was made without them.
+        """
+        asked = [[question.id, question.text, question.document, question.pages] for question in questions]
+        return key("hits", index_key, list(texts), top_k, asked)
+
+    def prompts(self, source: Sequence[Any], generator: Generator, questions: Sequence[Question]) -> str:
+        """Key of the answers' keys of some questions of one condition."""
+        asked = [[question.id, question.text, question.pages, question.evidence] for question in questions]
+        end = self.spec.benchmark.scoring.passage_end
+        template = read_prompt(self.prompt(generator)).model_dump()
+        return key("prompts", list(source), self.identity(generator), template, end, asked, self.files)
+
+    def scores(self, source: Sequence[Any], questions: Sequence[Question], metrics: Sequence[Metric]) -> str:
+        """Key of the scores of some questions, from the keys of what is scored."""
+        asked = [asdict(question) for question in questions]
+        protocol = self.spec.benchmark.scoring
+        rules = [SCORES_VERSION, protocol.joined, protocol.segment_chinese, protocol.unanswered, self.spec.seed]
+        return key("scores", list(source), asked, [self.identity(metric) for metric in metrics], rules, self.files)
+
+    def prompt(self, generator: Generator) -> str | Path:
+        """Return the name or file of a generator's prompt."""
+        protocols = self.spec.benchmark.scoring.prompt
+        return generator.prompt or ("page_images" if generator.reads_images else protocols)
+
+    @cached_property
+    def run(self) -> str:
+        """Key of the whole run, before calibration: what is calibrated follows from it."""
+        leaves = [self.inputs.leaf(d, images=images) for d in self.inputs.documents for images in (False, True)]
+        asked = [asdict(question) for question in self.inputs.questions]
+        scored = [ohr.__version__, *(identity(metric) for metric in self.metrics.values())]
+        # a path counts by its content: the same files may have another path tomorrow
+        written = json.loads(json.dumps(self.spec.resolved, default=lambda _: "a path"))
+        bases = self.spec.knowledge_bases
+        made = [self.identity(stage) for b in bases for stage in (*b.image_noise, b.ocr, *b.text_noise)]
+        made += [self.identity(named.stage) for named in self.spec.retrievers]
+        made += [self.identity(named.stage) for named in self.spec.generators]
+        return key("run", written, made, leaves, asked, scored, self.prompt_digests, self.files)
+
+    @cached_property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics of the benchmark's protocol, and the spec's own, by name."""
+        registry, protocol = Registry(self.spec.plugin_files), self.spec.benchmark.scoring
+        found: dict[str, Metric] = {}
+        for name in (protocol.retrieval, *protocol.answer):
+            plugin = registry.load("metric", name)
+            metric = plugin.model_validate({"kind": name, **protocol.metric_fields.get(name, {})})
+            if isinstance(metric, Metric):  # the registry has checked it; this tells the type checker
+                found[name] = metric
+        return found | {named.name: named.stage for named in self.spec.metrics}
+
+    @cached_property
+    def answer_metrics(self) -> dict[str, Metric]:
+        """The metrics of answers: the protocol's, then the spec's own."""
+        names = (*self.spec.benchmark.scoring.answer, *(named.name for named in self.spec.metrics))
+        return {name: self.metrics[name] for name in names}
+
+    @cached_property
+    def rules(self) -> Rules:
+        """What scores follow from, beside questions, texts and answers."""
+        further = tuple(named.name for named in self.spec.metrics)
+        return Rules(self.spec.benchmark.scoring, self.metrics, further, self.spec.seed)
+
+    @cached_property
+    def prompt_digests(self) -> dict[str, str]:
+        """Hash each generator's prompt."""
+        named = [(item.name, read_prompt(self.prompt(item.stage))) for item in self.spec.generators]
+        return {name: key("prompt", template.model_dump()) for name, template in named}
+
+    @cached_property
+    def files(self) -> list[Any]:
+        """Hashes of the plugin files that a spec names: part of every key."""
+        return [list(pair) for pair in self.spec.plugin_digests]

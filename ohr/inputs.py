@@ -1,0 +1,217 @@
+"""What a run starts from: documents, questions and ground truth, checked."""
+
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from ohr import seeds
+from ohr.contracts import Benchmark, Document, Page, Question
+from ohr.errors import SpecError
+from ohr.keys import code, key, packages
+from ohr.messages.faults import Fault, sentences
+from ohr.messages.wording import counted
+from ohr.registry import choices
+from ohr.spec.model import Spec
+
+_KEPT = 256
+"""Documents whose ground truth is held at once: all of a small benchmark, a small part of one with a million pages."""
+
+
+class Truth(Mapping[str, Sequence[Page]]):
+    """Ground-truth pages by document, read when they are looked at; a document without ground truth has none."""
+
+    def __init__(self, benchmark: Benchmark, documents: Sequence[Document]) -> None:
+        self._benchmark = benchmark
+        self._documents = {document.name: document for document in documents}
+        self._held: OrderedDict[str, Sequence[Page]] = OrderedDict()
+
+    def __getitem__(self, name: str) -> Sequence[Page]:
+        pages = self._held.pop(name, None)
+        if pages is None:
+            pages = tuple(self._benchmark.pages(self._documents[name]))
+            while len(self._held) >= _KEPT:
+                self._held.popitem(last=False)
+        self._held[name] = pages
+        return pages
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._documents)
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the pages behind: another process reads its own."""
+        return {**self.__dict__, "_held": OrderedDict()}
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Documents and questions of a run.
+
+    Args:
+        truth: ground-truth pages by document; a document without ground truth has none.
+        warnings: what was left out, and what looks wrong.
+    """
+
+    benchmark: Benchmark
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...]
+    truth: Mapping[str, Sequence[Page]]
+    warnings: tuple[str, ...]
+
+    @cached_property
+    def is_bare(self) -> bool:
+        """Whether no document has ground truth."""
+        return not any(self.truth[name] for name in self.truth)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Document]:
+        """The documents by name."""
+        return {document.name: document for document in self.documents}
+
+    @cached_property
+    def _leaves(self) -> dict[tuple[str, bool], str]:
+        return {}
+
+    def leaf(self, document: Document, *, images: bool) -> str:
+        """Hash what a document, or its page images, are made from; computed once."""
+        place = (document.name, images)
+        if place not in self._leaves:
+            made_with = [packages(self.benchmark), code(type(self.benchmark).__module__)]
+            self._leaves[place] = key("leaf", self.benchmark.fingerprint(document, images=images), *made_with)
+        return self._leaves[place]
+
+    @cached_property
+    def about(self) -> Mapping[str, tuple[Question, ...]]:
+        """The questions by document."""
+        found: dict[str, list[Question]] = defaultdict(list)
+        for question in self.questions:
+            found[question.document].append(question)
+        return {document: tuple(asked) for document, asked in found.items()}
+
+
+_ABSENT = "about an absent document, scored 0 in a run"
+
+
+def limited(spec: Spec, limit: int | None) -> Spec:
+    """Return the spec with another limit, if one is given, and record it in `resolved`."""
+    return replace(spec, limit=limit, resolved={**spec.resolved, "limit": limit}) if limit else spec
+
+
+def read_inputs(spec: Spec) -> Inputs:
+    """Read a spec's benchmark.
+
+    Raises:
+        SpecError: nothing is left to evaluate, or an engine cannot read a document's language.
+    """
+    everything = spec.benchmark.documents()
+    documents = _spread(everything, spec.limit)
+    warnings = list(spec.benchmark.notes())
+    if len(documents) < len(everything):
+        warnings.append(f"limited to {len(documents):,} of {counted(len(everything), 'document')}")
+    names, known = ({document.name for document in listed} for listed in (documents, everything))
+    # a limit leaves questions out; a document that was never there does not: its questions score 0
+    asked = [q for q in spec.benchmark.questions() if q.document in names or q.document not in known]
+    _refuse_repeats(spec, [document.name for document in everything], [question.id for question in asked])
+    for engine in dict.fromkeys(base.ocr for base in spec.knowledge_bases):
+        warnings += engine.notes(documents)
+    if not any(_ABSENT in warning for warning in warnings):  # a benchmark may report it by itself
+        absent = [q for q in asked if q.document not in names and q.is_located]
+        warnings += sentences(Fault("question", _ABSENT, f"{q.id} ({q.document})") for q in absent)
+    chosen = _chosen(asked, spec)
+    if len(chosen) < len(asked):
+        warnings.append(f"asked {len(chosen):,} of {counted(len(asked), 'question')}: those chosen by `questions`")
+    questions = _sampled(chosen, spec.sample, spec.seed)
+    if not documents or not questions:
+        raise SpecError(
+            f"benchmark {spec.benchmark.kind}: nothing left: {counted(len(documents), 'document')}, "
+            f"{counted(len(asked), 'question')}"
+        )
+    _check_languages(spec, documents)
+    inputs = Inputs(
+        spec.benchmark, tuple(documents), tuple(questions), Truth(spec.benchmark, documents), tuple(warnings)
+    )
+    _check_truth(spec, inputs)
+    return inputs
+
+
+def _refuse_repeats(spec: Spec, documents: Sequence[str], questions: Sequence[str]) -> None:
+    for what, names in (("document", documents), ("question", questions)):
+        repeated = [name for name, count in Counter(names).items() if count > 1]
+        if repeated:
+            raise SpecError(f"benchmark {spec.benchmark.kind}: {what} {repeated[0]!r} is listed more than once")
+
+
+def _spread(documents: Sequence[Document], limit: int | None) -> list[Document]:
+    if limit is None or limit >= len(documents):
+        return list(documents)
+    by_domain: dict[str, list[Document]] = defaultdict(list)
+    for document in documents:
+        by_domain[document.domain].append(document)
+    turns = [(turn, document) for found in by_domain.values() for turn, document in enumerate(found)]
+    kept = {document.name for _, document in sorted(turns, key=lambda pair: pair[0])[:limit]}
+    return [document for document in documents if document.name in kept]
+
+
+def _chosen(questions: Sequence[Question], spec: Spec) -> list[Question]:
+    kept = list(questions)
+    for attribute, values in spec.questions.model_dump().items():
+        there = sorted({getattr(question, attribute) for question in questions})
+        for value in values:
+            if value not in there:
+                raise SpecError(f"questions.{attribute}: no question has {value!r}. {choices(value, there)}")
+        kept = [question for question in kept if not values or getattr(question, attribute) in values]
+    if questions and not kept:
+        raise SpecError(f"questions: none of {len(questions)} has all of these attributes together")
+    return kept
+
+
+def _sampled(questions: Sequence[Question], size: int | None, seed: int) -> list[Question]:
+    """Draw a sample stratified by evidence source, each source in proportion (largest remainder)."""
+    if size is None or size >= len(questions):
+        return list(questions)
+    strata: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        strata[question.evidence_source].append(question)
+    shares = {source: size * len(found) / len(questions) for source, found in strata.items()}
+    quota = {source: int(share) for source, share in shares.items()}
+    for source in sorted(shares, key=lambda source: quota[source] - shares[source])[: size - sum(quota.values())]:
+        quota[source] += 1
+    kept = set()
+    for source, found in strata.items():
+        order = seeds.generator(seed, "sample", source).permutation(len(found))
+        kept |= {found[place].id for place in order[: quota[source]]}
+    return [question for question in questions if question.id in kept]
+
+
+def _check_truth(spec: Spec, inputs: Inputs) -> None:
+    bare = [base.name for base in spec.knowledge_bases if base.ocr.kind == "ground_truth"]
+    if bare and inputs.is_bare:
+        raise SpecError(
+            f"knowledge base {bare[0]!r}: the benchmark has no ground truth to take its text from: give it an `ocr` "
+            "that reads images, or `precomputed` results"
+        )
+
+
+def _check_languages(spec: Spec, documents: Sequence[Document]) -> None:
+    faults = []
+    for engine in dict.fromkeys(base.ocr for base in spec.knowledge_bases):
+        unread = [document for document in documents if not engine.reads(document.language)]
+        if unread:
+            languages = sorted({document.language for document in unread})
+            known = sorted({document.language for document in documents} - set(languages))
+            out = (
+                f", or leave those documents out with `languages: [{', '.join(known)}]` under `benchmark`"
+                if known
+                else ""
+            )
+            unreadable = f"{counted(len(unread), 'document')}, e.g. {unread[0].name}"
+            faults.append(
+                f"ocr {engine.kind}: no language pack for {', '.join(languages)} ({unreadable}). "
+                f"Add one to the engine's `languages`{out}"
+            )
+    if faults:
+        raise SpecError("\n".join(dict.fromkeys(faults)))

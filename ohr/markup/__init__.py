@@ -1,0 +1,1 @@
+"""Markup of page texts: LaTeX, Markdown and HTML."""

@@ -1,0 +1,120 @@
+"""Where a model is: in a package, in a folder or file, or on the Hugging Face hub."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from ohr.errors import MissingExtra, PluginError
+from ohr.keys import file_digest, folder_digest
+from ohr.models.check import check_hub
+from ohr.registry import choices
+
+
+@dataclass(frozen=True, slots=True)
+class Packaged:
+    """A model that an installed Python package contains.
+
+    Args:
+        package: the name that Python imports.
+        path: the model's file or folder, below the package's folder.
+        install: the command that installs the package.
+    """
+
+    package: str
+    path: str
+    install: str
+
+    def place(self) -> Path | None:
+        """Find the model without importing the package; None if the package is not installed."""
+        found = find_spec(self.package)
+        return Path(found.origin).parent / self.path if found and found.origin else None
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The models that a family of plugins can load.
+
+    A model is a short name, a folder, a GGUF file where the family reads them, or `owner/name` on the hub.
+
+    Args:
+        names: short name to a package or to the name on the hub.
+        marks: files of which a model's folder has at least one.
+        gguf: whether a GGUF file is a model.
+    """
+
+    names: Mapping[str, str | Packaged]
+    marks: tuple[str, ...] = ("config.json",)
+    gguf: bool = False
+
+    def location(self, model: str) -> str:
+        """Return what a library loads: a file, a folder, or a name on the hub."""
+        found = self.names.get(model, model)
+        if isinstance(found, Packaged):
+            return str(found.place() or model)
+        return str(Path(model).expanduser()) if self.is_local(model) else found
+
+    def is_local(self, model: str) -> bool:
+        """Report whether a model is a folder or a file rather than a short name or a name on the hub."""
+        if model in self.names:
+            return False
+        return model.startswith((".", "/", "~")) or model.endswith(".gguf") or Path(model).exists()
+
+    def check(self, owner: str, model: str, revision: str | None = None) -> None:
+        """Raise a PluginError that begins with `owner` if a model cannot be loaded; loads nothing.
+
+        The hub is asked for no more than the model's configuration.
+        """
+        found = self.names.get(model, model)
+        if isinstance(found, Packaged):
+            if found.place() is None:
+                name = found.package.replace("_", "-")
+                raise MissingExtra(f"{name} is not installed: {found.install}", name=found.package)
+        elif self.is_local(model):
+            self._check_local(owner, model)
+        elif found.count("/") == 1:
+            check_hub(owner, found, revision, self.marks)
+            return
+        else:
+            others = "a folder, a .gguf file," if self.gguf else "a folder"
+            known = choices(model, [*self.names])
+            raise PluginError(
+                f"{owner}: no model {model!r}. {known} Or name {others} or a model on the hub as owner/name"
+            )
+        if revision is not None:
+            raise PluginError(f"{owner}: a revision belongs to a model on the hub, and {model} is on this machine")
+
+    def _check_local(self, owner: str, model: str) -> None:
+        path = Path(model).expanduser()
+        if not path.exists():
+            raise PluginError(f"{owner}: no such model: {model}")
+        if path.is_file() and not (self.gguf and path.suffix == ".gguf"):
+            files = ", or a .gguf file" if self.gguf else ""
+            raise PluginError(f"{owner}: {model} is not a model: name its folder{files}")
+        if path.is_dir() and not any((path / mark).is_file() for mark in self.marks):
+            raise PluginError(f"{owner}: {model} is not a model: it has no {self.marks[0]}")
+
+    def identity(self, model: str, revision: str | None = None) -> str:
+        """Identify a model on this machine by its content, and one on the hub by its name and revision.
+
+        An adapter is identified with the model that it adapts.
+        """
+        path = Path(self.location(model))
+        if not path.exists():
+            return f"hub:{path}@{revision or 'main'}"
+        adapter = path / "adapter_config.json"
+        base = json.loads(adapter.read_text("utf-8"))["base_model_name_or_path"] if adapter.is_file() else None
+        return _digest(path, _stamp(path)) + (f" over {self.identity(base)}" if base else "")
+
+
+@lru_cache(maxsize=32)  # reading gigabytes once per process is enough, as long as they do not change
+def _digest(path: Path, stamp: object) -> str:  # noqa: ARG001 # the stamp is part of the cache's key
+    return folder_digest(path) if path.is_dir() else file_digest(path)
+
+
+def _stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return the sizes and times of a model's files."""
+    stats = [(str(file), file.stat()) for file in sorted([path, *path.rglob("*")])]
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)

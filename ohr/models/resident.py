@@ -1,0 +1,80 @@
+"""The models that this process holds in memory, and until when."""
+
+import logging
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import RLock
+from typing import Any, TypeVar
+
+from ohr.models.memory import free_unused
+
+_log = logging.getLogger(__name__)
+Model = TypeVar("Model")
+
+_lock = RLock()
+_models: dict[Hashable, tuple[Any, Callable[[Any], None] | None]] = {}
+_unscoped: list[Hashable] = []
+_scope: ContextVar[list[Hashable]] = ContextVar("scope", default=_unscoped)  # each thread has its own scopes
+
+
+def resident(key: Hashable, load: Callable[[], Model], close: Callable[[Model], None] | None = None) -> Model:
+    """Return a model from memory, or load it.
+
+    Inside `holding()` the model stays until the scope ends. Outside of any scope one model stays at most: it is dropped
+    before another one is loaded, since a GPU seldom has room for two.
+
+    Args:
+        key: whatever decides what is loaded; by convention it begins with the plugin's kind.
+        load: makes the model. Whoever keeps the result beyond the scope keeps it in memory.
+        close: frees what the garbage collector does not, such as the processes of an engine.
+    """
+    with _lock:
+        scope = _scope.get()
+        if key not in _models:
+            _drop(_unscoped)
+            _models[key] = load(), close
+            scope.append(key)
+        elif key in _unscoped and scope is not _unscoped:
+            _unscoped.remove(key)
+            scope.append(key)
+        model: Model = _models[key][0]
+        return model
+
+
+@contextmanager
+def holding() -> Iterator[None]:
+    """Keep every model that is loaded inside, and free those models at the end.
+
+    Scopes nest: each one frees what was loaded in it. A thread sees the scopes that it opened itself.
+    """
+    outer, scope = _scope.get(), list[Hashable]()
+    _scope.set(scope)
+    try:
+        yield
+    finally:
+        _scope.set(outer)
+        with _lock:
+            _drop(scope)
+
+
+def in_memory() -> tuple[Hashable, ...]:
+    """Return the keys of the models in memory, in the order in which they were loaded."""
+    return tuple(_models)
+
+
+def _drop(keys: list[Hashable]) -> None:
+    if not keys:
+        return
+    while keys:
+        _close(*_models.pop(keys.pop()))
+    free_unused()
+
+
+def _close(model: Any, close: Callable[[Any], None] | None) -> None:
+    if close is None:
+        return
+    try:
+        close(model)
+    except Exception as error:  # an engine that does not shut down must not fail the stage that follows
+        _log.warning("a model did not close: %s: %s", type(error).__name__, str(error))

@@ -1,0 +1,22 @@
+"""How results are divided: by stage of evaluation, and by group of questions."""
+
+from collections.abc import Callable, Mapping
+
+STAGES = ("retrieval", "generation", "overall")
+"""The stages that a spec evaluates; tables have two more, `page` (the knowledge base itself) and `reference`."""
+
+ALL = "all"
+GROUPS: Mapping[str, Callable[[str], bool]] = {
+    ALL: lambda _: True,
+    "text": lambda source: source == "text",
+    "multimodal": lambda source: source in ("table", "formula", "chart"),
+    "table": lambda source: source == "table",
+    "formula": lambda source: source == "formula",
+    "chart": lambda source: source == "chart",
+    "reading_order": lambda source: source == "reading_order",
+}
+"""Evidence sources, and the groups of the paper's Fig. 3."""
+
+ATTRIBUTES = ("evidence_source", "domain", "answer_form", "task_type")
+TRAITS = (*ATTRIBUTES, "pages")
+"""What questions are grouped by; `pages` is single-page or multi-page."""

@@ -1,0 +1,48 @@
+"""Reading a finished run from Python."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ohr.results.folder import read_finished
+from ohr.results.reading import read_columns
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedRun:
+    """A finished run.
+
+    Args:
+        folder: where it is.
+        manifest: what it says of itself: spec, versions, noise, warnings, failures.
+    """
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    def table(self, name: str, columns: Sequence[str] | None = None, **equal: Any) -> "pyarrow.Table":
+        """Read a table, such as `scores`, `answers` or `texts`; `.to_pandas()` makes a data frame of it.
+
+        Args:
+            name: of the table (docs/results.md lists them).
+            columns: those to read; all.
+            equal: rows to read, by the value of a column, as in `stage="retrieval"`.
+
+        Raises:
+            DataError: there is no such table, or it is damaged.
+        """
+        return read_columns(self.folder / f"{name}.parquet", columns, **equal)
+
+
+def load_run(folder: Path | str) -> LoadedRun:
+    """Read a finished run.
+
+    Raises:
+        DataError: there is no run in the folder, it is not finished, or it is damaged.
+    """
+    place = Path(folder)
+    return LoadedRun(place, read_finished(place))

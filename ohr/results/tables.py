@@ -1,0 +1,286 @@
+"""The tables of a run: their columns in one place, written as rows come."""
+
+import csv
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from ohr.errors import DataError
+from ohr.metrics.blocks import COUNTS
+from ohr.metrics.commands import KINDS
+from ohr.results.files import synced
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyarrow import parquet
+
+Columns = Mapping[str, Any]
+"""Column to its values: a sequence with one value per row, or one scalar that all rows share."""
+
+CELL = ("stage", "condition", "noise", "noise_type", "knob", "knob_value", "chunker", "retriever", "generator")
+"""What scores of one cell share, whatever the replicate."""
+
+_QUESTION = "question_id document domain evidence_source answer_form task_type multi_page:bool"
+_BASE = "kb condition noise noise_type knob knob_value replicate:int64"
+_SCORES = f"{_QUESTION} {_BASE} chunker retriever generator stage status metric value:double"
+_PAGES = " ".join(
+    (
+        f"{_BASE} document domain page:int64 sources edit_distance:double edit_distance_content:double empty:bool",
+        "words:int64 redundant:int64",
+        *(f"commands_{kind}:int64" for kind in KINDS),
+        *(f"{count}:int64" for count in COUNTS),
+    )
+)
+_DOSES = (
+    "kb condition noise knob knob_value replicate:int64 "
+    "r_noise:double r_noise_clean:double r_content:double evidence_loss:double term_survival:double "
+    "answer_survival:double edit_distance:double edit_distance_content:double empty_pages:double "
+    "questions:int64 excluded:int64 edits:int64 edits_aimed:int64 edits_per_100_words:double failed_pages:int64"
+)
+_INTERVAL = "low:double high:double se:double"
+
+_TABLES = {
+    "questions": (
+        "question_id text answers:texts evidence:texts pages:numbers document domain evidence_source answer_form "
+        "task_type"
+    ),
+    "texts": "kb condition replicate:int64 document page:int64 text error",
+    "scores": _SCORES,
+    "hits": (
+        "question_id kb condition replicate:int64 chunker retriever rank:int64 score:double document page:int64 "
+        "pages:numbers start:int64 end:int64 text"
+    ),
+    "answers": (
+        "question_id stage kb condition replicate:int64 chunker retriever generator answer reply tokens_in:int64 "
+        "tokens_out:int64 seconds:double finish truncated:bool error"
+    ),
+    "pages": _PAGES,
+    "edits": "kb condition noise knob_value replicate:int64 document page:int64 rule edits:int64",
+    "failures": "stage item reason kind",
+    "doses": _DOSES,
+    "summary": (
+        f"{' '.join(CELL)} metric by group evidence_source mean:double macro_mean:double domains:int64 {_INTERVAL} "
+        "df:double n:int64 failed:int64 undefined:int64 documents:int64 effective_documents:double note "
+        "replicates:int64 replicate_sd:double r_noise:double evidence_loss:double kb_r_noise:double "
+        "kb_evidence_loss:double lost:double lost_low:double lost_high:double lost_detectable:double floor:double "
+        "ceiling:double"
+    ),
+    "attribution": (
+        f"condition method part stage chunker retriever generator metric evidence_source cost:double {_INTERVAL} "
+        "n:int64 documents:int64 note"
+    ),
+    "attribution_doses": _DOSES,
+    "attribution_pages": _PAGES,
+    "attribution_scores": _SCORES,
+}
+"""Columns of every table: `name` for text, `name:type` for anything else."""
+
+MEASURED = ("questions", "texts", "scores", "hits", "answers", "pages", "edits", "failures")
+"""Tables of what a run did; every run has them, with or without rows."""
+DERIVED = ("doses", "summary")
+"""Tables that follow from the measured ones; each has a copy as CSV."""
+
+_FIXED = dict.fromkeys(("scores", "attribution_scores"), (*CELL, "kb", "replicate"))
+"""Columns that must be scalars: each row group belongs to one cell and replicate, and can be read alone."""
+_LINES = 1 << 11  # rows that are turned into text at once
+_ROWS = 1 << 16  # rows that are converted at once: a cell may have any size
+_BYTES = 4 << 20  # of rows that are held until they are written
+
+
+def schema(table: str) -> "pyarrow.Schema":
+    """Return the Arrow schema of a table."""
+    import pyarrow
+
+    lists = {"texts": pyarrow.list_(pyarrow.string()), "numbers": pyarrow.list_(pyarrow.int64())}
+    fields = [column.partition(":")[::2] for column in _TABLES[table].split()]
+    return pyarrow.schema(
+        [(name, lists.get(kind) or pyarrow.type_for_alias(kind or "string")) for name, kind in fields]
+    )
+
+
+class Tables:
+    """Writes tables into a folder as rows come.
+
+    What was appended is written when it is a few megabytes; the scores of a cell go into row groups of their own.
+
+    Args:
+        folder: where `<table>.parquet` is written.
+        names: the tables; one without rows is written empty, so that readers always find the same files.
+    """
+
+    def __init__(self, folder: Path, names: Iterable[str] = MEASURED) -> None:
+        self._folder = folder
+        self._writers: dict[str, parquet.ParquetWriter | None] = dict.fromkeys(names)
+        self._held: dict[str, list[pyarrow.Table]] = {name: [] for name in self._writers}
+        self._cells: dict[str, tuple[Any, ...]] = {}
+
+    def append(self, table: str, columns: Columns) -> None:
+        """Append rows.
+
+        Args:
+            table: its name.
+            columns: exactly the table's columns; sequences of one length, and scalars that are repeated for each row.
+
+        Raises:
+            DataError: the file cannot be written, or a value is not of its column's type.
+            ValueError: a column is missing or unknown, or the lengths differ: a mistake of the caller.
+        """
+        import pyarrow
+
+        form = schema(table)
+        size = _size(table, form.names, columns)
+        cell = tuple(columns[name] for name in _FIXED.get(table, ()))
+        if self._cells.setdefault(table, cell) != cell:
+            self._flush(table)
+            self._cells[table] = cell
+        for start in range(0, size, _ROWS):
+            rows = min(_ROWS, size - start)
+            arrays = [_array(table, field, columns[field.name], start, rows) for field in form]
+            self._held[table].append(pyarrow.Table.from_arrays(arrays, schema=form))
+            if sum(held.nbytes for held in self._held[table]) > _BYTES:
+                self._flush(table)
+
+    def append_rows(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Append rows that all have the table's columns, as `append` does; none is no row group."""
+        if rows:
+            self.append(table, {name: [row[name] for row in rows] for name in rows[0]})
+
+    def close(self) -> None:
+        """Finish all tables, and have them on the disk.
+
+        Raises:
+            DataError: a file cannot be written.
+        """
+        for table in self._writers:
+            self._flush(table)
+            with self._writing(table):
+                self._writer(table).close()
+                synced(self._folder / f"{table}.parquet")
+
+    def __enter__(self) -> Self:
+        """Return the tables; they are closed at the end."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Close the tables; after an error they stay unfinished."""
+        if error is None:
+            self.close()
+
+    def _flush(self, table: str) -> None:
+        """Write what is held as one row group."""
+        import pyarrow
+
+        if held := self._held[table]:
+            with self._writing(table):
+                self._writer(table).write_table(pyarrow.concat_tables(held))
+            self._held[table] = []
+
+    def _writer(self, table: str) -> "parquet.ParquetWriter":
+        from pyarrow import parquet
+
+        writer = self._writers[table]
+        if writer is None:
+            form, path = schema(table), self._folder / f"{table}.parquet"
+            strings = [field.name for field in form if str(field.type) == "string"]
+            writer = parquet.ParquetWriter(path, form, compression="zstd", use_dictionary=strings)
+            self._writers[table] = writer
+        return writer
+
+    @contextmanager
+    def _writing(self, table: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise DataError(f"{self._folder / table}.parquet: cannot be written: {error}") from None
+
+
+def _size(table: str, names: Sequence[str], columns: Columns) -> int:
+    if set(names) != set(columns):
+        raise ValueError(f"table {table}: wrong columns: {', '.join(sorted(set(names) ^ set(columns)))}")
+    several = {name: len(values) for name, values in columns.items() if _is_sequence(values)}
+    if bad := several.keys() & set(_FIXED.get(table, ())):
+        raise ValueError(f"table {table}: one value for all rows of an append is needed for {', '.join(sorted(bad))}")
+    if len(set(several.values())) != 1:
+        raise ValueError(f"table {table}: columns must be of one length, not {several}")
+    return next(iter(several.values()))
+
+
+def _is_sequence(values: Any) -> bool:
+    return not isinstance(values, str | bytes) and hasattr(values, "__len__")
+
+
+def _array(table: str, field: "pyarrow.Field", values: Any, start: int, rows: int) -> "pyarrow.Array":
+    import pyarrow
+
+    try:
+        if _is_sequence(values):
+            return _made(values[start : start + rows], field.type)
+        return (
+            pyarrow.nulls(rows, field.type) if values is None else pyarrow.repeat(_made([values], field.type)[0], rows)
+        )
+    except (OverflowError, pyarrow.ArrowException) as error:
+        raise DataError(f"table {table}: column {field.name} cannot hold a value: {error}") from None
+
+
+def _made(values: Sequence[Any], kind: "pyarrow.DataType") -> "pyarrow.Array":
+    import pyarrow
+
+    try:
+        return pyarrow.array(values, kind)
+    except UnicodeEncodeError:  # half a character, as in a file name that is not UTF-8, must not lose the run
+        return pyarrow.array([_writable(value) for value in values], kind)
+
+
+def _writable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    return [_writable(part) for part in value] if isinstance(value, Sequence) else value
+
+
+# --- copies for people ------------------------------------------------------------------------------------
+
+
+def export_csv(folder: Path, table: str) -> None:
+    """Write a table of a folder as `<table>.csv`, a copy for people and spreadsheets.
+
+    Numbers have at most six digits; what is undefined is empty. A text that a spreadsheet would run as a formula (one
+    that begins with = + - @, a tab or a line end) gets an apostrophe before it.
+    """
+    from pyarrow import parquet
+
+    path = folder / f"{table}.csv"
+    with path.open("w", newline="", encoding="utf-8") as opened:
+        writer = csv.writer(opened)
+        writer.writerow(schema(table).names)
+        with parquet.ParquetFile(folder / f"{table}.parquet") as source:
+            for batch in source.iter_batches(_LINES):
+                writer.writerows(zip(*map(_shown, batch.columns), strict=True))
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def _shown(column: "pyarrow.Array") -> list[Any]:
+    values: list[Any] = column.to_pylist()
+    if str(column.type) == "double":  # nan differs from itself
+        return ["" if value is None or value != value else f"{value:.6g}" for value in values]
+    if str(column.type) == "string":
+        texts = {value: _harmless(value) for value in set(values)}
+        return [texts[value] for value in values]
+    return values
+
+
+def _harmless(text: str | None) -> str:
+    if text and text.startswith(("=", "+", "-", "@", "\t", "\r")) and not _is_number(text):
+        return f"'{text}"
+    return text or ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,139 @@
+"""From the entries of `knowledge_bases` to conditions and their draws."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from ohr.messages.wording import quoted
+from ohr.registry import choices
+from ohr.spec.build import Builder, Built
+from ohr.spec.model import MOST, KnowledgeBase, KnowledgeBaseEntry, Target
+from ohr.spec.source import Where
+from ohr.spec.sweep import Swept, shown, suffix
+
+Slot = tuple[str, int]
+"""A place in the making of a knowledge base: a noise of `image_noise` or `text_noise`, or `ocr`."""
+
+
+def knowledge_bases(
+    builder: Builder, entries: Sequence[tuple[Where, Mapping[str, Any]]], readers: Mapping[str, bool], replicates: int
+) -> tuple[KnowledgeBase, ...]:
+    """Build the knowledge bases.
+
+    Args:
+        readers: for each retriever, whether it reads images; without retrievers, the same of the generators under "".
+        replicates: draws of each condition with noise.
+    """
+    bases: list[KnowledgeBase] = []
+    for where, data in entries:
+        entry = builder.validated(KnowledgeBaseEntry, data, where)
+        if entry is None:
+            continue
+        for name in entry.retrievers or ():
+            if name not in readers:
+                message = f"no retriever is named {quoted(name)}. {choices(name, [n for n in readers if n])}"
+                builder.fault((*where, "retrievers"), message)
+        used = [reads for name, reads in readers.items() if entry.retrievers is None or name in entry.retrievers]
+        bases += _draws(builder, entry, where, all(used), replicates)
+        if len(bases) > MOST:
+            message = f"make more than {MOST:,}, with {replicates} replicates of each noisy one"
+            builder.fault(("knowledge_bases",), message)
+            break
+    names = [base.name for base in bases]
+    builder.refuse_repeats(("knowledge_bases",), names)
+    if len(set(names)) == len(names):
+        _refuse_equal_points(builder, bases)
+    return tuple(bases)
+
+
+def _draws(
+    builder: Builder, entry: KnowledgeBaseEntry, where: Where, is_seen: bool, replicates: int
+) -> Iterator[KnowledgeBase]:
+    """Spread one entry over its sweeps and replicates; `is_seen`: every retriever that is used reads images."""
+    slots = _slots(builder, entry, where)
+    faults = len(builder.faults)
+    _check(builder, slots, where, is_seen)
+    fields = {slot: [field for built in found[:1] for field, _ in built.swept] for slot, found in slots.items()}
+    factors = {".".join([*map(str, slot), *fields[slot]]): len(found) for slot, found in slots.items()}
+    if len(builder.faults) > faults or not builder.is_few(factors, where, "conditions"):
+        return
+    place = list(slots).index(("ocr", 0))
+    for chosen in product(*slots.values()):
+        noises = [built for built in chosen if built.stage.family != "ocr"]
+        swept = [pair for built in chosen for pair in built.swept]
+        kinds = [built.stage.kind for built in chosen if not (noises and built.stage.kind == "ground_truth")]
+        label = "+".join(kinds) if entry.name is None else entry.name
+        knob, value, rest = _knob(noises, swept)
+        aims = [(built.aim, slot) for slot, built in zip(slots, chosen, strict=True) if built.aim]
+        target = next((Target(aim.measure, aim.value, aim.target_source, *slot) for aim, slot in aims), None)
+        condition = builder.checked(label + suffix(swept), where)
+        # without strength, or without noise, every draw is the same
+        draws = replicates if any(getattr(built.stage, built.stage.knob) for built in noises) else 1
+        for draw in range(draws):
+            yield KnowledgeBase(
+                condition=condition,
+                noise=label + rest,
+                image_noise=tuple(built.stage for built in chosen[:place]),
+                ocr=chosen[place].stage,
+                text_noise=tuple(built.stage for built in chosen[place + 1 :]),
+                knob=knob,
+                knob_value=value,
+                replicate=draw,
+                replicates=draws,
+                retrievers=None if entry.retrievers is None else tuple(entry.retrievers),
+                target=target,
+            )
+
+
+def _slots(builder: Builder, entry: KnowledgeBaseEntry, where: Where) -> dict[Slot, list[Built]]:
+    """Build the variants of each noise and of the engine, in the order in which they act."""
+    image = builder.chain("image_noise", entry.image_noise, (*where, "image_noise"))
+    engines = builder.spread("ocr", entry.ocr, (*where, "ocr"))
+    text = builder.chain("text_noise", entry.text_noise, (*where, "text_noise"))
+    slots: dict[Slot, list[Built]] = {("image_noise", place): built for place, built in enumerate(image)}
+    return slots | {("ocr", 0): engines} | {("text_noise", place): built for place, built in enumerate(text)}
+
+
+def _check(builder: Builder, slots: Mapping[Slot, Sequence[Built]], where: Where, is_seen: bool) -> None:
+    """Note what does not fit together in an entry."""
+    aimed = [slot for slot, variants in slots.items() if any(built.aim for built in variants)]
+    blind = any(not built.stage.reads_images for built in slots["ocr", 0])
+    if len(aimed) > 1:
+        builder.fault(where, "only one noise of a knowledge base can have a target")
+    if blind and any(family == "image_noise" for family, _ in slots) and not is_seen:
+        registry = builder.registry
+        engines = [kind for kind in registry.names("ocr") if getattr(registry.load("ocr", kind), "reads_images", False)]
+        needs = f"an `ocr` that reads images, such as {', '.join(engines)}, or retrievers that all read images"
+        builder.fault((*where, "image_noise"), f"image noise needs {needs}")
+    elif blind and any(family == "image_noise" for family, _ in aimed):
+        message = "a target needs an `ocr` that reads the images: the dose is of text"
+        builder.fault((*where, "image_noise"), message)
+
+
+def _knob(noises: Sequence[Built], swept: Swept) -> tuple[str | None, Any, str]:
+    """Name the field that sets a condition's strength, its value, and what else was swept.
+
+    A swept knob of a noise comes first, then any swept number, then the fixed knob of the first noise. What else was
+    swept makes a noise of its own: the conditions of one noise differ in one thing only, and no curve joins values
+    that have no order.
+    """
+    aims = [(f"target_{built.aim.measure}", built.aim.value) for built in noises if built.aim]
+    knobs = [pair for built in noises for pair in built.swept if pair[0] == built.stage.knob]
+    numbers = [pair for pair in swept if isinstance(pair[1], int | float) and not isinstance(pair[1], bool)]
+    fixed = [(built.stage.knob, getattr(built.stage, built.stage.knob)) for built in noises]
+    chosen: tuple[str | None, Any] = (*aims, *knobs, *numbers, *fixed, (None, None))[0]
+    rest = list(swept)
+    if chosen in rest:
+        rest.remove(chosen)
+    return *chosen, "".join(f" {field}={shown(value)}" for field, value in rest)
+
+
+def _refuse_equal_points(builder: Builder, bases: Sequence[KnowledgeBase]) -> None:
+    """Refuse conditions that would be one point of a curve."""
+    points = Counter((base.noise, base.knob, base.knob_value, base.replicate) for base in bases)
+    for (noise, knob, value, _), count in points.items():
+        if count > 1:
+            point = f"{quoted(noise)} with {knob} {shown(value)}" if knob else quoted(noise)
+            message = f"{count} entries are {point}: give each noise a `name` of its own"
+            builder.fault(("knowledge_bases",), message)

@@ -1,0 +1,40 @@
+"""What a run sends away: which environment variable goes to which server."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from ohr.messages.wording import quoted
+from ohr.spec.model import Spec
+
+_USUAL = "_API_KEY"
+
+
+def fault_of_variable(name: str, allowed: Collection[str]) -> str | None:
+    """Say why a variable may not be sent to a server; None when it may.
+
+    A spec is often somebody else's. It may name a key for a model's server; with any other variable it could carry off
+    what it was never meant to see.
+    """
+    if name.endswith(_USUAL) or name in allowed:
+        return None
+    return (
+        f"would send the environment variable {quoted(name)} to a server: only those whose names end in {_USUAL} are "
+        f"sent unasked. If it holds the key for this server, add --allow-env {name}"
+    )
+
+
+def variable_of(keys: Mapping[str, Any]) -> str | None:
+    """Name the variable that a plugin sends to its server, from its keys or fields; None when it sends none."""
+    name = keys.get("api_key_env")
+    return name if isinstance(name, str) and "base_url" in keys else None
+
+
+def sent(spec: Spec) -> Iterator[str]:
+    """Say, for each plugin that has a key, which variable goes to which host."""
+    for stage in dict.fromkeys(spec.stages()):
+        fields = dict(stage)
+        if name := variable_of(fields):
+            # host and port, without the user and password that a URL may hold
+            host = re.split(r"[/?#]", str(fields["base_url"]).partition("://")[2])[0].rpartition("@")[2]
+            yield f"{stage.family} {stage.kind} sends {name} to {host}"

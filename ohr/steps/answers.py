@@ -1,0 +1,132 @@
+"""Answers: a generator's replies to prompts, kept one by one as they come."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+from ohr.contracts import Completion, Generator, Image, Prompt, Stage
+from ohr.steps.checks import checked_completion
+from ohr.steps.images import Lazy, PageImage
+from ohr.steps.pages import rendered
+from ohr.steps.prompting import parse_answer
+from ohr.steps.step import Context, Ready, Report, Work, missing
+from ohr.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Work):
+    """Ask a generator. Writes, for each prompt, its completion.
+
+    Args:
+        prompts: one per output, in an order that needs little padding; any mix of conditions.
+        pages: the page images that each prompt shows; empty where the generator reads none.
+        conditions: name of the condition that asks each prompt first, for messages.
+    """
+
+    kind: ClassVar[str] = "answering"
+    role: ClassVar[str] = "generator"
+    one_by_one: ClassVar[bool] = True
+    generator: Generator
+    name: str
+    prompts: tuple[Prompt, ...]
+    pages: tuple[tuple[PageImage, ...], ...]
+    conditions: tuple[str, ...]
+
+    @property
+    def stage(self) -> Stage:
+        """The generator."""
+        return self.generator
+
+    @property
+    def item(self) -> str:
+        """Name of the generator."""
+        return self.name
+
+    def label(self, place: int) -> str:
+        """Name the generator, the condition and the question."""
+        question = self.prompts[place].question
+        shown = question if len(question) <= _SHOWN else f"{question[: _SHOWN - 1]}…"
+        return f"{self.name} on {self.conditions[place]}: {shown}"
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Ask the prompts that have no answer yet; a prompt on which the generator raises fails alone."""
+        report = Report()
+        left = missing(ready.outputs, ready, context.store)
+        places = {output: place for place, output in enumerate(ready.outputs)}
+        raised = 0
+        while left:
+            asked = [self._shown(places[output], context.store) for output in left]
+            done, reason = self._ask(asked, left, context, report)
+            left = left[done:]
+            if left and reason:
+                raised += 1
+                gives_up = raised >= _GIVE_UP
+                report.errors |= dict.fromkeys(left if gives_up else left[:1], reason)
+                left = [] if gives_up else left[1:]
+        return report
+
+    def _shown(self, place: int, store: Store) -> Prompt:
+        prompt, pages = self.prompts[place], self.pages[place] if self.pages else ()
+        return replace(prompt, images=StoredImages(pages, store)) if pages else prompt
+
+    def _ask(
+        self, asked: Sequence[Prompt], outputs: Sequence[str], context: Context, report: Report
+    ) -> tuple[int, str]:
+        """Ask until the generator is done or raises; returns the number of replies, and why there are no more."""
+        done = 0
+        try:
+            for completion in self.generator.answer(asked):
+                self._keep(outputs[done], checked_completion(completion), context.store, report)
+                context.watch.restart()
+                done += 1
+                if done == len(asked):
+                    break
+        except (Exception, SystemExit) as error:  # a generator may raise anything: its prompt fails, the others go on
+            return done, f"{type(error).__name__}: {error}"
+        return done, "the generator stopped early"
+
+    def _keep(self, output: str, completion: Completion, store: Store, report: Report) -> None:
+        report.calls["answers"] += 1
+        report.tokens["in"] += completion.tokens_in
+        report.tokens["out"] += completion.tokens_out
+        report.calls["truncated prompts"] += completion.truncated
+        report.calls["empty replies"] += completion.error is None and not completion.text.strip()
+        if completion.error is None:
+            store.put(output, asdict(completion))
+        else:
+            report.errors[output] = completion.error
+
+
+_SHOWN = 60
+"""Characters of a question in a message."""
+_GIVE_UP = 20
+"""Exceptions in one batch after which the rest fails: the generator, not a prompt, is at fault."""
+
+
+class StoredImages(Lazy):
+    """Page images of a prompt: read from the store, else made, each time they are looked at."""
+
+    def __init__(self, pages: Sequence[PageImage], store: Store) -> None:
+        self._pages, self._store = pages, store
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def image(self, place: int) -> Image:
+        """Read or make one image."""
+        found = rendered(self._store, self._pages[place].key)
+        return self._pages[place].make() if found is None else found
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A generator's reply; `answer` is the reply without tags."""
+
+    completion: Completion
+    answer: str
+
+
+def as_answered(found: dict[str, Any]) -> Answered:
+    """Read a completion from JSON."""
+    completion = Completion(**found)
+    return Answered(completion, parse_answer(completion.text))

@@ -1,0 +1,131 @@
+"""Documents: gather one document's pages, perturb their text, and cut them into passages."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+from ohr.contracts import Benchmark, Chunk, Chunker, Document, OcrBackend, Page, Question
+from ohr.errors import InputsGone
+from ohr.spec.model import KnowledgeBase
+from ohr.steps.checks import checked_chunks
+from ohr.steps.pages import storable
+from ohr.steps.perturb import perturb
+from ohr.steps.step import Context, Ready, Report, Work
+from ohr.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class MakeDocument(Work):
+    """Make the text of one document in one knowledge base. Writes {pages, edits, aimed}.
+
+    Its inputs are the recognised pages, in order; none where the OCR backend reads no images.
+
+    Args:
+        questions: those about the document, where noise is placed by them.
+    """
+
+    kind: ClassVar[str] = "making documents"
+    role: ClassVar[str] = "knowledge base"
+    benchmark: Benchmark
+    base: KnowledgeBase
+    document: Document
+    seed: int
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def item(self) -> str:
+        """Name of the document."""
+        return f"{self.base.name}: {self.document.name}"
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Make the document; a page that failed has no text and an error."""
+        pages = self._source(ready, context.store)
+        made = perturb(pages, self.base.text_noise, self.questions, self.seed, self.base.dosed_as)
+        noisy = [asdict(replace(page, text=storable(page.text))) for page in made.pages]
+        context.store.put(ready.outputs[0], {"pages": noisy, "edits": made.records(), "aimed": made.aimed})
+        report = Report()
+        report.calls["documents"] = 1
+        return report
+
+    def _source(self, ready: Ready, store: Store) -> Sequence[Page]:
+        if not self.base.ocr.reads_images:
+            return recorded_pages(self.benchmark, self.base.ocr, self.document)
+        found = expected(store, [key for key in ready.inputs if key is not None], self.item)
+        return [
+            Page(self.document.name, index, "", FAILED_PAGE)
+            if key is None
+            else Page(self.document.name, index, found[key]["text"])
+            for index, key in enumerate(ready.inputs)
+        ]
+
+
+FAILED_PAGE = "the page could not be read"
+"""Error of a page in a document; the failure itself, with its reason, is listed once, by the step that read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutChunks(Work):
+    """Cut one document into passages. Writes a list of chunks; its input is the document."""
+
+    kind: ClassVar[str] = "cutting passages"
+    role: ClassVar[str] = "chunker"
+    chunker: Chunker
+    base: str
+    document: str
+
+    @property
+    def item(self) -> str:
+        """Name of the document and the chunker."""
+        return f"{self.base}: {self.document}, chunker {self.chunker.kind}"
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Cut the document; one that failed has no passage."""
+        pages = read_pages(context.store, ready.inputs[0]) or []
+        chunks = checked_chunks(self.chunker.split(pages), pages) if pages else []
+        context.store.put(ready.outputs[0], [asdict(chunk) for chunk in chunks])
+        return Report()
+
+
+def recorded_pages(benchmark: Benchmark, ocr: OcrBackend, document: Document) -> Sequence[Page]:
+    """Return a document's pages where no image is read."""
+    return benchmark.pages(document) if ocr.kind == "ground_truth" else ocr.recorded(document)
+
+
+def expected(store: Store, keys: Sequence[str], item: str) -> dict[str, Any]:
+    """Read values that an earlier step wrote.
+
+    Raises:
+        InputsGone: some of them are gone; a gap in their place would be kept as the whole.
+    """
+    found = store.get_many(keys)
+    lost = [key for key in keys if key not in found]
+    if lost:
+        raise InputsGone(item, lost)
+    return found
+
+
+def read_pages(store: Store, key: str | None) -> list[Page] | None:
+    """Read a document's pages; None for a document that failed."""
+    if key is None:
+        return None
+    found = expected(store, [key], "a document")[key]
+    return [Page(**page) for page in found["pages"]]
+
+
+def read_chunks(store: Store, keys: Sequence[str | None]) -> Iterator[Chunk]:
+    """Read the passages of documents, in order; a document that failed has none."""
+    there = [key for key in keys if key is not None]
+    for start in range(0, len(there), _AT_ONCE):
+        some = there[start : start + _AT_ONCE]
+        found = expected(store, some, "an index")
+        for key in some:
+            yield from (as_chunk(chunk) for chunk in found[key])
+
+
+_AT_ONCE = 64
+"""Documents read in one go: enough to save round trips to a remote store, few enough to hold."""
+
+
+def as_chunk(found: Mapping[str, Any]) -> Chunk:
+    """Read a chunk from JSON."""
+    return Chunk(**{**found, "pages": tuple(found["pages"])})

@@ -1,0 +1,131 @@
+"""Prompts: what a generator is asked under each condition, and the keys of its answers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ohr.contracts import Prompt, Question, ScoringProtocol
+from ohr.inputs import Inputs
+from ohr.keys import key
+from ohr.metrics.dose import by_page, own_passages
+from ohr.metrics.ranking import PageId
+from ohr.steps.documents import expected, read_pages
+from ohr.steps.images import ImageRecipe, PageImage
+from ohr.steps.prompting import make_prompt
+from ohr.steps.references import pages_shown, passages
+from ohr.steps.retrieve import read_hits
+from ohr.steps.step import Context, Ready, Report, Work
+from ohr.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question as it is put to a generator, and the pages that the prompt shows."""
+
+    prompt: Prompt
+    pages: tuple[PageImage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PreparePrompts(Work):
+    """Make the prompts of some questions. Writes {question: key of its answer}.
+
+    Its inputs: `overall`, the batch's hits; `generation`, the documents that `documents` names; `reference`, none.
+
+    Args:
+        source: `overall`, `generation`, or a reference condition such as `closed_book`.
+        condition: its name, for messages.
+        questions: places in `Inputs.questions`.
+        images: how page images are made, where the generator reads images; else None.
+        identity: of the generator, then the plugin files' digests: part of every answer's key.
+        documents: names of the documents that are inputs.
+        hits: key of the batch's hits as it is without failures.
+    """
+
+    kind: ClassVar[str] = "preparing prompts"
+    role: ClassVar[str] = "prompt"
+    source: str
+    condition: str
+    protocol: ScoringProtocol
+    prompt: str | Path
+    questions: tuple[int, ...]
+    identity: tuple[Any, ...]
+    seed: int
+    images: ImageRecipe | None = None
+    documents: tuple[str, ...] = ()
+    hits: str = ""
+
+    @property
+    def item(self) -> str:
+        """Name of the condition."""
+        return self.condition
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Write the keys of the answers; the prompts themselves are made again when they are asked."""
+        made = self.prompts(ready, context)
+        context.store.put(ready.outputs[0], {question: self.answer_key(asked) for question, asked in made.items()})
+        return Report()
+
+    def prompts(self, ready: Ready, context: Context) -> dict[str, Asked]:
+        """Make the prompts by question; a question without hits, as its search failed, has none."""
+        asked = [context.inputs.questions[place] for place in self.questions]
+        if self.source == "overall":
+            hits, _ = read_hits(context.store, ready.inputs[0], self.hits)
+            return {
+                q.id: self._asked(
+                    q,
+                    [hit.chunk.text for hit in hits[q.id]],
+                    ((hit.chunk.document, page) for hit in hits[q.id] for page in hit.chunk.pages),
+                    context.inputs,
+                )
+                for q in asked
+                if q.id in hits
+            }
+        if self.source == "generation":
+            return self._of_own_pages(asked, ready, context)
+        return {
+            q.id: self._asked(
+                q,
+                passages(self.source, q, context.inputs, self.seed),
+                pages_shown(self.source, q, context.inputs, self.seed) if self.images else (),
+                context.inputs,
+            )
+            for q in asked
+        }
+
+    def _of_own_pages(self, asked: Sequence[Question], ready: Ready, context: Context) -> dict[str, Asked]:
+        held = {
+            name: by_page(read_pages(context.store, document) or ())
+            for name, document in zip(self.documents, ready.inputs, strict=True)
+        }
+        return {
+            q.id: self._asked(
+                q,
+                own_passages(q, held.get(q.document, {})),
+                ((q.document, index) for index in sorted(q.pages)),
+                context.inputs,
+            )
+            for q in asked
+        }
+
+    def _asked(self, question: Question, texts: Sequence[str], pages: Iterable[PageId], inputs: Inputs) -> Asked:
+        shown: list[PageImage] = []
+        for name, index in dict.fromkeys(pages) if self.images else ():
+            document = inputs.by_name.get(name)
+            if document and self.images and index < document.pages:  # a question may name a page that is not there
+                shown.append(self.images.page(document, index, inputs.leaf(document, images=True)))
+        return Asked(make_prompt(self.protocol, question.text, texts, prompt=self.prompt), tuple(shown))
+
+    def answer_key(self, asked: Asked) -> str:
+        """Key of one answer: equal prompts share it, whichever condition asks."""
+        words = [asked.prompt.system, asked.prompt.user, asked.prompt.opening]
+        shown = [[page.key for page in asked.pages]] if self.images else []
+        identity, *files = self.identity
+        return key("answer", identity, *words, *shown, *files)
+
+
+def read_answer_keys(store: Store, name: str | None) -> dict[str, str]:
+    """Read the keys of answers by question; nothing where the prompts failed."""
+    found: dict[str, str] = expected(store, [name], "prompts")[name] if name is not None else {}
+    return found

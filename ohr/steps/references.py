@@ -1,0 +1,46 @@
+"""Floors and ceilings of answers: what a generator scores without the knowledge base, and with perfect help."""
+
+from collections.abc import Mapping, Sequence
+
+from ohr import seeds
+from ohr.contracts import Document, Page, Question
+from ohr.inputs import Inputs
+from ohr.metrics.floors import CEILINGS, FLOORS
+
+CONDITIONS = (*FLOORS, *CEILINGS)
+_CONTEXT = 2000  # characters of another page: about as much as two chunks of 256 tokens
+
+
+def passages(condition: str, question: Question, inputs: Inputs, seed: int) -> Sequence[str]:
+    """Return what the generator may read under a condition.
+
+    `closed_book`: nothing; `shuffled_context`: the beginning of a page of another document, of the same domain where
+    there is one; `evidence_only`: the evidence.
+    """
+    if condition == "closed_book":
+        return ()
+    if condition == "evidence_only":
+        return question.evidence
+    other = _other_page(question, inputs.documents, inputs.truth, seed)
+    return (other.text[:_CONTEXT] if other else "",)
+
+
+def pages_shown(condition: str, question: Question, inputs: Inputs, seed: int) -> list[tuple[str, int]]:
+    """Name the pages that a generator that reads images may look at under a condition, as in `passages`."""
+    if condition == "closed_book":
+        return []
+    if condition == "evidence_only":
+        return [(question.document, index) for index in sorted(question.pages)]
+    other = _other_page(question, inputs.documents, inputs.truth, seed)
+    return [(other.document, other.index)] if other else []
+
+
+def _other_page(
+    question: Question, documents: Sequence[Document], truth: Mapping[str, Sequence[Page]], seed: int
+) -> Page | None:
+    others = [document for document in documents if document.name != question.document and truth[document.name]]
+    near = [document for document in others if document.domain == question.domain] or others
+    pages = [page for document in near for page in truth[document.name]]
+    if not pages:
+        return None
+    return pages[int(seeds.generator(seed, "shuffled_context", question.id).integers(len(pages)))]

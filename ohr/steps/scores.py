@@ -1,0 +1,96 @@
+"""Scores of a batch of questions, in columns: retrieval scores from hits, answer scores from replies."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from ohr.inputs import Inputs
+from ohr.metrics.floors import OtherPages
+from ohr.steps.answers import as_answered
+from ohr.steps.retrieve import read_hits
+from ohr.steps.score import MetricFailure, Rules, Scores, answer_scores, retrieval_scores
+from ohr.steps.step import Context, Ready, Report, Work
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRetrieval(Work):
+    """Score the hits of some questions. Writes the columns of `Scores`; its input is their hits.
+
+    Args:
+        questions: places in `Inputs.questions`.
+        hits: key of the hits as it is without failures.
+    """
+
+    kind: ClassVar[str] = "scoring"
+    role: ClassVar[str] = "metric"
+    name: str
+    questions: tuple[int, ...]
+    hits: str
+    top_k: int
+    rules: Rules
+
+    @property
+    def item(self) -> str:
+        """Name of the condition."""
+        return f"scores of {self.name}"
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Score the questions; those that were not searched count as failed."""
+        hits, _ = read_hits(context.store, ready.inputs[0], self.hits)
+        chunks = {question: [hit.chunk for hit in found] for question, found in hits.items()}
+        asked = [context.inputs.questions[place] for place in self.questions]
+        scores = retrieval_scores(asked, chunks, self.rules, _others(context.inputs), self.top_k, ())
+        context.store.put(ready.outputs[0], asdict(scores))
+        return Report()
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreAnswers(Work):
+    """Score the replies to some questions. Writes the columns of `Scores`; its inputs are the completions.
+
+    Args:
+        stage: of the cell.
+        condition: the reference condition, in the stage `reference`.
+        questions: places in `Inputs.questions`.
+        asked: for each of them the place of its input; None where there was no prompt, as the retrieval failed.
+    """
+
+    kind: ClassVar[str] = "scoring"
+    role: ClassVar[str] = "metric"
+    stage_: str
+    condition: str
+    questions: tuple[int, ...]
+    asked: tuple[int | None, ...]
+    rules: Rules
+
+    @property
+    def item(self) -> str:
+        """Name of the stage."""
+        return f"answer scores of {self.stage_} {self.condition}".rstrip()
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Score the questions; those without an answer count as failed."""
+        found = context.store.get_many([name for name in ready.inputs if name is not None])
+        questions = [context.inputs.questions[place] for place in self.questions]
+        answers: dict[str, str | None] = {}
+        for question, place in zip(questions, self.asked, strict=True):
+            name = ready.inputs[place] if place is not None else None
+            answers[question.id] = as_answered(found[name]).answer if name in found else None
+        scores = answer_scores(questions, answers, self.rules, self.stage_, self.condition, ())
+        context.store.put(ready.outputs[0], asdict(scores))
+        return Report()
+
+
+@lru_cache(maxsize=1)
+def _others(inputs: Inputs) -> OtherPages:
+    """The pages from which floors are drawn: listed once in each process."""
+    return OtherPages(inputs.truth)
+
+
+def read_scores(kept: Mapping[str, Any] | None, metrics: Sequence[str], questions: int) -> Scores:
+    """Read what a scoring step wrote; where it failed, every score failed."""
+    if kept is None:
+        return Scores({name: [0.0] * questions for name in metrics}, {name: [True] * questions for name in metrics})
+    failures = [MetricFailure(**failure) for failure in kept["failures"]]
+    return Scores(kept["values"], kept["failed"], failures)

@@ -1,0 +1,29 @@
+"""The time limit of an item, kept by the kernel: it also ends code that never returns to the interpreter."""
+
+import signal
+from typing import Self
+
+
+class Watch:
+    """Kills this process by SIGALRM when an item takes longer than `seconds`; None for no limit.
+
+    Use it as a context around one item; `restart` begins the next part of an item that has many, such as an answer.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.seconds = seconds
+
+    def __enter__(self) -> Self:
+        if self.seconds:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            self.restart()
+        return self
+
+    def restart(self) -> None:
+        """Begin the time anew."""
+        if self.seconds:
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+
+    def __exit__(self, *_: object) -> None:
+        if self.seconds:
+            signal.setitimer(signal.ITIMER_REAL, 0)

@@ -1,0 +1,119 @@
+"""What every store can do."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+FORMAT = 2
+"""Version of the stores that are written. Format 1 had one file for each value; it is read as well."""
+
+DAY = 86400.0
+"""Seconds. What is read is marked as used once a day at most, so that reading hardly ever writes; what a process that
+was killed left unfinished is removed when it is a day old, which no live process takes to write a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One part of a store.
+
+    Args:
+        key: of the value or folder; the file's name for a leftover.
+        kind: `value`, `folder`, or `leftover`: an unfinished file of a killed process or a damaged database set aside.
+        bytes: its size.
+        used: when it was last read or written, in seconds since 1970.
+        runs: the runs that have pinned it.
+        claimed: whether a living process is making it.
+    """
+
+    key: str
+    kind: str
+    bytes: int
+    used: float
+    runs: tuple[str, ...] = ()
+    claimed: bool = False
+
+
+class Store(Protocol):
+    """Keeps JSON values and folders under keys. All verbs raise a StoreError when the store cannot be used."""
+
+    @property
+    def url(self) -> str:
+        """Name of the store: `open_store(store.url)` opens the same store in another process."""
+        ...
+
+    def has_many(self, keys: Collection[str]) -> set[str]:
+        """Return those of the keys that have a value; checksums are verified when values are read."""
+        ...
+
+    def get_many(self, keys: Collection[str]) -> dict[str, Any]:
+        """Read values; absent and damaged ones are left out, and damaged ones are removed."""
+        ...
+
+    def put_many(self, values: Mapping[str, Any]) -> None:
+        """Write JSON values; each is written whole or not at all, and a kill after the return loses none."""
+        ...
+
+    def folder(self, key: str) -> Path | None:
+        """Return a stored folder whose checksums are right, or None; a damaged one is removed."""
+        ...
+
+    def put_folder(self, key: str, fill: Callable[[Path], None]) -> Path:
+        """Keep what `fill` writes into a new folder, unless there is a whole one by then; returns the folder."""
+        ...
+
+    def claim(self, keys: Collection[str]) -> set[str]:
+        """Return those of the keys that this process may make now.
+
+        A key that another living process has claimed is left out. Look with `has_many` after claiming: the other
+        process may just have finished. What a dead process had claimed is free.
+        """
+        ...
+
+    def release(self, keys: Collection[str]) -> None:
+        """Give up this process's claims, once the values are written or have failed."""
+        ...
+
+    def pin(self, run: str, keys: Iterable[str]) -> None:
+        """Keep values and folders, those that are yet to be written too, from being pruned."""
+        ...
+
+    def unpin(self, run: str) -> int:
+        """Drop the pins of a run; returns how many there were."""
+        ...
+
+    def pins(self) -> dict[str, int]:
+        """Count the pins of each run."""
+        ...
+
+    def exists(self) -> bool:
+        """Report whether anything was ever written here."""
+        ...
+
+    def size(self) -> int:
+        """Return the bytes that the store takes."""
+        ...
+
+    def entries(self) -> Iterator[Entry]:
+        """List all parts."""
+        ...
+
+    def remove(self, entries: Sequence[Entry]) -> None:
+        """Remove parts, except those that are pinned or claimed by now."""
+        ...
+
+    def discard(self, keys: Collection[str]) -> None:
+        """Remove values and folders that are to be made again, though they may be pinned."""
+        raise NotImplementedError
+
+    def get(self, key: str) -> Any | None:
+        """Read a value, or None when it is absent or damaged."""
+        return self.get_many((key,)).get(key)
+
+    def put(self, key: str, value: Any) -> None:
+        """Write a JSON value."""
+        self.put_many({key: value})
+
+    def has(self, key: str) -> bool:
+        """Report whether there is a value."""
+        return key in self.has_many((key,))

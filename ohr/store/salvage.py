@@ -1,0 +1,63 @@
+"""Saves what can be read of a damaged database."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from ohr.store.content import digest
+from ohr.store.reasons import is_damage
+
+_STEP = 256
+"""Rows read at once where nothing is damaged."""
+
+_GIVE_UP = 5000
+"""Row numbers tried in vain, one after the other, until the rest counts as lost. A damaged inner page of the tree hides
+some 400 pages with three rows of 1 kB each."""
+
+
+def salvage(damaged: Path, new: sqlite3.Connection) -> int:
+    """Copy whole values and all pins into a new database; returns how many values there were.
+
+    Raises:
+        sqlite3.Error: the damaged database cannot be read for another reason, or the new one cannot be written.
+    """
+    kept = 0
+    with closing(sqlite3.connect(f"{damaged.as_uri()}?mode=ro", uri=True, isolation_level=None)) as old:
+        old.execute("PRAGMA writable_schema = ON")  # lets SQLite read a file that is shorter than its header says
+        old.text_factory = lambda text: text.decode("utf-8", "replace")
+        for rows in _values(old):
+            new.execute("BEGIN")
+            new.executemany("INSERT OR REPLACE INTO objects (key, value, digest, used) VALUES (?, ?, ?, ?)", rows)
+            new.execute("COMMIT")
+            kept += len(rows)
+        new.executemany("INSERT OR IGNORE INTO pins VALUES (?, ?)", _pins(old))
+    return kept
+
+
+def _values(old: sqlite3.Connection) -> Iterator[list[tuple[Any, ...]]]:
+    last, step, vain = 0, _STEP, 0
+    while vain < _GIVE_UP:
+        try:
+            rows = old.execute(
+                "SELECT n, key, value, digest, used FROM objects WHERE n > ? ORDER BY n LIMIT ?", (last, step)
+            ).fetchall()
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            last, vain = (last + 1, vain + 1) if step == 1 else (last, vain)
+            step = 1
+            continue
+        if not rows:
+            return
+        last, step, vain = max(rows[-1][0], last + 1), _STEP, 0
+        yield [row[1:] for row in rows if isinstance(row[2], bytes) and digest(str(row[1]), row[2]) == row[3]]
+
+
+def _pins(old: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    try:
+        yield from old.execute("SELECT key, run FROM pins")
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise

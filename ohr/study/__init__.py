@@ -1,0 +1,1 @@
+"""A study: from a spec to a folder of results."""

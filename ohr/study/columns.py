@@ -1,0 +1,162 @@
+"""From what a run made to the columns of its tables."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ohr.contracts import Page, Question
+from ohr.engine.ledger import Failure
+from ohr.graph.cells import Cell
+from ohr.metrics.blocks import COUNTS
+from ohr.metrics.commands import KINDS
+from ohr.metrics.ranking import PageId
+from ohr.metrics.realism import SeenPage
+from ohr.results.tables import Columns
+from ohr.spec.model import KnowledgeBase
+from ohr.spec.sweep import shown
+from ohr.steps.answers import Answered
+from ohr.steps.retrieve import Found
+from ohr.steps.score import Scores
+
+_TRAITS = ("document", "domain", "evidence_source", "answer_form", "task_type")
+
+
+def noise_type(base: KnowledgeBase) -> str:
+    """Return what kind of noise a knowledge base has: `semantic`, `formatting`, or `none`."""
+    types = [type(noise).noise_type for noise in base.text_noise]
+    if base.ocr.kind != "ground_truth" or base.image_noise or "semantic" in types:
+        return "semantic"
+    return "formatting" if types else "none"
+
+
+def of_base(base: KnowledgeBase) -> dict[str, Any]:
+    """Describe a knowledge base: the same for each of its rows."""
+    value = None if base.knob_value is None else shown(base.knob_value)
+    level = {"noise": base.noise, "noise_type": noise_type(base), "knob": base.knob, "knob_value": value}
+    return {"kb": base.name, "condition": base.condition, "replicate": base.replicate, **level}
+
+
+def of_cell(cell: Cell) -> dict[str, Any]:
+    """Describe a cell: the same for each of its rows."""
+    parts = {"chunker": cell.chunker, "retriever": cell.retriever, "generator": cell.generator}
+    return {**of_base(cell.base), "stage": cell.stage, **{name: part and part.name for name, part in parts.items()}}
+
+
+def question_columns(questions: Sequence[Question]) -> Columns:
+    """Columns of `questions`."""
+    return {
+        "question_id": [question.id for question in questions],
+        "text": [question.text for question in questions],
+        "answers": [question.answers for question in questions],
+        "evidence": [question.evidence for question in questions],
+        "pages": [question.pages for question in questions],
+        **{name: [getattr(question, name) for question in questions] for name in _TRAITS},
+    }
+
+
+def text_columns(base: KnowledgeBase, pages: Sequence[Page]) -> Columns:
+    """Columns of `texts`: some pages of one knowledge base."""
+    about = of_base(base)
+    return {
+        **{name: about[name] for name in ("kb", "condition", "replicate")},
+        "document": [page.document for page in pages],
+        "page": [page.index for page in pages],
+        "text": [page.text for page in pages],
+        "error": [page.error for page in pages],
+    }
+
+
+def score_columns(cell: Cell, questions: Sequence[Question], scores: Scores) -> Columns:
+    """Columns of `scores`: some questions of one cell, metric by metric."""
+    metrics = list(scores.values)
+    return {
+        **of_cell(cell),
+        "question_id": [question.id for question in questions] * len(metrics),
+        **{name: [getattr(question, name) for question in questions] * len(metrics) for name in _TRAITS},
+        "multi_page": [len(question.pages) > 1 for question in questions] * len(metrics),
+        "metric": [metric for metric in metrics for _ in questions],
+        "status": ["failed" if failed else "ok" for metric in metrics for failed in scores.failed[metric]],
+        "value": [value for metric in metrics for value in scores.values[metric]],
+    }
+
+
+def hit_columns(cell: Cell, found: Mapping[str, Sequence[Found]]) -> Columns:
+    """Columns of `hits`: those of some questions in one cell."""
+    about, rows = of_cell(cell), [(q, rank, hit) for q, hits in found.items() for rank, hit in enumerate(hits, 1)]
+    return {
+        **{name: about[name] for name in ("kb", "condition", "replicate", "chunker", "retriever")},
+        "question_id": [question for question, _, _ in rows],
+        "rank": [rank for _, rank, _ in rows],
+        "score": [hit.score for *_, hit in rows],
+        "page": [hit.chunk.pages[0] for *_, hit in rows],
+        **{name: [getattr(hit.chunk, name) for *_, hit in rows] for name in _CHUNK},
+    }
+
+
+_CHUNK = ("document", "pages", "start", "end", "text")
+_COMPLETION = ("tokens_in", "tokens_out", "seconds", "finish", "truncated", "error")
+
+
+def answer_columns(cell: Cell, answered: Mapping[str, Answered]) -> Columns:
+    """Columns of `answers`: those of some questions in one cell."""
+    about, given = of_cell(cell), list(answered.values())
+    names = ("kb", "condition", "replicate", "chunker", "retriever", "generator", "stage")
+    return {
+        **{name: about[name] for name in names},
+        "question_id": list(answered),
+        "answer": [one.answer for one in given],
+        "reply": [one.completion.text for one in given],
+        **{name: [getattr(one.completion, name) for one in given] for name in _COMPLETION},
+    }
+
+
+def page_sources(questions: Iterable[Question]) -> Mapping[PageId, set[str]]:
+    """Collect the evidence sources of the questions about each page."""
+    sources: dict[PageId, set[str]] = defaultdict(set)
+    for question in questions:
+        for index in question.pages:
+            sources[question.document, index].add(question.evidence_source)
+    return sources
+
+
+def page_columns(base: KnowledgeBase, seen: Sequence[SeenPage], sources: Mapping[PageId, set[str]]) -> Columns:
+    """Columns of `pages`: some pages of one knowledge base, as measured."""
+    doses = [page.dose for page in seen]
+    return {
+        **of_base(base),
+        "document": [dose.document for dose in doses],
+        "domain": [dose.document.split("/")[0] for dose in doses],
+        "page": [dose.index for dose in doses],
+        "sources": [",".join(sorted(sources.get((dose.document, dose.index), ()))) for dose in doses],
+        **{
+            name: [getattr(dose, name) for dose in doses]
+            for name in ("edit_distance", "edit_distance_content", "empty")
+        },
+        "words": [page.words for page in seen],
+        "redundant": [page.redundant for page in seen],
+        **{f"commands_{kind}": [page.commands.get(kind, 0) for page in seen] for kind in KINDS},
+        **{count: [page.blocks.get(count, 0) for page in seen] for count in COUNTS},
+    }
+
+
+def edit_columns(base: KnowledgeBase, edits: Mapping[PageId, Mapping[str, int]]) -> Columns:
+    """Columns of `edits`: those of some pages of one knowledge base, by page and rule."""
+    about = of_base(base)
+    rows = [(place, rule, count) for place, made in edits.items() for rule, count in sorted(made.items())]
+    return {
+        **{name: about[name] for name in ("kb", "condition", "noise", "knob_value", "replicate")},
+        "document": [document for (document, _), _, _ in rows],
+        "page": [index for (_, index), _, _ in rows],
+        "rule": [rule for _, rule, _ in rows],
+        "edits": [count for *_, count in rows],
+    }
+
+
+def failure_columns(failures: Sequence[Failure]) -> Columns:
+    """Columns of `failures`."""
+    return {
+        "stage": [failure.stage for failure in failures],
+        "item": [failure.item for failure in failures],
+        "reason": [failure.reason for failure in failures],
+        "kind": [getattr(failure, "kind", "error") for failure in failures],
+    }

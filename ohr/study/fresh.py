@@ -1,0 +1,70 @@
+"""Making results anew: forgets what the store has of some phases and of everything after them."""
+
+from collections.abc import Iterable
+
+from ohr.errors import SpecError
+from ohr.graph.graph import CellPart, Graph
+from ohr.registry import choices
+from ohr.steps.answers import Answer
+from ohr.steps.damage import MeasureDamage
+from ohr.steps.documents import CutChunks, MakeDocument
+from ohr.steps.pages import ReadPage, RenderPage
+from ohr.steps.prompts import PreparePrompts, read_answer_keys
+from ohr.steps.retrieve import Retrieve
+from ohr.steps.scores import ScoreRetrieval
+from ohr.steps.step import Step
+from ohr.store import Store
+
+STAGES: dict[str, tuple[type, ...]] = {
+    "all": (ReadPage, RenderPage, MakeDocument, PreparePrompts),
+    "pages": (ReadPage, RenderPage),
+    "documents": (MakeDocument,),
+    "passages": (CutChunks,),
+    "damage": (MeasureDamage,),
+    "retrieval": (Retrieve,),
+    "answers": (Answer,),
+    "scores": (ScoreRetrieval,),
+}
+"""What `ohr run --fresh` takes, and the steps that it makes again, with all that depend on them."""
+
+
+def forget(graph: Graph, store: Store, stage: str) -> int:
+    """Remove the outputs of a stage's steps, and of all that depend on them; returns how many steps that are.
+
+    Raises:
+        SpecError: there is no such stage.
+    """
+    if stage not in STAGES:
+        raise SpecError(f"--fresh {stage}: {choices(stage, tuple(STAGES))}")
+    if stage in ("all", "answers"):
+        store.discard(list(_answers(graph, store)))
+    stale = _with_dependents(graph, [step for step in _steps(graph) if isinstance(step.work, STAGES[stage])])
+    names = [name for step in stale for name in step.outputs]
+    names += [step.work.index for step in stale if isinstance(step.work, Retrieve)]
+    store.discard(names)
+    return len(stale)
+
+
+def _steps(graph: Graph) -> list[Step]:
+    return list({step.key: step for step in graph.steps.values()}.values())
+
+
+def _answers(graph: Graph, store: Store) -> Iterable[str]:
+    for batch in (batch for part in graph.parts if isinstance(part, CellPart) for batch in part.batches):
+        if batch.prompts is not None:
+            yield from read_answer_keys(store, batch.prompts.key).values()
+
+
+def _with_dependents(graph: Graph, steps: Iterable[Step]) -> list[Step]:
+    users: dict[str, list[Step]] = {}
+    for step in _steps(graph):
+        for name in step.inputs:
+            users.setdefault(name, []).append(step)
+    found: dict[str, Step] = {}
+    stack = list(steps)
+    while stack:
+        step = stack.pop()
+        if step.key not in found:
+            found[step.key] = step
+            stack += [user for name in step.outputs for user in users.get(name, ())]
+    return list(found.values())

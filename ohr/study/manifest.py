@@ -1,0 +1,100 @@
+"""The manifest of a run: everything that somebody needs to check it or to run it again."""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from math import isnan
+from typing import Any
+
+from ohr.engine.ledger import Failure, Ledger
+from ohr.graph.keys import Keys
+from ohr.messages.wording import counted
+from ohr.spec.model import Calibration
+
+_PACKAGES = (
+    "bm25s", "faiss-cpu", "jieba", "numpy", "onnxruntime", "opencv-python", "pypdfium2", "quicktok-v1", "rapidfuzz",
+    "rapidocr", "sentence-transformers", "tesserocr", "torch", "transformers",
+)  # fmt: skip
+_ROOM = 0.95  # share of the edits aimed at below which a note says that there was no room for them
+_REASONS = 20  # reasons of failures that are spelled out; all are in failures.parquet
+
+
+def begun(keys: Keys) -> dict[str, Any]:
+    """Return what is known when a run begins."""
+    spec, inputs = keys.spec, keys.inputs
+    return {
+        "spec": spec.resolved,
+        "protocol": asdict(spec.benchmark.scoring),
+        "plugins": dict(spec.plugin_digests),
+        "prompt_sha256": keys.prompt_digests,
+        "data": {document.name: inputs.leaf(document, images=False) for document in inputs.documents},
+        "documents": len(inputs.documents),
+        "questions": len(inputs.questions),
+        "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
+        "packages": {name: _version(name) for name in _PACKAGES},
+    }
+
+
+def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what a run found out and what it did.
+
+    Args:
+        keys: of the calibrated spec.
+        doses: rows of the table `doses`.
+    """
+    spec = keys.spec
+    return {
+        "spec": spec.resolved,
+        "calibration": [asdict(found) for found in spec.calibrations],
+        "warnings": [*keys.inputs.warnings, *_misses(spec.calibrations), *_shortfalls(doses), *ledger.warnings],
+        "noise": [{name: None if _undefined(value) else value for name, value in row.items()} for row in doses],
+        "calls": {name: count for name, count in ledger.calls.items() if count},
+        "seconds": {phase: round(seconds, 2) for phase, seconds in ledger.seconds.items()},
+        "tokens": dict(ledger.tokens),
+        "failures": _summary(ledger.failures),
+    }
+
+
+def _summary(failures: Sequence[Failure]) -> dict[str, Any]:
+    """Count failed items, those that failed for one reason together."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for failure in failures:
+        alike.setdefault((failure.stage, failure.reason), []).append(failure.item)
+    reasons = [
+        {"stage": stage, "reason": reason, "items": len(items), "first": items[0]}
+        for (stage, reason), items in alike.items()
+    ]
+    return {"items": len(failures), "reasons": reasons[:_REASONS]}
+
+
+def _undefined(value: Any) -> bool:
+    return isinstance(value, float) and isnan(value)
+
+
+def _misses(calibrations: Sequence[Calibration]) -> list[str]:
+    """Say where the nearest dose that was found is not near enough."""
+    return [
+        f"{found.noise}: target_{found.target.measure} {found.target.value:g} was met to {found.achieved:.3f} only, "
+        f"at {found.knob} {found.value:g}: the dose jumps there, or "
+        f"{counted(len(found.passes), 'measurement')} did not find it"
+        for found in calibrations
+        if not found.met
+    ]
+
+
+def _shortfalls(doses: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say where noise that was placed found no room for its dose."""
+    return [
+        f"{dose['kb']}: only {dose['edits']:,} of {counted(dose['edits_aimed'], 'edit')} found a place: no equal dose"
+        for dose in doses
+        if dose["edits"] < _ROOM * dose["edits_aimed"]
+    ]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,136 @@
+"""Plans: what a run would do, from the same graph that a run executes."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ohr.attribution.levels import with_trials
+from ohr.calibration.calibrate import NotCalibrated, calibrate
+from ohr.engine.session import Session
+from ohr.graph.cells import cells
+from ohr.graph.compile import compile_graph
+from ohr.graph.graph import Batch, CellPart, Graph
+from ohr.graph.keys import Keys
+from ohr.inputs import limited, read_inputs
+from ohr.spec.model import Spec
+from ohr.steps.damage import MeasureDamage
+from ohr.steps.documents import CutChunks, MakeDocument
+from ohr.steps.pages import ReadPage, RenderPage
+from ohr.steps.retrieve import Retrieve
+from ohr.store import Store, open_store
+from ohr.study.preflight import check_stages
+from ohr.study.timing import recall
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Items of one step: how many there are, and how many are left to do; what several cells share counts once."""
+
+    total: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do.
+
+    Args:
+        cells: number of cells by stage.
+        steps: pages, documents, searches and answers. Answers are counted exactly once their prompts are known;
+            before that, all of them count as left.
+        tokens: estimated prompt tokens of the answers that are left.
+        minutes: estimated time left on this machine, None when nothing like it ran here before.
+    """
+
+    documents: int
+    questions: int
+    notes: tuple[str, ...]
+    cells: Mapping[str, int]
+    steps: Mapping[str, Count]
+    tokens: int
+    minutes: float | None
+
+
+def plan(spec: Spec, store: Path | str, workers: int, limit: int | None = None) -> Plan:
+    """Compile the graph of a run and count what the store has; runs nothing."""
+    check_stages(spec)
+    spec = limited(spec, limit)
+    session = Session(read_inputs(spec), open_store(store), None)
+    spec, uncalibrated = _calibrated(spec, session)
+    spec, _ = with_trials(spec)
+    keys = Keys(spec, session.inputs)
+    graph = compile_graph(keys)
+    there = session.store.has_many(graph.steps.keys())
+    needed = {step.key for step in graph.needed(graph.goals, there)}
+    steps = {name: _count(graph, kind, needed) for name, kind in _KINDS.items()}
+    if not steps["page images to render"].total:
+        del steps["page images to render"]
+    steps["prompts to answer"], tokens = _answers(session, graph)
+    if uncalibrated:
+        levels = sum(base.target is not None for base in spec.knowledge_bases)
+        steps["levels to calibrate"] = Count(levels, uncalibrated)
+    sizes = len(session.inputs.documents), len(session.inputs.questions)
+    stages = dict(Counter(cell.stage for cell in cells(spec)))
+    return Plan(*sizes, session.inputs.warnings, stages, steps, tokens, _minutes(spec, session.store, steps, workers))
+
+
+_KINDS = {
+    "pages to recognise": ReadPage,
+    "page images to render": RenderPage,
+    "documents to build": MakeDocument,
+    "documents to cut": CutChunks,
+    "damage to measure": MeasureDamage,
+    "searches": Retrieve,
+}
+
+
+def _calibrated(spec: Spec, session: Session) -> tuple[Spec, int]:
+    """Calibrate from the store alone; else count the levels that are left, whose steps count at any strength."""
+    try:
+        return calibrate(spec, session), 0
+    except NotCalibrated:
+        return spec, sum(base.target is not None for base in spec.knowledge_bases)
+
+
+def _count(graph: Graph, kind: type[object], needed: set[str]) -> Count:
+    """Count the steps of a kind; one that is missing but that nothing needs any more is not left to do."""
+    found = {step.key: step for step in graph.steps.values() if isinstance(step.work, kind)}
+    return Count(len(found), sum(key in needed for key in found))
+
+
+def _answers(session: Session, graph: Graph) -> tuple[Count, int]:
+    """Count answers and estimate the tokens of the prompts that are left.
+
+    They are counted exactly where their prompts are known; elsewhere all of them are left.
+    """
+    total, known, tokens = 0, set[str](), 0
+    unknown: list[Batch] = []
+    for batch in (batch for part in graph.parts if isinstance(part, CellPart) for batch in part.batches):
+        if batch.prompts is None:
+            continue
+        answers: dict[str, str] = session.store.get(batch.prompts.key) or {}
+        known.update(answers.values())
+        if not answers:
+            unknown.append(batch)
+    there = session.store.has_many(known)
+    left = len(known) - len(there)
+    for batch in unknown:
+        total += len(batch.questions)
+    tokens = _TOKENS * (left + total)
+    return Count(len(known) + total, left + total), tokens
+
+
+_TOKENS = 600
+"""Tokens of a prompt, roughly: two passages of 256 tokens and the instructions."""
+
+
+def _minutes(spec: Spec, store: Store, steps: Mapping[str, Count], workers: int) -> float | None:
+    rates = [recall(store, base.ocr) for base in spec.knowledge_bases if base.ocr.reads_images]
+    answers = [recall(store, generator.stage) for generator in spec.generators]
+    pages, prompts = steps["pages to recognise"].left, steps["prompts to answer"].left
+    if (pages and None in rates) or (prompts and None in answers):
+        return None
+    seconds = pages * max((rate or 0.0 for rate in rates), default=0.0) / workers
+    seconds += prompts * sum(rate or 0.0 for rate in answers) / max(len(answers), 1)
+    return seconds / 60

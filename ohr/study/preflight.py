@@ -1,0 +1,25 @@
+"""Checks that every stage can run here, before anything is spent."""
+
+from ohr.errors import OhrError, PluginError, SpecError
+from ohr.spec.model import Spec
+from ohr.steps.prompting import read_prompt
+
+
+def check_stages(spec: Spec) -> None:
+    """Raise one PluginError that tells everything that is missing."""
+    faults = []
+    protocol = spec.benchmark.scoring
+    for name in dict.fromkeys((protocol.prompt, *(named.stage.prompt for named in spec.generators))):
+        try:
+            if read_prompt(name or protocol.prompt) != read_prompt(protocol.prompt) and protocol.name != "clean":
+                faults.append(f"protocol {protocol.name} asks with the prompt {protocol.prompt!r}, not with {name!r}")
+        except SpecError as error:
+            faults.append(str(error))
+    for stage in dict.fromkeys(spec.stages()):
+        try:
+            stage.check()
+        except Exception as error:  # a foreign plugin's check may raise anything
+            told = str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"
+            faults.append(told if told.startswith(type(stage).family) else f"{type(stage).family} {stage.kind}: {told}")
+    if faults:
+        raise PluginError("\n".join(dict.fromkeys(faults)))

@@ -1,0 +1,175 @@
+"""Runs a spec: compile, execute, tabulate."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ohr.attribution.levels import Trial, with_trials
+from ohr.calibration.calibrate import calibrate
+from ohr.engine.executors.base import Executor
+from ohr.engine.executors.local import Local
+from ohr.engine.ledger import Ledger
+from ohr.engine.progress import Progress, Quiet
+from ohr.engine.session import Session
+from ohr.graph.compile import compile_graph
+from ohr.graph.graph import BasePart, CellPart, Graph
+from ohr.graph.keys import Keys
+from ohr.inputs import limited, read_inputs
+from ohr.results.folder import RunFolder, find_finished
+from ohr.results.reading import read_rows
+from ohr.spec.model import Spec
+from ohr.steps.pages import RenderPage
+from ohr.store import open_store
+from ohr.study.asking import Asking, by_generator
+from ohr.study.events import EVENTS, EventLog
+from ohr.study.fresh import forget
+from ohr.study.manifest import begun, ended
+from ohr.study.preflight import check_stages
+from ohr.study.tabulate import Tabulator
+from ohr.study.timing import remember
+
+_log = logging.getLogger(__name__)
+LOG = "run.log"
+"""Name of the log of messages in a run's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that ended: where its results are, and what was done for them."""
+
+    folder: Path
+    ledger: Ledger
+    fresh: bool = True
+    """False when an earlier run of the same spec had the results already."""
+
+
+def run(
+    spec: Spec,
+    *,
+    store: Path | str = ".ohr",
+    runs: Path = Path("runs"),
+    workers: int | None = None,
+    limit: int | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+    fresh: str | None = None,
+) -> Finished:
+    """Do what the store does not have yet, score everything, and write the results.
+
+    Args:
+        store: folder or fsspec URL of the store.
+        runs: folder under which the run gets a folder of its own.
+        workers: processes of the local executor; by default one per core.
+        limit: use only this many documents, instead of the spec's own limit.
+        executor: where steps run; by default processes on this machine.
+        fresh: a stage of `ohr.study.fresh.STAGES` whose results are made again.
+
+    Raises:
+        SpecError: the spec cannot be run as it is (a language nobody reads, nothing left to ask).
+        PluginError: a stage cannot run here (missing extra, model or file).
+        StoreError: the store cannot be read or written.
+        TooManyFailures: more items failed than the spec allows.
+    """
+    check_stages(spec)
+    spec = limited(spec, limit)
+    keys = Keys(spec, read_inputs(spec))
+    ledger = Ledger(spec.max_failures)
+    known = None if fresh else find_finished(runs, spec.name, keys.run)
+    if known:
+        return Finished(known, ledger, fresh=False)
+    folder = RunFolder.start(runs, spec.name, keys.run, begun(keys))
+    with _recorded(folder, progress or Quiet()) as events:
+        session = Session(keys.inputs, open_store(store), executor or Local(workers), ledger, events)
+        ledger.listen(lambda failure: events.write("failure", **failure.as_row()))
+        with session.started(spec):
+            _study(session, keys, folder, fresh)
+        return Finished(folder.path, ledger)
+
+
+def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int | None, progress: Progress) -> Spec:
+    """Return a spec in which every level with a target has its strength; measures what the store does not have.
+
+    Raises: as `run`, and SpecError for a target that cannot be reached.
+    """
+    check_stages(spec)
+    spec = limited(spec, limit)
+    session = Session(read_inputs(spec), open_store(store), Local(workers), Ledger(spec.max_failures), progress)
+    with session.started(spec):
+        return calibrate(spec, session)
+
+
+@contextmanager
+def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
+    """Log a run into its folder; a run that does not end well is noted as stopped, with the reason."""
+    handler = logging.FileHandler(folder.path / LOG, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger("ohr")
+    root.addHandler(handler)
+    events = EventLog(folder.path, shown)
+    try:
+        yield events
+        events.write("finished")
+    except BaseException as error:
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        events.write("stopped", reason=reason)
+        folder.stop(reason)
+        raise
+    finally:
+        events.close()
+        root.removeHandler(handler)
+        handler.close()
+
+
+def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -> None:
+    """Calibrate, expand attribution, execute the graph, and finish the folder."""
+    spec = calibrate(keys.spec, session)
+    spec, trials = with_trials(spec)
+    compiled = replace(keys, spec=spec)
+    graph = compile_graph(compiled)
+    _log.info("%d steps, %d parts", len(set(map(id, graph.steps.values()))), len(graph.parts))
+    if fresh:
+        _log.info("made again: %d steps of %s and after", forget(graph, session.store, fresh), fresh)
+    session.store.pin(keys.run, graph.steps)
+    tabulator = execute(session, compiled, graph, folder.path, trials)
+    session.store.discard([step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)])
+    remember(session.store, session.ledger)
+    with session.ledger.timed("summary"):
+        tabulator.close()
+    folder.finish(ended(compiled, session.ledger, read_rows(folder.path / "doses.parquet")), growing=(EVENTS, LOG))
+
+
+def execute(session: Session, keys: Keys, graph: Graph, folder: Path, trials: Mapping[str, Trial]) -> Tabulator:
+    """Run every step, and write each part's tables as soon as it is settled, in the order of the parts."""
+    scheduler = session.scheduler(keys.spec)
+    tabulator = Tabulator(keys, session.store, scheduler, session.ledger, folder, trials)
+    scheduler.add(graph, graph.goals)
+    asking = [Asking(session, scheduler, keys, generator) for generator in keys.spec.generators]
+    cells = by_generator(graph.parts, keys.spec.generators)
+    for part in graph.parts:
+        if isinstance(part, BasePart):
+            scheduler.settle(part.keys)
+            tabulator.base(part)
+        elif part.cell.generator is None:
+            scheduler.settle(part.keys)
+            tabulator.retrieval(part)
+        elif part.cell.generator is asking[0].generator:  # its prompts go out while pages are still read
+            scheduler.settle(part.keys)
+            asking[0].take(part)
+    for one in asking:
+        _answer(one, cells[one.generator.name], scheduler_taken=one is asking[0], tabulator=tabulator)
+    if any(cells.values()):
+        tabulator.constant()
+    return tabulator
+
+
+def _answer(asking: Asking, parts: list[CellPart], *, scheduler_taken: bool, tabulator: Tabulator) -> None:
+    """Ask one generator everything that is left, then write its cells."""
+    for part in () if scheduler_taken else parts:
+        asking.scheduler.settle(part.keys)
+        asking.take(part)
+    asking.send()
+    for part in parts:
+        for batch, answers, scores in asking.settle(part):
+            tabulator.answers(part.cell, batch, answers, scores)

@@ -1,0 +1,202 @@
+"""Tables: writes the rows of a knowledge base or a cell when its steps are settled."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ohr.attribution import costs
+from ohr.attribution.levels import Trial
+from ohr.contracts import Completion, Page
+from ohr.engine.ledger import Ledger
+from ohr.engine.scheduler import Scheduler
+from ohr.graph.cells import Cell
+from ohr.graph.compile import reference_base
+from ohr.graph.graph import BasePart, Batch, CellPart
+from ohr.graph.keys import Keys
+from ohr.metrics.dose import QuestionDose
+from ohr.metrics.ranking import PageId
+from ohr.results.means import Counts, derive
+from ohr.results.tables import MEASURED, Tables
+from ohr.spec.model import KnowledgeBase
+from ohr.steps.answers import Answered, as_answered
+from ohr.steps.damage import read_damage
+from ohr.steps.retrieve import read_hits
+from ohr.steps.score import Scores, constant_scores, failed_questions, kb_scores, with_failures
+from ohr.steps.scores import read_scores
+from ohr.store import Store
+from ohr.study.columns import (
+    answer_columns,
+    edit_columns,
+    failure_columns,
+    hit_columns,
+    page_columns,
+    page_sources,
+    question_columns,
+    score_columns,
+    text_columns,
+)
+
+_AT_ONCE = 64
+"""Documents that are read at once: few enough to hold, enough to save round trips to a remote store."""
+
+
+@dataclass
+class _Sums:
+    """What is added up over the documents of a knowledge base."""
+
+    doses: dict[str, QuestionDose] = field(default_factory=dict)
+    standing: list[Page] = field(default_factory=list)
+    edits: int = 0
+    aimed: int = 0
+    failed: int = 0
+
+
+class Tabulator:
+    """Writes the tables of a run into its folder; attribution's own levels have tables of their own.
+
+    Args:
+        trials: attribution's levels, by the name of the knowledge base.
+    """
+
+    def __init__(
+        self,
+        keys: Keys,
+        store: Store,
+        scheduler: Scheduler,
+        ledger: Ledger,
+        folder: Path,
+        trials: Mapping[str, Trial],
+    ) -> None:
+        self.keys, self.inputs, self.store = keys, keys.inputs, store
+        self.scheduler, self.ledger, self.folder, self.trials = scheduler, ledger, folder, trials
+        self.tables = Tables(folder, (*MEASURED, *(costs.MEASURED if trials else ())))
+        self.tables.append("questions", question_columns(self.inputs.questions))
+        self.counts: dict[str, Counts] = {}
+        self._sources = page_sources(self.inputs.questions)
+        self._failed: dict[str, set[str]] = {}
+
+    # --- knowledge bases ----------------------------------------------------------------------------------
+
+    def base(self, part: BasePart) -> None:
+        """Write the texts, pages, edits and evidence scores of a knowledge base."""
+        base, sums = part.base, _Sums()
+        for documents, damages in zip(_slices(part.documents), _slices(part.damage or part.documents), strict=True):
+            made = self.scheduler.read(documents)
+            lost = self.scheduler.read(damages) if part.damage else {}
+            for name, damage in zip(documents, damages, strict=True):
+                self._document(base, made.get(name), lost.get(damage), sums)
+        questions = self.inputs.questions
+        self._failed[base.name] = failed_questions(questions, sums.standing)
+        scores = kb_scores(questions, sums.doses, self._failed[base.name])
+        self._scores(Cell("page", base), range(len(questions)), scores)
+        self.counts[base.name] = Counts(sums.edits, sums.aimed, sums.failed)
+
+    def _document(self, base: KnowledgeBase, made: Any, lost: Any, sums: _Sums) -> None:
+        if made is None:
+            return
+        pages = [Page(**page) for page in made["pages"]]
+        sums.standing += [Page(page.document, page.index, "", page.error) for page in pages]
+        sums.edits += sum(map(len, made["edits"]))
+        sums.aimed += made["aimed"]
+        sums.failed += sum(page.error is not None for page in pages)
+        tried = base.name in self.trials
+        if lost is not None:
+            damage = read_damage(lost)
+            sums.doses |= damage.questions
+            table = "attribution_pages" if tried else "pages"
+            self.tables.append(table, page_columns(base, damage.pages, self._sources))
+        if not tried:
+            self.tables.append("texts", text_columns(base, pages))
+            self.tables.append("edits", edit_columns(base, _edits(made)))
+        if not base.ocr.reads_images and base.ocr.kind != "ground_truth":
+            for page in pages:  # a page that an engine failed on is listed by the step that read it
+                if page.error is not None:
+                    self.ledger.fail("ocr", f"{base.name}: {page.document} page {page.index}", page.error, "missing")
+
+    # --- cells --------------------------------------------------------------------------------------------
+
+    def retrieval(self, part: CellPart) -> None:
+        """Write the hits and retrieval scores of a cell."""
+        cell = part.cell
+        assert cell.retriever is not None
+        metric, top_k = self.keys.spec.benchmark.scoring.retrieval, cell.retriever.stage.top_k
+        names = (metric, f"hit@{top_k}", f"recall@{top_k}", "mrr", f"{metric}_floor")
+        for batch in part.batches:
+            self.hits(cell, batch)
+            assert batch.scores is not None
+            self._batch(cell, batch, batch.scores, names)
+
+    def hits(self, cell: Cell, batch: Batch) -> None:
+        """Write the hits of a batch, and its warnings."""
+        assert batch.hits is not None and cell.retriever is not None
+        self.scheduler.read([batch.hits])
+        hits, warnings = read_hits(self.store, self.scheduler.effective(batch.hits), batch.hits)
+        for warning in warnings:
+            self.ledger.warn(f"{cell.retriever.name} on {cell.base.name}, {batch.scope}: {warning}")
+        if cell.base.name not in self.trials:
+            self.tables.append("hits", hit_columns(cell, hits))
+
+    def answers(self, cell: Cell, batch: Batch, answers: Mapping[str, str | None], scores: str) -> None:
+        """Write the answers of a batch and their scores.
+
+        Args:
+            answers: key by question; None where the generator failed.
+            scores: key of the scores, in the graph.
+        """
+        found = self.store.get_many([name for name in answers.values() if name is not None])
+        if cell.base.name not in self.trials:
+            given = {q: as_answered(found[name]) if name in found else _FAILED for q, name in answers.items()}
+            self.tables.append("answers", answer_columns(cell, given))
+        self._batch(cell, batch, scores, tuple(self.keys.answer_metrics))
+
+    def constant(self) -> None:
+        """Write the scores of the best constant answer, a floor of every generator."""
+        cell = Cell("reference", reference_base("constant"))
+        scores = constant_scores(self.inputs.questions, self.keys.rules)
+        self._fail(cell, scores)
+        self._scores(cell, range(len(self.inputs.questions)), scores)
+
+    def _batch(self, cell: Cell, batch: Batch, scores: str, metrics: Sequence[str]) -> None:
+        kept = self.scheduler.read([scores]).get(scores)
+        found = read_scores(kept, metrics, len(batch.questions))
+        questions = [self.inputs.questions[place] for place in batch.questions]
+        found = with_failures(found, questions, self._failed.get(cell.base.name, ()))
+        self._fail(cell, found)
+        self._scores(cell, batch.questions, found)
+
+    def _fail(self, cell: Cell, scores: Scores) -> None:
+        for failure in scores.failures:
+            self.ledger.fail("metric", f"{cell.label}: {failure.metric} of {failure.question}", failure.reason)
+
+    def _scores(self, cell: Cell, places: Sequence[int], scores: Scores) -> None:
+        questions = [self.inputs.questions[place] for place in places]
+        table = "attribution_scores" if cell.base.name in self.trials else "scores"
+        self.tables.append(table, score_columns(cell, questions, scores))
+
+    # --- the end ------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Finish the tables, and make those that follow from them: doses, means, the costs of attribution."""
+        self.tables.append("failures", failure_columns(self.ledger.failures))
+        self.tables.close()
+        derive(self.folder, self.counts)
+        if self.trials:
+            levels = {base.condition: base for base in self.keys.spec.knowledge_bases}
+            costs.derive(self.folder, self.keys.spec, levels, self.trials, self.counts)
+
+
+_FAILED = Answered(Completion("", finish="error", error="failed: see the table of failures"), "")
+
+
+def _edits(made: Mapping[str, Any]) -> dict[PageId, Counter[str]]:
+    """Count the edits of a document by page and rule."""
+    return {
+        (page["document"], page["index"]): Counter(edit["rule"] for edit in edits)
+        for page, edits in zip(made["pages"], made["edits"], strict=True)
+    }
+
+
+def _slices(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))

@@ -1,0 +1,25 @@
+"""The pace of stages on this machine, kept in the store so that a plan can estimate the time left."""
+
+from typing import Any
+
+from ohr.contracts import Stage
+from ohr.engine.ledger import Ledger
+from ohr.keys import key
+from ohr.store import Store
+
+
+def remember(store: Store, ledger: Ledger) -> None:
+    """Keep the mean seconds per item of every stage that this run used."""
+    store.put_many(
+        {_key(family, kind): {"seconds": seconds / items} for (family, kind), (seconds, items) in ledger.pace.items()}
+    )
+
+
+def recall(store: Store, stage: Stage) -> float | None:
+    """Return the seconds that one item took, if known."""
+    found: dict[str, Any] | None = store.get(_key(type(stage).family, stage.kind))
+    return float(found["seconds"]) if found else None
+
+
+def _key(family: str, kind: str) -> str:
+    return key("timing", family, kind)

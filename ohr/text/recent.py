@@ -1,0 +1,16 @@
+"""Results for recent texts: a page or passage is measured for several questions in succession."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+_TEXTS = 512
+_LONGEST = 20_000  # characters; longer texts, such as a book in one file, would fill gigabytes with their words
+
+
+def recent(function: Callable[[str], Result]) -> Callable[[str], Result]:
+    """Keep the results of a function for the latest 512 texts, except long ones."""
+    kept = lru_cache(maxsize=_TEXTS)(function)
+    return lambda text: kept(text) if len(text) <= _LONGEST else function(text)

@@ -1,0 +1,1 @@
+"""Retrievers that compare words: BM25 in three forms."""

@@ -1,0 +1,1 @@
+"""Retrievers that compare text embeddings, and the searches among vectors that vision retrievers share."""

@@ -1,0 +1,190 @@
+"""BGE-M3 with its three kinds of score, through FlagEmbedding."""
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from ohr import extras
+from ohr.contracts import Chunk, Hit, Index, Resources, Retriever, execution
+from ohr.errors import PluginError
+from ohr.messages.wording import counted
+from ohr.models.check import check_device, model_resources
+from ohr.models.memory import parts
+from ohr.models.resident import resident
+
+from ..embedders import check_model, folder_of, model_identity
+from ..ranking import best
+from ..windows import cut_off
+from .maxsim import PageVectors
+
+_QUERIES = 128  # queries whose scores of all chunks are held at once
+
+
+class BgeM3(Retriever):
+    """Ranks chunks by BGE-M3's dense, sparse and multi-vector scores, weighted (Chen et al., arXiv:2402.03216).
+
+    The score is the weighted mean of the cosine, the lexical match and MaxSim per query token; a weight of 0 leaves
+    that part out. For dense scores alone, `dense` with `model: bge-m3` does the same with less.
+    """
+
+    kind: Literal["bge_m3"] = "bge_m3"
+    extra: ClassVar[str | None] = "dense"
+    packages: ClassVar[tuple[str, ...]] = ("FlagEmbedding", "transformers", "torch")
+    model: Annotated[str, Field(description="A folder with BGE-M3's files, or its name on the hub.")] = "BAAI/bge-m3"
+    dense: Annotated[float, Field(ge=0, description="Weight of the cosine.")] = 0.4
+    sparse: Annotated[float, Field(ge=0, description="Weight of the lexical match.")] = 0.2
+    multi_vector: Annotated[float, Field(ge=0, description="Weight of MaxSim.")] = 0.4
+    max_tokens: Annotated[int, Field(gt=2, le=8192, description="Tokens read of a chunk or query.")] = 8192
+    batch_size: Annotated[int, execution("Texts encoded at once; FlagEmbedding shrinks it by need.", gt=0)] = 16
+    device: Annotated[str, execution("cpu, cuda, cuda:1, mps.")] = "cpu"
+
+    @model_validator(mode="after")
+    def _some_weight(self) -> "BgeM3":
+        if not self.dense + self.sparse + self.multi_vector:
+            raise ValueError("one of the weights dense, sparse and multi_vector must be more than 0")
+        return self
+
+    def check(self) -> None:
+        """Raise when a library, the model or the device is missing."""
+        for module in ("torch", "FlagEmbedding"):
+            extras.require(module, "dense")
+        check_model("retriever bge_m3", self.model, None)
+        check_device("retriever bge_m3", self.device, "dense")
+
+    def resources(self) -> Resources:
+        """Return what the loaded model occupies."""
+        return model_resources(self.device)
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify a local model by its content."""
+        return {**super().identity(), "model": model_identity(self.model)}
+
+    def index(self, chunks: Sequence[Chunk]) -> Index:
+        """Embed every chunk, equal texts once."""
+        from scipy.sparse import csr_array
+
+        places = {text: place for place, text in enumerate(dict.fromkeys(chunk.text for chunk in chunks))}
+        found = _encode(self, list(places))
+        order = [places[chunk.text] for chunk in chunks]
+        if not np.isfinite(found.dense).all():
+            raise PluginError("retriever bge_m3: the model gave NaN or infinity")
+        vectors = (found.multi[place].astype(np.float32) for place in order)
+        pages = PageVectors.gather(vectors if self.multi_vector else iter(()), self.device, "retriever bge_m3")
+        sparse = csr_array(found.sparse[order] if order else found.sparse)
+        return BgeM3Index(np.ascontiguousarray(found.dense[order]), sparse, pages, self, _cut(self, places))
+
+    def load(self, folder: Path) -> Index:
+        """Map a saved index into memory."""
+        from scipy.sparse import load_npz
+
+        dense = np.load(folder / "dense.npy", mmap_mode="r", allow_pickle=False)
+        return BgeM3Index(dense, load_npz(folder / "sparse.npz"), PageVectors.load(folder, self.device), self)
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """Texts as BGE-M3 sees them: (texts, dim), a sparse (texts, vocabulary), and (tokens, dim) each."""
+
+    dense: NDArray[np.float32]
+    sparse: Any
+    multi: list[NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class BgeM3Index:
+    """Chunks in the three forms."""
+
+    dense: NDArray[np.float32]
+    sparse: Any
+    pages: PageVectors
+    retriever: BgeM3
+    notes: tuple[str, ...] = ()
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Rank by the weighted score; ties in the order of the chunks."""
+        if not len(self.dense) or not queries or k <= 0:
+            return [[] for _ in queries]
+        asked = _encode_queries(self.retriever, tuple(queries))
+        return [best(row, k) for part in parts(range(len(queries)), _QUERIES) for row in self._scores(asked, part)]
+
+    def _scores(self, asked: _Encoded, part: Sequence[int]) -> Iterator[NDArray[np.float64]]:
+        how = self.retriever
+        total = np.zeros((len(part), len(self.dense)))
+        if how.dense:
+            total += how.dense * (asked.dense[list(part)] @ self.dense.T)
+        if how.sparse:
+            total += how.sparse * (asked.sparse[list(part)] @ self.sparse.T).toarray()
+        if how.multi_vector:
+            vectors = [asked.multi[place].astype(np.float32) for place in part]
+            lengths = np.array([[len(each)] for each in vectors])
+            for first, scores in self.pages.blocks(vectors):
+                total[:, first : first + scores.shape[1]] += how.multi_vector * scores.cpu().numpy() / lengths
+        yield from total / (how.dense + how.sparse + how.multi_vector)
+
+    def save(self, folder: Path) -> None:
+        """Write the three forms."""
+        from scipy.sparse import save_npz
+
+        np.save(folder / "dense.npy", self.dense, allow_pickle=False)
+        save_npz(folder / "sparse.npz", self.sparse)
+        self.pages.save(folder)
+
+
+def _model(model: str, device: str) -> Any:
+    return resident(("bge_m3", model, device), lambda: _loaded(model, device))
+
+
+def _loaded(model: str, device: str) -> Any:
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    library = extras.load("FlagEmbedding", "dense")
+    extras.load("transformers", "dense").utils.logging.disable_progress_bar()
+    with extras.loading("retriever bge_m3", model):
+        # half precision is slower than single on a CPU
+        return library.BGEM3FlagModel(folder_of(model), use_fp16=device.startswith("cuda"), devices=device)
+
+
+@lru_cache(maxsize=4)
+def _encode_queries(retriever: BgeM3, queries: tuple[str, ...]) -> _Encoded:
+    """Encode the questions once: every knowledge base is asked the same ones."""
+    return _encode(retriever, list(queries))
+
+
+def _encode(retriever: BgeM3, texts: list[str]) -> _Encoded:
+    from scipy.sparse import csr_array
+
+    model = _model(retriever.model, retriever.device)
+    vocabulary = len(model.tokenizer)
+    if not texts:
+        return _Encoded(np.zeros((0, 1), np.float32), csr_array((0, vocabulary), dtype=np.float32), [])
+    made = model.encode(
+        texts,
+        batch_size=retriever.batch_size,
+        max_length=min(retriever.max_tokens, model.tokenizer.model_max_length),
+        return_dense=True,
+        return_sparse=True,
+        return_colbert_vecs=True,
+    )
+    words = [
+        (row, int(token), float(weight))
+        for row, held in enumerate(made["lexical_weights"])
+        for token, weight in held.items()
+    ]
+    rows, tokens, weights = zip(*words, strict=True) if words else ((), (), ())
+    sparse = csr_array((np.array(weights, np.float32), (rows, tokens)), shape=(len(texts), vocabulary))
+    return _Encoded(np.asarray(made["dense_vecs"], np.float32), sparse, list(made["colbert_vecs"]))
+
+
+def _cut(retriever: BgeM3, texts: Collection[str]) -> tuple[str, ...]:
+    """Report the texts that are longer than the model reads."""
+    tokenizer = _model(retriever.model, retriever.device).tokenizer
+    window = min(retriever.max_tokens, tokenizer.model_max_length)
+    cut, _ = cut_off(tokenizer, texts, window)
+    share = f"{cut:,} of {counted(len(texts), 'different chunk')}"
+    return (f"{share} longer than the {window} tokens that are read",) if cut else ()

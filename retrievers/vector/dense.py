@@ -1,0 +1,169 @@
+"""Dense retrieval: a sentence-transformers model, and exact or approximate search among its vectors."""
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from ohr import extras
+from ohr.contracts import Chunk, Hit, Index, Resources, Retriever, execution
+from ohr.messages.wording import counted
+from ohr.models.check import check_device, model_resources
+from ohr.models.memory import batch_note, fitting
+from ohr.models.resident import resident
+
+from ..embedders import Embedder, Pooling, check_model, embedder, folder_of, model_identity
+from ..windows import cut_off
+from .vectors import IndexType, Vectors, VectorSearch
+
+
+class Dense(Retriever):
+    """Ranks chunks by the cosine of their embedding with the query's (Reimers & Gurevych, EMNLP 2019).
+
+    `minilm` is all-MiniLM-L6-v2 from a package, so nothing is downloaded; it reads 256 word pieces. A warning counts
+    what a model cuts off longer chunks. A preset brings its model's prompts, pooling and normalisation; a field that
+    is set takes precedence.
+    """
+
+    kind: Literal["dense"] = "dense"
+    version: ClassVar[int] = 3
+    extra: ClassVar[str | None] = "dense"
+    packages: ClassVar[tuple[str, ...]] = ("sentence-transformers", "transformers", "torch", "faiss-cpu", "faiss-gpu")
+    model: Annotated[
+        str, Field(description="minilm, bge-m3, contriever, gte, e5, a model's folder, or its name on the hub.")
+    ] = "minilm"
+    revision: Annotated[str | None, Field(description="Commit, tag or branch of a model on the hub.")] = None
+    query_prompt: Annotated[str | None, Field(description="Put before each query; by default the preset's.")] = None
+    passage_prompt: Annotated[str | None, Field(description="Put before each chunk; by default the preset's.")] = None
+    pooling: Annotated[
+        Pooling | None, Field(description="How token vectors become one; by default the model's own.")
+    ] = None
+    normalise: Annotated[
+        bool | None, Field(description="Unit vectors, so that scores are cosines; by default the preset's, yes.")
+    ] = None
+    max_tokens: Annotated[int | None, Field(gt=0, description="Tokens read of a chunk; by default the model's.")] = None
+    index_type: Annotated[
+        IndexType, Field(description="exact, or FAISS's IVF, HNSW or PQ, whose recall is reported.")
+    ] = "exact"
+    batch_size: Annotated[int, execution("Texts encoded at once; halved when memory runs out.", gt=0)] = 32
+    device: Annotated[str, execution("cpu, cuda, cuda:1, mps.")] = "cpu"
+
+    @property
+    def preset(self) -> Embedder:
+        """The model as its authors use it."""
+        return embedder(self.model)
+
+    def check(self) -> None:
+        """Raise when a library, the model or the device is missing."""
+        for module in ("torch", "sentence_transformers", "faiss"):
+            extras.require(module, "dense")
+        check_model("retriever dense", self.model, self.revision)
+        check_device("retriever dense", self.device, "dense")
+
+    def resources(self) -> Resources:
+        """Return what the loaded model occupies."""
+        return model_resources(self.device)
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify a local model by its content, a hub model by its name and revision."""
+        return {**super().identity(), "model": model_identity(self.model, self.revision)}
+
+    def index(self, chunks: Sequence[Chunk]) -> Index:
+        """Embed every chunk; equal texts once, since a vector's last digits depend on its batch."""
+        prompt = self.preset.passage_prompt if self.passage_prompt is None else self.passage_prompt
+        places = {text: place for place, text in enumerate(dict.fromkeys(chunk.text for chunk in chunks))}
+        vectors, notes = _embed(self, list(places), prompt)
+        notes = (*_cut(self, places, prompt), *notes)
+        if len(places) < len(chunks):
+            vectors = vectors[[places[chunk.text] for chunk in chunks]]
+        found = VectorSearch.build(vectors, self.index_type, "retriever dense")
+        return DenseIndex(found, self, (*notes, *found.notes))
+
+    def load(self, folder: Path) -> Index:
+        """Map a saved index into memory."""
+        return DenseIndex(VectorSearch.load(folder), self)
+
+
+@dataclass(frozen=True)
+class DenseIndex:
+    """Vectors of the chunks, and the retriever that embeds queries beside them."""
+
+    found: VectorSearch
+    retriever: Dense
+    notes: tuple[str, ...] = ()
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Rank by inner product; ties in the order of the chunks."""
+        return self.found.search(_embed_queries(self.retriever, tuple(queries)), k)
+
+    def save(self, folder: Path) -> None:
+        """Write the vectors, or FAISS's own file."""
+        self.found.save(folder)
+
+
+def _loaded(model: str, revision: str | None, pooling: Pooling | None, max_tokens: int | None, device: str) -> Any:
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    library = extras.load("sentence_transformers", "dense")
+    extras.load("transformers", "dense").utils.logging.disable_progress_bar()
+    with extras.loading("retriever dense", model):
+        if pooling is None:
+            loaded = library.SentenceTransformer(folder_of(model), device=device, revision=revision)
+        else:
+            modules = extras.load("sentence_transformers.sentence_transformer.modules", "dense")
+            options = {"revision": revision} if revision else {}
+            body = modules.Transformer(folder_of(model), model_kwargs=options, processor_kwargs=options)
+            mouth = modules.Pooling(body.get_embedding_dimension(), pooling)
+            loaded = library.SentenceTransformer(modules=[body, mouth], device=device)
+        if max_tokens is not None:
+            loaded.max_seq_length = max_tokens
+        return loaded
+
+
+def encoder(retriever: Dense) -> Any:
+    """Return a retriever's SentenceTransformer, which is loaded if it is not in memory."""
+    pooling = retriever.pooling or retriever.preset.pooling
+    settings = (retriever.model, retriever.revision, pooling, retriever.max_tokens, retriever.device)
+    return resident(("dense", *settings), lambda: _loaded(*settings))
+
+
+@lru_cache(maxsize=4)
+def _embed_queries(retriever: Dense, queries: tuple[str, ...]) -> Vectors:
+    """Embed the questions once: every knowledge base is asked the same ones."""
+    prompt = retriever.preset.query_prompt if retriever.query_prompt is None else retriever.query_prompt
+    return _embed(retriever, list(queries), prompt)[0]
+
+
+def _embed(retriever: Dense, texts: list[str], prompt: str) -> tuple[Vectors, tuple[str, ...]]:
+    """Embed texts after a prompt, (texts, dim), in batches of similar length; also return the warnings."""
+    model = encoder(retriever)
+    if not texts:
+        return np.zeros((0, int(model.get_embedding_dimension())), dtype=np.float32), ()
+    normalise = retriever.preset.normalise if retriever.normalise is None else retriever.normalise
+    vectors, fitted = fitting(
+        lambda size: model.encode(
+            texts,
+            prompt=prompt or None,  # put before the texts of a batch, so that no second copy of the corpus is made
+            batch_size=size,
+            normalize_embeddings=normalise,
+            show_progress_bar=False,
+            convert_to_numpy=True,
+        ),
+        retriever.batch_size,
+    )
+    return np.ascontiguousarray(vectors, dtype=np.float32), batch_note(retriever.batch_size, fitted)
+
+
+def _cut(retriever: Dense, texts: Collection[str], prompt: str) -> tuple[str, ...]:
+    """Report the texts that are longer than the model reads."""
+    model = encoder(retriever)
+    window = model.max_seq_length
+    cut, lost = cut_off(model.tokenizer, texts, window, prompt) if window else (0, 0)
+    if not cut:
+        return ()
+    share = f"{cut:,} of {counted(len(texts), 'different chunk')}"
+    return (f"{share} longer than the {window} tokens that {retriever.model} reads: {counted(lost, 'token')} cut off",)

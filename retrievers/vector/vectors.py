@@ -1,0 +1,131 @@
+"""Search among vectors: exact by default, or one of FAISS's approximate indices, whose recall is then measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ohr import extras
+from ohr.contracts import Hit
+from ohr.errors import PluginError
+from ohr.messages.wording import counted
+
+from ..ranking import best
+
+Vectors = NDArray[np.float32]
+"""(items, dim), unit length where the score is the cosine."""
+
+IndexType = Literal["exact", "ivf", "hnsw", "pq"]
+_TRAINING = 256  # vectors that a product quantiser needs at least: one for each of its codes
+_BLOCK = 1 << 22  # scores of an exact search that are held at once: 16 MB
+_PROBES = 200  # vectors that are searched for among the others to measure recall
+
+
+@dataclass(frozen=True)
+class VectorSearch:
+    """Vectors made searchable by inner product.
+
+    Args:
+        vectors: the vectors themselves, where the search is exact.
+        approximate: a FAISS index, where it is not.
+        notes: warnings, such as the recall of an approximate index.
+    """
+
+    vectors: Vectors
+    approximate: Any = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def build(cls, vectors: Vectors, kind: IndexType, what: str) -> "VectorSearch":
+        """Index vectors; `what` names them in errors.
+
+        Raises:
+            PluginError: a vector is not finite.
+        """
+        broken = int((~np.isfinite(vectors).all(axis=1)).sum())
+        if broken:
+            raise PluginError(f"{what}: the model gave NaN or infinity for {broken} of {len(vectors)} passages")
+        if kind == "exact":
+            return cls(vectors)
+        if len(vectors) < _TRAINING:
+            return cls(
+                vectors, notes=(f"{counted(len(vectors), 'passage')}, too few for `{kind}`: the search is exact",)
+            )
+        index = _approximate(vectors, kind)
+        recall = _recall(vectors, index)
+        note = f"`{kind}` is approximate: recall@10 {recall:.3f} against exact search"
+        return cls(vectors[:0], index, (note,))
+
+    def search(self, queries: Vectors, k: int) -> list[list[Hit]]:
+        """Find at most `k` items for each query (queries, dim), best first, ties in order."""
+        size = self.approximate.ntotal if self.approximate else len(self.vectors)
+        if not size or not len(queries) or k <= 0:
+            return [[] for _ in queries]
+        if not self.approximate:
+            return _exact(self.vectors, queries, min(k, size))
+        scores, places = self.approximate.search(queries, min(k, size))
+        return [ranked(row, at) for row, at in zip(scores, places, strict=True)]
+
+    def save(self, folder: Path) -> None:
+        """Write the vectors, or FAISS's own file."""
+        if self.approximate:
+            extras.load("faiss", "dense").write_index(self.approximate, str(folder / "index.faiss"))
+        else:
+            np.save(folder / "vectors.npy", self.vectors, allow_pickle=False)
+
+    @classmethod
+    def load(cls, folder: Path) -> "VectorSearch":
+        """Map what `save` wrote into memory: only what a search touches is read."""
+        if (folder / "index.faiss").is_file():
+            faiss = extras.load("faiss", "dense")
+            index = faiss.read_index(str(folder / "index.faiss"), faiss.IO_FLAG_MMAP_IFC)
+            return cls(np.zeros((0, index.d), dtype=np.float32), index)
+        return cls(np.load(folder / "vectors.npy", mmap_mode="r", allow_pickle=False))
+
+
+def ranked(scores: Sequence[float] | Vectors, places: Sequence[int] | NDArray[np.int64]) -> list[Hit]:
+    """Put hits in order; FAISS marks what it did not find by the place -1."""
+    hits = [Hit(int(place), float(score)) for score, place in zip(scores, places, strict=True) if place >= 0]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.place))
+
+
+def _exact(vectors: Vectors, queries: Vectors, k: int) -> list[list[Hit]]:
+    """Rank all vectors for a block of queries at a time; numpy multiplies faster than the FAISS wheel."""
+    block = max(1, _BLOCK // len(vectors))
+    parts = (queries[start : start + block] @ vectors.T for start in range(0, len(queries), block))
+    return [best(scores, k) for part in parts for scores in part]
+
+
+def _nearest(vectors: Vectors, queries: Vectors, k: int) -> Any:
+    faiss = extras.load("faiss", "dense")
+    return faiss.knn(np.ascontiguousarray(queries), vectors, k, metric=faiss.METRIC_INNER_PRODUCT)
+
+
+def _approximate(vectors: Vectors, kind: IndexType) -> Any:
+    """Make an approximate index with FAISS's usual sizes for the number of vectors."""
+    faiss = extras.load("faiss", "dense")
+    size, dim = vectors.shape
+    lists = max(1, min(round(4 * size**0.5), size // 39))  # 39 training vectors a list, as FAISS asks for
+    parts = next(parts for parts in (dim // 8, dim // 4, dim // 2, dim) if parts and dim % parts == 0)
+    recipe = {"ivf": f"IVF{lists},Flat", "hnsw": "HNSW32,Flat", "pq": f"PQ{parts}x8"}[kind]
+    index = faiss.index_factory(dim, recipe, faiss.METRIC_INNER_PRODUCT)
+    if kind == "ivf":
+        index.nprobe = max(8, lists // 16)
+    if kind == "hnsw":
+        index.hnsw.efSearch = 64
+    if kind == "pq":
+        index.pq.cp.min_points_per_centroid = 1  # else it writes warnings to the terminal
+        index.do_polysemous_training = False  # half a minute for a search in Hamming space that nothing asks for
+    index.train(vectors)
+    index.add(vectors)
+    return index
+
+
+def _recall(vectors: Vectors, index: Any) -> float:
+    """Measure the share of the exact ten nearest that an index finds, for vectors spread over the corpus."""
+    probes = np.ascontiguousarray(vectors[:: max(1, len(vectors) // _PROBES)][:_PROBES])
+    exact, found = _nearest(vectors, probes, 10)[1], index.search(probes, 10)[1]
+    return float(np.mean([len(set(a) & set(b)) / 10 for a, b in zip(exact.tolist(), found.tolist(), strict=True)]))

@@ -1,0 +1,1 @@
+"""Retrievers that compare page images."""

@@ -1,0 +1,96 @@
+"""The base of retrievers of page images: which model, in batches that fit, and queries embedded once."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import islice
+from typing import Annotated, Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ohr import extras
+from ohr.contracts import Image, PageRetriever, Resources, execution
+from ohr.models.check import check_device, model_resources
+from ohr.models.memory import fitting, parts
+
+from ..embedders import check_model, model_identity
+
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+_LONGEST = 2000  # characters of a query; no benchmark's question is longer
+
+
+class Encoder(Protocol):
+    """A loaded model; what it makes of an item is (dim,) or (vectors, dim), and does not depend on the batch."""
+
+    def pages(self, images: Sequence[Image]) -> list[NDArray[Any]]:
+        """Embed page images."""
+        ...
+
+    def queries(self, texts: Sequence[str]) -> list[NDArray[Any]]:
+        """Embed queries."""
+        ...
+
+
+class VisionRetriever(PageRetriever):
+    """Ranks page images by a vision-language model; of a query at most 2,000 characters are read."""
+
+    extra: ClassVar[str | None] = "dense"
+    packages: ClassVar[tuple[str, ...]] = ("transformers", "torch")
+    model: Annotated[str, Field(description="A model's folder, or its name on the hub.")]
+    revision: Annotated[str | None, Field(description="Commit, tag or branch of a model on the hub.")] = None
+    dtype: Annotated[Dtype, Field(description="Weights' type; auto is bfloat16 on a GPU, float32 on a CPU.")] = "auto"
+    batch_size: Annotated[int, execution("Pages embedded at once; halved when memory runs out.", gt=0)] = 4
+    device: Annotated[str, execution("cpu, cuda, cuda:1, mps.")] = "cpu"
+
+    @property
+    def weights(self) -> str:
+        """The type of the weights, resolved."""
+        if self.dtype != "auto":
+            return self.dtype
+        return "bfloat16" if self.device.startswith("cuda") else "float32"
+
+    def check(self) -> None:
+        """Raise when a library, the model or the device is missing."""
+        for module in ("torch", "transformers"):
+            extras.require(module, "dense")
+        check_model(f"retriever {self.kind}", self.model, self.revision)
+        check_device(f"retriever {self.kind}", self.device, "dense")
+
+    def resources(self) -> Resources:
+        """Return what the loaded model occupies."""
+        return model_resources(self.device)
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify a local model by its content, and say the type of its weights."""
+        return {**super().identity(), "model": model_identity(self.model, self.revision), "dtype": self.weights}
+
+    @abstractmethod
+    def encoder(self) -> Encoder:
+        """Return the model, which is loaded if it is not in memory."""
+
+
+def embed_pages(encoder: Encoder, images: Iterable[Image], fitted: list[int]) -> Iterator[NDArray[Any]]:
+    """Embed images batch by batch; `fitted` holds the size, which shrinks when memory runs out."""
+    waiting = iter(images)
+    while batch := list(islice(waiting, fitted[0])):
+        made, fitted[0] = fitting(partial(_in_parts, encoder, batch), fitted[0])
+        yield from made
+
+
+def _in_parts(encoder: Encoder, batch: Sequence[Image], size: int) -> list[NDArray[Any]]:
+    return [page for part in parts(batch, size) for page in encoder.pages(part)]
+
+
+@lru_cache(maxsize=4)
+def embed_queries(retriever: VisionRetriever, queries: tuple[str, ...]) -> list[NDArray[np.float32]]:
+    """Embed the questions once, those of similar length together: every knowledge base is asked the same ones."""
+    encoder = retriever.encoder()
+    order = sorted(range(len(queries)), key=lambda place: len(queries[place]))
+    made: list[NDArray[np.float32]] = [np.zeros((0, 1), dtype=np.float32)] * len(queries)
+    for part in parts(order, 8 * retriever.batch_size):
+        asked = [queries[place][:_LONGEST] for place in part]
+        for place, vectors in zip(part, encoder.queries(asked), strict=True):
+            made[place] = vectors.astype(np.float32)
+    return made

@@ -1,0 +1,19 @@
+"""Texts that are longer than a model reads."""
+
+from collections.abc import Collection
+from itertools import islice
+from typing import Any
+
+_AT_ONCE = 1000  # texts: the tokens of a whole corpus would take more memory than its vectors
+
+
+def cut_off(tokenizer: Any, texts: Collection[str], window: int, prompt: str = "") -> tuple[int, int]:
+    """Count the texts that are longer than `window` tokens after a prompt, and their tokens beyond it."""
+    # a token is at least one byte, so a text with fewer bytes need not be cut into tokens
+    long = (prompt + text for text in texts if len((prompt + text).encode()) + 2 > window)
+    cut = lost = 0
+    while part := list(islice(long, _AT_ONCE)):
+        for ids in tokenizer(part, truncation=False, verbose=False)["input_ids"]:
+            cut += len(ids) > window
+            lost += max(len(ids) - window, 0)
+    return cut, lost

@@ -1,0 +1,97 @@
+"""Runs one study on a Ray cluster of two nodes, with the store on an S3-style server; kills a node in mid-run.
+
+    python speed/ray_nodes.py [--documents 24]
+
+Prints the wall time of one worker and of two nodes, whether the tables are equal, and what a lost node cost. The nodes
+are processes on this machine with one CPU each; nothing but the benchmark's files is shared.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+os.environ |= {"RAY_AUTH_MODE": "disabled", "OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"}
+
+from moto.server import ThreadedMotoServer
+from ray.cluster_utils import Cluster
+
+from ohr.engine.executors.base import Executor
+from ohr.engine.executors.local import Local
+from ohr.engine.executors.ray import Ray
+from ohr.results.reading import read_rows
+from ohr.spec.read import read_spec
+from ohr.study.run import run
+
+SPEC = """\
+name: nodes
+replicates: 1
+limit: {documents}
+benchmark: {{kind: mini, languages: [en], max_pages: 1}}
+knowledge_bases:
+  - {{name: blur, image_noise: {{kind: psf_blur, severity: [0.2, 0.5]}}, ocr: {{kind: tesseract}}}}
+chunker: {{kind: tokens, size: 256}}
+retrievers: [{{kind: bm25}}]
+evaluate: [retrieval]
+"""
+TABLES = ("scores", "hits", "texts", "pages", "failures")
+
+
+def study(
+    folder: Path, name: str, executor: Executor, store: str, documents: int
+) -> tuple[float, dict[str, list[dict[str, Any]]], int]:
+    (folder / "spec.yaml").write_text(SPEC.format(documents=documents))
+    spec = read_spec(folder / "spec.yaml")
+    began = time.perf_counter()
+    finished = run(spec, store=store, runs=folder / name, executor=executor)
+    took = time.perf_counter() - began
+    tables = {table: read_rows(finished.folder / f"{table}.parquet") for table in TABLES}
+    return took, tables, len(finished.ledger.failures)
+
+
+def bucket() -> tuple[ThreadedMotoServer, str]:
+    import boto3
+
+    server = ThreadedMotoServer(port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    os.environ |= {
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+    }
+    boto3.client("s3").create_bucket(Bucket="ohr")
+    return server, "s3://ohr/"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=24)
+    documents = parser.parse_args().documents
+    server, url = bucket()
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        one, wanted, _ = study(folder, "one", Local(1), str(folder / "store"), documents)
+        print(f"one worker on this machine: {one:.1f} s", flush=True)
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+        second = cluster.add_node(num_cpus=1)
+        cluster.wait_for_nodes()
+        two, found, _ = study(folder, "two", Ray(cluster.address), url + "two", documents)
+        print(f"two nodes: {two:.1f} s, {one / two:.2f} times one worker; tables equal: {found == wanted}", flush=True)
+        threading.Timer(two / 3, lambda: cluster.remove_node(second, allow_graceful=False)).start()
+        lost, after, failed = study(folder, "lost", Ray(cluster.address), url + "lost", documents)
+        print(
+            f"one node killed after {two / 3:.1f} s: {lost:.1f} s, {failed} failures; tables equal: {after == wanted}"
+        )
+        cluster.shutdown()
+    server.stop()
+    return not (found == wanted == after)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""Every executor gives the same bytes."""
+
+from pathlib import Path
+
+import pytest
+
+from ohr.engine.executors import make_executor
+from ohr.engine.executors.base import run_each
+from ohr.engine.executors.local import Local
+from ohr.engine.setup import Setup
+from ohr.errors import SpecError
+from ohr.spec.read import read_spec
+from ohr.study.run import run
+
+SPEC = """\
+benchmark: {kind: tiny}
+knowledge_bases:
+  - {name: clean}
+  - {name: read, image_noise: {kind: smudge, severity: 0.4}, ocr: {kind: pixels}}
+  - {name: noisy, text_noise: {kind: formatting, rate: 0.4}}
+chunker: {kind: page}
+retrievers: [{kind: bm25}, {kind: eye}]
+generators: [{kind: parrot}, {kind: gazer}]
+"""
+TABLES = ("scores", "hits", "pages", "texts", "edits", "questions", "failures", "summary", "doses")
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / f"{name}.parquet").read_bytes() for name in TABLES}
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_processes_give_the_same_bytes_as_this_process(home, tmp_path, workers):
+    inline = home.run(SPEC)
+    spec = read_spec(home.write(SPEC), trust_plugins=True)
+    local = run(spec, store=tmp_path / "other", runs=tmp_path / "runs2", executor=Local(workers))
+    assert tables(local.folder) == tables(inline.folder)
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_bytes_as_this_process(home, tmp_path):
+    pytest.importorskip("ray", reason="ray is not installed")
+    inline = home.run(SPEC)
+    spec = read_spec(home.write(SPEC), trust_plugins=True)
+    cluster = run(spec, store=tmp_path / "other", runs=tmp_path / "runs2", executor=make_executor("ray", 2))
+    assert tables(cluster.folder) == tables(inline.folder)
+
+
+def test_an_address_without_a_cluster_is_refused():
+    with pytest.raises(SpecError, match="only --executor ray connects to a cluster"):
+        make_executor("local", address="10.0.0.1:6379")
+
+
+def _half(number: int) -> float:
+    return number / (number - 2)
+
+
+def test_calls_that_raise_are_tried_again_and_reported():
+    executor = Local(2)
+    executor.start(Setup())
+    found = {item: (result, error) for item, result, error in run_each(executor, _half, [1, 2, 3], retries=1)}
+    assert found == {1: (-1.0, None), 2: (None, "ZeroDivisionError: division by zero"), 3: (3.0, None)}

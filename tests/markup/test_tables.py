@@ -1,0 +1,68 @@
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohr.markup import html, latex, markdown
+from ohr.markup.content import Piece, joined
+from ohr.markup.tables import Cell, Table
+
+texts = st.text(st.sampled_from("abc 12&%$#_{}\\~^|*<>`é租金"), min_size=1, max_size=8)
+contents = st.lists(
+    st.builds(Piece, st.just("text"), texts, st.sampled_from([(), ("bold",), ("italic",), ("bold", "underline")]))
+    | st.sampled_from([Piece("formula", "$x_1 + y$"), Piece("formula", "$\\frac{a}{b}$"), Piece("break")]),
+    max_size=4,
+).map(joined)
+
+
+@st.composite
+def tables(draw, merged=True):
+    """Draw a grid of 1 to 4 by 1 to 4 places, cut into cells."""
+    rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    taken, cells = set(), []
+    for row, column in itertools.product(range(rows), range(columns)):
+        if (row, column) in taken:
+            continue
+        height = draw(st.integers(1, rows - row)) if merged else 1
+        width = draw(st.integers(1, columns - column)) if merged else 1
+        while any((row, column + right) in taken for right in range(width)):
+            width -= 1
+        taken |= {(row + down, column + right) for down in range(height) for right in range(width)}
+        content = draw(contents)
+        if content or height > 1 or width > 1:
+            cells.append(Cell(row, column, content, height, width))
+    return Table(rows, columns, tuple(cells), draw(contents) if merged else ())
+
+
+@given(tables())
+def test_html_gives_back_what_was_written(table):
+    losses = []
+    assert html.read(html.write(table, losses), losses) == table
+    assert losses == []
+
+
+@given(tables())
+def test_latex_gives_back_what_was_written(table):
+    losses = []
+    assert latex.read(latex.write(table, losses), losses) == table
+    assert losses == []
+
+
+@given(tables(merged=False))
+def test_markdown_gives_back_what_was_written_but_its_header(table):
+    read = markdown.read(markdown.write(table, []), [])
+    assert (read.rows, read.columns) == (table.rows, table.columns)
+    assert [(c.row, c.column, c.content) for c in read.cells if c.content] == [
+        (c.row, c.column, c.content) for c in table.cells
+    ]
+    assert all(cell.header == (cell.row == 0) for cell in read.cells)
+
+
+@given(tables())
+def test_markdown_repeats_a_merged_cell_at_each_place_and_tells(table):
+    losses = []
+    read = markdown.read(markdown.write(Table(table.rows, table.columns, table.cells), losses), [])
+    found = read.places()
+    assert all(found[place].content == cell.content for place, cell in table.places().items() if cell.content)
+    merged = sum(cell.rows > 1 or cell.columns > 1 for cell in table.cells)
+    assert sum("merged" in loss for loss in losses) == merged

@@ -1,0 +1,230 @@
+"""One estimator for every mean, interval and dose, against the same numbers computed one by one."""
+
+from math import isnan, nan
+
+import numpy as np
+import pytest
+
+from ohr.errors import DataError
+from ohr.metrics.intervals import clustered_mean, minimum_detectable_effect, paired_difference
+from ohr.results.means import Counts, breakdown, derive, macro_over_domains
+from ohr.results.reading import read_rows
+from ohr.results.scores import Questions, ScoreTable
+
+RNG = np.random.default_rng(3)
+GROUPS = {
+    "all": lambda _: True,
+    "text": lambda source: source == "text",
+    "multimodal": lambda source: source in ("table", "formula", "chart"),
+    "reading_order": lambda source: source == "reading_order",
+}
+
+
+def summary(folder, **wanted):
+    return read_rows(folder / "summary.parquet", **wanted)
+
+
+def only(folder, **wanted):
+    (row,) = summary(folder, **wanted)
+    return row
+
+
+def by_hand(run, values, chosen):
+    """The interval of some questions' mean, with domains as strata where each has five documents."""
+    rows = [row for row, take in zip(run.questions, chosen, strict=True) if take]
+    documents, domains = [row["document"] for row in rows], [row["domain"] for row in rows]
+    members = [len({row["document"] for row in rows if row["domain"] == domain}) for domain in set(domains)]
+    return documents, domains if min(members) >= 5 else None
+
+
+def same(found, wanted):
+    assert found == wanted or (isnan(found) and isnan(wanted)), (found, wanted)
+
+
+@pytest.fixture
+def noisy(runs):
+    """A clean knowledge base and a noisy one of two draws, one retriever, some scores undefined or failed."""
+    run = runs.make(60)
+    clean, draws = RNG.random(60).round(2), RNG.random((2, 60)).round(2)
+    clean[5] = draws[:, 5] = nan
+    run.page_scores(run.base("clean", kind="none"), [1.0] * 60)
+    run.score(run.base("clean", kind="none"), {"lcs": clean, "lcs_floor": clean / 10})
+    for number, draw in enumerate(draws):
+        base = run.base("noise-0.1", number)
+        run.page_scores(base, RNG.random(60).round(2))
+        failed = ["q7", "q8"][: 1 + number]
+        run.score(base, {"lcs": draw, "mrr": draw / 2, "lcs_floor": draw / 10}, failed=failed)
+    run.close()
+    derive(run.folder, {})
+    return run, clean, draws
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_mean_and_its_interval_are_those_of_its_questions(noisy, group):
+    run, clean, draws = noisy
+    chosen = np.array([GROUPS[group](row["evidence_source"]) for row in run.questions])
+    documents, strata = by_hand(run, draws, chosen)
+    values = draws.mean(axis=0)[chosen]
+    failed = sum(take and row["question_id"] in ("q7", "q8") for row, take in zip(run.questions, chosen, strict=True))
+    wanted = clustered_mean(values, documents, failed, strata)
+    row = only(run.folder, condition="noise-0.1", stage="retrieval", metric="lcs", evidence_source=group)
+    for name in ("mean", "low", "high", "se", "df", "n", "failed", "documents", "effective_documents", "undefined"):
+        same(row[name], pytest.approx(getattr(wanted, name), rel=1e-12))
+    lost = paired_difference(clean[chosen], values, documents, strata=strata)
+    assert (row["lost"], row["lost_low"], row["lost_high"]) == pytest.approx((lost.mean, lost.low, lost.high))
+    same(row["lost_detectable"], pytest.approx(minimum_detectable_effect(lost.se, lost.df)))
+    assert row["floor"] == pytest.approx(np.nanmean(values / 10))
+    assert row["ceiling"] == pytest.approx(np.nanmean(clean[chosen]))
+    assert row["replicates"] == 2
+
+
+def test_the_spread_is_that_of_the_replicates_means_and_of_all_questions_only(noisy):
+    run, _, draws = noisy
+    wanted = {"condition": "noise-0.1", "stage": "retrieval", "metric": "lcs"}
+    row = only(run.folder, **wanted, group="all")
+    assert row["replicate_sd"] == pytest.approx(np.std(np.nanmean(draws, axis=1), ddof=1))
+    assert isnan(only(run.folder, **wanted, group="text")["replicate_sd"])
+
+
+def test_every_trait_that_tells_questions_apart_has_rows(noisy):
+    run, _, draws = noisy
+    rows = summary(run.folder, condition="noise-0.1", stage="retrieval", metric="lcs")
+    cuts = [(row["by"], row["group"]) for row in rows if row["by"] != "evidence_source"]
+    assert cuts == [
+        *(("domain", "d0"), ("domain", "d1"), ("answer_form", "Numeric"), ("answer_form", "String")),
+        *(("pages", "multi-page"), ("pages", "single-page")),
+    ]
+    values = draws.mean(axis=0)
+    domains = [np.nanmean(values[[row["domain"] == name for row in run.questions]]) for name in ("d0", "d1")]
+    assert [row["mean"] for row in rows if row["by"] == "domain"] == pytest.approx(domains)
+    whole = only(run.folder, condition="noise-0.1", stage="retrieval", metric="lcs", group="all")
+    assert (whole["macro_mean"], whole["domains"]) == (pytest.approx(np.mean(domains)), 2)
+
+
+def test_a_breakdown_has_the_numbers_of_the_summary(noisy):
+    run, _, _ = noisy
+    scores = ScoreTable(run.folder / "scores.parquet", Questions.read(run.folder))
+    (place,) = [p for p in scores.places if (p.condition, p.stage) == ("noise-0.1", "retrieval")]
+    found = breakdown(scores.questions, scores.read(place), "lcs")
+    for trait in ("domain", "answer_form", "pages"):
+        rows = summary(run.folder, condition="noise-0.1", stage="retrieval", metric="lcs", by=trait)
+        assert {row["group"]: row["mean"] for row in rows} == {
+            group: estimate.mean for group, estimate in found[trait].items() if group != "all"
+        }
+    assert list(found["evidence_source"]) == ["text", "table", "chart", "reading_order", "multi", "all"]
+    whole = only(run.folder, condition="noise-0.1", stage="retrieval", metric="lcs", group="all")
+    assert macro_over_domains(found) == pytest.approx(whole["macro_mean"])
+
+
+def test_a_question_that_one_draw_leaves_undefined_is_averaged_over_the_others(runs):
+    run = runs.make(12)
+    draws = np.zeros((3, 12))
+    draws[1] = 0.6
+    draws[2, :2] = nan
+    draws[:, 3] = nan
+    for number, draw in enumerate(draws):
+        run.score(run.base("noise", number), {"lcs": draw})
+    run.close()
+    derive(run.folder, {})
+    row = only(run.folder, metric="lcs", group="all")
+    assert row["mean"] == pytest.approx((2 * 0.3 + 9 * 0.2) / 11)  # 0 and .6 of two draws; 0, .6 and 0 of three
+    assert (row["n"], row["undefined"]) == (11, 1)  # undefined only where no draw defines it
+
+
+def test_evidence_loss_is_the_mean_of_the_draws_doses_in_both_tables(runs):
+    run = runs.make(2)
+    for number, held in enumerate(([0.9, 0.9], [0.7, 0.6])):  # `evidence_loss_replicates` of the vectors
+        run.page_scores(run.base("noise", number), held, [1.0, 0.8])
+    run.close()
+    derive(run.folder, {})
+    mean = np.mean([row["evidence_loss"] for row in read_rows(run.folder / "doses.parquet")])
+    rows = summary(run.folder, group="all")
+    assert mean == pytest.approx(0.166666667, abs=1e-9)
+    assert {round(row["evidence_loss"], 9) for row in rows} == {round(row["kb_evidence_loss"], 9) for row in rows}
+    assert rows[0]["evidence_loss"] == pytest.approx(mean)
+
+
+def test_the_constant_floor_leaves_undefined_scores_out(runs):
+    run = runs.make(6)
+    references = {"closed_book": [0.1] * 6, "shuffled_context": [nan] * 6, "evidence_only": [0.9] * 6}
+    run.score(run.base("clean", kind="none"), {"f1": [0.5] * 6}, "overall", generator="g")
+    for name, values in references.items():
+        run.score(run.base(name, kind="none"), {"f1": values}, "reference", retriever=None, generator="g")
+    constant = [0.3, nan, 0.3, 0.3, 0.3, 0.3]
+    run.score(run.base("constant", kind="none"), {"f1": constant}, "reference", retriever=None)
+    run.close()
+    derive(run.folder, {})
+    row = only(run.folder, stage="overall", group="all")
+    assert (row["floor"], row["ceiling"]) == pytest.approx((0.3, 0.9))
+    assert not summary(run.folder, stage="reference")
+
+
+def test_a_dose_counts_pages_edits_and_words(runs):
+    run = runs.make(4)
+    base = run.base("noise")
+    run.page_scores(base, [1.0, 0.5, 0.97, nan])
+    names = ("document", "domain", "sources")
+    page = {**base, **dict.fromkeys(names, "x"), "page": [0, 1], "edit_distance": [0.1, 0.3]}
+    blocks = dict.fromkeys(_counted(run), 0)
+    distances = {"edit_distance_content": [0.0, 0.2], "empty": [False, True], "words": [150, 50], "redundant": 0}
+    run.tables.append("pages", {**page, **distances, **blocks})
+    run.close()
+    derive(run.folder, {"noise#0": Counts(edits=30, edits_aimed=40, failed_pages=1)})
+    (dose,) = read_rows(run.folder / "doses.parquet")
+    assert (dose["r_noise"], dose["questions"], dose["excluded"]) == (pytest.approx(1 / 3), 3, 1)
+    assert (dose["edit_distance"], dose["edit_distance_content"], dose["empty_pages"]) == pytest.approx((0.2, 0.1, 0.5))
+    assert (dose["edits"], dose["edits_aimed"], dose["edits_per_100_words"], dose["failed_pages"]) == (30, 40, 15, 1)
+
+
+def _counted(run):
+    from ohr.results.tables import schema
+
+    return [name for name in schema("pages").names if name.startswith(("commands_", "blocks_", "matched_"))] + [
+        name for name in schema("pages").names if "_errors_" in name
+    ]
+
+
+def test_conditions_whose_names_differ_behind_a_number_sign_are_kept_apart(runs):
+    run = runs.make(12)
+    for name, value in (("engine #1", 1.0), ("engine #2", 0.5)):
+        base = {**run.base("engine"), "kb": name, "condition": name, "noise": name, "noise_type": "semantic"}
+        run.page_scores(base, [value] * 12)
+        run.score(base, {"lcs": [value] * 12})
+    run.close()
+    derive(run.folder, {})
+    rows = summary(run.folder, stage="retrieval", group="all")
+    assert {row["condition"]: (row["mean"], row["r_noise"], row["n"]) for row in rows} == {
+        "engine #1": (1.0, 0.0, 12),
+        "engine #2": (0.5, 1.0, 12),
+    }
+
+
+def test_scores_of_batches_make_one_cell(runs):
+    run = runs.make(10)
+    base, values = run.base("noise"), np.arange(10) / 10
+    whole = run.columns()
+    for part in (slice(6, 10), slice(0, 6)):
+        columns = {name: held[part] for name, held in whole.items()}
+        cell = {**base, "stage": "retrieval", "chunker": None, "retriever": "bm25", "generator": None}
+        about = {"multi_page": False, "metric": "lcs", "status": "ok"}
+        run.tables.append("scores", {**cell, **columns, **about, "value": values[part]})
+        run.page_scores(base, [1.0] * 10)  # another cell comes between the batches
+    run.close()
+    scores = ScoreTable(run.folder / "scores.parquet", Questions.read(run.folder))
+    (place,) = [place for place in scores.places if place.stage == "retrieval"]
+    assert scores.read(place).values.tolist() == [values.tolist()]
+
+
+def test_a_score_of_an_unknown_question_is_a_sentence(runs, tmp_path):
+    run = runs.make(4)
+    run.questions[0]["question_id"] = "stranger"
+    run.score(run.base("noise"), {"lcs": [1.0] * 4})
+    with pytest.raises(DataError, match=r"scores.parquet: question 'stranger' is not in questions.parquet"):
+        derive(run.close(), {})
+
+
+@pytest.mark.parametrize("table", ["summary", "hits"])
+def test_another_table_is_no_table_of_scores(noisy, table):
+    run, _, _ = noisy
+    with pytest.raises(DataError, match=rf"{table}.parquet: has no column "):
+        ScoreTable(run.folder / f"{table}.parquet", Questions.read(run.folder))

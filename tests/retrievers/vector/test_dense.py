@@ -1,0 +1,171 @@
+import re
+
+import pytest
+
+from ohr.contracts import Chunk
+from ohr.errors import PluginError
+from ohr.keys import identity
+from ohr.retrievers.vector.dense import Dense, encoder
+
+
+def chunks(*texts):
+    return [Chunk(str(place), "d/a", (0,), 0, len(text), text) for place, text in enumerate(texts)]
+
+
+def test_meaning_is_found_without_a_common_word():
+    index = Dense().index(
+        chunks("The feline slept on a rug.", "Interest rates were raised.", "Pour milk into the bowl.")
+    )
+    found = index.search(["Where did the cat nap?", "What did the central bank do?"], 1)
+    assert [[hit.place for hit in hits] for hits in found] == [[0], [1]]
+
+
+def test_scores_are_cosines():
+    (hits,) = Dense().index(chunks("rain", "wall")).search(["rain"], 2)
+    assert hits[0].score == pytest.approx(1, abs=1e-5)
+    assert -1 <= hits[1].score < 1
+
+
+def test_a_prompt_changes_the_index_and_its_identity():
+    assert identity(Dense(passage_prompt="passage: ")) != identity(Dense())
+
+
+def test_batch_size_and_device_are_in_no_key():
+    assert identity(Dense(batch_size=1, device="mps")) == identity(Dense())
+
+
+def test_a_folder_without_a_model_is_told(tmp_path):
+    with pytest.raises(PluginError) as caught:
+        Dense(model=str(tmp_path)).check()
+    assert str(caught.value) == f"retriever dense: {tmp_path} is not a model: it has no config.json"
+
+
+def test_an_approximate_index_of_few_chunks_is_exact():
+    index = Dense(index_type="pq").index(chunks("rain", "wall"))
+    assert index.notes == ("2 passages, too few for `pq`: the search is exact",)
+    assert index.search(["rain"], 9) == Dense().index(chunks("rain", "wall")).search(["rain"], 9)
+
+
+def test_a_saved_index_is_mapped_not_read(tmp_path):
+    import numpy as np
+
+    Dense().index(chunks("rain", "wall")).save(tmp_path)
+    assert isinstance(Dense().load(tmp_path).found.vectors, np.memmap)
+
+
+def test_a_prompt_comes_before_each_chunk_and_counts_as_read():
+    prompted = Dense(passage_prompt="passage: ", max_tokens=8).index(chunks("rain on the old harbour", "rain"))
+    written = Dense(max_tokens=8).index(chunks("passage: rain on the old harbour", "passage: rain"))
+    assert (prompted.found.vectors == written.found.vectors).all()
+    assert (
+        prompted.notes
+        == written.notes
+        == ("1 of 2 different chunks longer than the 8 tokens that minilm reads: 1 token cut off",)
+    )
+
+
+def test_what_the_model_cuts_off_is_counted():
+    texts = chunks("rain " * 300, "rain " * 300, "wall " * 400, "short", "x" * 500)
+    assert Dense().index(texts).notes == (
+        "2 of 4 different chunks longer than the 256 tokens that minilm reads: 192 tokens cut off".replace(
+            "192", str(302 + 402 - 2 * 256)
+        ),
+    )
+    assert "8 tokens" in Dense(max_tokens=8).index(texts).notes[0]
+    assert Dense().index(chunks("short")).notes == ()
+
+
+def test_presets_bring_their_prompts_and_pooling():
+    e5, contriever = Dense(model="e5"), Dense(model="contriever")
+    assert (e5.preset.query_prompt, e5.preset.passage_prompt) == ("query: ", "passage: ")
+    assert (contriever.preset.pooling, contriever.preset.normalise) == ("mean", False)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"model": "minlm"}, "Choose one of: minilm, bge-m3, contriever, gte, e5. Did you mean 'minilm'?"),
+        ({"model": "bge_m3"}, "Did you mean 'bge-m3'?"),
+        ({"model": "./nowhere"}, "no such model: ./nowhere"),
+        ({"device": "cuda"}, "this machine has no CUDA device"),
+    ],
+)
+def test_what_cannot_be_loaded_is_told_before_any_work(fields, told):
+    with pytest.raises(PluginError, match=re.escape(told)):
+        Dense(**fields).check()
+
+
+def test_an_adapter_in_the_local_cache_is_found_without_the_hub(tmp_path, monkeypatch):
+    import huggingface_hub.constants
+
+    home = tmp_path / "models--acme--adapter"
+    (home / "refs").mkdir(parents=True)
+    (home / "snapshots" / "0a1").mkdir(parents=True)
+    (home / "refs" / "main").write_text("0a1")
+    (home / "snapshots" / "0a1" / "adapter_config.json").write_text("{}")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    Dense(model="acme/adapter").check()
+
+
+def test_a_revision_is_of_the_hub(tiny_bge_m3):
+    with pytest.raises(PluginError, match="a revision belongs to a model on the hub"):
+        Dense(model=str(tiny_bge_m3), revision="v2").check()
+    with pytest.raises(PluginError, match="cannot load 'nobody/nothing'"):
+        Dense(model="nobody/nothing", revision="v2").index(chunks("rain"))
+    told = "retriever dense: nobody/nothing at revision 'v2' is not in the local cache, and the hub does not answer"
+    with pytest.raises(PluginError, match=told):
+        Dense(model="nobody/nothing", revision="v2").check()
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "lasttoken"])
+def test_a_plain_transformer_is_pooled_as_asked(pooling, tiny_bge_m3):
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    (vector,) = Dense(model=str(tiny_bge_m3), pooling=pooling).index(chunks("the lazy dog")).found.vectors
+    read = AutoTokenizer.from_pretrained(tiny_bge_m3)("the lazy dog", return_tensors="pt")
+    with torch.inference_mode():
+        states = AutoModel.from_pretrained(tiny_bge_m3)(**read).last_hidden_state[0]
+    expected = {"cls": states[0], "mean": states.mean(0), "lasttoken": states[-1]}[pooling]
+    assert vector == pytest.approx((expected / expected.norm()).numpy(), abs=1e-5)
+
+
+def test_vectors_that_are_not_normalised_give_inner_products(tiny_bge_m3):
+    plain = Dense(model=str(tiny_bge_m3), pooling="mean", normalise=False).index(chunks("the dog", "a fox"))
+    lengths = (plain.found.vectors**2).sum(1) ** 0.5
+    assert abs(lengths - 1).max() > 0.1
+    (hits,) = plain.search(["the dog"], 2)
+    assert {hit.place: hit.score for hit in hits}[0] == pytest.approx(lengths[0] ** 2, rel=1e-4)
+
+
+def test_a_batch_that_does_not_fit_is_halved_and_told(monkeypatch):
+    plain = Dense().index(chunks("rain", "wall", "lease"))
+    model, asked = encoder(Dense()), []
+    encode = model.encode
+
+    def small(texts, batch_size, **options):
+        asked.append(batch_size)
+        if batch_size > 8:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return encode(texts, batch_size=batch_size, **options)
+
+    monkeypatch.setattr(model, "encode", small)
+    index = Dense().index(chunks("rain", "wall", "lease"))
+    assert asked == [32, 16, 8]
+    assert index.notes == ("a batch of 32 did not fit into memory: 8 was used",)
+    assert (index.found.vectors == plain.found.vectors).all()
+    monkeypatch.setattr(model, "encode", lambda *_, **__: (_ for _ in ()).throw(RuntimeError("out of memory")))
+    with pytest.raises(MemoryError, match="out of memory"):
+        Dense().index(chunks("rain"))
+
+
+def test_vectors_that_are_no_numbers_are_told(tiny_bge_m3, tmp_path):
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    broken = AutoModel.from_pretrained(tiny_bge_m3)
+    torch.nn.init.constant_(broken.embeddings.LayerNorm.weight, float("nan"))
+    broken.save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(tiny_bge_m3).save_pretrained(tmp_path)
+    with pytest.raises(PluginError, match="gave NaN or infinity for 1 of 1 passages"):
+        Dense(model=str(tmp_path), pooling="mean").index(chunks("rain"))
