@@ -81,7 +81,6 @@ PARTS: dict[str, Callable[[], list[Patch]]] = {
     "no class of numbers": lambda: merged(word="number"),
     "one class of words": lambda: merged(word="number formula cell"),
     "no regression of the loss": lambda: [(fit, "_severity", lambda documents: {})],
-    "sizes of pages do not count": lambda: [(donors, "_BY_SIZE", 0.0)],
     "formulas and cells do not count": lambda: [(donors, "_BY_CONTENT", 0.0)],
     "random donors": random_donors,
     "no document effect": lambda: [(donors, "_STRANGER", 0.0)],

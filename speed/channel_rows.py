@@ -18,6 +18,7 @@ from ohr.benchmarks.ohrbench import OhrBench
 from ohr.chunkers.reference import Reference
 from ohr.contracts import Page
 from ohr.files import ohrbench_json
+from ohr.markup.strip import strip_markup
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.metrics.dose import DAMAGED, evidence_text
 from ohr.noise import channel
@@ -25,7 +26,6 @@ from ohr.noise.channel import Channel
 from ohr.noise.channel.align import align
 from ohr.noise.channel.page import read
 from ohr.retrievers.lexical.bm25_reference import STOPWORDS, BM25Reference
-from ohr.markup.strip import strip_markup
 from ohr.text.words import normalise
 
 Texts = Mapping[tuple[str, int], str]

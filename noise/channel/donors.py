@@ -16,9 +16,8 @@ FEATURES = ("one", "log_words", "log_line_words", "log_pages", "number", "formul
 """What a page is described by: logarithms of its words, of the words of a line and of the document's pages, and square
 roots of the shares of words of a class, which tell a few formulas from none."""
 
-_SIZES, _CONTENT = slice(1, 4), slice(5, 7)
-_BY_SIZE, _BY_CONTENT = 0.3, 0.9
-"""Weights in the distance of pages of their sizes, and of formulas and cells; the expected loss has 1."""
+_CONTENT, _BY_CONTENT = slice(5, 7), 0.9
+"""Features of formulas and cells, and their weight in the distance of pages; the expected loss has 1."""
 
 _FAR = 6.0
 """Expected losses beyond this logit (a quarter of a percent) count as equal."""
@@ -125,13 +124,13 @@ class Donors:
         )  # fmt: skip
 
     def place(self, described: Sequence[Values]) -> Values:
-        """Return where described pages are, (pages, 6): pages with a small distance are alike."""
+        """Return where described pages are, (pages, 3): pages with a small distance are alike."""
         features = np.array(described)
         severity = np.clip(features @ self.weights, -_FAR, _FAR)
-        return np.column_stack([severity, _BY_SIZE * features[:, _SIZES], _BY_CONTENT * features[:, _CONTENT]])
+        return np.column_stack([severity, _BY_CONTENT * features[:, _CONTENT]])
 
     def document_like(self, group: str, places: Values, draw: float) -> int:
-        """Draw a document: each of the places, (pages, 6), votes for the documents of the pages nearest to it."""
+        """Draw a document: each of the places, (pages, 3), votes for the documents of the pages nearest to it."""
         members = self.groups[group]
         apart = ((places[:, None] - self.places[members]) ** 2).sum(2)
         like = min(_LIKE, len(members))

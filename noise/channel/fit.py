@@ -14,7 +14,7 @@ from ohr.text.words import normalise
 from .align import Aligned
 from .donors import FEATURES, describe, logit
 from .page import FORMULA, Pattern
-from .profile import FROM, OPERATIONS, RUNS, Confusion, Donor, Fit, Profile, Reading
+from .profile import FROM, LONGEST_CONFUSION, MOST_ADDED, OPERATIONS, RUNS, Confusion, Donor, Fit, Profile, Reading
 
 After = Literal["start", "letter", "digit", "mark"]
 
@@ -27,11 +27,8 @@ _RIDGE = 2.0
 _PRIOR = 4.0
 """Runs that shares of operations are shrunk by, towards those of runs of all lengths."""
 
-_MOST_CONFUSIONS, _LONGEST_CONFUSION, _LONGEST_WORD = 400, 2, 40
-"""Confusions that are kept (the rest are seen once or twice), characters of one, and of a word to look for them in."""
-
-_MOST_ADDED = 30
-"""Words of an addition that count: longer ones are rare, and without a bound they would make up most added words."""
+_MOST_CONFUSIONS, _LONGEST_WORD = 400, 40
+"""Confusions that are kept (the rest are seen once or twice), and characters of a word to look for them in."""
 
 _STEPS = np.linspace(0, 1, 11)
 
@@ -102,7 +99,7 @@ def _reading(pages: Sequence[Aligned], misread: tuple[float, ...]) -> Reading:
         for difference in page.differences:
             lost = int(page.lost[difference.first : difference.last].sum())
             if difference.operation == "insert":
-                added.append(min(len(difference.read), _MOST_ADDED))
+                added.append(min(len(difference.read), MOST_ADDED))
             elif lost:
                 tally[RUNS[int(np.searchsorted(FROM, lost, side="right"))]][difference.operation] += 1
     every = sum(tally.values(), Counter[str]())
@@ -113,7 +110,7 @@ def _reading(pages: Sequence[Aligned], misread: tuple[float, ...]) -> Reading:
             for size, of in tally.items()
         },
         misread=misread,
-        repeats=round(len(added) / sum(len(page.lost) for page in pages), 5),
+        repeats=min(round(len(added) / sum(len(page.lost) for page in pages), 5), 1.0),
         repeated=tuple(np.quantile(added, _STEPS).round(1).tolist()) if added else (1.0,),
     )
 
@@ -128,7 +125,7 @@ def _confusions(pages: Sequence[Aligned]) -> tuple[tuple[float, ...], tuple[Conf
         for (start, end), target in _changes(true, read):
             source = true[start:end]
             changed += max(len(source), len(target))
-            short = max(len(source), len(target)) <= _LONGEST_CONFUSION
+            short = max(len(source), len(target)) <= LONGEST_CONFUSION
             if source and short and normalise(source) != normalise(target):  # else the word is not lost by it
                 tally[context(true, start), source, target] += 1
         shares.append(min(changed / len(true), 1.0))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohr.contracts import Span
-
 from ohr.markup.regions import regions
 
 Flags = NDArray[np.bool_]
@@ -36,6 +35,9 @@ SIZES = 5
 """Lines are told apart by the logarithm of their words to base 2, up to this many steps: 1, 2, 4, 8, and 16 or more."""
 
 LINE_CLASSES = 3 * SIZES
+
+_MOST_WORDS = 1_000_000
+"""Words of a page of a profile: so a few letters of a damaged file do not fill the memory."""
 
 _ARTICLES = frozenset(("a", "an", "the", "A", "An", "The", "AN", "THE"))
 _COUNTS = re.compile(r"[^\W_]|[^\x00-\x7f]")
@@ -104,6 +106,8 @@ class Pattern:
         Raises:
             ValueError: it is not a pattern.
         """
+        if sum(map(int, re.findall(r"\d{1,5}", text))) > _MOST_WORDS:
+            raise ValueError(f"a page of more than {_MOST_WORDS:,} words")
         lines = re.sub(r"([A-Za-z])(\d{1,5})", lambda run: run[1] * int(run[2]), text).split(" ")
         signs = np.frombuffer("".join(lines).encode(), dtype=np.uint8)
         classes = _NUMBER_OF[signs | 32]

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from ohr.errors import DataError
 
@@ -24,7 +24,12 @@ FROM = (2, 10)
 LEAST_GROUP = (5, 30)
 """Fewest documents and pages of a group: with fewer, its donors would repeat the accidents of single documents."""
 
+LONGEST_CONFUSION, MOST_ADDED = 2, 30
+"""Characters of a confusion, and words of an addition: longer ones are rare, and a few long additions would be most of
+the added words."""
+
 Chance = Annotated[float, Field(ge=0, le=1)]
+Few = Annotated[str, Field(max_length=LONGEST_CONFUSION)]
 
 
 class _Part(BaseModel):
@@ -74,16 +79,16 @@ class Reading(_Part):
     operations: Annotated[Mapping[str, Annotated[Mapping[str, Chance], _has(*OPERATIONS)]], _has(*RUNS)]
     misread: Annotated[tuple[Chance, ...], Field(min_length=1)]
     repeats: Chance
-    repeated: Annotated[tuple[PositiveFloat, ...], Field(min_length=1)]
+    repeated: Annotated[tuple[Annotated[float, Field(gt=0, le=MOST_ADDED)], ...], Field(min_length=1)]
 
 
 class Confusion(NamedTuple):
     """`read` was read for `true` behind a character of class `after`, in `share` of the chances to do so."""
 
     after: Literal["start", "letter", "digit", "mark"]
-    true: str
-    read: str
-    share: float
+    true: Few
+    read: Few
+    share: Chance
 
 
 class Profile(_Part):
@@ -98,7 +103,7 @@ class Profile(_Part):
 
     version: Literal[5] = 5
     fit: Fit
-    severity: Mapping[str, float]
+    severity: Mapping[str, Annotated[float, Field(ge=-1000, le=1000)]]
     reading: Reading
     confusions: tuple[Confusion, ...]
     donors: Annotated[tuple[Donor, ...], Field(min_length=1)]
@@ -134,6 +139,9 @@ def load(path: Path) -> Profile:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not readable: {error}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise DataError(f"{path}: not a channel profile of version {VERSION}: {where}: {first['msg']}") from None
+        faults = {".".join(map(str, fault["loc"])): fault for fault in error.errors()}
+        if isinstance(other := faults.get("version", {}).get("input"), int):
+            again = f"ohr reads version {VERSION}. Fit it again with `ohr noise fit`"
+            raise DataError(f"{path}: a channel profile of version {other}; {again}") from None
+        where, fault = next(iter(faults.items()))
+        raise DataError(f"{path}: not a channel profile: {where or 'the file'}: {fault['msg']}") from None
