@@ -16,7 +16,6 @@ MOST_IN_A_FUNCTION = 40
 
 LONG = {
     "ohr/cli/noise_apply.py:apply": "typer reads a command's options from its signature",
-    "ohr/cli/noise_fit.py:fit": "typer reads a command's options from its signature",
     "ohr/cli/noise_preview.py:preview": "typer reads a command's options from its signature",
     "ohr/cli/check.py:check": "typer reads a command's options from its signature",
     "speed/store.py": "one script that measures three stores on the same work",

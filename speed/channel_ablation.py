@@ -1,11 +1,11 @@
 """Judges the channel, whole and with one part removed, on domains that it was not fitted on.
 
 For each domain a profile is fitted to the pages of all others and predicts the pages of this one. The rows of
-`channel_rows.py` judge it twice: as fitted (rate 0.5), and at the engine's dose, the rate at which as much evidence is
+`channel_table.py` judge it twice: as fitted (rate 0.5), and at the engine's dose, the rate at which as much evidence is
 damaged as by the engine (calibration to a `target_r_noise` finds it). A figure is a row's distance from the real value
-in limits; beyond 1 the row fails. Below the rows are their mean distance (each at most 5) and how many of them fail.
+in limits; beyond 1 the row fails. Below the rows are their mean distance (each at most WORST) and how many fail.
 
-    OHRBENCH_DATA=DIR python speed/channel_ablation.py [NAME ...] [--base MinerU] [--seeds 2] [--log FILE]
+    OHRBENCH_DATA=DIR python -m speed.channel_ablation [NAME ...] [--base MinerU] [--seeds 2] [--log FILE]
 """
 
 import argparse
@@ -23,11 +23,10 @@ import numpy as np
 from ohr.noise import channel
 from ohr.noise.channel import donors, fit, page
 from speed.channel_fit import MODELS
-from speed.channel_rows import Data, Log, Row, domains, measured, perturbed, remembered, summary, table
+from speed.channel_rows import Data, Log, domains, measured, perturbed, remembered
+from speed.channel_table import Row, distances, summary, table
 
 SETTINGS = ("as fitted", "at the dose")
-WORST = 5
-"""Limits at which a row's distance is cut in the mean, so that one row does not decide it."""
 
 Patch = tuple[object, str, object]
 
@@ -67,13 +66,18 @@ def _unmoved(found) -> dict[str, object]:
 
 
 def random_donors() -> list[Patch]:
-    def document_like(self, group, places, draw):
-        return int(self.document[self.groups[group]][int(draw * len(self.groups[group]))])
+    """Draw any page of the group."""
 
-    def page_like(self, group, place, document, draw):
+    def like(self, group, place, draw):
         return np.roll(self.groups[group], int(draw * len(self.groups[group])))
 
-    return [(donors.Donors, "document_like", document_like), (donors.Donors, "page_like", page_like)]
+    return [(donors.Donors, "like", like)]
+
+
+def one_length() -> list[Patch]:
+    """Take all documents to be of one page."""
+    describe = donors.describe
+    return [(module, "describe", lambda page, pages: describe(page, 1)) for module in (donors, fit)]
 
 
 PARTS: dict[str, Callable[[], list[Patch]]] = {
@@ -83,7 +87,7 @@ PARTS: dict[str, Callable[[], list[Patch]]] = {
     "no regression of the loss": lambda: [(fit, "_severity", lambda documents: {})],
     "formulas and cells do not count": lambda: [(donors, "_BY_CONTENT", 0.0)],
     "random donors": random_donors,
-    "no document effect": lambda: [(donors, "_STRANGER", 0.0)],
+    "length of the document does not count": one_length,
     "the nearest page": lambda: [(donors, "_NEAREST", 1)],
     "one size of lines": lambda: [(page, "SIZES", 1)],
     "no line lost whole": lambda: [(page.Pattern, "whole", property(lambda self: self.size < 0))],
@@ -145,18 +149,15 @@ def printed(log: Log, tables: Mapping[str, list[Row]], name: str) -> None:
     """Print the rows of a part, and their summary."""
     columns = [(setting, domain) for setting in SETTINGS for domain in tables]
     means = {column: log.mean(name, *column)[1] for column in columns}
-    apart = {
-        (setting, domain): {row.name: row.apart(means[setting, domain][row.name]) for row in tables[domain]}
-        for setting, domain in columns
-    }
     print(f"\n{name:34}" + "".join(f"{setting:>12}" for setting, _ in columns))
     print(f"{'':34}" + "".join(f"{domain[:11]:>12}" for _, domain in columns))
-    for row in dict.fromkeys(row.name for rows in tables.values() for row in rows):
-        found = (apart[column].get(row) for column in columns)
-        print(f"{row:34}" + "".join(f"{'':12}" if one is None else f"{one:+12.2f}" for one in found))
-    cut = {column: np.minimum(np.abs(list(found.values())), WORST) for column, found in apart.items()}
-    print(f"{'mean distance':34}" + "".join(f"{sizes.mean():12.2f}" for sizes in cut.values()))
-    print(f"{'rows that fail':34}" + "".join(f"{f'{(s > 1).sum()} of {len(s)}':>12}" for s in cut.values()))
+    for title in dict.fromkeys(row.name for rows in tables.values() for row in rows):
+        rows = [next((row for row in tables[domain] if row.name == title), None) for _, domain in columns]
+        found = zip(rows, means.values(), strict=True)
+        print(f"{title:34}" + "".join(f"{row.apart(made[title]):+12.2f}" if row else " " * 12 for row, made in found))
+    far = [distances(tables[domain], means[setting, domain]) for setting, domain in columns]
+    print(f"{'mean distance':34}" + "".join(f"{one.mean():12.2f}" for one in far))
+    print(f"{'rows that fail':34}" + "".join(f"{f'{(one > 1).sum()} of {len(one)}':>12}" for one in far))
     print(f"{'rate':34}" + "".join(f"{means[column]['rate']:12.3f}" for column in columns), flush=True)
 
 

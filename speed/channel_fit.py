@@ -1,24 +1,24 @@
-"""Prints the channel's acceptance table: how well it predicts what a real engine does, within the domains of the fit.
+"""Prints how well the channel predicts a real engine within the domains of the fit, beside its baselines.
 
 Cross-fit: the documents are halved within domains; each half is predicted from the other, and both together are
-compared with the real readings. Each baseline goes through the same test. A row is the mean over all runs.
+compared with the real readings. A row is the mean over all splits and seeds.
 `channel_ablation.py` predicts domains that the channel was not fitted on, which is harder.
 
-    OHRBENCH_DATA=DIR python speed/channel_fit.py [--base MinerU] [--splits 20] [--seeds 10] [--log FILE]
-        [--models channel independent scatter block] [--baseline-splits 2] [--baseline-seeds 1]
+    OHRBENCH_DATA=DIR python -m speed.channel_fit [--base MinerU] [--splits 2] [--seeds 2] [--log FILE]
 """
 
 import argparse
 import os
-import sys
 import tempfile
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 
 from ohr.noise.channel.fit import fit
-from speed.channel_rows import Data, Log, domains, measured, perturbed, remembered, summary, table
+from speed.channel_rows import Data, Log, domains, measured, perturbed, remembered
+from speed.channel_table import Row, distances, summary, table
 
 MODELS = ("channel", "independent", "scatter", "block")
 
@@ -44,53 +44,39 @@ def fitted(data: Data, split: int, folder: Path) -> dict[str, Path]:
     return profiles
 
 
+def shown(rows: Sequence[Row], model: str, runs: int, made: Mapping[str, float]) -> None:
+    """Print the table of a model."""
+    far = distances(rows, made)
+    print(f"\n{model}: {runs} runs; mean distance {far.mean():.2f}; {(far > 1).sum()} of {len(rows)} rows fail")
+    print(f"{'':34} {'real':>8} {'made':>8} {'limit':>8} {'apart in limits':>16}")
+    for row in rows:
+        value = made[row.name]
+        print(f"{row.name:34} {row.real:8.3f} {value:8.3f} {row.limit:8.3f} {row.apart(value):+16.2f}", flush=True)
+
+
 def main() -> None:
     """Run the test and print its table."""
     asked = argparse.ArgumentParser()
     asked.add_argument("--base", default="MinerU")
-    asked.add_argument("--splits", type=int, default=20)
-    asked.add_argument("--seeds", type=int, default=10)
-    asked.add_argument("--baseline-splits", type=int, default=2)
-    asked.add_argument("--baseline-seeds", type=int, default=1)
-    asked.add_argument("--models", nargs="+", default=list(MODELS), choices=MODELS)
-    asked.add_argument("--distances", type=int, default=1, help="seeds of a split on which page distances are measured")
+    asked.add_argument("--splits", type=int, default=2)
+    asked.add_argument("--seeds", type=int, default=2)
     asked.add_argument("--log", type=Path)
     given = asked.parse_args()
-    began, root = perf_counter(), Path(os.environ["OHRBENCH_DATA"])
+    root, log = Path(os.environ["OHRBENCH_DATA"]), Log(given.log)
     data = Data(root, given.base, domains(root, given.base))
     real = measured(data, data.read, given.base)
-    about = f"{len(data.pages)} pages with words, {len(data.asked)} questions"
-    print(f"{about}; read in {perf_counter() - began:.0f} s", flush=True)
-    log = Log(given.log)
-    counts = {
-        model: (given.splits, given.seeds) if model == "channel" else (given.baseline_splits, given.baseline_seeds)
-        for model in given.models
-    }
-    wanted = [
-        (seed, split, model)  # all splits once, then again: a test that is broken off has seen many splits
-        for model, (splits, often) in counts.items()
-        for split in range(splits)
-        for seed in range(often)
-        if (model, split, seed) not in log.runs
-    ]
+    print(f"{len(data.pages)} pages with words, {len(data.asked)} questions", flush=True)
     with tempfile.TemporaryDirectory() as folder, remembered():
-        profiles: dict[int, dict[str, Path]] = {}
-        for seed, split, model in sorted(wanted):
-            if split not in profiles:
-                profiles[split] = fitted(data, split, Path(folder))
-            texts = perturbed(data, profiles[split], seed, model=model)
-            values = measured(data, texts, given.base, distance=seed < given.distances)
-            log.add((model, split, seed), summary(data, values, real))
-            print(f"{model}, split {split}, seed {seed}: {perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        for split in range(given.splits):
+            profiles = fitted(data, split, Path(folder))
+            for seed, model in product(range(given.seeds), MODELS):
+                if (model, split, seed) not in log.runs:
+                    texts = perturbed(data, profiles, seed, model=model)
+                    values = measured(data, texts, given.base, distance=seed == 0)
+                    log.add((model, split, seed), summary(data, values, real))
     rows = table(data, real)
-    for model in given.models:
-        runs, made = log.mean(model)
-        failed = sum(abs(row.apart(made[row.name])) > 1 for row in rows)
-        print(f"\n{model}: {runs} runs; {failed} of {len(rows)} rows fail")
-        print(f"{'':34} {'real':>8} {'made':>8} {'limit':>8} {'apart in limits':>16}")
-        for row in rows:
-            value = made[row.name]
-            print(f"{row.name:34} {row.real:8.3f} {value:8.3f} {row.limit:8.3f} {row.apart(value):+16.2f}", flush=True)
+    for model in MODELS:
+        shown(rows, model, *log.mean(model))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,7 @@
-"""The rows by which the channel is judged: what an engine does to a benchmark's questions, pages and retrieval.
-
-`channel_fit.py` and `channel_ablation.py` print them.
-"""
+"""Measures the effect of an engine, or of the channel, on a benchmark's questions, pages and retrieval."""
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from unittest import mock
@@ -29,14 +25,6 @@ from ohr.retrievers.lexical.bm25_reference import STOPWORDS, BM25Reference
 from ohr.text.words import normalise
 
 Texts = Mapping[tuple[str, int], str]
-
-FIXED = {"query-term survival": 0.02, "answer-string survival": 0.035, "singletons": 0.04, "in runs of 10+": 0.04,
-         "intraclass": 0.1, "KS of content edit distance": 0.1}  # fmt: skip
-"""Limits that are distances. The others are two document-clustered standard errors of the real value, for what has
-one, and a quarter of it."""
-
-FEWEST = 20
-"""Questions of a group that is worth a row: with fewer, two standard errors exclude nothing."""
 
 
 def domains(root: Path, base: str) -> tuple[str, ...]:
@@ -148,8 +136,8 @@ def remembered():
     return mock.patch.object(channel, "_seen", cache(read))
 
 
-def measured(data: Data, texts: Texts, base: str, *, retrieval: bool = True, distance: bool = True) -> dict:
-    """Measure questions and pages; without `retrieval` its drop is 0, without `distance` pages have none."""
+def measured(data: Data, texts: Texts, base: str, *, distance: bool = True) -> dict:
+    """Measure questions and pages; `distance` says whether to measure the pages' edit distances, which take long."""
     terms, answers = (np.full(len(data.asked), np.nan) for _ in range(2))
     for place, question in enumerate(data.asked):
         held = normalise(data.own(question, texts)).split()
@@ -157,7 +145,7 @@ def measured(data: Data, texts: Texts, base: str, *, retrieval: bool = True, dis
             terms[place] = len(data.terms[place].intersection(held)) / len(data.terms[place])
         if data.answers[place]:
             answers[place] = f" {data.answers[place]} " in f" {' '.join(held)} "
-    drop = data.retrieved - data.retrieval(texts, base) if retrieval else np.zeros(len(data.asked))
+    drop = data.retrieved - data.retrieval(texts, base)
     found = {"r_noise": data.damaged(texts), "drop": drop, "terms": terms, "answers": answers}
     return found | _pages(data, texts, distance)
 
@@ -213,91 +201,8 @@ def _is_number(word: str) -> bool:
     return any(sign.isdigit() for sign in word)
 
 
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: the real value, and how far a prediction may be from it."""
-
-    name: str
-    real: float
-    limit: float
-
-    def apart(self, made: float) -> float:
-        """Return the distance of a prediction in limits; beyond 1 it fails."""
-        return (made - self.real) / self.limit
-
-
-def groups(data: Data) -> dict[str, np.ndarray]:
-    """Return which questions are pooled, by domain, and by evidence source."""
-    domain = np.array([question.domain for question in data.asked])
-    source = np.array([question.evidence_source for question in data.asked])
-    found = {"pooled": np.ones(len(domain), dtype=bool)}
-    found |= {name: domain == name for name in data.domains if len(data.domains) > 1}
-    found |= {str(name): source == name for name in np.unique(source)}
-    return {name: here for name, here in found.items() if here.sum() >= FEWEST}
-
-
-def summary(data: Data, values: Mapping, real: Mapping) -> dict[str, float]:
-    """Reduce what was measured of one run to the table's rows."""
-    made: dict[str, float] = {}
-    for measure, title in (("r_noise", "r_noise"), ("drop", "BM25 LCS drop")):
-        made |= {f"{title}, {name}": float(values[measure][here].mean()) for name, here in groups(data).items()}
-    made["query-term survival"] = float(np.nanmean(values["terms"]))
-    made["answer-string survival"] = float(np.nanmean(values["answers"]))
-    for title in ("median missing", "singletons", "in runs of 10+", "intraclass", "numbers to words"):
-        made[title] = values[title]
-    if len(values["distance"]):
-        made["KS of content edit distance"] = _ks(real["distance"], values["distance"])
-    return made
-
-
-def table(data: Data, real: Mapping) -> list[Row]:
-    """Return the rows with the real values and their limits."""
-    documents = np.array([question.document for question in data.asked])
-    domain = np.array([question.domain for question in data.asked])
-    found = []
-    for name, value in summary(data, real, real).items():
-        measure, _, group = name.partition(", ")
-        if group:
-            here = groups(data)[group]
-            values = real["r_noise" if measure == "r_noise" else "drop"][here].astype(float)
-            limit = 2 * _clustered_error(values, documents[here], domain[here])
-        elif name == "median missing":
-            limit = 2 * _median_error(real["missing"], np.array([document for document, _ in data.pages]))
-        else:
-            limit = FIXED[name] if name in FIXED else 0.25 * value
-        found.append(Row(name, value, limit))
-    return found
-
-
-def _clustered_error(values: np.ndarray, documents: np.ndarray, strata: np.ndarray) -> float:
-    """Standard error of a mean, clustered by document within fixed domains."""
-    total = 0.0
-    for stratum in np.unique(strata):
-        here = strata == stratum
-        _, owner = np.unique(documents[here], return_inverse=True)
-        sums = np.bincount(owner, values[here] - values[here].mean())
-        if len(sums) > 1:
-            total += float((sums**2).sum()) * len(sums) / (len(sums) - 1)
-    return float(np.sqrt(total)) / len(values)
-
-
-def _median_error(values: np.ndarray, documents: np.ndarray, draws: int = 200) -> float:
-    """Standard error of a median, by resampling documents."""
-    rng = np.random.default_rng(0)
-    names, owner = np.unique(documents, return_inverse=True)
-    held = [values[owner == number] for number in range(len(names))]
-    drawn = (np.concatenate([held[n] for n in rng.integers(0, len(names), len(names))]) for _ in range(draws))
-    return float(np.std([np.median(one) for one in drawn]))
-
-
-def _ks(one: np.ndarray, other: np.ndarray) -> float:
-    grid = np.sort(np.concatenate([one, other]))
-    ranks = [np.searchsorted(np.sort(values), grid, side="right") / len(values) for values in (one, other)]
-    return float(np.abs(ranks[0] - ranks[1]).max())
-
-
 class Log:
-    """Rows of runs by what was run, in a file of JSON lines if there is one: a broken-off script goes on from there."""
+    """Rows of runs, in a file of JSON lines if there is one, from which an interrupted script continues."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path

@@ -13,7 +13,7 @@ from ohr.errors import DataError
 from ohr.keys import file_digest
 from ohr.text import edits
 
-from .donors import Donors, describe
+from .donors import Donors
 from .page import PageWords, Pattern, read, within
 from .profile import Profile, load
 from .transplant import Losses, alone, transplant
@@ -39,10 +39,9 @@ def _shipped() -> Mapping[str, Path]:
 class Channel(TextNoise):
     """Reads the text as a fitted OCR engine would: words, lines, formulas and cells lost, misread, joined, moved.
 
-    Each document takes over the losses of one of the documents that the profile was fitted on, page by page. Rate 0.5
-    is the engine as it was fitted; other rates multiply the odds of every loss by rate / (1 - rate), down to no loss
-    at 0 and up to all words at 1, where only what was moved or repeated is left. The errors at a lower rate are among
-    those at a higher.
+    Each page takes over the losses of one of the pages that the profile was fitted on. Rate 0.5 is the engine as it was
+    fitted; other rates multiply the odds of every loss by rate / (1 - rate), down to no loss at 0 and up to all words
+    at 1, where only moved or repeated words are left. The errors at a lower rate are among those at a higher.
     """
 
     kind: Literal["channel"] = "channel"
@@ -57,9 +56,6 @@ class Channel(TextNoise):
     ] = "channel"
     group: Annotated[str | None, Field(description="Group of the profile; that of the document's domain.")] = None
     pages: Annotated[int, Field(gt=0, description="Pages of the document, where they are not known.")] = 10
-    donor: Annotated[
-        int | None, Field(ge=0, description="Number of the profile's document whose losses are taken; drawn for each.")
-    ] = None
 
     @classmethod
     def fitted(cls, pages: Iterable[tuple[str, str, str]], engine: str, note: str = "") -> Profile:
@@ -74,30 +70,23 @@ class Channel(TextNoise):
         return fit([align(*page) for page in pages], engine, note)
 
     def check(self) -> None:
-        """Refuse a profile that cannot be read, and a group or a donor that it does not have."""
+        """Refuse a profile that cannot be read, and a group that it does not have."""
         profile, donors, _ = self._ready()
         if self.group is not None and self.group not in donors.groups:
             known = ", ".join(profile.groups) or "none"
             raise DataError(f"profile {self.profile} has no group {self.group!r}; it has: {known}")
-        if self.donor is not None and self.donor >= len(profile.donors):
-            last = len(profile.donors) - 1
-            raise DataError(f"profile {self.profile} has donors 0 to {last}, and no donor {self.donor}")
 
     def identity(self) -> Mapping[str, object]:
         """Key the profile by its content."""
         return {**super().identity(), "profile": file_digest(self._path())}
 
-    def for_document(self, pages: Sequence[Page], rng: np.random.Generator) -> Self:
-        """Choose the domain's group, and draw the document whose losses are taken over."""
-        (_, donors, _), draw = self._ready(), float(rng.random())
+    def for_document(self, pages: Sequence[Page], rng: np.random.Generator) -> Self:  # noqa: ARG002 # nothing is drawn
+        """Choose the domain's group, and count the document's pages."""
+        _, donors, _ = self._ready()
         domain = pages[0].document.split("/")[0]
         group = domain if self.group is None and domain in donors.groups else self.group
-        found = [pattern for page in pages if len((pattern := self._words(page.text).pattern()).cls)]
-        donor = self.donor
-        if donor is None and found and self.model != "independent":
-            place = donors.place([describe(pattern, len(found)) for pattern in found])
-            donor = donors.document_like(group or "", place, draw)
-        return self.model_copy(update={"donor": donor, "pages": max(len(found), 1), "group": group})
+        count = sum(len(self._words(page.text).counted) > 0 for page in pages)
+        return self.model_copy(update={"pages": max(count, 1), "group": group})
 
     def perturb(self, text: str, eligible: Sequence[Span], rng: np.random.Generator) -> NoisyText:
         """Make the errors of one page within the eligible spans."""
@@ -113,10 +102,7 @@ class Channel(TextNoise):
     def _losses(self, donors: Donors, page: Pattern, rng: np.random.Generator) -> Losses:
         if self.model == "independent":
             return alone(page, float(donors.lost.mean()), rng, lines=False)
-        group, place = self.group or "", donors.place([describe(page, self.pages)])
-        draw, own = rng.random(2).tolist()
-        document = donors.document_like(group, place, draw) if self.donor is None else self.donor
-        order = donors.page_like(group, place, document, own)
+        order = donors.like(self.group or "", donors.place(page, self.pages), rng.random())
         if self.model == "channel":
             return transplant(page, donors, order, rng)
         return alone(page, float(donors.lost[order[0]]), rng, lines=self.model == "block")

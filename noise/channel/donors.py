@@ -13,8 +13,8 @@ from .page import CELL, FORMULA, LINE_CLASSES, NAMES, NUMBER, Ints, Pattern, Val
 from .profile import Profile
 
 FEATURES = ("one", "log_words", "log_line_words", "log_pages", "number", "formula", "cell")
-"""What a page is described by: logarithms of its words, of the words of a line and of the document's pages, and square
-roots of the shares of words of a class, which tell a few formulas from none."""
+"""The description of a page: logarithms of its words, of the words of a line and of the document's pages, and square
+roots of the shares of words of a class, which set a few formulas apart from none."""
 
 _CONTENT, _BY_CONTENT = slice(5, 7), 0.9
 """Features of formulas and cells, and their weight in the distance of pages; the expected loss has 1."""
@@ -22,8 +22,8 @@ _CONTENT, _BY_CONTENT = slice(5, 7), 0.9
 _FAR = 6.0
 """Expected losses beyond this logit (a quarter of a percent) count as equal."""
 
-_LIKE, _NEAREST, _STRANGER = 15, 3, 0.2
-"""Pages that vote for the document; pages one of which is drawn; distance added to pages of other documents."""
+_NEAREST = 3
+"""Pages one of which is drawn."""
 
 _FEWEST = 10
 """Words of a class that a page must have to be followed alone; where it has fewer, words of the next pages follow."""
@@ -39,7 +39,7 @@ def describe(page: Pattern, pages: int) -> Values:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What units of a page do after the donor's units that they follow.
+    """The losses of a page's units, after the donor's units that they follow.
 
     Args:
         value: (units,) value of the followed unit; 0 where nothing happened to it.
@@ -51,7 +51,7 @@ class Followed:
 
 
 class Tape:
-    """What happened to the donors' units (words or lines), by class of the unit, then page by page.
+    """The losses of the donors' units (words or lines), by class of the unit, then page by page.
 
     Args:
         cls: for each page, class of each unit; `values` what happened to it, 0 for nothing.
@@ -96,7 +96,8 @@ class Donors:
     """All pages of a profile.
 
     Args:
-        document: (pages,) number of the document of each.
+        lost: (pages,) share of words that is lost.
+        places: (pages, 3) see `place`; `groups` numbers of the pages of each group.
         lines: which lines were lost whole; `words` how many words each run has that begins at a word, of the lines that
             were not lost whole.
     """
@@ -106,12 +107,11 @@ class Donors:
             self.pages = [Pattern.loads(page) for donor in profile.donors for page in donor.pages]
         except ValueError as error:
             raise DataError(f"not a channel profile: donors: {error}") from None
-        size = [len(donor.pages) for donor in profile.donors]
-        self.document: Ints = np.repeat(np.arange(len(size)), size)
+        size = [len(donor.pages) for donor in profile.donors for _ in donor.pages]
         self.lost: Values = np.array([page.lost.mean() for page in self.pages])
         self.weights = np.array([profile.severity.get(name, 0.0) for name in FEATURES])
-        self.places = self.place([describe(page, size[n]) for page, n in zip(self.pages, self.document, strict=True)])
-        named = np.array([donor.group for donor in profile.donors])[self.document]
+        self.places = np.array([self.place(page, count) for page, count in zip(self.pages, size, strict=True)])
+        named = np.array([donor.group for donor in profile.donors for _ in donor.pages])
         self.groups = {"": np.arange(len(self.pages))} | {name: places(named == name) for name in profile.groups}
         self.lines = Tape(
             [page.line_class for page in self.pages],
@@ -123,28 +123,15 @@ class Donors:
             [page.runs[here] for page, here in zip(self.pages, kept, strict=True)], len(NAMES), _FEWEST,
         )  # fmt: skip
 
-    def place(self, described: Sequence[Values]) -> Values:
-        """Return where described pages are, (pages, 3): pages with a small distance are alike."""
-        features = np.array(described)
-        severity = np.clip(features @ self.weights, -_FAR, _FAR)
-        return np.column_stack([severity, _BY_CONTENT * features[:, _CONTENT]])
+    def place(self, page: Pattern, pages: int) -> Values:
+        """Return where a page of a document of so many pages is, (3,): similar pages are near each other."""
+        features = describe(page, pages)
+        return np.append(np.clip(features @ self.weights, -_FAR, _FAR), _BY_CONTENT * features[_CONTENT])
 
-    def document_like(self, group: str, places: Values, draw: float) -> int:
-        """Draw a document: each of the places, (pages, 3), votes for the documents of the pages nearest to it."""
+    def like(self, group: str, place: Values, draw: float) -> Ints:
+        """Draw one of the group's pages nearest to a place, and return it and the others by distance."""
         members = self.groups[group]
-        apart = ((places[:, None] - self.places[members]) ** 2).sum(2)
-        like = min(_LIKE, len(members))
-        votes = self.document[members[np.argpartition(apart, like - 1, axis=1)[:, :like]]]
-        return int(np.sort(votes, axis=None)[int(draw * votes.size)])
-
-    def page_like(self, group: str, place: Values, document: int, draw: float) -> Ints:
-        """Draw one of the pages nearest to a place, and return it and the others by distance.
-
-        Pages of other documents than `document` are set back.
-        """
-        members = self.groups[group]
-        apart = ((self.places[members] - place) ** 2).sum(1) + _STRANGER * (self.document[members] != document)
-        order = members[apart.argsort(kind="stable")]
+        order = members[((self.places[members] - place) ** 2).sum(1).argsort(kind="stable")]
         drawn = int(draw * min(_NEAREST, len(order)))
         return np.concatenate([order[drawn : drawn + 1], order[:drawn], order[drawn + 1 :]])
 

@@ -17,14 +17,14 @@ Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 CLASSES = {"mark": ".", "word": "w", "number": "n", "formula": "f", "cell": "t"}
-"""What a word is, each with its letter in a pattern.
+"""Classes of words, each with its letter in a pattern.
 
 - mark: a sign (`&`, `-`) or an article: not a word to the published scores, so it never counts as lost
 - word, number: without and with a digit
 - formula: in a formula, unless the formula holds only figures, which engines read like any number
 - cell: in a table or chart
 
-Version 6 had 22 classes. On domains that it was not fitted on these do as well (see docs/channel.md).
+More classes do not predict a domain better that the channel was not fitted on (see docs/channel.md).
 """
 
 NAMES, LETTERS = tuple(CLASSES), "".join(CLASSES.values())
@@ -68,7 +68,7 @@ class Pattern:
 
     @cached_property
     def line_class(self) -> Ints:
-        """(lines,) class of each line: what most of its words stand in, and about how many they are."""
+        """(lines,) class of each line: the kind of most of its words, and about how many they are."""
         formula, cell = (
             2 * np.bincount(self.of_line, here, len(self.size)) > self.size
             for here in (self.cls == FORMULA, self.cls == CELL)

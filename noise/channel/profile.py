@@ -1,4 +1,4 @@
-"""What a channel learned of one engine: a JSON file that holds no text of the pages it was fitted on."""
+"""A profile, the channel as fitted to one engine: a JSON file without any text of the pages of the fit."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ from ohr.errors import DataError
 
 VERSION = 5
 OPERATIONS = ("delete", "garble", "respace", "rewrite", "move")
-"""What happens to a lost run: gone; misread; its letters kept but cut into other words; other text; read elsewhere."""
+"""Fates of a lost run: gone; misread; its letters kept but cut into other words; other text; read elsewhere."""
 
 RUNS = ("single", "few", "many")
 """Runs of 1 word, 2 to 9, and 10 and more."""
@@ -49,7 +49,7 @@ def _has(*names: str) -> Any:
 
 
 class Fit(_Part):
-    """What the profile was fitted on: the engine, and numbers of documents, pages, words, and words lost."""
+    """The fit: the engine, and numbers of documents, pages, words, and words lost."""
 
     engine: str
     documents: int
@@ -83,7 +83,7 @@ class Reading(_Part):
 
 
 class Confusion(NamedTuple):
-    """`read` was read for `true` behind a character of class `after`, in `share` of the chances to do so."""
+    """`read` was read for `true` behind a character of class `after`, in `share` of the places with both."""
 
     after: Literal["start", "letter", "digit", "mark"]
     true: Few
@@ -96,7 +96,7 @@ class Profile(_Part):
 
     Args:
         severity: by feature of a page (FEATURES): its effect on the logit of the share of words that is lost.
-        reading: what is read in place of what is lost.
+        reading: what is read in place of lost words.
         confusions: characters that are read for others, the most frequent first.
         donors: documents whose losses are taken over.
     """

@@ -10,7 +10,7 @@ from .page import Ints, Pattern, Values, places
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """What is lost at which rate.
+    """The losses of a page, and the rate from which each of them occurs.
 
     Args:
         rate: (words,) rate in (0, 1) above which each counted word is lost; below 0.5 for what the engine loses.

@@ -16,7 +16,7 @@ from .transplant import Losses
 DELETE, GARBLE, RESPACE, REWRITE, MOVE = range(len(OPERATIONS))
 
 _FITTED = 0.5
-"""The rate that stands for the engine."""
+"""The rate at which the channel is the engine as fitted."""
 
 _LONGEST = 400
 """Characters of a word that may be misread; a page may be one long word."""

@@ -101,7 +101,7 @@ def test_real_pages_lose_words_up_to_nearly_all_and_never_multiply(profile):
         found = [question_dose(question, truth, kb).damaged for question in questions]
         damaged.append(np.mean([one for one in found if one is not None]))
     assert losses == sorted(losses) and damaged == sorted(damaged)
-    assert losses[-1] > 0.85 and damaged[-1] > 0.93  # evidence of a few words may stand in a moved or repeated line
+    assert losses[-1] > 0.85 and damaged[-1] > 0.93  # a moved or repeated line may hold evidence of a few words
 
 
 def perturbed_by(noise, text, seed):
@@ -122,20 +122,6 @@ def test_more_is_lost_at_a_higher_rate(model):
 
     losses = [mean(rate) for rate in (0.1, 0.3, 0.5, 0.7, 0.9)]
     assert losses == sorted(losses) and losses[0] < losses[-1] / 2
-
-
-def test_pages_of_one_document_are_alike_and_the_rate_does_not_move_its_part(tmp_path):
-    (tmp_path / "toy.json").write_text(Channel.fitted(toy_pages(), "toy").dumps(), encoding="utf-8")
-    noise, text = Channel(profile=str(tmp_path / "toy.json")), toy_pages()[0][1]
-    documents = [noise.for_document([Page(f"law/{n}", 0, text)], np.random.default_rng(n)) for n in range(40)]
-
-    def loss(one, seed):
-        return share(text, perturbed_by(one, text, seed))
-
-    first, second = ([loss(one, seed + 2 * n) for n, one in enumerate(documents)] for seed in (1000, 1001))
-    assert np.corrcoef(first, second)[0, 1] > 0.7
-    low = noise.model_copy(update={"rate": 0.1}).for_document([Page("law/3", 0, text)], np.random.default_rng(3))
-    assert low.donor == documents[3].donor
 
 
 def classes(text: str) -> dict[str, str]:
@@ -379,17 +365,13 @@ def test_a_document_takes_the_losses_of_its_own_domain_where_the_profile_has_eno
     for domain in ("law", "news", "none"):
         drawn = [noise.for_document([Page(f"{domain}/a", 0, text)], np.random.default_rng(n)) for n in range(20)]
         assert {one.group for one in drawn} == {None if domain == "none" else domain}
-        lost[domain] = np.mean([share(text, perturbed_by(one, text, 5)) for one in drawn])
+        lost[domain] = np.mean([share(text, perturbed_by(one, text, n)) for n, one in enumerate(drawn)])
     assert lost["law"] < 0.4 and lost["news"] == 1 and lost["law"] < lost["none"] < 1
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [({"group": "poetry"}, "has no group 'poetry'"), ({"donor": 999}, "donors 0 to 24, and no donor 999")],
-)
-def test_an_unknown_group_or_donor_is_refused(fields, message):
-    with pytest.raises(DataError, match=message):
-        Channel(**fields).check()
+def test_an_unknown_group_is_refused():
+    with pytest.raises(DataError, match="has no group 'poetry'"):
+        Channel(group="poetry").check()
 
 
 def test_the_shipped_profiles_say_what_they_were_fitted_on():

@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from speed.channel_ablation import WORST, judged
+from speed.channel_ablation import judged
 from speed.channel_fit import MODELS
-from speed.channel_rows import Data, measured, remembered, table
+from speed.channel_rows import Data, measured, remembered
+from speed.channel_table import distances, table
 
 pytestmark = [pytest.mark.ohrbench, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -23,7 +23,6 @@ def test_on_an_unseen_domain_the_channel_is_nearer_to_the_engine_than_each_basel
     with remembered():
         for model in MODELS:
             for setting, _, made in judged(data, [other], real, model, 1):
-                distances = [min(abs(row.apart(made[row.name])), WORST) for row in rows]
-                apart.setdefault(setting, {})[model] = np.mean(distances)
+                apart.setdefault(setting, {})[model] = distances(rows, made).mean()
     for found in apart.values():
         assert min(found, key=found.get) == "channel", apart
