@@ -66,12 +66,12 @@ def _unmoved(found) -> dict[str, object]:
 
 
 def random_donors() -> list[Patch]:
-    """Draw any page of the group."""
+    """Draw any page of the group, the same for pages at the same place."""
 
-    def like(self, group, place, draw):
-        return np.roll(self.groups[group], int(draw * len(self.groups[group])))
+    def nearest(self, group, place):
+        return np.random.default_rng(abs(int(1e6 * place[0]))).permutation(self.groups[group])
 
-    return [(donors.Donors, "like", like)]
+    return [(donors.Donors, "nearest", nearest)]
 
 
 def one_length() -> list[Patch]:
@@ -88,7 +88,6 @@ PARTS: dict[str, Callable[[], list[Patch]]] = {
     "formulas and cells do not count": lambda: [(donors, "_BY_CONTENT", 0.0)],
     "random donors": random_donors,
     "length of the document does not count": one_length,
-    "the nearest page": lambda: [(donors, "_NEAREST", 1)],
     "one size of lines": lambda: [(page, "SIZES", 1)],
     "no line lost whole": lambda: [(page.Pattern, "whole", property(lambda self: self.size < 0))],
     "no runs": lambda: [(page.Pattern, "runs", property(lambda self: self.lost.astype(np.int64)))],

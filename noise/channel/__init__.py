@@ -39,9 +39,9 @@ def _shipped() -> Mapping[str, Path]:
 class Channel(TextNoise):
     """Reads the text as a fitted OCR engine would: words, lines, formulas and cells lost, misread, joined, moved.
 
-    Each page takes over the losses of one of the pages that the profile was fitted on. Rate 0.5 is the engine as it was
-    fitted; other rates multiply the odds of every loss by rate / (1 - rate), down to no loss at 0 and up to all words
-    at 1, where only moved or repeated words are left. The errors at a lower rate are among those at a higher.
+    Each page takes over the losses of the most similar page that the profile was fitted on. Rate 0.5 is the engine as
+    it was fitted; other rates multiply the odds of every loss by rate / (1 - rate), down to no loss at 0 and up to all
+    words at 1, where only moved or repeated words are left. The errors at a lower rate are among those at a higher.
     """
 
     kind: Literal["channel"] = "channel"
@@ -102,7 +102,7 @@ class Channel(TextNoise):
     def _losses(self, donors: Donors, page: Pattern, rng: np.random.Generator) -> Losses:
         if self.model == "independent":
             return alone(page, float(donors.lost.mean()), rng, lines=False)
-        order = donors.like(self.group or "", donors.place(page, self.pages), rng.random())
+        order = donors.nearest(self.group or "", donors.place(page, self.pages))
         if self.model == "channel":
             return transplant(page, donors, order, rng)
         return alone(page, float(donors.lost[order[0]]), rng, lines=self.model == "block")

@@ -22,9 +22,6 @@ _CONTENT, _BY_CONTENT = slice(5, 7), 0.9
 _FAR = 6.0
 """Expected losses beyond this logit (a quarter of a percent) count as equal."""
 
-_NEAREST = 3
-"""Pages one of which is drawn."""
-
 _FEWEST = 10
 """Words of a class that a page must have to be followed alone; where it has fewer, words of the next pages follow."""
 
@@ -128,12 +125,10 @@ class Donors:
         features = describe(page, pages)
         return np.append(np.clip(features @ self.weights, -_FAR, _FAR), _BY_CONTENT * features[_CONTENT])
 
-    def like(self, group: str, place: Values, draw: float) -> Ints:
-        """Draw one of the group's pages nearest to a place, and return it and the others by distance."""
+    def nearest(self, group: str, place: Values) -> Ints:
+        """Return the pages of a group, the one nearest to a place first."""
         members = self.groups[group]
-        order = members[((self.places[members] - place) ** 2).sum(1).argsort(kind="stable")]
-        drawn = int(draw * min(_NEAREST, len(order)))
-        return np.concatenate([order[drawn : drawn + 1], order[:drawn], order[drawn + 1 :]])
+        return members[((self.places[members] - place) ** 2).sum(1).argsort(kind="stable")]
 
 
 def _nth(key: Ints) -> Ints:
