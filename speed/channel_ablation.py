@@ -93,7 +93,6 @@ PARTS: dict[str, Callable[[], list[Patch]]] = {
     "no runs": lambda: [(page.Pattern, "runs", property(lambda self: self.lost.astype(np.int64)))],
     "one table of operations": lambda: reading(_pooled),
     "nothing moved": lambda: reading(_unmoved),
-    "nothing repeated": lambda: reading(lambda found: {"repeats": 0.0}),
 }
 
 

@@ -41,7 +41,7 @@ class Channel(TextNoise):
 
     Each page takes over the losses of the most similar page that the profile was fitted on. Rate 0.5 is the engine as
     it was fitted; other rates multiply the odds of every loss by rate / (1 - rate), down to no loss at 0 and up to all
-    words at 1, where only moved or repeated words are left. The errors at a lower rate are among those at a higher.
+    words at 1, where only moved words are left. The errors at a lower rate are among those at a higher.
     """
 
     kind: Literal["channel"] = "channel"
@@ -95,7 +95,7 @@ class Channel(TextNoise):
             return NoisyText(text)
         losses = self._losses(donors, page.pattern(), rng)
         plain = losses.all or self.model != "channel"  # on a page of which no word is left, nothing was read
-        draws, signs = rng.random((len(page.counted), 4)), rng.random((len(text), 2))
+        draws, signs = rng.random((len(page.counted), 3)), rng.random((len(text), 2))
         writer = Writer(page, *within(page, eligible), losses, habits, plain, draws, signs)
         return edits.apply(text, writer.edits(self.rate))
 

@@ -128,7 +128,8 @@ class Donors:
     def nearest(self, group: str, place: Values) -> Ints:
         """Return the pages of a group, the one nearest to a place first."""
         members = self.groups[group]
-        return members[((self.places[members] - place) ** 2).sum(1).argsort(kind="stable")]
+        order: Ints = members[((self.places[members] - place) ** 2).sum(1).argsort(kind="stable")]
+        return order
 
 
 def _nth(key: Ints) -> Ints:

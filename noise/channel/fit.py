@@ -14,7 +14,7 @@ from ohr.text.words import normalise
 from .align import Aligned
 from .donors import FEATURES, describe, logit
 from .page import FORMULA, Pattern
-from .profile import FROM, LONGEST_CONFUSION, MOST_ADDED, OPERATIONS, RUNS, Confusion, Donor, Fit, Profile, Reading
+from .profile import FROM, LONGEST_CONFUSION, OPERATIONS, RUNS, Confusion, Donor, Fit, Profile, Reading
 
 After = Literal["start", "letter", "digit", "mark"]
 
@@ -92,15 +92,11 @@ def _kept(documents: Mapping[str, Sequence[Pattern]]) -> list[str]:
 
 
 def _reading(pages: Sequence[Aligned], misread: tuple[float, ...]) -> Reading:
-    """Count what is read in place of lost runs, by their length, and how often words are added."""
+    """Count what is read in place of lost runs, by their length."""
     tally = {size: Counter[str]() for size in RUNS}
-    added = []
     for page in pages:
         for difference in page.differences:
-            lost = int(page.lost[difference.first : difference.last].sum())
-            if difference.operation == "insert":
-                added.append(min(len(difference.read), MOST_ADDED))
-            elif lost:
+            if lost := int(page.lost[difference.first : difference.last].sum()):
                 tally[RUNS[int(np.searchsorted(FROM, lost, side="right"))]][difference.operation] += 1
     every = sum(tally.values(), Counter[str]())
     mean = {name: (every[name] + 1) / (every.total() + len(OPERATIONS)) for name in OPERATIONS}
@@ -110,8 +106,6 @@ def _reading(pages: Sequence[Aligned], misread: tuple[float, ...]) -> Reading:
             for size, of in tally.items()
         },
         misread=misread,
-        repeats=min(round(len(added) / sum(len(page.lost) for page in pages), 5), 1.0),
-        repeated=tuple(np.quantile(added, _STEPS).round(1).tolist()) if added else (1.0,),
     )
 
 

@@ -24,9 +24,8 @@ FROM = (2, 10)
 LEAST_GROUP = (5, 30)
 """Fewest documents and pages of a group: with fewer, its donors would repeat the accidents of single documents."""
 
-LONGEST_CONFUSION, MOST_ADDED = 2, 30
-"""Characters of a confusion, and words of an addition: longer ones are rare, and a few long additions would be most of
-the added words."""
+LONGEST_CONFUSION = 2
+"""Characters of a confusion: longer ones are rare."""
 
 Chance = Annotated[float, Field(ge=0, le=1)]
 Few = Annotated[str, Field(max_length=LONGEST_CONFUSION)]
@@ -72,14 +71,10 @@ class Reading(_Part):
     Args:
         operations: by length of the run (RUNS), share of each of OPERATIONS.
         misread: share of the characters that change in a misread word, at equal steps of probability.
-        repeats: chance that words are added before a word.
-        repeated: number of words that are added, at equal steps of probability.
     """
 
     operations: Annotated[Mapping[str, Annotated[Mapping[str, Chance], _has(*OPERATIONS)]], _has(*RUNS)]
     misread: Annotated[tuple[Chance, ...], Field(min_length=1)]
-    repeats: Chance
-    repeated: Annotated[tuple[Annotated[float, Field(gt=0, le=MOST_ADDED)], ...], Field(min_length=1)]
 
 
 class Confusion(NamedTuple):
@@ -139,9 +134,10 @@ def load(path: Path) -> Profile:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not readable: {error}") from None
     except ValidationError as error:
-        faults = {".".join(map(str, fault["loc"])): fault for fault in error.errors()}
-        if isinstance(other := faults.get("version", {}).get("input"), int):
-            again = f"ohr reads version {VERSION}. Fit it again with `ohr noise fit`"
-            raise DataError(f"{path}: a channel profile of version {other}; {again}") from None
-        where, fault = next(iter(faults.items()))
-        raise DataError(f"{path}: not a channel profile: {where or 'the file'}: {fault['msg']}") from None
+        faults = error.errors()
+        for fault in faults:
+            if fault["loc"] == ("version",) and isinstance(fault["input"], int):
+                again = f"ohr reads version {VERSION}. Fit it again with `ohr noise fit`"
+                raise DataError(f"{path}: a channel profile of version {fault['input']}; {again}") from None
+        where = ".".join(map(str, faults[0]["loc"])) or "the file"
+        raise DataError(f"{path}: not a channel profile: {where}: {faults[0]['msg']}") from None

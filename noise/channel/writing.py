@@ -46,7 +46,7 @@ class Habits:
     def __init__(self, profile: Profile) -> None:
         reading = profile.reading
         self.operations: Values = np.cumsum([[reading.operations[run][one] for one in OPERATIONS] for run in RUNS], 1)
-        self.misread, self.repeats, self.repeated = reading.misread, reading.repeats, reading.repeated
+        self.misread = reading.misread
         self.confusions: dict[tuple[str, str], _Options] = {}
         for after, true, read, share in profile.confusions:
             if true and share > 0:  # among very many characters a share may be rounded to none
@@ -61,7 +61,7 @@ class Writer:
     Args:
         eligible: (words,) of all words, marks included; `joined` whether a word is in the same span as the one before.
         plain: only leave out what is lost: for baselines, and pages on which nothing is read.
-        draws: (counted, 4) uniform draws; `signs` (characters, 2).
+        draws: (counted, 3) uniform draws; `signs` (characters, 2).
     """
 
     page: PageWords
@@ -75,10 +75,7 @@ class Writer:
 
     def edits(self, rate: float) -> Iterator[Edit]:
         """Yield the edits at a rate."""
-        linked = self._linked()
-        yield from self._replaced(*self._pieces(rate, linked))
-        if not self.plain:
-            yield from self._repeated(rate, linked)
+        return self._replaced(*self._pieces(rate))
 
     def _linked(self) -> Flags:
         """(counted,) whether a word is lost together with the one before it, with all between them eligible."""
@@ -86,11 +83,11 @@ class Writer:
         broken = places(~self.joined).searchsorted(where, side="right")
         return ~changes(event) & ~changes(broken)
 
-    def _pieces(self, rate: float, linked: Flags) -> tuple[Ints, Ints]:
+    def _pieces(self, rate: float) -> tuple[Ints, Ints]:
         """Return the first and the last of the counted words of each piece that is lost together."""
         lost = (self.losses.rate < rate) & self.eligible[self.page.counted]
         follows = np.zeros(len(lost) + 1, dtype=bool)
-        follows[1:-1] = lost[1:] & lost[:-1] & linked[1:]
+        follows[1:-1] = lost[1:] & lost[:-1] & self._linked()[1:]
         return places(lost & ~follows[:-1]), places(lost & ~follows[1:])
 
     def _operations(self, first: Ints) -> Ints:
@@ -146,17 +143,6 @@ class Writer:
             parts += [text[before:start], misread(text[start:end], self.habits.confusions, draws, share)]
             before = end
         return "".join(parts)
-
-    def _repeated(self, rate: float, linked: Flags) -> Iterator[Edit]:
-        """Repeat words behind themselves, no oftener than the engine adds words."""
-        page = self.page
-        free = self.draws[:, 3] < self.habits.repeats * min(1, rate / max(1 - rate, 1e-9))
-        for number in places(free & ~linked & self.eligible[page.counted]).tolist():
-            word = int(page.counted[number])
-            count = round(float(_quantile(self.habits.repeated, self.draws[number, 2:3])[0]))
-            if word:
-                place, before = int(page.start[word]), int(page.start[max(word - count, 0)])
-                yield Edit("repeat", place, place, f"{page.text[before : page.end[word - 1]]} ")
 
 
 def _quantile(steps: Sequence[float], draw: Values) -> Values:

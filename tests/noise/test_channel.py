@@ -101,7 +101,7 @@ def test_real_pages_lose_words_up_to_nearly_all_and_never_multiply(profile):
         found = [question_dose(question, truth, kb).damaged for question in questions]
         damaged.append(np.mean([one for one in found if one is not None]))
     assert losses == sorted(losses) and damaged == sorted(damaged)
-    assert losses[-1] > 0.85 and damaged[-1] > 0.93  # a moved or repeated line may hold evidence of a few words
+    assert losses[-1] > 0.85 and damaged[-1] > 0.93  # a moved line may hold evidence of a few words
 
 
 def perturbed_by(noise, text, seed):
@@ -328,6 +328,7 @@ def damaged(place, value):
         (("donors", 0, "pages", 0), "", "donors: a word of an unknown class, or a line without words"),
         (("version",), 4, "a channel profile of version 4; ohr reads version 5. Fit it again with `ohr noise fit`"),
         (("version",), [[]], "not a channel profile: version: Input should be 5"),
+        (("severity", "one"), float("nan"), "severity.one: Input should be a finite number"),
         (("severity", "one"), 1e308, "severity.one: Input should be less than or equal to 1000"),
         (("donors", 0, "pages", 0), "w99999 " * 99 + "w", "donors: a page of more than 1,000,000 words"),
         (("confusions", 0, 2), "x" * 99, "confusions.0.2: String should have at most 2 characters"),
@@ -335,9 +336,6 @@ def damaged(place, value):
         (("reading", "operations", "few"), None, "reading.operations: Value error, has no 'few'"),
         (("reading", "operations", "few", "move"), None, "operations.few: Value error, has no 'move'"),
         (("reading", "misread"), [], "reading.misread: Tuple should have at least 1 item"),
-        (("reading", "repeated"), [0], "repeated.0: Input should be greater than 0"),
-        (("reading", "repeated"), [1e300], "repeated.0: Input should be less than or equal to 30"),
-        (("reading", "repeats"), float("nan"), "repeats: Input should be a finite number"),
     ],
     ids=lambda given: ".".join(map(str, given)) if isinstance(given, tuple) else "",
 )
