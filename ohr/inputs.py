@@ -1,9 +1,11 @@
 """What a run starts from: documents, questions and ground truth, checked."""
 
+from bisect import bisect_right
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from ohr import seeds
@@ -47,6 +49,32 @@ class Truth(Mapping[str, Sequence[Page]]):
         return {**self.__dict__, "_held": OrderedDict()}
 
 
+class TruthPages:
+    """The pages of some documents, numbered through.
+
+    Args:
+        sizes: how many pages each document's ground truth has.
+    """
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self._names = list(sizes)
+        self._places = {name: place for place, name in enumerate(sizes)}
+        self._starts = [0, *accumulate(sizes.values())]
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def numbers(self, document: str) -> range:
+        """Return the numbers of a document's pages; none for a document that is not among these."""
+        place = self._places.get(document)
+        return range(0) if place is None else range(self._starts[place], self._starts[place + 1])
+
+    def page(self, number: int) -> tuple[str, int]:
+        """Return the document of a page, and the page's place in its ground truth."""
+        place = bisect_right(self._starts, number) - 1
+        return self._names[place], number - self._starts[place]
+
+
 @dataclass(frozen=True, eq=False)
 class Inputs:
     """Documents and questions of a run.
@@ -71,6 +99,14 @@ class Inputs:
     def by_name(self) -> Mapping[str, Document]:
         """The documents by name."""
         return {document.name: document for document in self.documents}
+
+    @cached_property
+    def truth_pages(self) -> Mapping[str | None, TruthPages]:
+        """The ground-truth pages by domain; those of all domains under None."""
+        sizes: dict[str | None, dict[str, int]] = defaultdict(dict)
+        for document in self.documents:
+            sizes[None][document.name] = sizes[document.domain][document.name] = len(self.truth[document.name])
+        return {domain: TruthPages(found) for domain, found in sizes.items()}
 
     @cached_property
     def _leaves(self) -> dict[tuple[str, bool], str]:

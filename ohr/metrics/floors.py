@@ -1,8 +1,10 @@
 """Floors: what a text or an answer scores that knows nothing of the question."""
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
+from typing import Any
 
 import numpy as np
 
@@ -30,14 +32,34 @@ class OtherPages:
     def __init__(self, pages: Mapping[str, Sequence[Page]]) -> None:
         texts = {name: [page.text for page in pages[name] if page.text.strip()] for name in sorted(pages)}
         self.texts = {name: found for name, found in texts.items() if found}
+        self._names = list(self.texts)
         self._domains: dict[str, list[str]] = defaultdict(list)
         for name in self.texts:
             self._domains[name.split("/")[0]].append(name)
 
-    def near(self, question: Question) -> list[str]:
+    def near(self, question: Question) -> Sequence[str]:
         """Name the other documents of the question's domain; those of every domain where it has none."""
-        others = [name for name in self._domains.get(question.domain, ()) if name != question.document]
-        return others or [name for name in self.texts if name != question.document]
+        return _Without(self._domains.get(question.domain, ()), question.document) or _Without(
+            self._names, question.document
+        )
+
+
+class _Without(Sequence[str]):
+    """Sorted names without one of them; no copy is made, since each question leaves another one out."""
+
+    def __init__(self, names: Sequence[str], left_out: str) -> None:
+        place = bisect_left(names, left_out)
+        is_there = place < len(names) and names[place] == left_out
+        self._names, self._place = names, place if is_there else len(names)
+        self._size = len(names) - is_there
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, place: Any) -> Any:
+        if not 0 <= place < self._size:
+            raise IndexError(place)
+        return self._names[place + (place >= self._place)]
 
 
 def read_floor(

@@ -115,6 +115,7 @@ class Tables:
         self._folder = folder
         self._writers: dict[str, parquet.ParquetWriter | None] = dict.fromkeys(names)
         self._held: dict[str, list[pyarrow.Table]] = {name: [] for name in self._writers}
+        self._bytes = dict.fromkeys(self._writers, 0)
         self._cells: dict[str, tuple[Any, ...]] = {}
 
     def append(self, table: str, columns: Columns) -> None:
@@ -139,8 +140,10 @@ class Tables:
         for start in range(0, size, _ROWS):
             rows = min(_ROWS, size - start)
             arrays = [_array(table, field, columns[field.name], start, rows) for field in form]
-            self._held[table].append(pyarrow.Table.from_arrays(arrays, schema=form))
-            if sum(held.nbytes for held in self._held[table]) > _BYTES:
+            held = pyarrow.Table.from_arrays(arrays, schema=form)
+            self._held[table].append(held)
+            self._bytes[table] += held.nbytes
+            if self._bytes[table] > _BYTES:
                 self._flush(table)
 
     def append_rows(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -176,7 +179,7 @@ class Tables:
         if held := self._held[table]:
             with self._writing(table):
                 self._writer(table).write_table(pyarrow.concat_tables(held))
-            self._held[table] = []
+            self._held[table], self._bytes[table] = [], 0
 
     def _writer(self, table: str) -> "parquet.ParquetWriter":
         from pyarrow import parquet

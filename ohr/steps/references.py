@@ -1,10 +1,10 @@
 """Floors and ceilings of answers: what a generator scores without the knowledge base, and with perfect help."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ohr import seeds
-from ohr.contracts import Document, Page, Question
-from ohr.inputs import Inputs
+from ohr.contracts import Page, Question
+from ohr.inputs import Inputs, TruthPages
 from ohr.metrics.floors import CEILINGS, FLOORS
 
 CONDITIONS = (*FLOORS, *CEILINGS)
@@ -21,7 +21,7 @@ def passages(condition: str, question: Question, inputs: Inputs, seed: int) -> S
         return ()
     if condition == "evidence_only":
         return question.evidence
-    other = _other_page(question, inputs.documents, inputs.truth, seed)
+    other = _other_page(question, inputs, seed)
     return (other.text[:_CONTEXT] if other else "",)
 
 
@@ -31,16 +31,17 @@ def pages_shown(condition: str, question: Question, inputs: Inputs, seed: int) -
         return []
     if condition == "evidence_only":
         return [(question.document, index) for index in sorted(question.pages)]
-    other = _other_page(question, inputs.documents, inputs.truth, seed)
+    other = _other_page(question, inputs, seed)
     return [(other.document, other.index)] if other else []
 
 
-def _other_page(
-    question: Question, documents: Sequence[Document], truth: Mapping[str, Sequence[Page]], seed: int
-) -> Page | None:
-    others = [document for document in documents if document.name != question.document and truth[document.name]]
-    near = [document for document in others if document.domain == question.domain] or others
-    pages = [page for document in near for page in truth[document.name]]
-    if not pages:
-        return None
-    return pages[int(seeds.generator(seed, "shuffled_context", question.id).integers(len(pages)))]
+def _other_page(question: Question, inputs: Inputs, seed: int) -> Page | None:
+    """Draw a page of ground truth from another document of the question's domain, else of any domain."""
+    for domain in (question.domain, None):
+        pages = inputs.truth_pages.get(domain) or TruthPages({})
+        own = pages.numbers(question.document)
+        if others := len(pages) - len(own):
+            number = int(seeds.generator(seed, "shuffled_context", question.id).integers(others))
+            name, index = pages.page(number + len(own) if number >= own.start else number)
+            return inputs.truth[name][index]
+    return None

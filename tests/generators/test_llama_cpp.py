@@ -48,13 +48,10 @@ def test_documents_that_are_too_long_lose_their_end_and_the_question_stays():
 
 def test_the_engine_stops_at_the_end_of_its_scope():
     threads = Path("/proc/self/task")
-    before = set(threads.iterdir())
     with holding():
-        answer(lease(), max_tokens=1)
-        during = set(threads.iterdir()) - before
-        assert len(during) > 1
-    # the last thread of the pool may still be on its way out
-    assert len(during & set(threads.iterdir())) <= 1
+        answer(lease(), max_tokens=1)  # perhaps by an engine that an earlier test left
+        during = set(threads.iterdir())
+    assert len(during - set(threads.iterdir())) > 1
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path):

@@ -162,6 +162,8 @@ STAGES = {
     "visrag": view, "transformers": ask, "transformers_vision": ask, "tesseract": read, "rapidocr": read,
 }  # fmt: skip
 """Plugins that load a model, and what makes each one load it."""
+OFTEN = ("dense", "transformers", "tesseract")
+"""One of each way to load; the others are tested by `make acceptance`."""
 
 
 def stage(kind, request):
@@ -193,7 +195,9 @@ def alive(references):
     return [type(thing).__name__ for reference in references if (thing := reference()) is not None]
 
 
-@pytest.mark.parametrize("kind", STAGES)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[] if kind in OFTEN else pytest.mark.acceptance) for kind in STAGES]
+)
 def test_a_real_model_is_loaded_when_it_is_needed_and_gone_after_its_scope(kind, request):
     made = stage(kind, request)
     with holding():

@@ -66,7 +66,9 @@ def test_an_engine_writes_nothing_to_the_terminal(engine, capfd, line_image):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("engine", [Tesseract(batch_size=4), RapidOcr(batch_size=4)], ids=["tesseract", "rapidocr"])
+@pytest.mark.parametrize(
+    "engine", [Tesseract(batch_size=4), pytest.param(RapidOcr(batch_size=4), marks=pytest.mark.acceptance)]
+)
 def test_a_batch_is_read_as_its_pages_one_by_one(engine, line_image):
     images = [line_image, np.full((40, 40, 3), 255, dtype=np.uint8), typeset("A second page")]
     assert engine.recognise(images) == [engine.recognise([image])[0] for image in images]

@@ -12,7 +12,7 @@ from ohr.results.reading import read_rows
 SPEC = Path(ohr.pipelines.__file__).parent / "ocr-vs-vision.yaml"
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_one_noise_axis_from_yaml_to_a_curve(tiny_colqwen, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     changes = {

@@ -150,7 +150,7 @@ def real_data() -> Path:
 
 
 @pytest.mark.ohrbench
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_mineru_on_the_real_data_scores_what_the_published_code_gives(tmp_path, real_data):
     benchmark = {"kind": "ohrbench", "root": str(real_data), "domains": ["manual"], "protocol": "reference"}
     spec = ocr_spec(real_data / "retrieval_base/MinerU", benchmark)
