@@ -22,10 +22,10 @@ MOST_PAGES = 4000
 """Pages that a profile keeps (about a megabyte); of more, some documents are drawn."""
 
 _RIDGE = 2.0
-"""Penalty of the regression, in pages: effects that fewer pages support shrink towards none."""
+"""Penalty of the regression, in pages: effects that fewer pages support shrink towards none. Set by hand."""
 
 _PRIOR = 4.0
-"""Runs that shares of operations are shrunk by, towards those of runs of all lengths."""
+"""Runs by which shares of operations shrink towards those of runs of all lengths. Set by hand."""
 
 _MOST_CONFUSIONS, _LONGEST_WORD = 400, 40
 """Confusions that are kept (the rest are seen once or twice), and characters of a word to look for them in."""
