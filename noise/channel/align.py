@@ -28,7 +28,7 @@ _COMPARED = 2000
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Counted words [first, last) of the truth for which `read` was read; both ends equal for an insertion."""
+    """Counted words [first, last) of the truth for which `read` was read."""
 
     first: int
     last: int
@@ -79,13 +79,11 @@ def align(document: str, truth: str, text: str) -> Aligned:
     gaps.append((at, len(wanted), place, len(found)))
     spare = Counter(word for _, _, low, high in gaps for word in found[low:high])
     differences = []
-    for first, last, low, high in gaps if wanted else ():
-        if last > first or high > low:
-            begin = int(owner[first]) if first < len(owner) else len(lost)
-            end = int(owner[last - 1]) + 1 if last > first else begin
+    for first, last, low, high in gaps:
+        if last > first:
             there = tuple(raw[number] for number in dict.fromkeys(source[low:high].tolist()))
             operation = _operation(wanted[first:last], found[low:high], spare)
-            differences.append(Difference(begin, end, there, operation))
+            differences.append(Difference(int(owner[first]), int(owner[last - 1]) + 1, there, operation))
     return Aligned(document, page, lost, tuple(differences))
 
 
@@ -97,8 +95,6 @@ def _words(tokens: Iterable[str]) -> tuple[list[str], Ints]:
 
 def _operation(lost: Sequence[str], there: Sequence[str], spare: Counter[str]) -> str:
     """Name what was done to lost words; those that are found elsewhere are taken from `spare`."""
-    if not lost:
-        return "insert"
     if there:
         letters, others = "".join(lost)[:_COMPARED], "".join(there)[:_COMPARED]
         if letters == others:
