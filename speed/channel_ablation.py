@@ -132,7 +132,8 @@ def judged(data: Data, others: list[Data], real: dict, name: str, count: int) ->
         path = Path(folder) / "profile.json"
         path.write_text(fit.fit([one for other in others for one in other.aligned.values()], data.base).dumps())
         profiles = dict.fromkeys((document for document, _ in data.truth), path)
-        rate, wanted, fitted = 0.5, float(real["r_noise"].mean()), []
+        rate, wanted = 0.5, float(real["r_noise"].mean())
+        fitted: list[float] = []
         for setting in SETTINGS:
             if setting == "at the dose":
                 rate = rate_of(data, profiles, model, wanted, fitted[0])

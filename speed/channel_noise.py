@@ -54,7 +54,7 @@ def real_pages(root: Path) -> list[str]:
 
 def seconds(texts: list[str], noise: Channel) -> tuple[float, list[str]]:
     """Perturb all pages, as a run does; CPU seconds."""
-    channel._look.cache_clear()  # every run reads its pages again
+    channel._seen.cache_clear()  # every run reads its pages again
     began = process_time()
     made = [noise.perturb(text, [(0, len(text))], np.random.default_rng(n)).text for n, text in enumerate(texts)]
     return process_time() - began, made
