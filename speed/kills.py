@@ -148,7 +148,7 @@ def main() -> int:
     calm, _, _ = trial(folder, rng, given.workers, 1, 0)
     seconds = time.monotonic() - began
     wanted, once = results(calm), made(calm)
-    print(f"undisturbed: {seconds:.1f} s, {once.total()} pages and answers, {max(once.values())} time each", flush=True)
+    print(f"undisturbed: {seconds:.1f} s, {once.total()} pages and answers", flush=True)
     hits: Counter[str] = Counter()
     differing = repeated = stayed = left = trials = 0
     while hits.total() < given.kills:

@@ -91,7 +91,7 @@ class Scheduler:
         for task in fresh:
             if not task.waiting:
                 self._ready(task)
-        for kind in {task.step.work.kind for task in fresh}:
+        for kind in dict.fromkeys(task.step.work.kind for task in fresh):
             self.progress.update(kind, self._done[kind], self._total[kind])
         return fresh
 
