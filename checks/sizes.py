@@ -16,13 +16,10 @@ MOST_IN_A_FUNCTION = 40
 
 LONG = {
     "ohr/cli/noise_apply.py:apply": "typer reads a command's options from its signature",
-    "ohr/cli/noise_fit.py:fit": "typer reads a command's options from its signature",
     "ohr/cli/noise_preview.py:preview": "typer reads a command's options from its signature",
     "ohr/cli/check.py:check": "typer reads a command's options from its signature",
     "speed/store.py": "one script that measures three stores on the same work",
     "ohr/workbench/apply.py:apply": "until it takes a session in place of its arguments",
-    "speed/channel_fit.py": "one script that writes the acceptance table",
-    "speed/channel_fit.py:main": "one script that writes the acceptance table",
     "speed/ohrbench_retrieval.py:ours": "timed from top to bottom, as a user runs it",
 }
 """File, or file:function, with the reason why it may be longer. Delete an entry when it is short enough."""

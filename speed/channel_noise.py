@@ -1,7 +1,7 @@
 """Times channel noise: pages per second on one core, on pages of 1,034 tokens (the mean of OHRBench's).
 
 Pages are put together from mini's English ground truth; with OHRBENCH_DATA also its real pages as they are. The
-rapidfuzz alignment of the same pages with their noisy selves stands beside it, as a measure of the machine.
+rapidfuzz alignment of the same pages with their noisy selves is beside it, as a measure of the machine.
 
     python speed/channel_noise.py [RUNS]
 """
@@ -54,7 +54,7 @@ def real_pages(root: Path) -> list[str]:
 
 def seconds(texts: list[str], noise: Channel) -> tuple[float, list[str]]:
     """Perturb all pages, as a run does; CPU seconds."""
-    channel._look.cache_clear()  # every run reads its pages anew
+    channel._seen.cache_clear()  # every run reads its pages again
     began = process_time()
     made = [noise.perturb(text, [(0, len(text))], np.random.default_rng(n)).text for n, text in enumerate(texts)]
     return process_time() - began, made
@@ -79,5 +79,5 @@ for name, texts in sources.items():
             seconds(texts, noise)
             found = [seconds(texts, noise) for _ in range(RUNS)]
             rate_, other = len(texts) / median(s for s, _ in found), len(texts) / aligned(texts, found[0][1])
-            told = f"{name}, {size:.0f} tokens a page, {profile} at {rate}: {rate_:.0f} pages/s (limit {LIMIT})"
-            print(f"{told}; aligning them {other:.0f} pages/s")
+            about = f"{name}, {size:.0f} tokens a page, {profile} at {rate}: {rate_:.0f} pages/s (limit {LIMIT})"
+            print(f"{about}; aligning them {other:.0f} pages/s")

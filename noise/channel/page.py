@@ -1,8 +1,9 @@
-"""A page as the channel sees it: words with their classes, in lines."""
+"""A page as the channel sees it: classed words in lines, and the pattern of losses that a profile keeps of it."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,241 +12,184 @@ from numpy.typing import NDArray
 from ohr.contracts import Span
 from ohr.markup.regions import regions
 
-CLASSES = {
-    "mark": ".", "word": "w", "capital": "c", "hyphened": "h", "bracketed": "b", "quoted": "q", "semicolon": "p",
-    "foreign": "u", "money": "d", "number": "n", "item": "i", "letter": "l", "notation": "x", "stray": "k",
-    "formula": "f", "cell": "t", "cell_number": "m", "first": "a", "price": "r", "variable": "v", "cell_notation": "e",
-    "cell_alone": "o",
-}  # fmt: skip
-"""What a word is, each with its letter in a pattern.
+Flags = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+Values = NDArray[np.float64]
 
-- mark: a sign (`&`, `-`) or an article: no word of the published scores, never counted as lost
-- word, capital: of letters, the first of them small or not; letter: of one letter, or very long
-- hyphened, bracketed, quoted (an apostrophe too), semicolon, foreign (beyond ASCII), money, notation: by its signs
-- price: money that does not stand between two words of its line
-- number: with a digit; item: one at an end of its line
-- first: a word or capital that begins its line: engines join it to a mark before it
-- stray, variable: in a formula on a page that has few, with a command and without; formula: in one of many
-- cell_alone: the only word of a table's or a chart's cell; cell_notation, cell_number, cell: one of several, with a
-  dollar, a command or a letter beyond ASCII, with a digit, or another
+CLASSES = {"mark": ".", "word": "w", "number": "n", "formula": "f", "cell": "t"}
+"""Classes of words, each with its letter in a pattern.
+
+- mark: a sign (`&`, `-`) or an article: not a word to the published scores, so it never counts as lost
+- word, number: without and with a digit
+- formula: in a formula, unless the formula holds only figures, which engines read like any number
+- cell: in a table or chart
+
+More classes do not predict a domain better that the channel was not fitted on (see docs/channel.md).
 """
 
 NAMES, LETTERS = tuple(CLASSES), "".join(CLASSES.values())
-(
-    MARK, WORD, CAPITAL, HYPHENED, BRACKETED, QUOTED, SEMICOLON, FOREIGN, MONEY, NUMBER, ITEM, LETTER, NOTATION, STRAY,
-    FORMULA, CELL, CELL_NUMBER, FIRST, PRICE, VARIABLE, CELL_NOTATION, CELL_ALONE,
-) = range(len(NAMES))  # fmt: skip
+MARK, WORD, NUMBER, FORMULA, CELL = range(len(NAMES))
 
-KINDS = "tfb"
-"""What a line is: text, formula, table (or chart)."""
+TEXT_LINE, FORMULA_LINE, TABLE_LINE = range(3)
+SIZES = 5
+"""Lines are told apart by the logarithm of their words to base 2, up to this many steps: 1, 2, 4, 8, and 16 or more."""
 
-TABLE = KINDS.index("b")
+LINE_CLASSES = 3 * SIZES
+
+_MOST_WORDS = 1_000_000
+"""Words of a page of a profile: so a few letters of a damaged file do not fill the memory."""
 
 _ARTICLES = frozenset(("a", "an", "the", "A", "An", "The", "AN", "THE"))
-_HAS_DIGIT = re.compile(r"\d")
 _COUNTS = re.compile(r"[^\W_]|[^\x00-\x7f]")
-_MONEY = re.compile(r"[$\\\s\d.,:%()/~&-]*")
-"""A formula of figures only, such as `$\\$ 25,000.00$`, is read like any number."""
+_DIGIT = re.compile(r"\d")
+_FIGURES = re.compile(r"[$\\\s\d.,:%()/~&-]*")  # such as `$\\$ 25,000.00$`
+_WORD = re.compile(r"\S+")
+_LINE = re.compile(r"\n")
 
-_MANY_FORMULAS = 0.1
-_EDGES = ".,:;()[]!?"
-_LONGEST_WORD = 20
-_TABLES, _FORMULAS = ("table", "chart"), ("inline_formula", "block_formula")
+
+@dataclass(frozen=True)
+class Pattern:
+    """The words of a page without their letters.
+
+    Args:
+        cls: (words,) class of each counted word, an index into NAMES.
+        lost: (words,) whether it was lost; all False on a page that was not read by the engine.
+        size: (lines,) number of words in each line.
+    """
+
+    cls: NDArray[np.int8]
+    lost: Flags
+    size: Ints
+
+    @cached_property
+    def of_line(self) -> Ints:
+        """(words,) line of each word."""
+        return np.repeat(np.arange(len(self.size)), self.size)
+
+    @cached_property
+    def line_class(self) -> Ints:
+        """(lines,) class of each line: the kind of most of its words, and about how many they are."""
+        formula, cell = (
+            2 * np.bincount(self.of_line, here, len(self.size)) > self.size
+            for here in (self.cls == FORMULA, self.cls == CELL)
+        )
+        kind = np.where(formula, FORMULA_LINE, np.where(cell, TABLE_LINE, TEXT_LINE))
+        step = np.minimum(np.log2(self.size).astype(np.int64), SIZES - 1)
+        return np.asarray(kind * SIZES + step)
+
+    @cached_property
+    def whole(self) -> Flags:
+        """(lines,) whether all words of a line are lost."""
+        return np.asarray(np.bincount(self.of_line, self.lost, len(self.size)) == self.size)
+
+    @property
+    def runs(self) -> Ints:
+        """(words,) number of words of its line that are lost in a run from this word on; 0 where no run begins."""
+        begins = self.lost.copy()
+        begins[1:] &= ~self.lost[:-1] | changes(self.of_line)[1:]
+        first = places(begins)
+        made = np.zeros(len(self.lost), dtype=np.int64)
+        made[first] = np.bincount(np.cumsum(begins)[self.lost] - 1, minlength=len(first))
+        return made
+
+    def dumps(self) -> str:
+        """Return the pattern as text: lines of letters, capital where lost, with counts (`w3` for `www`)."""
+        letters = np.frombuffer(LETTERS.encode(), dtype=np.uint8)[self.cls] - 32 * self.lost.astype(np.uint8)
+        text, upto = letters.astype(np.uint8).tobytes().decode(), np.cumsum(self.size).tolist()
+        lines = " ".join(text[low:high] for low, high in zip([0, *upto], upto, strict=False))
+        return re.sub(r"(\w)\1+", lambda run: f"{run[1]}{len(run[0])}", lines)
+
+    @classmethod
+    def loads(cls, text: str) -> "Pattern":
+        """Read a pattern from text.
+
+        Raises:
+            ValueError: it is not a pattern.
+        """
+        if sum(map(int, re.findall(r"\d{1,5}", text))) > _MOST_WORDS:
+            raise ValueError(f"a page of more than {_MOST_WORDS:,} words")
+        lines = re.sub(r"([A-Za-z])(\d{1,5})", lambda run: run[1] * int(run[2]), text).split(" ")
+        signs = np.frombuffer("".join(lines).encode(), dtype=np.uint8)
+        classes = _NUMBER_OF[signs | 32]
+        if (classes < 0).any() or not all(lines):
+            raise ValueError("a word of an unknown class, or a line without words")
+        return cls(classes, (signs & 32) == 0, np.array(list(map(len, lines)), dtype=np.int64))
+
+
+_NUMBER_OF = np.full(256, -1, dtype=np.int8)
+_NUMBER_OF[np.frombuffer(LETTERS[1:].encode(), dtype=np.uint8)] = np.arange(1, len(LETTERS))
 
 
 @dataclass(frozen=True, slots=True)
 class PageWords:
-    """Arrays with an entry per word of a page, marks included, and those of its lines.
+    """The words of a page, marks included.
 
     Args:
         text: the page.
-        start: (words,) character at which each begins; `end` one past its last.
+        start: (words,) character at which each begins; `end` one past its last; `row` the number of its line of text.
         cls: (words,) index into NAMES.
-        line: (words,) number of the line, ascending; lines without a counted word belong to the one before.
-        joined: (words,) whether only white space parts a word from the one before it, within what may be touched.
         counted: (counted,) places of the words that count in the published scores.
-        first: (lines,) which counted word is a line's first; `size` how many it has.
-        kind: (lines,) index into KINDS.
+        size: (lines,) number of counted words in each line that has one.
     """
 
     text: str
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
+    start: Ints
+    end: Ints
+    row: Ints
     cls: NDArray[np.int8]
-    line: NDArray[np.int64]
-    joined: NDArray[np.bool_]
-    counted: NDArray[np.int64]
-    first: NDArray[np.int64]
-    size: NDArray[np.int64]
-    kind: NDArray[np.int8]
+    counted: Ints
+    size: Ints
 
-    @property
-    def words(self) -> NDArray[np.int8]:
-        """(counted,) class of each counted word."""
-        made: NDArray[np.int8] = self.cls[self.counted]
-        return made
-
-    @property
-    def of_line(self) -> NDArray[np.int64]:
-        """(counted,) line of each counted word."""
-        return np.repeat(np.arange(len(self.size)), self.size)
+    def pattern(self, lost: Flags | None = None) -> Pattern:
+        """Return the counted words as a pattern, with none of them lost unless `lost` (counted,) is given."""
+        return Pattern(self.cls[self.counted], np.zeros(len(self.counted), bool) if lost is None else lost, self.size)
 
 
 def read(text: str) -> PageWords:
-    """Find the words of a page."""
-    signs = codes(text)
-    start, end = _words(signs)
-    row = places(signs == _NEW_LINE).searchsorted(start)
-    found = regions(text)
-    kinds = np.array([_kind(region.kind, text[region.start : region.end]) for region in found], dtype=np.int8)
-    kind = kinds[np.array([region.start for region in found], dtype=np.int64).searchsorted(start, side="right") - 1]
-    cls = np.array(bytearray(map(_CLASSES.__getitem__, text.split())), dtype=np.int8)
-    _refine(cls, kind, row)
-    counted = places(cls != MARK)
+    """Find and class the words of a page."""
+    found = [word.span() for word in _WORD.finditer(text)]
+    start, end = np.array(found, dtype=np.int64).reshape(-1, 2).T
+    row = np.array([line.start() for line in _LINE.finditer(text)], dtype=np.int64).searchsorted(start)
+    cls = np.fromiter(map(_class, text.split()), dtype=np.int8, count=len(found))
+    areas = regions(text)
+    kinds = np.array([_kind(area.kind, text[area.start : area.end]) for area in areas], dtype=np.int8)
+    kind = kinds[np.array([area.start for area in areas], dtype=np.int64).searchsorted(start, side="right") - 1]
+    worded = cls != MARK
+    cls[worded & (kind == FORMULA_LINE)] = FORMULA
+    cls[worded & (kind == TABLE_LINE)] = CELL
+    counted = places(worded)
     first = places(changes(row[counted]))
-    rows, size = row[counted[first]], np.diff(np.append(first, len(counted)))
-    line = np.maximum(rows.searchsorted(row, side="right") - 1, 0)
-    tally = np.bincount(line * 3 + kind, minlength=max(len(rows), 1) * 3).reshape(-1, 3)[: len(rows)]
-    joined = np.ones(len(start), dtype=bool)
-    joined[:1] = False
-    return PageWords(text, start, end, cls, line, joined, counted, first, size, tally.argmax(1).astype(np.int8))
+    return PageWords(text, start, end, row, cls, counted, np.diff(np.append(first, len(counted))))
 
 
-def within(page: PageWords, eligible: Sequence[Span]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell which words lie wholly in an eligible span, and which of them in the same as the word before."""
-    if tuple(eligible) == ((0, len(page.text)),):
-        return np.ones(len(page.start), dtype=bool), page.joined
+def within(page: PageWords, eligible: Sequence[Span]) -> tuple[Flags, Flags]:
+    """Report which words lie wholly in an eligible span, and which of them in the same span as the word before."""
     span = np.full(len(page.start), -1)
     for number, (low, high) in enumerate(eligible):
         span[(page.start >= low) & (page.end <= high)] = number
-    same = np.zeros(len(span), dtype=bool)
-    same[1:] = (span[1:] == span[:-1]) & (span[1:] >= 0)
-    return span >= 0, same
+    return span >= 0, ~changes(span) & (span >= 0)
 
 
-def changes(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which values differ from the one before them, as the first does."""
-    made = np.empty(len(values), dtype=bool)
-    made[:1] = True
+def changes(values: NDArray[Any]) -> Flags:
+    """Report which values differ from the one before them; the first does."""
+    made = np.ones(len(values), dtype=bool)
     np.not_equal(values[1:], values[:-1], out=made[1:])
     return made
 
 
-def places(found: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Give where values are true; `np.flatnonzero` takes three times as long for a page."""
+def places(found: Flags) -> Ints:
+    """Return where values are true; `np.flatnonzero` takes three times as long for a page."""
     return found.nonzero()[0]
 
 
-def codes(text: str) -> NDArray[np.uint32]:
-    """Give the code of each character."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-
-
-def _words(signs: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give where what stands between white space begins and ends."""
-    blank = np.ones(len(signs) + 2, dtype=bool)
-    blank[1:-1] = _BLANK.take(signs, mode="clip")
-    edges = places(blank[1:] != blank[:-1])
-    return edges[::2], edges[1::2]
-
-
-_NEW_LINE = ord("\n")
-_BLANK = np.array([chr(code).isspace() for code in range(0x3002)])
-"""White space by code; the last is U+3000, and U+3001 stands for all behind it."""
-
-
 def _kind(kind: str, text: str) -> int:
-    if kind in _FORMULAS:
-        return 0 if _MONEY.fullmatch(text) else 1
-    return 2 if kind in _TABLES else 0
+    if kind in ("inline_formula", "block_formula"):
+        return TEXT_LINE if _FIGURES.fullmatch(text) else FORMULA_LINE
+    return TABLE_LINE if kind in ("table", "chart") else TEXT_LINE
 
 
-def _refine(cls: NDArray[np.int8], kind: NDArray[np.int8], row: NDArray[np.int64]) -> None:
-    """Class words by where they stand, in place."""
-    begins = changes(row)
-    ends = begins.copy()
-    ends[:-1] |= begins[1:]
-    ends[-1:] = True
-    cls[(cls == NUMBER) & ends] = ITEM
-    cls[((cls == WORD) | (cls == CAPITAL)) & begins] = FIRST
-    if (cls == MONEY).any():
-        _price(cls, begins)
-    if kind.any():
-        worded = cls != MARK
-        formulas, cells = places((kind == 1) & worded), places((kind == 2) & worded)
-        many = len(formulas) >= _MANY_FORMULAS * np.count_nonzero(worded)
-        cls[formulas] = FORMULA if many else np.where(cls[formulas] == NOTATION, STRAY, VARIABLE)
-        if len(cells):
-            _cells(cls, cells, begins)
-
-
-def _price(cls: NDArray[np.int8], begins: NDArray[np.bool_]) -> None:
-    """Tell money that does not stand between two words of its line, in place."""
-    words = np.flatnonzero(cls != MARK)
-    line = np.cumsum(begins)[words]
-    spoken = _SPOKEN[cls[words]]
-    between = np.zeros(len(words), dtype=bool)
-    between[1:-1] = spoken[:-2] & spoken[2:] & (line[:-2] == line[2:])
-    cls[words[(cls[words] == MONEY) & ~between]] = PRICE
-
-
-def _cells(cls: NDArray[np.int8], cells: NDArray[np.int64], begins: NDArray[np.bool_]) -> None:
-    """Class the words of cells, in place: what parts two cells is a mark, or a line's end."""
-    edge = np.ones(len(cls) + 2, dtype=bool)
-    edge[1:-1] = cls == MARK
-    opens, closes = edge[:-2] | begins, edge[2:] | np.append(begins[1:], True)
-    was = cls[cells]
-    made = np.where(_NUMBERS[was], CELL_NUMBER, np.where(_NOTED[was], CELL_NOTATION, CELL))
-    cls[cells] = np.where((opens & closes)[cells], CELL_ALONE, made)
-
-
-_EVERY = np.arange(len(NAMES))
-_NUMBERS = np.isin(_EVERY, (NUMBER, ITEM))
-_NOTED = np.isin(_EVERY, (FOREIGN, MONEY, PRICE, NOTATION))
-_SPOKEN = np.isin(_EVERY, (WORD, CAPITAL, FIRST, HYPHENED, BRACKETED, QUOTED, SEMICOLON, MONEY, NOTATION))
-
-
-class _Classes(dict[str, int]):
-    """Classes of the words seen so far: pages repeat their words."""
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= _MOST_SEEN:
-            self.clear()
-        self[word] = _class(word)
-        return self[word]
-
-
-_MOST_SEEN = 100_000
-_CLASSES = _Classes()
-
-
+@lru_cache(maxsize=100_000)  # pages repeat their words
 def _class(token: str) -> int:
     if token in _ARTICLES or not _COUNTS.search(token):
         return MARK
-    if not token.isalnum() or not token.isascii():
-        sign = _by_sign(token)
-        if sign is not None:
-            return sign
-    if _HAS_DIGIT.search(token):
-        return NUMBER
-    letters = token.strip(_EDGES)
-    if len(letters) == 1 or len(token) > _LONGEST_WORD:
-        return LETTER
-    return CAPITAL if letters[:1].isupper() else WORD
-
-
-_SIGNS = (
-    (re.compile("['\"`]"), QUOTED),
-    (re.compile(r"[^\x00-\x7f]"), FOREIGN),
-    (re.compile(";"), SEMICOLON),
-    (re.compile(r"\$"), MONEY),
-    (re.compile(r"[\\<*]"), NOTATION),
-    (re.compile(r"\d"), NUMBER),
-    (re.compile(r"[^-]-+[^-]"), HYPHENED),
-    (re.compile(r"[()]"), BRACKETED),
-)
-"""Classes of words by their signs; the first that fits counts."""
-
-
-def _by_sign(token: str) -> int | None:
-    return next((cls for sign, cls in _SIGNS if sign.search(token)), None)
+    return NUMBER if _DIGIT.search(token) else WORD

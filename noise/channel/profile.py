@@ -1,26 +1,34 @@
-"""What is known of one engine's errors: a JSON file that holds no text of the pages it was fitted on."""
+"""A profile, the channel as fitted to one engine: a JSON file without any text of the pages of the fit."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from ohr.errors import DataError
 
-VERSION = 4
+VERSION = 5
 OPERATIONS = ("delete", "garble", "respace", "rewrite", "move")
-"""What happens to a lost run: gone; misread; its letters kept but cut into other words; other text; read elsewhere."""
+"""Fates of a lost run: gone; misread; its letters kept but cut into other words; other text; read elsewhere."""
 
-SIZES = ("single", "few", "many", "lines", "cell", "cells", "rows")
-"""Runs of 1 word, 2 to 9, 10 and more, and whole lines; in tables, of 1 word, 2 to 9, and more, whole rows too."""
+RUNS = ("single", "few", "many")
+"""Runs of 1 word, 2 to 9, and 10 and more."""
 
-MANY = 10
-"""Words from which on a run is one of many."""
+FROM = (2, 10)
+"""Words from which on a run is one of few, and of many: 10 is where the acceptance table draws the line too."""
 
-Histogram = tuple[tuple[PositiveInt, PositiveInt], ...]
-"""(value, count), ascending by value."""
+LEAST_GROUP = (5, 30)
+"""Fewest documents and pages of a group: with fewer, its donors would repeat the accidents of single documents."""
+
+LONGEST_CONFUSION = 2
+"""Characters of a confusion: longer ones are rare."""
+
+Chance = Annotated[float, Field(ge=0, le=1)]
+Few = Annotated[str, Field(max_length=LONGEST_CONFUSION)]
 
 
 class _Part(BaseModel):
@@ -40,7 +48,7 @@ def _has(*names: str) -> Any:
 
 
 class Fit(_Part):
-    """What the profile was fitted on."""
+    """The fit: the engine, and numbers of documents, pages, words, and words lost."""
 
     engine: str
     documents: int
@@ -48,22 +56,6 @@ class Fit(_Part):
     words: int
     lost: int
     note: str = ""
-
-
-class Group(_Part):
-    """Documents whose names begin alike, or all.
-
-    Args:
-        pages: how many pages it rests on.
-        lost: mean share of a page's words that is lost.
-        weights: by feature of a page (FEATURES): its effect on the logit of the share of words lost.
-        strength: added to the rate's logit for words of lines that are not lost whole (see `ohr.workbench.strengths`).
-    """
-
-    pages: int
-    lost: float
-    weights: Mapping[str, float]
-    strength: float = 0.0
 
 
 class Donor(_Part):
@@ -74,91 +66,78 @@ class Donor(_Part):
 
 
 class Reading(_Part):
-    """What is read in place of what is lost.
+    """How the engine garbles the words it does not lose outright, and what it adds.
 
     Args:
-        operations: by size of the run, share of each of OPERATIONS.
-        silent: of the pages of which all words are lost, the share on which nothing was read.
-        insertions: chance that words are added before a word that begins a line, and before another; `inserted` how
-            many, `repeated` the share that repeats, `spurious` words that are often read where there is none.
+        operations: by length of the run (RUNS), share of each of OPERATIONS.
         misread: share of the characters that change in a misread word, at equal steps of probability.
     """
 
-    operations: Annotated[Mapping[str, Annotated[Mapping[str, float], _has(*OPERATIONS)]], _has(*SIZES)]
-    silent: float
-    insertions: tuple[float, float]
-    inserted: Histogram
-    repeated: float
-    spurious: tuple[str, ...]
-    misread: Annotated[tuple[float, ...], Field(min_length=1)]
+    operations: Annotated[Mapping[str, Annotated[Mapping[str, Chance], _has(*OPERATIONS)]], _has(*RUNS)]
+    misread: Annotated[tuple[Chance, ...], Field(min_length=1)]
 
 
-class Confusion(_Part):
-    """`read` was read for `true` behind a character of class `after`; `share` of the chances to do so."""
+class Confusion(NamedTuple):
+    """`read` was read for `true` behind a character of class `after`, in `share` of the places with both."""
 
     after: Literal["start", "letter", "digit", "mark"]
-    true: str
-    read: str
-    count: int
-    share: float
+    true: Few
+    read: Few
+    share: Chance
 
 
 class Profile(_Part):
     """A fitted channel.
 
     Args:
-        lines: by look of a line (LOOKS): its effect on the logit of the chance that the line is lost whole.
-        groups: by the first part of a document's name; the one named by the empty string is all documents.
-        kinds: strengths of formulas' and tables' lines, which take the place of the group's there.
-        reading: what is read instead.
-        confusions: characters that are read for others.
+        severity: by feature of a page (FEATURES): its effect on the logit of the share of words that is lost.
+        reading: what is read in place of lost words.
+        confusions: characters that are read for others, the most frequent first.
         donors: documents whose losses are taken over.
     """
 
-    version: Literal[4] = 4
+    version: Literal[5] = 5
     fit: Fit
-    lines: Mapping[str, float]
-    groups: Annotated[Mapping[str, Group], _has("")]
-    kinds: Mapping[Literal["formula", "table"], float] = {}
+    severity: Mapping[str, Annotated[float, Field(ge=-1000, le=1000)]]
     reading: Reading
     confusions: tuple[Confusion, ...]
     donors: Annotated[tuple[Donor, ...], Field(min_length=1)]
 
-    def strengthened(self, groups: Mapping[str, float], kinds: Mapping[str, float]) -> "Profile":
-        """Give the profile with these strengths; a group that is not named has that of all, or 0."""
-        all_ = groups.get("", 0.0)
-        made = {name: one.model_copy(update={"strength": groups.get(name, all_)}) for name, one in self.groups.items()}
-        return self.model_copy(update={"groups": made, "kinds": dict(kinds)})
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups with enough documents and pages, which is the first part of the documents' names."""
+        documents = Counter(donor.group for donor in self.donors)
+        pages = Counter(donor.group for donor in self.donors for _ in donor.pages)
+        least = LEAST_GROUP
+        return tuple(name for name in sorted(documents) if documents[name] >= least[0] and pages[name] >= least[1])
 
     def dumps(self) -> str:
-        """Give the JSON: short lists on one line."""
-        return _pretty(self.model_dump(mode="json")) + "\n"
+        """Return the JSON, with an item of a list on each line."""
+        rows = [f'"{name}": {_lines(value)}' for name, value in self.model_dump(mode="json").items()]
+        return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def _lines(value: Any) -> str:
+    if not isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    return "[\n " + ",\n ".join(json.dumps(item, ensure_ascii=False) for item in value) + "\n]"
 
 
 def load(path: Path) -> Profile:
     """Read a profile.
 
     Raises:
-        DataError: the file is not readable, or is no profile of this version.
+        DataError: the file is not readable, or is not a profile of this version.
     """
     try:
         return Profile.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not readable: {error}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise DataError(f"{path}: not a channel profile of version {VERSION}: {where}: {first['msg']}") from None
-
-
-def _pretty(value: Any, indent: int = 0) -> str:
-    flat = json.dumps(value, ensure_ascii=False)
-    if len(flat) + indent <= 118 or not isinstance(value, dict | list) or not value:
-        return flat
-    pad = " " * (indent + 1)
-    if isinstance(value, list) and not any(isinstance(item, dict) for item in value):
-        return flat
-    if isinstance(value, list):
-        return "[\n" + ",\n".join(pad + _pretty(item, indent + 1) for item in value) + "\n" + " " * indent + "]"
-    rows = (f"{pad}{json.dumps(name)}: {_pretty(item, indent + 1)}" for name, item in value.items())
-    return "{\n" + ",\n".join(rows) + "\n" + " " * indent + "}"
+        faults = error.errors()
+        for fault in faults:
+            if fault["loc"] == ("version",) and isinstance(fault["input"], int):
+                again = f"ohr reads version {VERSION}. Fit it again with `ohr noise fit`"
+                raise DataError(f"{path}: a channel profile of version {fault['input']}; {again}") from None
+        where = ".".join(map(str, faults[0]["loc"])) or "the file"
+        raise DataError(f"{path}: not a channel profile: {where}: {faults[0]['msg']}") from None

@@ -1,4 +1,4 @@
-"""Pairs of truth and reading: what a channel is fitted to."""
+"""Pairs of truth and reading, which a channel is fitted to."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,10 +12,9 @@ from ohr.files import ohrbench_json
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A page of the truth by document and index, and what an engine read on it."""
+    """A page of a document: the truth, and the text that an engine read on it."""
 
     document: str
-    page: int
     truth: str
     read: str
 
@@ -36,7 +35,7 @@ def recorded(truth: Path, read: Path) -> list[Reading]:
         for page in ohrbench_json.read_pages(truth, name):
             there = other.get(page.index)
             if there is not None and page.error is None and there.error is None:
-                found.append(Reading(name, page.index, page.text, there.text))
+                found.append(Reading(name, page.text, there.text))
     if not found:
         raise DataError(f"no page of {truth} is in {read}: both must have <domain>/<document>.json")
     return found
@@ -51,4 +50,4 @@ def recognised(benchmark: Benchmark, engine: OcrBackend, progress: Progress) -> 
                 (read,) = engine.recognise([benchmark.page_image(document, page.index)])
                 advance(1)
                 if read.error is None:
-                    yield Reading(document.name, page.index, page.text, read.text)
+                    yield Reading(document.name, page.text, read.text)
