@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -119,6 +119,12 @@ class Inputs:
             made_with = [packages(self.benchmark), code(type(self.benchmark).__module__)]
             self._leaves[place] = key("leaf", self.benchmark.fingerprint(document, images=images), *made_with)
         return self._leaves[place]
+
+    @cached_property
+    def digests(self) -> Mapping[str, str]:
+        """Hash every question with all that is known of it, by its id."""
+        names = [field.name for field in fields(Question)]
+        return {q.id: key("question", [getattr(q, name) for name in names]) for q in self.questions}
 
     @cached_property
     def about(self) -> Mapping[str, tuple[Question, ...]]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -123,7 +123,7 @@ class Keys:
 
     def scores(self, source: Sequence[Any], questions: Sequence[Question], metrics: Sequence[Metric]) -> str:
         """Key of the scores of some questions, from the keys of what is scored."""
-        asked = [asdict(question) for question in questions]
+        asked = [self.inputs.digests[question.id] for question in questions]
         protocol = self.spec.benchmark.scoring
         rules = [SCORES_VERSION, protocol.joined, protocol.segment_chinese, protocol.unanswered, self.spec.seed]
         return key("scores", list(source), asked, [self.identity(metric) for metric in metrics], rules, self.files)
@@ -137,7 +137,7 @@ class Keys:
     def run(self) -> str:
         """Key of the whole run, before calibration: what is calibrated follows from it."""
         leaves = [self.inputs.leaf(d, images=images) for d in self.inputs.documents for images in (False, True)]
-        asked = [asdict(question) for question in self.inputs.questions]
+        asked = list(self.inputs.digests.values())
         scored = [ohr.__version__, *(identity(metric) for metric in self.metrics.values())]
         # a path counts by its content: the same files may have another path tomorrow
         written = json.loads(json.dumps(self.spec.resolved, default=lambda _: "a path"))

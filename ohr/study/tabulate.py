@@ -1,7 +1,7 @@
 """Tables: writes the rows of a knowledge base or a cell when its steps are settled."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,35 +85,38 @@ class Tabulator:
         for documents, damages in zip(_slices(part.documents), _slices(part.damage or part.documents), strict=True):
             made = self.scheduler.read(documents)
             lost = self.scheduler.read(damages) if part.damage else {}
-            for name, damage in zip(documents, damages, strict=True):
-                self._document(base, made.get(name), lost.get(damage), sums)
+            self._texts(base, [made[name] for name in documents if name in made], sums)
+            found = [damage for name, damage in zip(documents, damages, strict=True) if name in made]
+            self._pages(base, [lost[damage] for damage in found if damage in lost], sums)
         questions = self.inputs.questions
         self._failed[base.name] = failed_questions(questions, sums.standing)
         scores = kb_scores(questions, sums.doses, self._failed[base.name])
         self._scores(Cell("page", base), range(len(questions)), scores)
         self.counts[base.name] = Counts(sums.edits, sums.aimed, sums.failed)
 
-    def _document(self, base: KnowledgeBase, made: Any, lost: Any, sums: _Sums) -> None:
-        if made is None:
-            return
-        pages = [Page(**page) for page in made["pages"]]
+    def _texts(self, base: KnowledgeBase, made: Sequence[Mapping[str, Any]], sums: _Sums) -> None:
+        """Write the texts and edits of some documents."""
+        pages = [Page(**page) for document in made for page in document["pages"]]
         sums.standing += [Page(page.document, page.index, "", page.error) for page in pages]
-        sums.edits += sum(map(len, made["edits"]))
-        sums.aimed += made["aimed"]
+        sums.edits += sum(len(edits) for document in made for edits in document["edits"])
+        sums.aimed += sum(document["aimed"] for document in made)
         sums.failed += sum(page.error is not None for page in pages)
-        tried = base.name in self.trials
-        if lost is not None:
-            damage = read_damage(lost)
-            sums.doses |= damage.questions
-            table = "attribution_pages" if tried else "pages"
-            self.tables.append(table, page_columns(base, damage.pages, self._sources))
-        if not tried:
+        if base.name not in self.trials:
             self.tables.append("texts", text_columns(base, pages))
             self.tables.append("edits", edit_columns(base, _edits(made)))
         if not base.ocr.reads_images and base.ocr.kind != "ground_truth":
             for page in pages:  # a page that an engine failed on is listed by the step that read it
                 if page.error is not None:
                     self.ledger.fail("ocr", f"{base.name}: {page.document} page {page.index}", page.error, "missing")
+
+    def _pages(self, base: KnowledgeBase, lost: Sequence[Mapping[str, Any]], sums: _Sums) -> None:
+        """Write what was measured of the pages of some documents."""
+        damages = [read_damage(found) for found in lost]
+        for damage in damages:
+            sums.doses |= damage.questions
+        table = "attribution_pages" if base.name in self.trials else "pages"
+        pages = [page for damage in damages for page in damage.pages]
+        self.tables.append(table, page_columns(base, pages, self._sources))
 
     # --- cells --------------------------------------------------------------------------------------------
 
@@ -190,11 +193,12 @@ class Tabulator:
 _FAILED = Answered(Completion("", finish="error", error="failed: see the table of failures"), "")
 
 
-def _edits(made: Mapping[str, Any]) -> dict[PageId, Counter[str]]:
-    """Count the edits of a document by page and rule."""
+def _edits(made: Iterable[Mapping[str, Any]]) -> dict[PageId, Counter[str]]:
+    """Count the edits of some documents by page and rule."""
     return {
         (page["document"], page["index"]): Counter(edit["rule"] for edit in edits)
-        for page, edits in zip(made["pages"], made["edits"], strict=True)
+        for document in made
+        for page, edits in zip(document["pages"], document["edits"], strict=True)
     }
 
 
