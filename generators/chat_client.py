@@ -29,7 +29,7 @@ class Failure(Exception):
     Args:
         reason: for people.
         series: what failures of the same cause have in common; empty where the prompt itself may be the cause.
-        wait: seconds before another try; None if another try would fail alike.
+        wait: seconds before another try; None if another try would fail the same way.
     """
 
     def __init__(self, reason: str, series: str = "", wait: float | None = None) -> None:

@@ -87,7 +87,7 @@ class LlamaCpp(LocalModel):
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
-        if prompt.opening:  # llama.cpp goes on with a last message that is the assistant's
+        if prompt.opening:  # llama.cpp continues a last message that is the assistant's
             messages.append({"role": "assistant", "content": prompt.opening})
         return {
             "messages": messages,

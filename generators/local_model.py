@@ -1,4 +1,4 @@
-"""What generators that load a model into this process have in common."""
+"""Common parts of generators that load a model into this process."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ class LocalModel(Generator):
 
     @property
     def owner(self) -> str:
-        """What messages begin with."""
+        """The beginning of messages."""
         return f"generator {self.kind}"
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""What a run starts from: documents, questions and ground truth, checked."""
+"""Inputs of a run: documents, questions and ground truth, checked."""
 
 from bisect import bisect_right
 from collections import Counter, OrderedDict, defaultdict

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def generator(seed: int, *names: str | int) -> np.random.Generator:
-    """Give the generator of one draw.
+    """Return the generator of one draw.
 
     Args:
         seed: the run's seed (plus the replicate's number).

@@ -276,7 +276,7 @@ class Shared(TextNoise):
 
 
 class Dashes(Chunker):
-    """Gives passages without a word, or none."""
+    """Returns passages without a word, or none."""
 
     kind: Literal["dashes"] = "dashes"
     none: Annotated[bool, Field(description="Give no passage at all.")] = False

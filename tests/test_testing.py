@@ -48,14 +48,14 @@ class ForgetsSpans(PageChunker):
 
 
 class KeepsBlanks(PageChunker):
-    """Gives a chunk for every page."""
+    """Returns a chunk for every page."""
 
     def split(self, pages):
         return super().split([replace(page, text=page.text or "(blank)") for page in pages])
 
 
 class RepeatsIds(PageChunker):
-    """Gives all chunks one id."""
+    """Returns all chunks one id."""
 
     def split(self, pages):
         return [replace(chunk, id="0") for chunk in super().split(pages)]
@@ -277,7 +277,7 @@ def test_a_generator_that_breaks_a_promise_is_caught(way, told):
 
 
 class Percent(Metric):
-    """Gives percent."""
+    """Returns percent."""
 
     kind: Literal["percent"] = "percent"
 
@@ -286,7 +286,7 @@ class Percent(Metric):
 
 
 class Whole(Metric):
-    """Gives whole numbers."""
+    """Returns whole numbers."""
 
     kind: Literal["whole"] = "whole"
 

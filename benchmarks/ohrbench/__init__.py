@@ -35,7 +35,7 @@ REFERENCE = ScoringProtocol(
     passage_end="\nGiven the context information",
     unanswered=-1.0,
 )
-"""What OHRBench's public code does (commit 1f421eb), and the settings of its scripts."""
+"""The rules of OHRBench's public code (commit 1f421eb), and the settings of its scripts."""
 
 PDF_FOLDERS = ("pdfs", "pdf")
 

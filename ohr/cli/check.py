@@ -43,13 +43,13 @@ def check(
         say_json({"valid": False, "faults": text.splitlines()})
         raise typer.Exit(2) from None
     counts = Counter(cell.stage for cell in cells(read))
-    notes = [*sent(read), *inputs.warnings]
+    warnings = [*sent(read), *inputs.warnings]
     found = {
         "knowledge_bases": len(read.knowledge_bases),
         "cells": dict(counts),
         "documents": len(inputs.documents),
         "questions": len(inputs.questions),
-        "notes": notes,
+        "warnings": warnings,
     }
     if as_json:
         say_json({"valid": True, "faults": [], **found})
@@ -60,7 +60,7 @@ def check(
         f"{counted(counts.total(), 'cell')} ({stages}), {counted(len(inputs.documents), 'document')}, "
         f"{counted(len(inputs.questions), 'question')}"
     )
-    say_first("notes:", notes)
+    say_first("warnings:", warnings)
 
 
 def _ready(spec: "Spec") -> "Inputs":

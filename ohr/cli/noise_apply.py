@@ -48,7 +48,7 @@ def apply(
 
     files = tuple(path.resolve() for path in plugin or ())
     if len(noise) > 1:
-        raise SpecError("--noise stands more than once: a chain is one list, '[{kind: ...}, {kind: ...}]'")
+        raise SpecError("--noise is given more than once: write a chain as one list, '[{kind: ...}, {kind: ...}]'")
     chain = read_noise(noise[0], Registry(files))
     for stage in chain.noises:
         stage.check()

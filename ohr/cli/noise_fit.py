@@ -49,7 +49,7 @@ def fit(
     registry = Registry()
     if out.is_dir():
         raise DataError(f"{out}: is a folder")
-    out.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before any page is read
+    out.parent.mkdir(parents=True, exist_ok=True)  # fails before any page is read if the file cannot be written
     asked = read_questions(questions) if questions else _own_questions(registry, gt)
     pages = _pages(registry, gt, ocr)
     channel: Any = registry.load("text_noise", "channel")

@@ -39,7 +39,7 @@ def plan(
         [(name, str(n.total), str(n.total - n.left), str(n.left)) for name, n in made.steps.items()],
     )
     say(_left(made, processes))
-    say_first("notes:", made.notes)
+    say_first("warnings:", made.warnings)
 
 
 def _left(made: "Plan", workers: int) -> str:

@@ -17,8 +17,8 @@ PageView = tuple[Chunk, Image]
 class Index(Protocol):
     """Chunks or pages made searchable.
 
-    It may have `notes`, a sequence of sentences that are worth telling about its making, such as how many chunks were
-    cut to fit a model. They need not be saved.
+    It may have `notes`, a sequence of warnings (sentences) from its making, such as how many chunks were cut to fit
+    a model. They need not be saved.
     """
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:

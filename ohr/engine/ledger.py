@@ -67,7 +67,7 @@ class Ledger:
         if self.max_failures is not None and len(self.failures) > self.max_failures:
             raise TooManyFailures(
                 f"stopped: {counted(len(self.failures), 'item')} failed (max_failures: {self.max_failures}), the last: "
-                f"{stage} on {item}: {reason}. What was done is kept; run again to go on"
+                f"{stage} on {item}: {reason}. Finished results are kept; run again to resume"
             )
 
     def warn(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What runs in a worker process: a batch of steps, one after the other, each within its limits."""
+"""Work of a worker process: a batch of steps, one after the other, each within its limits."""
 
 import locale
 import os
@@ -97,7 +97,7 @@ def _run(job: Job) -> Report | InputsGone | str:
         return gone
     except StoreError:
         raise
-    except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run goes on
+    except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run continues
         return reason(error)
     finally:
         _restore()

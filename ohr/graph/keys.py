@@ -155,7 +155,7 @@ class Keys:
         for name in (protocol.retrieval, *protocol.answer):
             plugin = registry.load("metric", name)
             metric = plugin.model_validate({"kind": name, **protocol.metric_fields.get(name, {})})
-            if isinstance(metric, Metric):  # the registry has checked it; this tells the type checker
+            if isinstance(metric, Metric):  # the registry has checked it; this is for the type checker
                 found[name] = metric
         return found | {named.name: named.stage for named in self.spec.metrics}
 
@@ -167,7 +167,7 @@ class Keys:
 
     @cached_property
     def rules(self) -> Rules:
-        """What scores follow from, beside questions, texts and answers."""
+        """The rules of scoring: with questions, texts and answers, they determine the scores."""
         further = tuple(named.name for named in self.spec.metrics)
         return Rules(self.spec.benchmark.scoring, self.metrics, further, self.spec.seed)
 

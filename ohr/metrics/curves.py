@@ -1,4 +1,4 @@
-"""What a curve of performance against noise comes to: retention, area under it, and where half is lost."""
+"""Summaries of a curve of performance against noise: retention, area under it, and where half is lost."""
 
 from math import inf, nan
 

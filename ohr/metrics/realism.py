@@ -36,7 +36,7 @@ class Distances:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What is known of one level of noise, its replicates together.
+    """Measurements of one level of noise, its replicates together.
 
     Args:
         kb: name of the level or knowledge base.

@@ -27,7 +27,7 @@ _OLD = 3600  # seconds after which a folder that never got its name was left beh
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The folder of a run that is going on; its manifest says `running` until the run ends.
+    """The folder of a run in progress; its manifest says `running` until the run ends.
 
     Args:
         path: `<runs>/<name>/<time>-<start of the key>`; the time is UTC.

@@ -21,7 +21,7 @@ Columns = Mapping[str, Any]
 """Column to its values: a sequence with one value per row, or one scalar that all rows share."""
 
 CELL = ("stage", "condition", "noise", "noise_type", "knob", "knob_value", "chunker", "retriever", "generator")
-"""What scores of one cell share, whatever the replicate."""
+"""Columns that all scores of one cell share, whatever the replicate."""
 
 _QUESTION = "question_id document domain evidence_source answer_form task_type multi_page:bool"
 _BASE = "kb condition noise noise_type knob knob_value replicate:int64"

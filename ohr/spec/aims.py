@@ -37,7 +37,7 @@ class Aim(BaseModel):
 
     @property
     def measure(self) -> Measure:
-        """What the target is about."""
+        """The measure that has the target."""
         return "r_noise" if self.target_r_noise else "evidence_loss"
 
     @property

@@ -23,7 +23,7 @@ _PLAIN = {
     "model": "must be a mapping",
 }
 _OF_TYPE = re.compile(r"(\w+?)_(?:type|parsing|from_float|unicode)")
-"""What pydantic calls a value of the wrong type, such as `int_parsing`."""
+"""pydantic's names for a value of the wrong type, such as `int_parsing`."""
 
 
 def faults_of(

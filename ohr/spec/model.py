@@ -37,7 +37,7 @@ class QuestionFilter(_Keys):
 
 
 class Limits(_Keys):
-    """What one item (a page, a document, an index, an answer) may take before it counts as failed.
+    """Limits of one item (a page, a document, an index, an answer); beyond them it counts as failed.
 
     Limits change no result but that of an item that exceeds them, so they are part of no key.
     """

@@ -20,7 +20,7 @@ def prescribed(benchmark: Benchmark | None, family: str) -> dict[str, Mapping[st
 
 
 def held(builder: Builder, benchmark: Benchmark | None, family: str, entries: Sequence[Entry]) -> list[Entry]:
-    """Return a family's entries with the fields that the protocol prescribes; notes those that break it."""
+    """Return a family's entries with the fields that the protocol prescribes; records those that break it."""
     allowed = prescribed(benchmark, family)
     if benchmark is None or not allowed:
         return list(entries)

@@ -1,4 +1,4 @@
-"""What plugins give back, checked where it comes in: a wrong value is a failed item, never a silent wrong number."""
+"""Checks of what plugins return: a wrong value is a failed item, never a silent wrong number."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ _LONGEST_ERROR = 2000
 
 
 class BrokenContract(OhrError):
-    """A plugin gave back something that its contract rules out."""
+    """A plugin returned something that its contract rules out."""
 
 
 def checked_image(image: Any) -> Image:

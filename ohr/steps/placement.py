@@ -15,7 +15,7 @@ _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
 
 
 def eligible(where: Where, text: str, index: int, questions: Sequence[Question]) -> list[Span]:
-    """Give the spans of a page's text that noise may touch, ascending and not overlapping.
+    """Return the spans of a page's text that noise may touch, ascending and not overlapping.
 
     Args:
         where: the part that is wanted.

@@ -214,7 +214,7 @@ def isolated(items: Sequence[T], work: Callable[[Sequence[T]], Sequence[Any]]) -
         start, end = spans.pop()
         try:
             done.update(zip(range(start, end), work(items[start:end]), strict=True))
-        except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the others go on
+        except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the others continue
             if end - start > 1 and len(failed) < _GIVE_UP:
                 middle = (start + end) // 2
                 spans += [(middle, end), (start, middle)]

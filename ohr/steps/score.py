@@ -20,7 +20,7 @@ from ohr.text.words import words
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What scores follow from, beside questions, texts and answers.
+    """The rules of scoring: with questions, texts and answers, they determine the scores.
 
     Args:
         metrics: the protocol's answer metrics and its retrieval metric, and further ones, by name.
@@ -68,8 +68,8 @@ class Scores:
         Args:
             metric: its name.
             value: the score.
-            failed: something that the score rests on failed: it is 0, unless it is undefined anyway.
-            measured: the value is a measurement, not a score: it stays as it is.
+            failed: something that the score needs failed: it is 0, unless it is undefined anyway.
+            measured: the value is a measurement, not a score: it does not change.
         """
         self.values.setdefault(metric, []).append(value if measured or not failed or isnan(value) else 0.0)
         self.failed.setdefault(metric, []).append(failed)
@@ -100,7 +100,7 @@ def kb_scores(questions: Sequence[Question], doses: Mapping[str, QuestionDose], 
     Args:
         questions: the batch.
         doses: by question id; a question without one has none that is defined.
-        failed: ids of questions that rest on a page that failed; their dose is that of the text which is there.
+        failed: ids of questions that need a page that failed; their dose is that of the text that exists.
     """
     made = Scores()
     for question in questions:
@@ -127,7 +127,7 @@ def retrieval_scores(
         rules: metrics and protocol.
         others: the pages from which floors are drawn.
         top_k: how many hits were asked for.
-        failed: ids of questions that rest on a page that failed.
+        failed: ids of questions that need a page that failed.
     """
     made, metric = Scores(), rules.protocol.retrieval
     for question in questions:
@@ -162,7 +162,7 @@ def answer_scores(
         rules: metrics and protocol.
         stage: `generation`, `overall` or `reference`.
         condition: of the knowledge base, or the name of the reference.
-        failed: ids of questions that rest on a page that failed.
+        failed: ids of questions that need a page that failed.
     """
     made = Scores()
     for question in questions:
@@ -191,7 +191,7 @@ def constant_scores(questions: Sequence[Question], rules: Rules) -> Scores:
 
 
 def failed_questions(questions: Iterable[Question], pages: Iterable[Page]) -> set[str]:
-    """Name the questions that rest on a page that failed, or that the knowledge base does not have."""
+    """Return the ids of questions that need a page that failed, or that the knowledge base does not have."""
     whole = {(page.document, page.index) for page in pages if page.error is None}
     return {q.id for q in questions if any((q.document, index) not in whole for index in q.pages)}
 
@@ -216,7 +216,7 @@ def _checked(score: Callable[[], object]) -> tuple[float, str | None]:
         given = score()
         value = _as_score(given)
         return (value, None) if value is not None else (nan, f"a score must be in [0, 1] or nan, not {given!r:.60}")
-    except (Exception, SystemExit) as error:  # a metric may raise anything: its score fails, the run goes on
+    except (Exception, SystemExit) as error:  # a metric may raise anything: its score fails, the run continues
         return nan, f"{type(error).__name__}: {error}"
 
 

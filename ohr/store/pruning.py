@@ -13,7 +13,7 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What was removed, or would be.
+    """The parts that were removed, or would be.
 
     Args:
         parts: how many values, folders and leftovers.

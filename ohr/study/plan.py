@@ -33,7 +33,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would do.
+    """The work that a run would do.
 
     Args:
         cells: number of cells by stage.
@@ -45,7 +45,7 @@ class Plan:
 
     documents: int
     questions: int
-    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
     cells: Mapping[str, int]
     steps: Mapping[str, Count]
     tokens: int

@@ -44,10 +44,10 @@ class ImageTrial:
 
 @dataclass(frozen=True, slots=True)
 class ImageShown:
-    """What became of a page.
+    """A page after noise.
 
     Args:
-        whole: the page, made small. detail: a part of it at full size, the same as far as its homography tells.
+        whole: the page, made small. detail: a part of it at full size, the same as far as its homography is known.
         text: what the engine read; None without an engine.
         distance: edit distance of `text` from what the engine read on the clean page, in [0, 1].
     """
@@ -62,7 +62,7 @@ class ImageShown:
 
 @dataclass(frozen=True, slots=True)
 class TextShown:
-    """What became of a text."""
+    """A text after noise."""
 
     kind: str
     rate: float
@@ -72,7 +72,7 @@ class TextShown:
 
 
 def family_of(path: Path) -> Family:
-    """Tell by a file's suffix which noise it can take.
+    """Return the family of noise that a file can take, by its suffix.
 
     Raises:
         DataError: there is no such file, or neither noise fits.

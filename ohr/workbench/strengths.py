@@ -1,9 +1,9 @@
-"""How strong a fitted channel must be for as much of what is asked for to be damaged as by the engine.
+"""Strengths at which a fitted channel damages as many questions as the engine.
 
-Documents that questions are asked about need not be read as well or as badly as the others, nor the passages that hold
-the answers as the rest of a page. A profile knows nothing of questions. So each half of the documents is perturbed by a
-profile that was fitted to the other half, at several strengths, to see at which the share of damaged questions
-(r_noise) is the engine's.
+An engine may read documents with questions better or worse than the others, and passages with answers better or worse
+than the rest of a page. A profile knows nothing of questions. So each half of the documents is perturbed by a profile
+that was fitted to the other half, at several strengths, to find the one at which the share of damaged questions
+(r_noise) equals the engine's.
 """
 
 import tempfile
@@ -29,10 +29,10 @@ TRIED = (-2.0, -1.2, -0.6, 0.0, 0.6)
 
 PART = 2 / 3
 """How far a domain's strength goes from 0, where as many words are lost as by the engine, to where r_noise is the
-engine's. The strengths of formulas and tables go the whole way, for few of the words stand there."""
+engine's. The strengths of formulas and tables go the whole way, because they hold few of the words."""
 
 KINDS = {"formula": "formula", "table": "table", "chart": "table"}
-"""Evidence sources that tell the strength of formulas' and of tables' lines; all others tell that of the domains."""
+"""Evidence sources that determine the strength of formulas' and tables' lines; the others determine the domains'."""
 
 LEAST = (5, 50)
 """Documents with questions, and questions, that a group must have for a strength of its own."""
@@ -84,7 +84,7 @@ def strengths(channel: Any, readings: Sequence[Reading], questions: Iterable[Que
 
 
 def _grouped(asked: Sequence[Question], names: Callable[[Question], Sequence[str]]) -> Mapping[str, list[int]]:
-    """Give the places of the questions of each name that has enough."""
+    """Return the places of the questions of each name that has enough."""
     groups: dict[str, list[int]] = defaultdict(list)
     for place, question in enumerate(asked):
         for name in names(question):
@@ -98,7 +98,7 @@ def _grouped(asked: Sequence[Question], names: Callable[[Question], Sequence[str
 
 
 def _matched(groups: Mapping[str, list[int]], wanted: Flags, made: Sequence[Flags]) -> Mapping[str, float]:
-    """Give the strength at which as many of a group's questions are damaged as are wanted; `made` by TRIED."""
+    """Return the strength at which as many of a group's questions are damaged as are wanted; `made` by TRIED."""
     return {
         name: float(
             np.interp(wanted[places].mean(), np.maximum.accumulate([one[places].mean() for one in made]), TRIED)

@@ -164,7 +164,7 @@ def test_a_download_that_broke_off_goes_on_where_it_was(hub, tmp_path):
     kept = 10 << 20  # the client writes pieces of this size
     hub.files["pages.zip"] = archive({"retrieval_base/MinerU/law/lease.json": b" " * (kept + 4000) + b"[]"})
     hub.breaks["pages.zip"] = kept + 2000
-    with pytest.raises(DataError, match=r"o/r: cannot be fetched .*; run the same command again to go on"):
+    with pytest.raises(DataError, match=r"o/r: cannot be fetched .*; run the same command again to resume"):
         get(hub, tmp_path)
     assert not (tmp_path / RECORD).exists()
     hub.breaks.clear()
@@ -218,12 +218,12 @@ def test_a_name_that_would_leave_the_folder_is_refused(hub, tmp_path):
 
 
 def test_a_hub_that_is_out_of_reach_is_one_sentence(hub, tmp_path):
-    with pytest.raises(DataError, match=r"^o/r: cannot be fetched \(.*\); run the same command again to go on$"):
+    with pytest.raises(DataError, match=r"^o/r: cannot be fetched \(.*\); run the same command again to resume$"):
         fetch(tmp_path, repository="o/r", endpoint="http://127.0.0.1:9")
 
 
 def test_a_hub_that_is_not_there_is_one_sentence(hub, tmp_path):
-    with pytest.raises(DataError, match=r"o/r: cannot be fetched .*; run the same command again to go on"):
+    with pytest.raises(DataError, match=r"o/r: cannot be fetched .*; run the same command again to resume"):
         get(hub, tmp_path, "no-such-revision")
 
 

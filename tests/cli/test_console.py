@@ -131,9 +131,9 @@ def test_a_table_fits_a_pipe_and_a_wide_terminal_but_not_a_narrow_one(monkeypatc
 
 
 def test_a_long_list_is_cut_and_counted(capsys):
-    say_first("notes:", [str(number) for number in range(12)])
+    say_first("warnings:", [str(number) for number in range(12)])
     lines = capsys.readouterr().out.splitlines()
-    assert (len(lines), lines[0], lines[-1]) == (12, "notes:", "  and 2 more")
+    assert (len(lines), lines[0], lines[-1]) == (12, "warnings:", "  and 2 more")
 
 
 def test_json_has_null_where_a_number_is_undefined(capsys):

@@ -279,7 +279,7 @@ def test_it_writes_over_nothing(ohr, home, pages):
     (home / "out" / "mine.txt").write_text("x")
     noise = ("--noise", "{kind: formatting}")
     assert "is not empty" in ohr("noise", "apply", pages, "out", *noise).stderr
-    assert "lies inside" in ohr("noise", "apply", pages, pages / "sub", *noise).stderr
+    assert "is inside" in ohr("noise", "apply", pages, pages / "sub", *noise).stderr
 
 
 def test_noise_can_stand_in_a_file_as_it_does_in_a_spec(ohr, home, pages):

@@ -133,7 +133,7 @@ def test_a_failed_item_is_told_and_ends_with_1(ohr, stumbling):
     result = ohr(*stumbling)
     assert result.exit_code == 1
     (line,) = [line for line in result.stdout.splitlines() if line.startswith("  generator: ")]
-    assert "failed items: 1 (questions that rest on them score 0)" in result.stdout.splitlines()
+    assert "failed items: 1 (questions that need them score 0)" in result.stdout.splitlines()
     assert line.startswith("  generator: stumbling on reference / closed_book: ")
     assert line.endswith(": the model stumbled")
 
@@ -152,7 +152,7 @@ def test_too_many_failures_end_with_1_and_a_sentence(ohr, stumbling):
     assert result.stderr.startswith(
         "stopped: 1 item failed (max_failures: 0), the last: generator on stumbling on reference / closed_book: "
     )
-    assert result.stderr.endswith(": the model stumbled. What was done is kept; run again to go on\n")
+    assert result.stderr.endswith(": the model stumbled. Finished results are kept; run again to resume\n")
 
 
 @pytest.mark.parametrize("way", ["SIGINT", "SIGTERM"])

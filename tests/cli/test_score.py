@@ -56,7 +56,7 @@ def test_missing_pages_end_with_status_1(ohr, engine):
     next((engine / "law").iterdir()).unlink()
     told = ohr("score", "ocr", "engine", *KEYS, "--workers", "1")
     assert told.exit_code == 1
-    assert "failed items: 1 (questions that rest on them score 0)\n  ocr: engine: law/" in told.stdout
+    assert "failed items: 1 (questions that need them score 0)\n  ocr: engine: law/" in told.stdout
 
 
 def test_answers_are_scored_in_a_table_and_in_json(ohr, home):

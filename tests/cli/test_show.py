@@ -83,7 +83,7 @@ def test_a_run_is_shown_by_domain(ran):
         "textbook",
     ]
     assert told[3].split()[0] == "ground_truth"
-    assert "retrieval; by pages all questions are alike\n" in ohr("show", "study", "--by", "pages").stdout
+    assert "retrieval; all questions have the same pages\n" in ohr("show", "study", "--by", "pages").stdout
 
 
 def test_the_json_has_the_rows(ran):

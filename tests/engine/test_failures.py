@@ -83,7 +83,7 @@ def test_a_run_stops_when_too_many_items_fail(home):
         home.run(spec("raise"), "max_failures=0")
     assert str(caught.value) == (
         "stopped: 1 item failed (max_failures: 0), the last: ocr on read: law/0 page 1: RuntimeError: paper jam. "
-        "What was done is kept; run again to go on"
+        "Finished results are kept; run again to resume"
     )
 
 

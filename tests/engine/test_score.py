@@ -136,7 +136,7 @@ def test_the_constant_answer_is_the_better_one_though_a_score_is_undefined():
 
 
 class Odd(Metric):
-    """Gives whatever it is told to."""
+    """Returns whatever it is told to."""
 
     kind: str = "odd"
     gives: object = 0.5

@@ -24,7 +24,7 @@ a\_b & \makecell{c \\ d} & $\begin{array}{l} 1 & 2 \\ 3 \end{array}$ \\ \hline
 
 
 def words(text):
-    """Give a text's words, whatever notation they are in."""
+    """Return a text's words, whatever notation they are in."""
     return set(re.findall(r"[a-z0-9]+", re.sub(r"\\[A-Za-z]+|<[^<>]*>", " ", text.lower())))
 
 

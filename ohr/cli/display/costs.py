@@ -1,4 +1,4 @@
-"""What the parts of a noise cost, read from a run's folder: the table of its attribution."""
+"""The cost of each part of a noise, read from a run's folder: the table of its attribution."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

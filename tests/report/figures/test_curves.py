@@ -35,7 +35,7 @@ def files(whole):
 
 
 def odd_cases(tables):
-    """Give rows that a figure must survive."""
+    """Return rows that a figure must survive."""
     many = product(range(6), range(3), range(2), (0.1, 0.4))
     return {
         "one point": [tables.row(noise="scan", noise_type="semantic")],

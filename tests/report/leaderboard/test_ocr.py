@@ -58,9 +58,9 @@ def test_a_missing_document_is_counted_and_its_questions_score_0(score, base, tm
 
 def test_a_file_with_a_wrong_name_is_told(score, base, tmp_path, texts):
     folder = base(tmp_path / "ocr", {**texts, "law/lesae": ["x"], "poetry/sonnet": ["y"]})
-    notes = score(folder).notes
-    assert "1 file of no document of the benchmark: law/lesae" in notes
-    assert "1 file of domains that are not evaluated, left out" in notes
+    warnings = score(folder).warnings
+    assert "1 file of no document of the benchmark: law/lesae" in warnings
+    assert "1 file of domains that are not evaluated, left out" in warnings
 
 
 def test_a_damaged_file_fails_its_document_only(score, base, tmp_path, texts):
