@@ -110,7 +110,7 @@ def test_a_folder_for_it_is_made(ohr, home):
     ]
 
 
-def test_a_metric_of_ones_own_is_listed_beside_the_benchmarks(ohr, home):
+def test_a_custom_metric_is_listed_beside_the_benchmarks(ohr, home):
     ohr("new", "metric", "holds")
     spec = YAML().load((home / "holds.yaml").read_text())
     spec["metrics"] = [{"kind": "holds"}, {"kind": "edit_distance", "name": "far"}]

@@ -70,7 +70,7 @@ def test_the_same_files_give_the_same_profile_by_the_name_mini_which_has_questio
     assert asked[0] != 0 and set(asked[1]) == {"table"}
 
 
-def test_questions_are_read_from_a_file_and_too_few_of_them_are_told(ohr, home, read):
+def test_questions_are_read_from_a_file_and_too_few_of_them_are_reported(ohr, home, read):
     asked = [q for q in MINI.questions() if q.document in {d.name for d in DOCUMENTS}]
     rows = [
         {"ID": q.id, "questions": q.text, "answers": q.answers[0], "doc_name": q.document, "doc_type": q.domain,
@@ -78,17 +78,17 @@ def test_questions_are_read_from_a_file_and_too_few_of_them_are_told(ohr, home, 
          "answer_form": q.answer_form}
         for q in asked
     ]  # fmt: skip
-    for count, told in ((len(rows), "strength"), (3, "r_noise left aside: too few of 3 questions")):
+    for count, message in ((len(rows), "strength"), (3, "r_noise left aside: too few of 3 questions")):
         (home / "qas.json").write_text(json.dumps(rows[:count]), encoding="utf-8")
         fit = ("noise", "fit", "--gt", MINI.truth, "--ocr", "read", "--out", f"{count}.json", "--questions", "qas.json")
         done = ohr(*fit)
-        assert done.exit_code == 0 and told in done.output, done.output
+        assert done.exit_code == 0 and message in done.output, done.output
     assert ohr("noise", "fit", "--gt", "mini", "--ocr", "read", "--out", "mini.json").exit_code == 0
     assert (home / "mini.json").read_bytes() == (home / f"{len(rows)}.json").read_bytes()
 
 
 @pytest.mark.parametrize(
-    ("gt", "ocr", "told"),
+    ("gt", "ocr", "message"),
     [
         ("nowhere", ".", "nowhere: no such folder"),
         (".", "nowhere", "nowhere: no such folder"),
@@ -96,19 +96,19 @@ def test_questions_are_read_from_a_file_and_too_few_of_them_are_told(ohr, home, 
         ("mini", "ground_truth", "no engine that reads images"),
     ],
 )
-def test_mistakes_are_told(ohr, home, gt, ocr, told):
+def test_mistakes_are_reported(ohr, home, gt, ocr, message):
     done = ohr("noise", "fit", "--gt", gt, "--ocr", ocr, "--out", "x.json")
-    assert done.exit_code == 2 and told in done.output
+    assert done.exit_code == 2 and message in done.output
 
 
 def test_a_question_file_is_looked_at_before_any_page_is_read(ohr, home):
     (home / "bad.json").write_text('{"a": 1}')
-    for name, told in (("nowhere.json", "nowhere.json: no such file"), ("bad.json", "must be a list of questions")):
+    for name, message in (("nowhere.json", "nowhere.json: no such file"), ("bad.json", "must be a list of questions")):
         done = ohr("noise", "fit", "--gt", "mini", "--ocr", "tesseract", "--out", "x.json", "--questions", name)
-        assert done.exit_code == 2 and told in done.output
+        assert done.exit_code == 2 and message in done.output
 
 
-def test_a_profile_that_cannot_be_written_is_told_before_any_page_is_read(ohr, home):
+def test_a_profile_that_cannot_be_written_is_reported_before_any_page_is_read(ohr, home):
     (home / "file").write_text("")
     done = ohr("noise", "fit", "--gt", "mini", "--ocr", "tesseract", "--out", "file/a.json")
     assert done.exit_code != 0 and "OCR" not in done.output and "file" in done.output

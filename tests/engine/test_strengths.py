@@ -42,7 +42,7 @@ def test_domains_have_strengths_of_their_own():
     assert found.groups["law"] < 0 < found.groups["news"]
 
 
-def test_what_is_asked_about_tables_tells_the_strength_of_their_lines_only():
+def test_questions_about_tables_determine_the_strength_of_their_lines_only():
     tables, text = asked_and_read(True, ("law",), "table"), asked_and_read(False, ("news",))
     found = strengths(CHANNEL, tables[0] + text[0], tables[1] + text[1])
     assert set(found.groups) == {"", "news"} and set(found.kinds) == {"table"}

@@ -80,10 +80,10 @@ def test_a_merged_cell_and_a_caption_in_markdown():
         ),
     ],
 )
-def test_what_a_notation_cannot_hold_is_told(markup, to, part, loss):
+def test_losses_of_a_notation_are_reported(markup, to, part, loss):
     made = convert(markup, to)
     assert part in made.text
-    assert any(loss in told for told in made.losses) if loss else not made.losses or to == "markdown"
+    assert any(loss in reported for reported in made.losses) if loss else not made.losses or to == "markdown"
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,6 @@ def test_tables_of_charts_are_converted_too():
     )
 
 
-def test_a_markdown_table_stands_on_lines_of_its_own():
+def test_a_markdown_table_has_lines_of_its_own():
     made = convert_page(r"Before \begin{tabular}{l} a \\ b \\ \end{tabular} after", "markdown")
     assert made.text == "Before \n\n| a |\n|---|\n| b |\n\n after"

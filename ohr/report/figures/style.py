@@ -64,7 +64,7 @@ RC: dict[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Look of the curves of one figure: a hue for each retriever, a tone for each generator, a marker for each noise."""
+    """Look of a figure's curves: a hue for each retriever, a tone for each generator, a marker for each noise."""
 
     hues: dict[str, Colour]
     tones: dict[str, float]
