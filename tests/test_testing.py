@@ -65,7 +65,7 @@ class RepeatsIds(PageChunker):
     ("chunker", "message"),
     [
         (Undescribed(), "chunker page: field 'size' needs a description"),
-        (ForgetsSpans(), "chunker page: chunk d/a:1:0: its text is not what stands at its span"),
+        (ForgetsSpans(), "chunker page: chunk d/a:1:0: its text is not the text of its span"),
         (KeepsBlanks(), "chunker page: pages without text must give no chunk"),
         (RepeatsIds(), "chunker page: the ids of chunks must differ"),
     ],
