@@ -131,7 +131,7 @@ class ChatClient:
         return f"the key in {self.key_name} was refused"
 
     def _masked(self, text: str) -> str:
-        """Remove the key from what a server or a library says: replies and messages go into the results."""
+        """Remove the key from the messages of a server or a library, because they go into the results."""
         key = self.key.strip()
         if len(key) < _SECRET:
             return text

@@ -33,7 +33,7 @@ _WRITERS: dict[Notation, Callable[[Table, list[str]], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A converted table, and what the notation could not hold as it was, a sentence each."""
+    """A converted table, and a sentence for each loss that the notation required."""
 
     text: str
     losses: tuple[str, ...] = ()

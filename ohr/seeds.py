@@ -1,4 +1,4 @@
-"""Random draws that depend on what is drawn for, never on order, worker or process."""
+"""Random draws that depend on their item and purpose, never on order, worker or process."""
 
 from hashlib import sha256
 

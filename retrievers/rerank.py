@@ -57,7 +57,7 @@ class Rerank(Retriever):
         self.retriever.check()
 
     def resources(self) -> Resources:
-        """Return what the cross-encoder and the part occupy together."""
+        """Return the resources of the cross-encoder and the part together."""
         return joint_resources(model_resources(self.device), self.retriever.resources())
 
     def identity(self) -> Mapping[str, object]:

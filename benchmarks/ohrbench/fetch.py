@@ -14,7 +14,7 @@ from ohr.errors import DataError
 
 REPOSITORY = "opendatalab/OHR-Bench"
 RECORD = "fetched.json"
-"""File beside the data that records what was fetched: the repository, the commit, and each file's hash."""
+"""File beside the data that records its origin: the repository, the commit, and each file's hash."""
 _RATIO, _FREE = 100, 2**30
 """An archive may unpack to this many times its size, or to a GiB: texts shrink to a third, a bomb to a thousandth."""
 

@@ -23,7 +23,7 @@ def check(
     allow_env: AllowEnv = None,
     as_json: AsJson = False,
 ) -> None:
-    """Validate a spec, and what it needs on this machine.
+    """Validate a spec, and check that this machine has what it needs.
 
     Libraries, models and language packs are looked for; nothing is run, and faults are listed all at once.
     """
@@ -64,7 +64,7 @@ def check(
 
 
 def _ready(spec: "Spec") -> "Inputs":
-    """Read what the run would start from; raises an OhrError that lists everything that prevents it."""
+    """Read the inputs of the run; raises an OhrError that lists everything that prevents it."""
     from ohr.inputs import read_inputs
     from ohr.study.preflight import check_stages
 

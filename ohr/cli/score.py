@@ -70,7 +70,7 @@ def ocr(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Score a folder of OCR results: how far from the ground truth, and what it does to retrieval."""
+    """Score a folder of OCR results: its distance from the ground truth, and its effect on retrieval."""
     from ohr.files.ohrbench_json import benchmark_root
     from ohr.report.leaderboard.ocr import ocr_spec, score_ocr
 

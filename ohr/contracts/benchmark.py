@@ -134,7 +134,7 @@ class Benchmark(Stage):
         raise DataError(f"benchmark {cls.model_fields['kind'].default}: there is nothing that could be fetched")
 
     def verify(self) -> Sequence[Tally]:
-        """Count what is there, beside what was published."""
+        """Count the parts of this copy, beside the published counts."""
         return ()
 
     def published(self) -> Sequence[Published]:

@@ -40,7 +40,7 @@ class Retriever(Stage):
 
     @abstractmethod
     def index(self, chunks: Sequence[Chunk]) -> Index:
-        """Make `chunks` searchable; an empty corpus is allowed and finds nothing."""
+        """Make `chunks` searchable; an empty sequence is allowed and finds nothing."""
 
     def index_pages(self, pages: Iterable[PageView]) -> Index:
         """Make pages searchable; hits count them in the order in which they came.

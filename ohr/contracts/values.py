@@ -14,7 +14,7 @@ Span = tuple[int, int]
 """Character offsets [start, end) into a text."""
 
 Where = Literal["everywhere", "evidence", "distractors", "query_terms"]
-"""Which part of a text is touched: all; the questions' evidence; all but that; words the questions ask with."""
+"""The part of a text that is touched: all; the questions' evidence; all but the evidence; the questions' words."""
 
 EvidenceSource = Literal["text", "table", "formula", "chart", "reading_order", "multi"]
 SOURCES: tuple[EvidenceSource, ...] = ("text", "table", "formula", "chart", "reading_order", "multi")

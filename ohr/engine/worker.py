@@ -106,7 +106,7 @@ def _run(job: Job) -> Report | InputsGone | str:
 
 
 def _restore() -> None:
-    """Undo what a plugin may have changed for the items after its own."""
+    """Undo changes by a plugin that would affect later items."""
     with suppress(OSError):
         os.chdir(_this.home)
     with suppress(locale.Error):
@@ -132,7 +132,7 @@ def begin(setup: Setup) -> None:
 
 
 def _follow(parent: int) -> None:
-    """End this worker and what it started when its parent is gone."""
+    """End this worker and its own processes when its parent is gone."""
     while os.getppid() == parent:
         Event().wait(1.0)
     os.killpg(0, signal.SIGKILL)

@@ -57,5 +57,5 @@ class Example(Benchmark):
         ]
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
-        """Hash what a document's text, or its images, are made from."""
+        """Hash the source of a document's text or of its images."""
         return key("pages", document.name, PAGES[document.name], [self.size] if images else [])

@@ -122,7 +122,7 @@ class Keys:
         return key("prompts", list(source), self.identity(generator), template, end, asked, self.files)
 
     def scores(self, source: Sequence[Any], questions: Sequence[Question], metrics: Sequence[Metric]) -> str:
-        """Key of the scores of some questions, from the keys of what is scored."""
+        """Key of the scores of some questions, from the keys of the scored outputs."""
         asked = [asdict(question) for question in questions]
         protocol = self.spec.benchmark.scoring
         rules = [SCORES_VERSION, protocol.joined, protocol.segment_chinese, protocol.unanswered, self.spec.seed]
@@ -135,7 +135,7 @@ class Keys:
 
     @cached_property
     def run(self) -> str:
-        """Key of the whole run, before calibration: what is calibrated follows from it."""
+        """Key of the whole run, before calibration, which depends on the same inputs."""
         leaves = [self.inputs.leaf(d, images=images) for d in self.inputs.documents for images in (False, True)]
         asked = [asdict(question) for question in self.inputs.questions]
         scored = [ohr.__version__, *(identity(metric) for metric in self.metrics.values())]

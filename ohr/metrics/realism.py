@@ -106,7 +106,7 @@ def stats(
     redundant: int,
     edits: Mapping[str, int],
 ) -> Stats:
-    """Put together what was counted of a level.
+    """Combine the counts of a level.
 
     Args:
         kb: its name.

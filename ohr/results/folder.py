@@ -39,7 +39,7 @@ class RunFolder:
 
     @classmethod
     def start(cls, runs: Path, name: str, key: str, manifest: Mapping[str, Any]) -> "RunFolder":
-        """Make a folder; what was left by earlier attempts at the same run, which nothing runs any more, is removed.
+        """Make a folder; remains of earlier attempts at the same run that have ended are removed.
 
         Args:
             runs: the folder of all runs.
@@ -141,7 +141,7 @@ def _files(folder: Path, but: Collection[str]) -> list[Path]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read what a run says of itself, finished or not.
+    """Read the manifest of a run, finished or not.
 
     Raises:
         DataError: there is no run in the folder, or its manifest is damaged or of an earlier version.

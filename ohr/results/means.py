@@ -141,7 +141,7 @@ def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], t
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """Scores of several cells and what they are compared with: (rows, questions), a row per cell and metric.
+    """Scores of several cells, their floors and ceilings: (rows, questions), a row per cell and metric.
 
     Args:
         about: what each row is.
@@ -264,7 +264,7 @@ def _of_group(sheet: _Sheet, part: Part, *, compared: bool) -> list[dict[str, An
 
 
 def _means(values: Floats) -> Floats:
-    """Average (rows, n) values over what is defined."""
+    """Average (rows, n) values, without those that are undefined."""
     return over_draws(values.T)
 
 

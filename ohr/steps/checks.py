@@ -63,7 +63,7 @@ def checked_hits(hits: Any, size: int, top_k: int) -> list[Hit]:
 
 
 def checked_completion(completion: Any) -> Completion:
-    """Check a reply, so that what is stored can always be written; a broken one becomes a completion with an error.
+    """Check a reply, so that it can always be stored; a broken one becomes a completion with an error.
 
     A token count or a time that is none becomes 0; control characters of an error text are escaped.
     """

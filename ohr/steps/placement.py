@@ -1,4 +1,4 @@
-"""Where text noise may touch a page: the evidence of its questions, all but that, or the words they ask with."""
+"""Where text noise may touch a page: its questions' evidence, all but the evidence, or the questions' words."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -228,7 +228,7 @@ _GIVE_UP = 20
 
 
 def _empty(chunks: Sequence[Chunk], work: Retrieve) -> list[str]:
-    """Warn of pages without a passage and passages without a word: no retriever can find what was there."""
+    """Warn of pages without a passage and passages without a word: no retriever can find their text."""
     pages = sum(work.pages)
     filled = len({(chunk.document, page) for chunk in chunks for page in chunk.pages})
     blank = sum(not any(map(str.isalnum, chunk.text)) for chunk in chunks)

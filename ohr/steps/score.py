@@ -41,7 +41,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class MetricFailure:
-    """A metric that gave no score for an answer or for what was retrieved."""
+    """A metric that gave no score for an answer or for retrieved passages."""
 
     question: str
     metric: str
@@ -75,7 +75,7 @@ class Scores:
         self.failed.setdefault(metric, []).append(failed)
 
     def add_checked(self, metric: str, score: Callable[[], object], question: str, *, failed: bool) -> None:
-        """Add what a metric gives; anything but a number in [0, 1] or nan fails this score, and no other."""
+        """Add a metric's score; anything but a number in [0, 1] or nan fails this score, and no other."""
         value, reason = _checked(score)
         if reason is not None and not failed:  # what failed before is counted there
             self.failures.append(MetricFailure(question, metric, reason))
@@ -95,7 +95,7 @@ def with_failures(scores: Scores, questions: Sequence[Question], failed: Collect
 
 
 def kb_scores(questions: Sequence[Question], doses: Mapping[str, QuestionDose], failed: Collection[str]) -> Scores:
-    """Score a knowledge base itself: what it still holds of each question's evidence, as measured.
+    """Score a knowledge base itself: the measured dose of each question.
 
     Args:
         questions: the batch.
@@ -119,7 +119,7 @@ def retrieval_scores(
     top_k: int,
     failed: Collection[str],
 ) -> Scores:
-    """Score what was retrieved: the published score, rank-aware ones, and the published score's floor.
+    """Score retrieved passages: the published score, rank-aware ones, and the published score's floor.
 
     Args:
         questions: the batch.
@@ -211,7 +211,7 @@ def _of_answer(metric: str, answer: str, question: Question, rules: Rules) -> ob
 
 
 def _checked(score: Callable[[], object]) -> tuple[float, str | None]:
-    """Return a metric's score, or nan and what is wrong with it."""
+    """Return a metric's score, or nan and the fault."""
     try:
         given = score()
         value = _as_score(given)
@@ -240,7 +240,7 @@ def _floor(question: Question, texts: Sequence[str], rules: Rules, others: Other
 
 
 def _has_context(stage: str, condition: str, question: Question) -> bool:
-    """Report whether what the cell lets the generator read is known for this question."""
+    """Report whether the text that the generator may read in this cell is known for the question."""
     if stage == "generation":
         return question.is_located
     return stage != "reference" or condition not in CEILINGS or any(question.evidence)

@@ -1,4 +1,4 @@
-"""Turns what a disk, SQLite or a network raises into a StoreError of one sentence."""
+"""Turns errors of a disk, SQLite or a network into a StoreError of one sentence."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ well under a second; a minute passes only when a process was stopped or the disk
 
 @contextmanager
 def explained(place: str, done: str) -> Iterator[None]:
-    """Raise a StoreError for what the disk or a network raises.
+    """Raise a StoreError for an error of the disk or a network.
 
     Args:
         place: folder or URL of the store.

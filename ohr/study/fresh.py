@@ -1,4 +1,4 @@
-"""Making results again: forgets what the store has of some phases and of everything after them."""
+"""Making results again: discards the stored results of some phases and of everything after them."""
 
 from collections.abc import Iterable
 

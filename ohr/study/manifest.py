@@ -22,7 +22,7 @@ _REASONS = 20  # reasons of failures that are spelled out; all are in failures.p
 
 
 def begun(keys: Keys) -> dict[str, Any]:
-    """Return what is known when a run begins."""
+    """Return the entries that are known when a run begins."""
     spec, inputs = keys.spec, keys.inputs
     return {
         "spec": spec.resolved,
@@ -38,7 +38,7 @@ def begun(keys: Keys) -> dict[str, Any]:
 
 
 def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what a run found out and what it did.
+    """Return the entries that are known when a run ends.
 
     Args:
         keys: of the calibrated spec.

@@ -66,7 +66,7 @@ class Dense(Retriever):
         check_device("retriever dense", self.device, "dense")
 
     def resources(self) -> Resources:
-        """Return what the loaded model occupies."""
+        """Return the resources of the loaded model."""
         return model_resources(self.device)
 
     def identity(self) -> Mapping[str, object]:

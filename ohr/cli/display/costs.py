@@ -19,7 +19,7 @@ LEGEND = (
 
 
 def print_costs(folder: Path) -> None:
-    """Print what the parts of a noise cost, where the run has estimated that."""
+    """Print the cost of each part of a noise, where the run has estimated it."""
     if rows := read_costs(folder):
         say()
         say_table(*as_table(rows))

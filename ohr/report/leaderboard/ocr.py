@@ -105,7 +105,7 @@ def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None
 def score_ocr(
     spec: Spec, *, store: Path | str, runs: Path, workers: int | None = None, progress: Progress | None = None
 ) -> OcrScore:
-    """Run an `ocr_spec` and read what came of it; what is in the store is not done again.
+    """Run an `ocr_spec` and read its results; those in the store are reused.
 
     Raises:
         DataError: no file of the folder is a document of the benchmark: it is another benchmark's; or the benchmark
@@ -169,7 +169,7 @@ def _lost(folder: Path, own: str, metric: str) -> dict[str, float]:
 
 
 def _files(spec: Spec) -> list[str]:
-    """Name what the folder's files would be as documents."""
+    """Return the names of documents that the folder's files would have."""
     root: Path = getattr(spec.knowledge_bases[1].ocr, "root")  # noqa: B009 # a field of `precomputed`, which a plugin is
     return sorted(path.relative_to(root).as_posix().removesuffix(".json") for path in root.rglob("*.json"))
 
