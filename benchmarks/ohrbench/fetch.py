@@ -145,7 +145,7 @@ def _obtained(file: Any, url: str, folder: Path) -> str:
     if wanted not in found:
         part.unlink()
         hashes = f"(hashes {found[0][:12]} and {found[1][:12]}, not {wanted[:12]})"
-        raise DataError(f"{target}: what was sent is not what the hub has {hashes}; fetch again")
+        raise DataError(f"{target}: the download differs from the hub's file {hashes}; fetch again")
     part.replace(target)
     return found[0]
 

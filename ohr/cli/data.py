@@ -136,5 +136,5 @@ def _plugin(kind: str) -> "type[Benchmark]":
 
     plugin = Registry().load("benchmark", kind)
     if not issubclass(plugin, Benchmark):  # the registry has checked it; this is for the type checker
-        raise PluginError(f"{kind} is no benchmark")
+        raise PluginError(f"{kind} is not a benchmark")
     return plugin

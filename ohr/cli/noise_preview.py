@@ -101,7 +101,7 @@ def _chosen(family: "Family", kinds: str | None, given: Sequence[str]) -> "list[
         plugin = registry.load(family, name)
         needed = [key for key, field in plugin.model_fields.items() if field.is_required()]
         if needed and kinds:
-            raise SpecError(f"{name} needs {', '.join(needed)}: give it whole, as --noise '{{kind: {name}, ...}}'")
+            raise SpecError(f"{name} needs {', '.join(needed)}: write it in full, as --noise '{{kind: {name}, ...}}'")
         if not needed:
             made.append(plugin.model_validate({"kind": name}))
     for stage in made:

@@ -30,7 +30,7 @@ def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
                 }
             )
         except (KeyError, TypeError, AttributeError):
-            report(f"{folder}: its manifest is not one of a run")
+            report(f"{folder}: its manifest is not that of a run")
     found.sort(key=lambda run: run["time"])
     if as_json:
         say_json(found)

@@ -131,7 +131,7 @@ class Benchmark(Stage):
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:  # noqa: ARG003 # for those that can
         """Download the benchmark into a folder, or resume a download; returns lines to print."""
-        raise DataError(f"benchmark {cls.model_fields['kind'].default}: there is nothing that could be fetched")
+        raise DataError(f"benchmark {cls.model_fields['kind'].default}: it cannot be fetched")
 
     def verify(self) -> Sequence[Tally]:
         """Count the parts of this copy, beside the published counts."""

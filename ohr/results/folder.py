@@ -154,7 +154,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not readable as JSON: {error}") from None
     if not isinstance(manifest, dict) or not isinstance(manifest.get("spec"), dict) or "status" not in manifest:
-        raise DataError(f"{path}: is no manifest of a run of this version of ohr; run it again")
+        raise DataError(f"{path}: is not a manifest of this version of ohr; run it again")
     return manifest
 
 

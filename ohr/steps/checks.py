@@ -56,7 +56,7 @@ def checked_hits(hits: Any, size: int, top_k: int) -> list[Hit]:
     if len(found) > top_k:
         raise BrokenContract(f"{len(found)} hits where {top_k} were asked for")
     if any(not 0 <= place < size for place in places) or len(set(places)) < len(places):
-        raise BrokenContract(f"hits at {places} in a corpus of {size} chunks")
+        raise BrokenContract(f"hits at {places} in an index of {size} chunks")
     if not all(map(isfinite, scores)) or scores != sorted(scores, reverse=True):
         raise BrokenContract(f"scores must be finite and fall: {scores}")
     return found

@@ -140,12 +140,12 @@ def _refuse(source: Path, target: Path, chain: NoiseChain, questions: Sequence[Q
     if not source.exists():
         raise SpecError(f"{source}: no such file or folder")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise SpecError(f"{target}: is not empty; give a folder that is not there yet")
+        raise SpecError(f"{target}: is not empty; give a folder that does not exist yet")
     if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
         raise SpecError(f"{target}: is inside {source}; give a folder beside it")
     placed = _placed(chain)
     if placed and not questions:
-        raise SpecError(f"where: {placed[0].where} goes by questions: name their file with --questions")
+        raise SpecError(f"where: {placed[0].where} depends on questions: name their file with --questions")
 
 
 def _placed(chain: NoiseChain) -> list[TextNoise]:

@@ -159,7 +159,7 @@ def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) ->
 
     Raises:
         DataError: the file cannot be read, or has no such page.
-        SpecError: a noise goes by questions.
+        SpecError: a noise depends on questions.
     """
     pages = documents.read(path, path.stem)
     chosen = [page for page in pages if page.index == index]
@@ -169,7 +169,9 @@ def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) ->
         raise DataError(f"{path}: no page {index}: it has {there}")
     placed = next((noise.where for noise in noises if noise.where != "everywhere"), None)
     if placed:
-        raise SpecError(f"where: {placed} goes by questions, and a preview has none: use `ohr noise apply --questions`")
+        raise SpecError(
+            f"where: {placed} depends on questions, and a preview has none: use `ohr noise apply --questions`"
+        )
     shown = []
     for noise in noises:
         made = perturb([Page(path.stem, index, chosen[0].text)], [noise], (), seed)

@@ -153,7 +153,7 @@ def test_a_folder_inside_the_archive_may_be_the_root(hub, tmp_path):
 @pytest.mark.parametrize("name", ["qas_v2.json", "base.zip"])
 def test_a_file_that_is_not_what_the_hub_has_is_refused_and_deleted(hub, tmp_path, name):
     hub.forged[name] = bytes(len(hub.files[name]))
-    with pytest.raises(DataError, match=rf"{re.escape(name)}: what was sent is not what the hub has"):
+    with pytest.raises(DataError, match=rf"{re.escape(name)}: the download differs from the hub's file"):
         get(hub, tmp_path)
     assert not (tmp_path / name).exists()
     hub.forged.clear()
@@ -196,7 +196,7 @@ def test_the_command_fetches_from_the_hub_that_the_environment_names(hub, tmp_pa
     hub.forged["base.zip"] = archive({"retrieval_base/gt/law/lease.json": b"[]" + b" " * len(json.dumps(texts)[2:])})
     broken = ohr("data", "get", "ohrbench", "--to", "again")
     assert broken.returncode == 2
-    assert "base.zip: what was sent is not what the hub has" in broken.stderr
+    assert "base.zip: the download differs from the hub's file" in broken.stderr
 
 
 @pytest.mark.parametrize("changed", [b"short", None])

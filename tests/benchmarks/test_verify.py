@@ -99,7 +99,7 @@ def test_no_copy_or_no_benchmark_is_one_sentence(tmp_path: Path):
     for words, message in (
         (["data", "verify", str(tmp_path)], "retrieval_base/gt"),
         (["data", "verify", str(tmp_path), "--benchmark", "ohrbensh"], "Did you mean 'ohrbench'?"),
-        (["data", "get", "mini"], "there is nothing that could be fetched"),
+        (["data", "get", "mini"], "it cannot be fetched"),
     ):
         found = CliRunner().invoke(app, words)
         assert (found.exit_code, message in found.stderr) == (2, True), found.stderr

@@ -83,9 +83,9 @@ def test_its_test_runs_as_it_is_reported(made, home):
     [
         (("retreiver", "x"), "no family 'retreiver'. "),
         (("retriever", "bm25"), "there is a retriever 'bm25' already: `ohr plugins show retriever bm25`\n"),
-        (("retriever", "7up"), "'7up' cannot be a plugin's name: it takes small letters, digits and _\n"),
-        (("retriever", "../up"), "'../up' cannot be a plugin's name: it takes small letters, digits and _\n"),
-        (("retriever", "class"), "'class' cannot be a plugin's name: it takes small letters, digits and _\n"),
+        (("retriever", "7up"), "'7up' cannot be a plugin's name: it takes lowercase letters, digits and _\n"),
+        (("retriever", "../up"), "'../up' cannot be a plugin's name: it takes lowercase letters, digits and _\n"),
+        (("retriever", "class"), "'class' cannot be a plugin's name: it takes lowercase letters, digits and _\n"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(ohr, words, message):

@@ -156,7 +156,7 @@ def test_placed_noise_is_refused_rather_than_shown_without_an_edit(ohr, home):
     (home / "note.md").write_text("The lease began in 1964. It paid well.")
     result = ohr("noise", "preview", "note.md", "--noise", "{kind: formatting, rate: 0.6, where: evidence}")
     assert result.exit_code == 2
-    assert "where: evidence goes by questions" in result.stderr
+    assert "where: evidence depends on questions" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_each_page_of_a_tiff_can_be_shown(ohr, home):
     ("name", "content", "message"),
     [
         ("none.png", b"", "none.png: the file is empty"),
-        ("words.png", b"I am no image", "words.png: cannot be read as an image: it is none, or damaged"),
+        ("words.png", b"I am no image", "words.png: cannot be read as an image: it is not one, or it is damaged"),
         ("words.pdf", b"I am no PDF", "words.pdf: it is not a PDF, or damaged"),
     ],
 )
