@@ -223,7 +223,7 @@ def test_a_mistake_is_one_sentence(ohr, home, pages, noise, message):
 def test_two_noises_are_a_chain_or_none(ohr, home, pages):
     twice = ("--noise", "{kind: formatting}", "--noise", "{kind: channel}")
     done = ohr("noise", "apply", pages, "out", *twice)
-    assert done.exit_code == 2 and "a chain is one list" in done.stderr
+    assert done.exit_code == 2 and "write a chain as one list" in done.stderr
     assert not (home / "out").exists()
 
 
