@@ -29,7 +29,7 @@ class Failure(Exception):
     Args:
         reason: for people.
         series: what failures of the same cause have in common; empty where the prompt itself may be the cause.
-        wait: seconds before another try; None if another try would fail alike.
+        wait: seconds before another try; None if another try would fail the same way.
     """
 
     def __init__(self, reason: str, series: str = "", wait: float | None = None) -> None:
@@ -131,7 +131,7 @@ class ChatClient:
         return f"the key in {self.key_name} was refused"
 
     def _masked(self, text: str) -> str:
-        """Remove the key from what a server or a library says: replies and messages go into the results."""
+        """Remove the key from the messages of a server or a library, because they go into the results."""
         key = self.key.strip()
         if len(key) < _SECRET:
             return text

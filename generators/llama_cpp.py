@@ -39,7 +39,7 @@ class LlamaCpp(LocalModel):
             raise PluginError(f"{self.owner}: {self.model} is not a .gguf file")
 
     def resources(self) -> Resources:
-        """Return what the engine occupies; one that chooses its threads itself takes every core."""
+        """Return the engine's resources; one that chooses its threads itself takes every core."""
         return Resources(cpus=self.threads or os.cpu_count() or 1, gpus=float(self.gpu_layers != 0), alone=True)
 
     def load(self) -> Any:
@@ -87,7 +87,7 @@ class LlamaCpp(LocalModel):
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
-        if prompt.opening:  # llama.cpp goes on with a last message that is the assistant's
+        if prompt.opening:  # llama.cpp continues a last message that is the assistant's
             messages.append({"role": "assistant", "content": prompt.opening})
         return {
             "messages": messages,

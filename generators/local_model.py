@@ -1,4 +1,4 @@
-"""What generators that load a model into this process have in common."""
+"""Common parts of generators that load a model into this process."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ class LocalModel(Generator):
     libraries: ClassVar[tuple[str, ...]]
     """The modules that must be installed, by `extra`."""
     loaded_by: ClassVar[tuple[str, ...]]
-    """The fields that decide what is loaded."""
+    """The fields that decide which model is loaded."""
 
     model: Annotated[str, Field(description="A short name, a folder, or a name on the hub.")]
     revision: Annotated[str | None, Field(description="Of a model on the hub: branch, tag or commit.")] = None
@@ -51,7 +51,7 @@ class LocalModel(Generator):
 
     @property
     def owner(self) -> str:
-        """What messages begin with."""
+        """The beginning of messages."""
         return f"generator {self.kind}"
 
     def check(self) -> None:
@@ -80,7 +80,7 @@ class LocalModel(Generator):
         """Load the model."""
 
     def close(self, engine: Any) -> None:
-        """Free what the garbage collector would not."""
+        """Free memory that the garbage collector would not."""
 
     @abstractmethod
     def replies(self, engine: Any, prompts: Sequence[Prompt]) -> Iterator[Completion]:

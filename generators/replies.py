@@ -1,4 +1,4 @@
-"""What local models have in common: prompts that fit the window, replies that end, batches that fit into memory."""
+"""Common parts of local models: prompts that fit the window, replies that end, batches that fit into memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

@@ -59,7 +59,7 @@ class Transformers(LocalModel):
         check_device(self.owner, self.device, "llm")
 
     def resources(self) -> Resources:
-        """Return what the loaded model occupies."""
+        """Return the resources of the loaded model."""
         return model_resources(self.device)
 
     def load(self) -> Engine:
@@ -109,7 +109,7 @@ class Transformers(LocalModel):
         ]
 
     def _inputs(self, engine: Engine, prompts: Sequence[Prompt]) -> tuple[Any, Sequence[bool]]:
-        """Return what the model reads, and which prompts were cut to fit."""
+        """Return the model's inputs, and the prompts that were cut to fit."""
         room = max((self.context or engine.window) - self.max_tokens, 1)
         made = [fitted(one, room, engine.tokenizer, partial(chat, engine.tokenizer, one)) for one in prompts]
         rows = {"input_ids": [ids for ids, _ in made]}

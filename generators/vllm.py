@@ -43,7 +43,7 @@ class VLLM(LocalModel):
     memory: Annotated[float, execution("Share of the GPU's memory (or the machine's) to take.", gt=0, le=1)] = 0.9
 
     def resources(self) -> Resources:
-        """Return what the engine occupies: its GPUs, or the machine where torch sees none."""
+        """Return the engine's resources: its GPUs, or the machine where torch sees none."""
         has_gpu = extras.load("torch", "vllm").cuda.is_available()
         return Resources(gpus=self.tensor_parallel if has_gpu else 0, alone=True)
 

@@ -33,14 +33,14 @@ _WRITERS: dict[Notation, Callable[[Table, list[str]], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A converted table, and what the notation could not hold as it was, a sentence each."""
+    """A converted table, and a sentence for each loss that the notation required."""
 
     text: str
     losses: tuple[str, ...] = ()
 
 
 def notation_of(markup: str) -> Notation:
-    """Tell a table's notation by its beginning."""
+    """Return a table's notation, which its beginning shows."""
     start = markup.lstrip()[:1]
     return "html" if start == "<" else "markdown" if start == "|" else "latex"
 
@@ -53,7 +53,7 @@ def convert(markup: str, to: Notation) -> Conversion | None:
 
     Args:
         markup: a tabular or a `table` around one, a Markdown table, or an HTML table.
-        to: the notation wanted; a table that has it already is given back as it is.
+        to: the notation wanted; a table that has it already is returned unchanged.
 
     Edge cases: None where there is no table that can be read (no cell, several tabulars, more than 200,000 places).
     """
@@ -104,7 +104,7 @@ class TableFormat(TextNoise):
         if made is None or made.text == text[start:end]:
             return ()
         written = made.text
-        if self.to == "markdown":  # stands on lines of its own
+        if self.to == "markdown":  # needs lines of its own
             before = "\n\n"[: 2 - text[max(start - 2, 0) : start].count("\n")] if start else ""
             written = before + written + ("" if re.match(r"[ \t]*(?:\n|\Z)", text[end : end + 100]) else "\n")
         elif text[end - 1] == "\n" and not written.endswith("\n"):
@@ -113,7 +113,7 @@ class TableFormat(TextNoise):
 
 
 def _tables(text: str, region: Region) -> Iterator[Span]:
-    """Give the region itself, or the tabulars of a LaTeX table that holds several."""
+    """Return the region itself, or the tabulars of a LaTeX table that holds several."""
     found = [] if text[region.start] in "<|" else list(tabulars(text, region.start, region.end))
     if len(found) > 1:
         yield from ((one.start, one.end) for one in found)

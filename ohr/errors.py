@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 
 class OhrError(Exception):
-    """A fault that can be told to the user in a sentence, without a traceback."""
+    """A fault that is reported to the user in a sentence, without a traceback."""
 
 
 class SpecError(OhrError):

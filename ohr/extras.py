@@ -32,14 +32,14 @@ def missing(module: str, extra: str) -> MissingExtra:
 
 
 @contextmanager
-def loading(told: str, model: str) -> Iterator[None]:
-    """Turn what a library raises while it loads a model into a PluginError of one line; `told` says for whom."""
+def loading(user: str, model: str) -> Iterator[None]:
+    """Turn a library's error while it loads a model into a PluginError of one line, which begins with `user`."""
     try:
         yield
     except OhrError:
         raise
     except Exception as error:  # no such model or revision, no network, damaged weights: each library has its own
-        raise PluginError(f"{told}: cannot load {model!r}: {_reason(error)}") from error
+        raise PluginError(f"{user}: cannot load {model!r}: {_reason(error)}") from error
 
 
 def _reason(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""What a run starts from: documents, questions and ground truth, checked."""
+"""Inputs of a run: documents, questions and ground truth, checked."""
 
 from bisect import bisect_right
 from collections import Counter, OrderedDict, defaultdict
@@ -113,7 +113,7 @@ class Inputs:
         return {}
 
     def leaf(self, document: Document, *, images: bool) -> str:
-        """Hash what a document, or its page images, are made from; computed once."""
+        """Hash the sources of a document or of its page images; computed once."""
         place = (document.name, images)
         if place not in self._leaves:
             made_with = [packages(self.benchmark), code(type(self.benchmark).__module__)]

@@ -13,7 +13,7 @@ from ohr.contracts import Stage
 
 
 def key(kind: str, *parts: Any) -> str:
-    """Hash a step's kind and what it is made from: JSON values, and the keys of its inputs."""
+    """Hash a step's kind and its sources: JSON values, and the keys of its inputs."""
     # ASCII, since a text may hold lone surrogates, which have no bytes of their own
     canonical = json.dumps([kind, *parts], sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return sha256(canonical.encode()).hexdigest()

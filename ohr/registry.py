@@ -69,7 +69,7 @@ class Registry:
 
 
 def choices(given: str, allowed: Sequence[str]) -> str:
-    """Say what may be chosen, and which of it is nearest to what was given."""
+    """List the choices, and the one nearest to the given name."""
     nearest = get_close_matches(given[:_LONGEST], allowed[:1000], n=1, cutoff=0.5)
     hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
     more = f" and {len(allowed) - _MOST:,} more" if len(allowed) > _MOST else ""
@@ -78,7 +78,7 @@ def choices(given: str, allowed: Sequence[str]) -> str:
 
 @cache
 def load_file(path: Path) -> tuple[type[Stage], ...]:
-    """Run a plugin file and return the stages that it defines; worker processes do so before they unpickle any."""
+    """Run a plugin file and return the stages that it defines; worker processes do this before they unpickle any."""
     name = f"ohr_plugin_{path.stem}_{sha256(path.read_bytes()).hexdigest()[:8]}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

@@ -1,4 +1,4 @@
-"""Random draws that depend on what is drawn for, never on order, worker or process."""
+"""Random draws that depend on their item and purpose, never on order, worker or process."""
 
 from hashlib import sha256
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def generator(seed: int, *names: str | int) -> np.random.Generator:
-    """Give the generator of one draw.
+    """Return the generator of one draw.
 
     Args:
         seed: the run's seed (plus the replicate's number).

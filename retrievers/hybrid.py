@@ -44,7 +44,7 @@ class Hybrid(Retriever):
             part.check()
 
     def resources(self) -> Resources:
-        """Return what the parts occupy together."""
+        """Return the resources of the parts together."""
         return joint_resources(*(part.resources() for part in self.retrievers))
 
     def identity(self) -> Mapping[str, object]:

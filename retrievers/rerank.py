@@ -57,7 +57,7 @@ class Rerank(Retriever):
         self.retriever.check()
 
     def resources(self) -> Resources:
-        """Return what the cross-encoder and the part occupy together."""
+        """Return the resources of the cross-encoder and the part together."""
         return joint_resources(model_resources(self.device), self.retriever.resources())
 
     def identity(self) -> Mapping[str, object]:
@@ -122,7 +122,7 @@ def _loaded(model: str, revision: str | None, max_tokens: int, device: str) -> A
             folder_of(model), revision=revision, device=device, activation_fn=torch.nn.Identity()
         )
     if loaded.num_labels != 1:
-        raise PluginError(f"retriever rerank: {model} gives {loaded.num_labels} numbers a pair: it is no reranker")
+        raise PluginError(f"retriever rerank: {model} gives {loaded.num_labels} numbers a pair: it is not a reranker")
     loaded.max_seq_length = max_tokens
     return loaded
 

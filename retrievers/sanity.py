@@ -67,7 +67,7 @@ class Oracle(_Arm):
 
 
 class Shuffle(_Arm):
-    """Finds random chunks of other documents of the question's domain: what is found without looking for it."""
+    """Finds random chunks of other documents of the question's domain: retrieval by chance."""
 
     kind: Literal["shuffle"] = "shuffle"
     seed: Annotated[int, Field(ge=0, description="Another seed draws other chunks.")] = 0

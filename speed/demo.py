@@ -17,12 +17,12 @@ def demo(folder: Path) -> tuple[float, str]:
     return perf_counter() - began, done.stdout + done.stderr
 
 
-cold, warm, told = [], [], ""
+cold, warm, printed = [], [], ""
 for _ in range(RUNS):
     with tempfile.TemporaryDirectory() as folder:
         cold.append(demo(Path(folder))[0])
-        took, told = demo(Path(folder))
+        took, printed = demo(Path(folder))
         warm.append(took)
 print(f"empty store: {median(cold):.1f} s of {[round(x, 1) for x in cold]} (limit 120 s)")
 print(f"again: {median(warm):.1f} s of {[round(x, 1) for x in warm]} (limit 5 s)")
-print("the second run said:", next((line for line in told.splitlines() if "stage calls" in line), "(nothing)"))
+print("the second run said:", next((line for line in printed.splitlines() if "stage calls" in line), "(nothing)"))

@@ -1,4 +1,4 @@
-"""What formatting noise does to the evidence of OHRBench, beside the paper's doses: r_noise by rate and notation.
+"""The effect of formatting noise on the evidence of OHRBench, beside the paper's doses: r_noise by rate and notation.
 
 Law, manual and textbook documents, all their questions, one seed; a few minutes.
 
@@ -21,7 +21,7 @@ PUBLISHED = {(0.5, 0.1): 0.15, (0.5, 0.3): 0.35, (0.5, 0.6): 0.62, (0.0, 0.6): 0
 
 
 class Study:
-    """The pages that questions rest on, clean and with noise."""
+    """The pages that questions need, clean and with noise."""
 
     def __init__(self, root: Path, every: int) -> None:
         bench = OhrBench(root=root, protocol="reference")
@@ -32,7 +32,7 @@ class Study:
         self.truth = by_page(pages)
 
     def dose(self, noise: Formatting) -> tuple[float, float]:
-        """Give r_noise and r_content, as doses.csv does."""
+        """Return r_noise and r_content, as doses.csv does."""
         noisy = {}
         for page in self.pages:
             rng = seeds.generator(0, noise.kind, page.document, page.index, 0)
@@ -51,8 +51,8 @@ def main(every: int) -> None:
             for rate in rates:
                 r_noise, r_content = study.dose(Formatting(rate=rate, rules=rules, markdown=markdown))
                 paper = PUBLISHED.get((markdown, rate)) if rules is TEXT else None
-                told = f"{paper:7.2f}" if paper else ""
-                print(f"{name:14}{markdown:9.1f}{rate:6.1f}{r_noise:9.3f}{r_content:11.3f}{told}", flush=True)
+                published = f"{paper:7.2f}" if paper else ""
+                print(f"{name:14}{markdown:9.1f}{rate:6.1f}{r_noise:9.3f}{r_content:11.3f}{published}", flush=True)
 
 
 if __name__ == "__main__":

@@ -94,12 +94,12 @@ with tempfile.TemporaryDirectory() as folder:
     alone, through, again = [], [], []
     for turn in range(ROUNDS):
         store = open_store(Path(folder) / f"store{turn}")
-        took, said = timed(lambda: bare(asked))
+        took, bare_replies = timed(lambda: bare(asked))
         alone.append(took)
-        took, told = timed(partial(ours, asked, store))
+        took, our_replies = timed(partial(ours, asked, store))
         through.append(took)
         again.append(timed(partial(ours, asked, store))[0])
-        assert said == told, "the engine's replies differ from the bare model's"
+        assert bare_replies == our_replies, "the engine's replies differ from the bare model's"
 ratio = median(through) / median(alone)
 print(
     f"{len(asked)} prompts: bare {median(alone):.2f} s, through the engine {median(through):.2f} s, medians of {ROUNDS}"

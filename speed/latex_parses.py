@@ -15,7 +15,7 @@ RATES = (0.1, 0.3, 0.6)
 
 
 def pages(root: Path) -> dict[str, str]:
-    """Give the text of each page that has any, by document and number."""
+    """Return the text of each page that has any, by document and number."""
     return {
         f"{path.parent.name}/{path.stem}#{place}": page["text"]
         for path in sorted((root / "retrieval_base" / "gt").glob("*/*.json"))

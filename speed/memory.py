@@ -27,7 +27,7 @@ evaluate: [retrieval]
 
 
 def peak(times: int) -> int:
-    """Give the highest sum of resident memory of the run and its workers, in bytes."""
+    """Return the highest sum of resident memory of the run and its workers, in bytes."""
     with tempfile.TemporaryDirectory() as folder:
         spec = Path(folder) / "memory.yaml"
         spec.write_text(SPEC.format(plugin=Path(__file__).parent / "repeated.py", times=times))

@@ -135,7 +135,7 @@ def measured(name: str, evaluate: Callable[[str, str], dict[str, Found]], domain
 
 
 PUBLISHED: dict[str, dict[str, Found]] = {}
-"""What the protocol without a repair found, by base: the first thing that is measured."""
+"""Results of the protocol without a repair, by base: measured first."""
 
 
 def main(domains: Sequence[str]) -> None:

@@ -89,7 +89,7 @@ def edges(grey: Grey) -> tuple[Grey, Grey]:
 
 
 def crossing(cuts: Grey) -> Grey:
-    """Tell where each of some cuts through edges passes nine tenths of its height, to a part of a pixel."""
+    """Return where each of some cuts through edges passes nine tenths of its height, to a part of a pixel."""
     middle = cuts.shape[1] // 2
     past = cuts[:, middle:] > 0.9
     first = past.argmax(axis=1) + middle

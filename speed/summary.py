@@ -55,7 +55,7 @@ def write(folder: Path, levels: int, questions: int, documents: int) -> int:
 
 
 def measure(levels: int, questions: int, documents: int) -> None:
-    """Derive the tables of such a run and print what it took."""
+    """Derive the tables of such a run and print their cost."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
             [sys.executable, __file__, "write", folder, *map(str, (levels, questions, documents))], check=True

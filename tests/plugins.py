@@ -74,8 +74,8 @@ class Tiny(Benchmark):
         name = f"{document.name} page {index}"
         number = 10 * int(document.name.split("/")[1]) + index
         place = _PLACES[number % len(_PLACES)]
-        told = f"The {place} of {document.name} was built in {1900 + number} by Ada Venn. It has {number} windows."
-        return "" if name == self.blank else f"[{name}] {told}"
+        sentence = f"The {place} of {document.name} was built in {1900 + number} by Ada Venn. It has {number} windows."
+        return "" if name == self.blank else f"[{name}] {sentence}"
 
     def page_image(self, document: Document, index: int) -> Image:
         if not 0 <= index < 2:
@@ -276,7 +276,7 @@ class Shared(TextNoise):
 
 
 class Dashes(Chunker):
-    """Gives passages without a word, or none."""
+    """Returns passages without a word, or none."""
 
     kind: Literal["dashes"] = "dashes"
     none: Annotated[bool, Field(description="Give no passage at all.")] = False

@@ -46,7 +46,7 @@ def kinds(family: str) -> list[object]:
 
 @pytest.fixture
 def arguments(tmp_path: Path, request: pytest.FixtureRequest):
-    """What a plugin's constructor needs, by family and kind."""
+    """Arguments of a plugin's constructor, by family and kind."""
 
     def give(family: str, kind: str) -> dict[str, object]:
         match family, kind:

@@ -198,7 +198,8 @@ def test_a_command_in_the_docs_exists(place: str, command: str):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_tables_of_plugins_name_every_kind(family: str):
-    tables = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("backends.md", "noise.md"))
+    pages = ("backends.md", "image-noise.md", "noise.md")
+    tables = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in pages)
     ours = [entry.name for entry in entry_points(group=FAMILIES[family][1]) if entry.dist and entry.dist.name == "ohr"]
     assert ours
     assert [kind for kind in ours if f"\n| `{kind}` |" not in tables] == []

@@ -31,7 +31,7 @@ class {name}(Chunker):
 
 
 class Fast(Chunker):
-    """Gives nothing, fast."""
+    """Returns nothing, fast."""
 
     kind: Literal["fast"] = "fast"
     size: Annotated[int, Field(description="Size.")] = 1

@@ -86,8 +86,8 @@ def test_its_plugins_keep_their_contracts(python: Run):
 
 
 def test_its_plugins_make_a_curve(python: Run, tmp_path: Path):
-    told = ohr(python, "run", "foreign.yaml", "--workers", "1", "--runs", str(tmp_path))
-    assert "acme_first_word" in told
+    done = ohr(python, "run", "foreign.yaml", "--workers", "1", "--runs", str(tmp_path))
+    assert "acme_first_word" in done
     (folder,) = (tmp_path / "foreign").glob("*-*")
     rows = read_rows(folder / "summary.parquet", evidence_source="all")
     assert {row["retriever"] for row in rows if row["stage"] == "retrieval"} == {"acme_trigrams"}

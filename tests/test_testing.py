@@ -28,7 +28,7 @@ from ohr.text.edits import apply
 
 
 class Undescribed(PageChunker):
-    """Has a field that tells nothing."""
+    """Has a field without a description."""
 
     size: int = 1
 
@@ -48,32 +48,32 @@ class ForgetsSpans(PageChunker):
 
 
 class KeepsBlanks(PageChunker):
-    """Gives a chunk for every page."""
+    """Returns a chunk for every page."""
 
     def split(self, pages):
         return super().split([replace(page, text=page.text or "(blank)") for page in pages])
 
 
 class RepeatsIds(PageChunker):
-    """Gives all chunks one id."""
+    """Returns all chunks one id."""
 
     def split(self, pages):
         return [replace(chunk, id="0") for chunk in super().split(pages)]
 
 
 @pytest.mark.parametrize(
-    ("chunker", "told"),
+    ("chunker", "message"),
     [
         (Undescribed(), "chunker page: field 'size' needs a description"),
-        (ForgetsSpans(), "chunker page: chunk d/a:1:0: its text is not what stands at its span"),
+        (ForgetsSpans(), "chunker page: chunk d/a:1:0: its text is not the text of its span"),
         (KeepsBlanks(), "chunker page: pages without text must give no chunk"),
         (RepeatsIds(), "chunker page: the ids of chunks must differ"),
     ],
 )
-def test_a_chunker_that_breaks_a_promise_is_caught(chunker, told):
+def test_a_chunker_that_breaks_a_promise_is_caught(chunker, message):
     with pytest.raises(AssertionError) as caught:
         testing.check_chunker(chunker)
-    assert str(caught.value).startswith(told.partition("chunk d/a")[0])
+    assert str(caught.value).startswith(message.partition("chunk d/a")[0])
 
 
 def test_a_stage_that_cannot_be_pickled_is_caught():
@@ -82,14 +82,14 @@ def test_a_stage_that_cannot_be_pickled_is_caught():
 
 
 class Uncoupled(Formatting):
-    """Draws anew at each rate."""
+    """Draws again at each rate."""
 
     def perturb(self, text, eligible, rng):
         return super().perturb(text, eligible, np.random.default_rng(int(100 * self.rate)))
 
 
 class Unfaithful(Formatting):
-    """Does not tell one of its edits."""
+    """Omits one of its edits."""
 
     def perturb(self, text, eligible, rng):
         noisy = super().perturb(text, eligible, rng)
@@ -141,7 +141,7 @@ class Flat(ImageNoise):
 
 
 @pytest.mark.parametrize(
-    ("check", "noise", "told"),
+    ("check", "noise", "message"),
     [
         (testing.check_text_noise, Uncoupled(), "an edit at a lower rate is not among those at a higher one"),
         (testing.check_text_noise, Unfaithful(), "its edits, applied, must give its text"),
@@ -151,8 +151,8 @@ class Flat(ImageNoise):
         (testing.check_image_noise, Flat(), r"not \(H, W, 3\) of uint8"),
     ],
 )
-def test_a_noise_that_breaks_a_promise_is_caught(check, noise, told):
-    with pytest.raises(AssertionError, match=told):
+def test_a_noise_that_breaks_a_promise_is_caught(check, noise, message):
+    with pytest.raises(AssertionError, match=message):
         check(noise)
 
 
@@ -178,7 +178,7 @@ class Reader(OcrBackend):
 
 
 @pytest.mark.parametrize(
-    ("way", "told"),
+    ("way", "message"),
     [
         ("few", "4 images gave 3 results"),
         ("both", "a page that failed has an error and no text"),
@@ -186,10 +186,10 @@ class Reader(OcrBackend):
         ("", "it read '' where 'quick' is written"),
     ],
 )
-def test_an_engine_that_breaks_a_promise_is_caught(way, told, line_image):
+def test_an_engine_that_breaks_a_promise_is_caught(way, message, line_image):
     with pytest.raises(AssertionError) as caught:
         testing.check_ocr(Reader(way=way), line=line_image, reads="quick")
-    assert str(caught.value) == f"ocr reader: {told}"
+    assert str(caught.value) == f"ocr reader: {message}"
 
 
 @dataclass
@@ -231,7 +231,7 @@ class SpoiltBM25(BM25):
 
 
 @pytest.mark.parametrize(
-    ("way", "told"),
+    ("way", "message"),
     [
         ("many", "it must|must find its own chunk|at most 1 hits were asked for, 2 came"),
         ("worst first", "best first"),
@@ -242,8 +242,8 @@ class SpoiltBM25(BM25):
         ("load", "a saved index must find the same"),
     ],
 )
-def test_a_retriever_that_breaks_a_promise_is_caught(way, told):
-    with pytest.raises(AssertionError, match=told):
+def test_a_retriever_that_breaks_a_promise_is_caught(way, message):
+    with pytest.raises(AssertionError, match=message):
         testing.check_retriever(SpoiltBM25(way=way))
 
 
@@ -263,21 +263,21 @@ class Echo(Generator):
 
 
 @pytest.mark.parametrize(
-    ("way", "told"),
+    ("way", "message"),
     [
         ("few", "5 prompts gave 4 completions"),
         ("order", "completions must come in the order of the prompts, and be repeatable"),
         ("negative", "tokens and seconds must not be negative: (-1, 0, 0.0)"),
     ],
 )
-def test_a_generator_that_breaks_a_promise_is_caught(way, told):
+def test_a_generator_that_breaks_a_promise_is_caught(way, message):
     with pytest.raises(AssertionError) as caught:
         testing.check_generator(Echo(way=way))
-    assert str(caught.value) == f"generator echo: {told}"
+    assert str(caught.value) == f"generator echo: {message}"
 
 
 class Percent(Metric):
-    """Gives percent."""
+    """Returns percent."""
 
     kind: Literal["percent"] = "percent"
 
@@ -286,7 +286,7 @@ class Percent(Metric):
 
 
 class Whole(Metric):
-    """Gives whole numbers."""
+    """Returns whole numbers."""
 
     kind: Literal["whole"] = "whole"
 
@@ -295,12 +295,12 @@ class Whole(Metric):
 
 
 @pytest.mark.parametrize(
-    ("metric", "told"), [(Percent(), "100.0 is outside [0, 1]"), (Whole(), "a score must be a float, not int")]
+    ("metric", "message"), [(Percent(), "100.0 is outside [0, 1]"), (Whole(), "a score must be a float, not int")]
 )
-def test_a_metric_that_breaks_a_promise_is_caught(metric, told):
+def test_a_metric_that_breaks_a_promise_is_caught(metric, message):
     with pytest.raises(AssertionError) as caught:
         testing.check_metric(metric)
-    assert str(caught.value) == f"metric {metric.kind}: {told}"
+    assert str(caught.value) == f"metric {metric.kind}: {message}"
 
 
 def test_good_plugins_pass():

@@ -21,7 +21,7 @@ _READING = 2  # raised when the same image files give other pixels
 class Folder(Benchmark):
     """Your own PDFs or page images; ground truth, answers and evidence are optional.
 
-    What is missing switches off the scores that need it, and the notes say so.
+    What is missing switches off the scores that need it, and warnings say why.
     """
 
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)  # `questions` is a verb of benchmarks
@@ -84,14 +84,14 @@ class Folder(Benchmark):
     def notes(self) -> Sequence[str]:
         """Report which files are left out, and which scores are switched off for lack of what they need."""
         found, asked = find(self.root), self._asked()
-        notes = [f"left out: {reason}" for reason in found.broken.values()]
-        notes += [f"fails: {reason}" for each in found.sources.values() for reason in each.unreadable()]
-        notes += _unscored(asked.questions)
+        warnings = [f"left out: {reason}" for reason in found.broken.values()]
+        warnings += [f"fails: {reason}" for each in found.sources.values() for reason in each.unreadable()]
+        warnings += _unscored(asked.questions)
         if asked.unused:
-            notes.append(f"{self.questions_file.name}: not used: {named(asked.unused)}")
-        return [*notes, *self._truth_notes()]
+            warnings.append(f"{self.questions_file.name}: not used: {named(asked.unused)}")
+        return [*warnings, *self._truth_warnings()]
 
-    def _truth_notes(self) -> Iterator[str]:
+    def _truth_warnings(self) -> Iterator[str]:
         if self.ground_truth is None:
             yield "no ground truth: no edit distance, evidence loss or floors; r_noise is measured against the evidence"
             return

@@ -18,7 +18,7 @@ DOMAIN = "documents"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a document's page images are made from.
+    """The source of a document's page images.
 
     Args:
         name: `<domain>/<document>`, from the path below the root.

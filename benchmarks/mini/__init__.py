@@ -78,15 +78,15 @@ class Mini(Benchmark):
         """Report which documents and questions are left out."""
         kept = {document.name for document in self.documents()}
         left_out = sorted(name for name in _about() if name not in kept)
-        notes = []
+        warnings = []
         if left_out:
             left = counted(len(left_out), "document")
-            notes.append(f"left out {left} (other languages or domains): {named(left_out)}")
+            warnings.append(f"left out {left} (other languages or domains): {named(left_out)}")
         unasked = sum(q.document in kept for q in _asked()) - len(self.questions())
         if unasked:
             left = counted(unasked, "question")
-            notes.append(f"left out {left} whose evidence is on later pages (max_pages: {self.max_pages})")
-        return notes
+            warnings.append(f"left out {left} whose evidence is on later pages (max_pages: {self.max_pages})")
+        return warnings
 
     def _pdf(self, document: Document) -> Path:
         return _DATA / "pdfs" / f"{document.name}.pdf"

@@ -35,7 +35,7 @@ REFERENCE = ScoringProtocol(
     passage_end="\nGiven the context information",
     unanswered=-1.0,
 )
-"""What OHRBench's public code does (commit 1f421eb), and the settings of its scripts."""
+"""The rules of OHRBench's public code (commit 1f421eb), and the settings of its scripts."""
 
 PDF_FOLDERS = ("pdfs", "pdf")
 
@@ -91,7 +91,7 @@ class OhrBench(Benchmark):
         return self._asked().questions
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
-        """Hash the PDF and its resolution, or the file of the ground truth; what is absent counts by its name."""
+        """Hash the PDF and its resolution, or the file of the ground truth; an absent file counts by its name."""
         if images:
             found = next((path for path in self._pdfs(document) if path.is_file()), None)
             return key("images", document.name, found and file_digest(found), self.dpi)
@@ -99,7 +99,7 @@ class OhrBench(Benchmark):
         return key("truth", document.name, file_digest(path) if path.is_file() else None)
 
     def notes(self) -> Sequence[str]:
-        """Report what is damaged, missing, left out or read otherwise than it is written."""
+        """List files and questions that are damaged, missing, left out or changed on reading."""
         about = f"questions of {question_file(self.root).name}, protocol {self.protocol}"
         asked, surveyed = self._asked(), survey(self.root, self.domains)
         known = {document.name: document for document in surveyed.documents}

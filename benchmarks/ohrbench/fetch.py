@@ -14,14 +14,14 @@ from ohr.errors import DataError
 
 REPOSITORY = "opendatalab/OHR-Bench"
 RECORD = "fetched.json"
-"""File beside the data that records what was fetched: the repository, the commit, and each file's hash."""
+"""File beside the data that records its origin: the repository, the commit, and each file's hash."""
 _RATIO, _FREE = 100, 2**30
 """An archive may unpack to this many times its size, or to a GiB: texts shrink to a third, a bomb to a thousandth."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What was fetched.
+    """The result of a fetch.
 
     Args:
         root: the folder that holds `retrieval_base`: the benchmark's `root`.
@@ -40,7 +40,7 @@ def fetch(
 ) -> Fetched:
     """Download the data set into a folder, check every file, and unpack its archives.
 
-    Files that are there and whole are not downloaded again, and a download that broke off is resumed. The first fetch
+    Complete files are not downloaded again, and an interrupted download is resumed. The first fetch
     records the commit, so that a later one gives the same data.
 
     Args:
@@ -67,7 +67,7 @@ def fetch(
             hashes[file.rfilename] = _obtained(file, url, folder)
     except _network_errors() as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise DataError(f"{repository}: cannot be fetched ({reason}); run the same command again to go on") from None
+        raise DataError(f"{repository}: cannot be fetched ({reason}); run the same command again to resume") from None
     unpacked = sum(unpack(folder / name, folder) for name in hashes if name.endswith(".zip"))
     found = {"repository": repository, "commit": about.sha, "sha256": hashes}
     (folder / RECORD).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -128,9 +128,9 @@ def _write(opened: ZipFile, member: ZipInfo, target: Path) -> None:
 
 
 def _obtained(file: Any, url: str, folder: Path) -> str:
-    """Download a file unless it is there, from where an earlier download broke off, and return its SHA-256.
+    """Download a file unless it is there, from where an earlier download stopped, and return its SHA-256.
 
-    The hub's own client begins a file anew in each process, which with gigabytes may never end.
+    The hub's own client starts a file again in each process, which with gigabytes may never end.
     """
     target, wanted = _inside(folder, file.rfilename, REPOSITORY), file.lfs.sha256 if file.lfs else file.blob_id
     if target.is_file() and wanted in (found := _hashes(target)):
@@ -145,7 +145,7 @@ def _obtained(file: Any, url: str, folder: Path) -> str:
     if wanted not in found:
         part.unlink()
         hashes = f"(hashes {found[0][:12]} and {found[1][:12]}, not {wanted[:12]})"
-        raise DataError(f"{target}: what was sent is not what the hub has {hashes}; fetch again")
+        raise DataError(f"{target}: the download differs from the hub's file {hashes}; fetch again")
     part.replace(target)
     return found[0]
 

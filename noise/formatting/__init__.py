@@ -72,7 +72,7 @@ class _Page:
         return doubtful_from(self.text, self.regions)
 
     def fragile(self, spans: Places) -> Flags:
-        """Tell in which (k, 2) spans no formula may change its delimiters, and no edit may be in two lines."""
+        """Flag the (k, 2) spans in which no formula may change its delimiters, and no edit may be in two lines."""
         starts, ends = spans.T
         flags: Flags = commented(self.comments, starts, ends) | (starts >= self._doubtful)
         return flags

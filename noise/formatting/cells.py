@@ -1,4 +1,4 @@
-"""Cells of LaTeX, Markdown and HTML tables: where their content stands, and the edits of one cell."""
+"""Cells of LaTeX, Markdown and HTML tables: the places of their content, and the edits of one cell."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -86,7 +86,7 @@ def _reformed(rule: str, option: str, text: str, region: Region, offset: int, dr
 
 
 def _styled(rule: str, text: str, spans: list[Span], draws: list[float], markdown: float) -> tuple[Edit, ...]:
-    """Wrap up to five words that stand side by side and have no markup of their own."""
+    """Wrap up to five adjacent words that have no markup of their own."""
     stretches = [match.span() for span in spans for match in _STRETCH.finditer(text, *span) if match[1]]
     if not stretches:
         return ()

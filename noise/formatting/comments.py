@@ -23,10 +23,10 @@ def comments(text: str) -> Places:
 
 
 def commented(found: Places, starts: Places, ends: Places) -> Flags:
-    """Tell which spans reach into, or to, one of the comments.
+    """Flag the spans that reach into, or to, one of the comments.
 
-    No rule may move a line's end, or a formula's delimiter, in such a span: what LaTeX passed over would count, or what
-    counted would be passed over.
+    No rule may move a line's end, or a formula's delimiter, in such a span: text that LaTeX ignored would count,
+    or text that counted would be ignored.
     """
     if not len(found):
         return np.zeros(len(starts), dtype=bool)

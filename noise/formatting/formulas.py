@@ -20,7 +20,7 @@ _ARGUMENT = re.compile(r"\s*\{\s*([A-Za-z])\s*\}")
 _FRACTIONS = ("frac", "dfrac", "tfrac", "cfrac", "sqrt")
 _ACCENTS = ("overline", "underline", "hat", "widehat", "bar", "tilde", "widetilde", "vec", "dot")
 _OPEN = frozenset({*_FRACTIONS, *_ACCENTS})
-"""Commands whose arguments are formulas themselves; what stands in any other's argument is left alone."""
+"""Commands whose arguments are formulas themselves; the arguments of all others are unchanged."""
 
 _DELIMITED = re.compile(r"\\(?:left|right|middle|[bB]igg?[lmr]?)(?![A-Za-z])")
 
@@ -34,7 +34,7 @@ class Symbol(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """What may be changed between a formula's delimiters, by place in it; nothing where its braces do not balance."""
+    """The parts of a formula that may be changed, by their places in it; none where its braces do not balance."""
 
     gaps: tuple[int, ...] = ()
     symbols: tuple[Symbol, ...] = ()
@@ -42,9 +42,9 @@ class Formula:
 
 @lru_cache(maxsize=1 << 13)
 def scan(body: str) -> Formula:
-    """Find gaps and symbols of what stands between a formula's delimiters, in one pass.
+    """Find gaps and symbols between a formula's delimiters, in one pass.
 
-    It is kept, for every rate and seed meets the same formulas again.
+    Results are kept, because every rate and seed meets the same formulas again.
     """
     scanner = _Scanner(body)
     for token in _TOKEN.finditer(body):

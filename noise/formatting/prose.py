@@ -85,7 +85,7 @@ def _short_sentences(text: str, words: Words) -> Iterator[Span]:
         if start and marks[start - 1] and text[words.ends[low + first - 1] - 2].isalnum():  # a number goes with it
             first -= 1
             start = int(words.starts[low + first])
-        if len(starts) - first <= MAX_TITLE_WORDS and not (start and marks[start - 1]) and not _goes_on(text, start):
+        if len(starts) - first <= MAX_TITLE_WORDS and not (start and marks[start - 1]) and not _continues(text, start):
             yield start, end
 
 
@@ -93,7 +93,7 @@ def _candidates(text: str, words: Words) -> Iterator[tuple[int, int, int, int]]:
     """Find sound words that end in a full stop, with few words since the one before that does, if it is in their line.
 
     Each comes behind the first word from which its sentence has to be looked for, one more than a title may have, and
-    before its end and the place to which it is looked for: what follows a full stop tells whether it ends a sentence.
+    before its end and the place to which it is looked for: the text after a full stop decides if it ends a sentence.
     """
     stops = flags(words.signs[words.ends - 1].tobytes(), _STOPS).nonzero()[0]
     parts = words.parts[stops]
@@ -112,13 +112,13 @@ def _candidates(text: str, words: Words) -> Iterator[tuple[int, int, int, int]]:
             yield low, stop, end, past
 
 
-def _goes_on(text: str, start: int) -> bool:
-    """Tell whether a sentence has begun before this place, as it has behind a formula."""
+def _continues(text: str, start: int) -> bool:
+    """Report whether a sentence has begun before this place, as it has behind a formula."""
     return text[max(start - 80, 0) : start].rstrip(" \t")[-1:] not in ("", "\n", ".", "!", "?", "。")
 
 
 def _sentence(window: str, end: int) -> int:
-    """Tell where in a window the sentence begins that ends at `end`; there where none does."""
+    """Return where in a window the sentence begins that ends at `end`; `end` where none does."""
     for begin, past in sentence_spans(window):
         if past >= end:
             sentence = window[begin:past]
@@ -127,7 +127,7 @@ def _sentence(window: str, end: int) -> int:
 
 
 def _is_title(sentence: str) -> bool:
-    """Tell a short sentence from what a full stop ends too: the rest of a line, or of brackets, or a number."""
+    """Report whether it is a short sentence, not a number or the rest of a line or of brackets before a full stop."""
     letter = _LETTER.search(sentence)
     return (
         letter is not None

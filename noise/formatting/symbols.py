@@ -18,7 +18,7 @@ _LETTER = re.compile(rf"\\({'|'.join(FAMILY)})\{{([A-Za-z])\}}")
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """What stands for what.
+    """Commands and the characters that they print.
 
     Args:
         characters: Unicode character by command name, without its backslash.
@@ -79,7 +79,7 @@ def _is_mathematical(sign: str) -> bool:
 
 @cache
 def arguments(name: str) -> int | None:
-    """Tell how many arguments a command must have; None for one that is not known."""
+    """Return how many arguments a command must have; None for an unknown command."""
     from pylatexenc.latexwalker import get_default_latex_context_db
 
     spec = _specs(get_default_latex_context_db).get(name)

@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Making = Callable[[list[int]], list[Edit]]
-"""Gives the edits of the units at these places of their arrays."""
+"""Returns the edits of the units at these places of their arrays."""
 
 
 def nothing(places: list[int]) -> list[Edit]:  # noqa: ARG001 # a `Making`
@@ -42,12 +42,12 @@ class Units:
 
 
 def thresholds(draws: Floats, weight: float) -> Floats:
-    """Give the rates above which units with these draws are touched; none where a rule has no weight."""
+    """Return the rates above which units with these draws are touched; none where a rule has no weight."""
     return draws / weight if weight else np.full(len(draws), np.inf)
 
 
 def painted(spans: Iterable[Span], length: int) -> Flags:
-    """Tell for each character of a text whether it lies in one of the spans, which may overlap."""
+    """Flag each character of a text that is in one of the spans, which may overlap."""
     paint = bytearray(length)
     for start, end in spans:
         paint[start:end] = b"\1" * (end - start)
@@ -55,7 +55,7 @@ def painted(spans: Iterable[Span], length: int) -> Flags:
 
 
 def touched(units: Sequence[Units], rate: float, eligible: Sequence[Span], length: int) -> list[Edit]:
-    """Give the edits of all units that a rate touches; at a lower rate they are a subset of these.
+    """Return the edits of all units that a rate touches; at a lower rate they are a subset of these.
 
     A `whole` unit that overlaps one with a smaller `at` is left out: what a rate takes, a higher rate takes too. The
     order of the edits is that of what is put in at one place: ends first, then by the order of `units`.

@@ -24,7 +24,7 @@ _ESCAPE = re.compile(rb"\\(?<!\\\\)[&%$#_]")
 _MARKS = re.compile(
     r"\n[^\S\n]*(?:(?:#{1,6}|[-+*>•·●○■□▪◦‣–—]|\(?(?:\d{1,9}(?:\.\d+)*|[A-Za-z]|[ivx]{2,5})[.)])[^\S\n]+)+"
 )
-"""What a line begins with to be a heading, a quotation or a list's item: one mark or several."""
+"""The beginning of a heading, a quotation or a list's item: one mark or several."""
 
 _CLOSING = re.compile(r"[^\w\s]+")
 
@@ -39,8 +39,8 @@ class Words:
         signs: (m,) byte for each character of the page, as `_signs_of` gives it; what is no plain text is line breaks.
         starts: (n,) where each word begins.
         ends: (n,) where it ends.
-        parts: (n,) number of the stretch of a line that it stands in; what stands between two stretches is a line
-            break or no plain text.
+        parts: (n,) number of the stretch of a line that contains it; between two stretches is a line break or no
+            plain text.
         sound: (n,) whether it may be wrapped: no heading, no list's mark, no markup of its own, no end of a formula.
         bound: (n,) whether it would mean more at a line's beginning, as a list's mark does: no line ends before it.
         marks: (m,) characters of the marks that lines begin with, and of the space behind them.
@@ -89,7 +89,7 @@ _BEYOND, _FIRST_HAN = 0x3003, 0x2E80
 
 
 def _signs_of(text: str) -> tuple[bytearray, bool]:
-    """Give a byte for each character, and whether some may be Chinese.
+    """Return a byte for each character, and whether some may be Chinese.
 
     ASCII is itself, other white space a space; the Chinese full stop has a byte of its own, and what else there is one
     together.
@@ -110,7 +110,7 @@ def _bytes() -> Signs:
 
 
 def among(signs: str) -> bytes:
-    """Give the table for `flags` of ASCII signs."""
+    """Return the table for `flags` of ASCII signs."""
     return bytes(chr(code) in signs for code in range(256))
 
 
@@ -123,7 +123,7 @@ _ARE_FRAGILE = among(_FRAGILE)
 
 
 def flags(page: bytes | bytearray, table: bytes) -> Flags:
-    """Tell for each byte what a table says."""
+    """Look up each byte in a table of flags."""
     return np.frombuffer(page.translate(table), dtype=bool)
 
 
@@ -158,7 +158,7 @@ def _marks(text: str) -> tuple[list[Span], list[Span]]:
 
 
 def _bound(signs: Signs, starts: Places, ends: Places) -> Flags:
-    """Tell which words begin with a sign that means more at a line's beginning, or are a list's number."""
+    """Flag the words that begin with a sign that means more at a line's beginning, or that are a list's number."""
     firsts = signs[starts].tobytes()
     bound = flags(firsts, _OF_LINES).copy()
     numbers = (flags(firsts, _DIGITS) & (ends - starts <= _LONGEST_NUMBER)).nonzero()[0]

@@ -16,7 +16,7 @@ _BAND = 128  # rows, an even number
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The planes of one picture, which every step processes alike.
+    """The planes of one picture, which every step processes in the same way.
 
     Args:
         planes: luminance, (H, W), and red, green and blue, (ceil(H / 2), ceil(W / 2), 3). One plane, (H, W, 3), where

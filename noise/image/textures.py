@@ -41,7 +41,7 @@ PAPERS = (
     Paper("recycled", (214, 209, 198), grain=11, mottle=7, fibres=900, specks=1400),
     Paper("newsprint", (216, 208, 190), grain=14, mottle=9, fibres=500, age=12),
     Paper("kraft", (196, 160, 116), grain=10, mottle=9, fibres=1500, specks=250),
-    Paper("laid", (236, 228, 208), grain=6, mottle=6, ribs=9),
+    Paper("laid", (236, 228, 208), grain=6, mottle=6, ribs=9),  # prose: ok
     Paper("linen", (238, 235, 226), grain=5, mottle=4, weave=9),
     Paper("parchment", (228, 208, 164), grain=6, mottle=13, age=26),
     Paper("old letter", (226, 207, 170), grain=8, mottle=12, specks=160, creases=3, stains=2, age=60),

@@ -57,8 +57,8 @@ def derive(
         for level, method in product(wanted.of, wanted.methods):
             terms = _terms(wanted, method, tuple(part.name for part in parts(levels[level])), spec.seed)
             for place in (place for place in whole.places if place.condition == level):
-                alike = ((about[other], other) for other in partial.pipelines.get(place.pipeline, ()))
-                tried = {t.kept: other for t, other in alike if (t.of, t.method) == (level, method)}
+                others = ((about[other], other) for other in partial.pipelines.get(place.pipeline, ()))
+                tried = {t.kept: other for t, other in others if (t.of, t.method) == (level, method)}
                 cells = {kept: partial.read(other) for kept, other in tried.items()}
                 rows = _costs(questions, place, {frozenset(terms): whole.read(place)} | cells, terms)
                 tables.append_rows("attribution", [{"method": method, **row} for row in rows])

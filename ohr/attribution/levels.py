@@ -81,7 +81,7 @@ def orders(names: Sequence[str], permutations: int, seed: int) -> list[tuple[str
 
 
 def weights(names: Sequence[str], permutations: int, seed: int) -> dict[str, dict[Parts, float]]:
-    """Give each part's share as a weighted sum of the worth of coalitions."""
+    """Return each part's share as a weighted sum of the worth of coalitions."""
     found: dict[str, dict[Parts, float]] = {name: defaultdict(float) for name in names}
     if len(names) <= _EXACT:
         n = len(names)

@@ -13,7 +13,7 @@ _POWER = 0.4  # of the strength, in which doses are nearly normal: most question
 _EDGE = 0.1  # of a bracket: a guess nearer to its end than this would hardly shrink it
 _STUBBORN = 4  # guesses, after which brackets are halved in turns with guesses
 _NARROW = 1e-6  # brackets are not cut below this
-_PROBES = 2  # measurements beyond the scan for a target that lies outside all doses so far
+_PROBES = 2  # measurements beyond the scan for a target outside all doses so far
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Found:
 
 
 class Unreachable(Exception):
-    """A target lies outside the doses from `lowest` to `highest` that the noise gives."""
+    """A target is outside the doses that the noise gives, from `lowest` to `highest`."""
 
     def __init__(self, target: float, lowest: float, highest: float) -> None:
         super().__init__(f"{target} is not in [{lowest}, {highest}]")
@@ -78,7 +78,7 @@ def search(
 
 
 def _next(known: dict[float, float], target: float, tolerance: float, turn: int) -> float | None:
-    """Give the strength to try next; None when there is nothing to gain."""
+    """Return the strength to try next; None when there is nothing to gain."""
     if min(abs(dose - target) for dose in known.values()) <= tolerance:
         return None
     strengths = sorted(known)
@@ -110,7 +110,7 @@ def _cut(known: dict[float, float], bracket: tuple[float, float], target: float)
 
 
 def _crossing(strengths: Sequence[float], doses: Sequence[float], target: float) -> float:
-    """Give the strength at which an isotonic fit of the doses crosses the target."""
+    """Return the strength at which an isotonic fit of the doses crosses the target."""
     from scipy.optimize import isotonic_regression
 
     fitted = isotonic_regression(np.asarray(doses, dtype=float)).x

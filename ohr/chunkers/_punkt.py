@@ -2,7 +2,7 @@
 
 Sources: Kiss and Strunk, Unsupervised multilingual sentence boundary detection (Computational Linguistics 32, 2006),
 and NLTK up to 3.9, `PunktSentenceTokenizer()` without training: no known abbreviations, collocations or sentence
-starters. Written anew, since later versions of NLTK treat typographic quotes otherwise and would cut elsewhere.
+starters. Written here because later versions of NLTK treat typographic quotes differently and would cut elsewhere.
 """
 
 import re
@@ -30,7 +30,7 @@ _INITIAL = re.compile(r"[^\W\d]\.$")
 
 
 def sentence_starts(text: str) -> list[int]:
-    """Give the places where sentences begin, ascending; text of white space alone has none."""
+    """Return the places where sentences begin, ascending; text of white space alone has none."""
     spans = [*_spans(text)]
     starts, moved = [], 0
     for (start, end), following in zip(spans, [*spans[1:], None], strict=True):
@@ -52,7 +52,7 @@ def _spans(text: str) -> Iterator[Span]:
 
 
 def _candidates(text: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Give each place that may end a sentence with its context: the word before, and what follows.
+    """Yield each place that may end a sentence with its context: the word before, and what follows.
 
     Of several in one word, as in `U.S. (`, the last one counts.
     """
@@ -74,13 +74,13 @@ def _last_space(text: str, start: int, end: int) -> int:
 
 
 def _has_end(context: str) -> bool:
-    """Tell whether a token of the context ends a sentence and another follows."""
+    """Report whether a token of the context ends a sentence and another follows."""
     tokens = [token for line in context.split("\n") for token in _TOKEN.findall(line)]
     return any(_ends(token, following) for token, following in pairwise(tokens))
 
 
 def _ends(token: str, following: str) -> bool:
-    """Tell whether a token ends a sentence: `.`, `?`, `!`, or a word with a period that is no initial or number."""
+    """Report whether a token ends a sentence: `.`, `?`, `!`, or a word with a period that is no initial or number."""
     if token in (".", "?", "!"):
         return True
     if not token.endswith(".") or token.endswith(".."):
@@ -88,5 +88,5 @@ def _ends(token: str, following: str) -> bool:
     initial = bool(_INITIAL.match(token))
     if not initial and not _NUMBER.match(token):
         return True
-    goes_on = following in tuple(";:,.!?") or following[0].islower()
-    return not goes_on and not (initial and following[0].isupper())
+    continues = following in tuple(";:,.!?") or following[0].islower()
+    return not continues and not (initial and following[0].isupper())

@@ -7,12 +7,12 @@ from ohr.contracts import Chunk, Chunker, Page
 
 
 class PageChunker(Chunker):
-    """Gives each page with text as one chunk, whatever its length."""
+    """Makes each page with text one chunk, whatever its length."""
 
     kind: Literal["page"] = "page"
 
     def split(self, pages: Sequence[Page]) -> list[Chunk]:
-        """Give one chunk per page that has text."""
+        """Return one chunk per page that has text."""
         return [
             Chunk(f"{page.document}:{page.index}:0", page.document, (page.index,), 0, len(page.text), page.text)
             for page in pages

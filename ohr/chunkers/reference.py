@@ -34,7 +34,7 @@ class Reference(Chunker):
     ] = None
 
     def for_base(self, name: str) -> "Reference":
-        """Give the chunker of a knowledge base, whose name is part of the label unless `base` is set."""
+        """Return the chunker of a knowledge base, whose name is part of the label unless `base` is set."""
         return self if self.base is not None else self.model_copy(update={"base": name})
 
     def split(self, pages: Sequence[Page]) -> list[Chunk]:
@@ -56,15 +56,15 @@ class Reference(Chunker):
         yield from _nonblank(page, gathered)
 
     def _pieces(self, page: Page) -> Iterator[tuple[Span, int, int]]:
-        """Give the pieces of a page with their tokens, and the tokens that a chunk may have."""
+        """Yield the pieces of a page with their tokens, and the tokens that a chunk may have."""
         whole, label = (0, len(page.text)), self._label(page)
         if len(page.text.encode("utf-8", "replace")) + len(label.encode("utf-8", "replace")) <= self.size:
             yield whole, 0, self.size  # a token is at least one byte, so nothing needs counting
             return
         room = self.size - _count(label)
         if room <= 0:
-            told = f"its file's name leaves no room for text in {self.size} tokens"
-            raise StageError("chunker reference", f"{page.document} page {page.index}", told)
+            reason = f"its file's name leaves no room for text in {self.size} tokens"
+            raise StageError("chunker reference", f"{page.document} page {page.index}", reason)
         for span, cost in _cut(page.text, whole, room):
             yield span, cost, room
 
@@ -112,7 +112,7 @@ def _paragraphs(text: str) -> list[Span]:
 
 
 def _sentences(text: str) -> list[Span]:
-    """Cut where a sentence begins; what stands before the first is lost."""
+    """Cut where a sentence begins; the text before the first is lost."""
     return _up_to_next(sentence_starts(text), len(text))
 
 

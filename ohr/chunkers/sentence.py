@@ -10,7 +10,7 @@ from ohr.text.sentences import sentence_spans
 
 
 class Sentence(Chunker):
-    """Gives every run of `count` sentences of a page, without overlap."""
+    """Makes every `count` sentences of a page one chunk, without overlap."""
 
     kind: Literal["sentence"] = "sentence"
     count: Annotated[int, Field(gt=0, description="Sentences in a chunk.")] = 3

@@ -1,4 +1,4 @@
-"""The command line: one file a command, each a thin call of what the library offers."""
+"""The command line: one file for each command, which calls the library."""
 
 from ohr.cli.app import main
 

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from ohr.cli import cache, data, noise, plugins, score
 from ohr.cli.check import check
 from ohr.cli.demo import demo
-from ohr.cli.display.console import say, tell
+from ohr.cli.display.console import report, say
 from ohr.cli.new import new
 from ohr.cli.plan import plan
 from ohr.cli.plot import plot
@@ -25,13 +25,13 @@ from ohr.errors import OhrError, SpecError
 from ohr.messages.variables import hidden
 
 STAGES = ("all", "pages", "documents", "passages", "damage", "retrieval", "answers", "scores")
-"""What `--fresh` takes; the study refuses others."""
+"""Values of `--fresh`; the study refuses others."""
 FAILED_ITEMS, MISTAKE, INTERRUPTED = 1, 2, 130
-"""Exit statuses; 0 is a command that did all it was asked."""
+"""Exit statuses; 0 means that the command did everything."""
 
 
 class Commands(TyperGroup):
-    """Ends a command that cannot go on with a sentence and a status, not with a traceback."""
+    """Ends a command that cannot continue with a sentence and an exit status, not with a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command."""
@@ -41,15 +41,15 @@ class Commands(TyperGroup):
             if ctx.obj:
                 raise
             # a spec's own faults name its file, which may be below the folder that a variable names
-            tell(str(error) if isinstance(error, SpecError) else hidden(str(error)))
+            report(str(error) if isinstance(error, SpecError) else hidden(str(error)))
             raise typer.Exit(_status(error)) from None
         except BrokenPipeError:
             raise  # `ohr plugins | head`: typer ends quietly
         except OSError as error:
-            tell(hidden(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
+            report(hidden(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
             raise typer.Exit(MISTAKE) from None
         except KeyboardInterrupt:
-            tell("interrupted; run the same command again to resume")
+            report("interrupted; run the same command again to resume")
             raise typer.Exit(INTERRUPTED) from None
 
 
@@ -98,7 +98,7 @@ def _log_to_stderr(level: str) -> None:
     """Print log records with their time on stderr."""
     names = logging.getLevelNamesMapping()
     if level.upper() not in names:
-        tell(f"--log-level {level}: choose one of debug, info, warning, error")
+        report(f"--log-level {level}: choose one of debug, info, warning, error")
         raise typer.Exit(MISTAKE)
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -116,7 +116,7 @@ def main() -> None:
         sys.argv = _with_stage(sys.argv)
         app()
     except KeyboardInterrupt:  # while a command was still being imported
-        tell("interrupted; run the same command again to resume")
+        report("interrupted; run the same command again to resume")
         sys.exit(INTERRUPTED)
 
 

@@ -1,4 +1,4 @@
-"""`ohr cache`: how big the store is, what is pinned in it, and how to make it smaller."""
+"""`ohr cache`: the size of the store, its pins, and pruning."""
 
 from collections import Counter
 from time import localtime, strftime, time
@@ -46,7 +46,7 @@ def prune_old(
     store: StoreUrl = str(STORE),
     as_json: AsJson = False,
 ) -> None:
-    """Remove what was not used for long, except what a run has pinned or is making now.
+    """Remove results that were not used for long, except those that a run has pinned or is making.
 
     A later run makes again what it needs of the rest.
     """
@@ -69,7 +69,7 @@ def unpin(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run, as `ohr cache info` lists it.", show_default=False)],
     store: StoreUrl = str(STORE),
 ) -> None:
-    """Let `prune` remove what a run has pinned."""
+    """Remove a run's pins, so that `prune` may remove its results."""
     opened = _existing(store)
     if run not in opened.pins():
         raise DataError(f"{store}: nothing is pinned by {run}")

@@ -23,7 +23,7 @@ def check(
     allow_env: AllowEnv = None,
     as_json: AsJson = False,
 ) -> None:
-    """Validate a spec, and what it needs on this machine.
+    """Validate a spec, and check that this machine has what it needs.
 
     Libraries, models and language packs are looked for; nothing is run, and faults are listed all at once.
     """
@@ -43,13 +43,13 @@ def check(
         say_json({"valid": False, "faults": text.splitlines()})
         raise typer.Exit(2) from None
     counts = Counter(cell.stage for cell in cells(read))
-    notes = [*sent(read), *inputs.warnings]
+    warnings = [*sent(read), *inputs.warnings]
     found = {
         "knowledge_bases": len(read.knowledge_bases),
         "cells": dict(counts),
         "documents": len(inputs.documents),
         "questions": len(inputs.questions),
-        "notes": notes,
+        "warnings": warnings,
     }
     if as_json:
         say_json({"valid": True, "faults": [], **found})
@@ -60,11 +60,11 @@ def check(
         f"{counted(counts.total(), 'cell')} ({stages}), {counted(len(inputs.documents), 'document')}, "
         f"{counted(len(inputs.questions), 'question')}"
     )
-    say_first("notes:", notes)
+    say_first("warnings:", warnings)
 
 
 def _ready(spec: "Spec") -> "Inputs":
-    """Read what the run would start from; raises an OhrError that lists everything that prevents it."""
+    """Read the inputs of the run; raises an OhrError that lists everything that prevents it."""
     from ohr.inputs import read_inputs
     from ohr.study.preflight import check_stages
 

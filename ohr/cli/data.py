@@ -93,20 +93,25 @@ def verify(
     _plugin(kind)
     benchmark = make_benchmark({"kind": kind, "root": str(folder)}, "ohr data verify")
     benchmark.check()
-    tallies, notes = benchmark.verify(), benchmark.notes()
+    tallies, warnings = benchmark.verify(), benchmark.notes()
     here = [tally for tally in tallies if tally.found is not None]
     different = [tally for tally in here if tally.found != tally.published]
     absent = [tally.what for tally in tallies if tally.found is None]
     if as_json:
         say_json(
-            {"tallies": tallies, "different": [tally.what for tally in different], "not_here": absent, "notes": notes}
+            {
+                "tallies": tallies,
+                "different": [tally.what for tally in different],
+                "not_here": absent,
+                "warnings": warnings,
+            }
         )
     else:
         say_table(
             ("what", "found", "published", ""),
             [(t.what, "" if t.found is None else f"{t.found:,}", f"{t.published:,}", _verdict(t)) for t in tallies],
         )
-        say_first("notes:", notes)
+        say_first("warnings:", warnings)
         say(
             f"{len(different)} of {counted(len(here), 'count')} differ from the published ones"
             if different
@@ -131,5 +136,5 @@ def _plugin(kind: str) -> "type[Benchmark]":
 
     plugin = Registry().load("benchmark", kind)
     if not issubclass(plugin, Benchmark):  # the registry has checked it; this is for the type checker
-        raise PluginError(f"{kind} is no benchmark")
+        raise PluginError(f"{kind} is not a benchmark")
     return plugin

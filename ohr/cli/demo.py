@@ -8,7 +8,7 @@ from ohr.cli.options import RUNS, STORE, RunsFolder, StoreFolder, Workers
 
 
 def demo(workers: Workers = None, store: StoreFolder = STORE, runs: RunsFolder = RUNS) -> None:
-    """Run the packaged quickstart experiment, offline."""
+    """Run the packaged quickstart study, offline."""
     from ohr.engine.executors import make_executor
     from ohr.errors import PluginError
     from ohr.spec.read import read_spec

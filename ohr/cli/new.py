@@ -82,7 +82,7 @@ def files_of(family: str, kind: str) -> dict[str, str]:
     from ohr.registry import Registry
 
     if not re.fullmatch(r"[a-z][a-z0-9_]*", kind) or keyword.iskeyword(kind):
-        raise PluginError(f"{kind!r} cannot be a plugin's name: it takes small letters, digits and _")
+        raise PluginError(f"{kind!r} cannot be a plugin's name: it takes lowercase letters, digits and _")
     if kind in Registry().names(family):
         raise PluginError(f"there is a {family} {kind!r} already: `ohr plugins show {family} {kind}`")
     source = files("ohr.examples").joinpath(f"{family}.py").read_text(encoding="utf-8")

@@ -48,7 +48,7 @@ def apply(
 
     files = tuple(path.resolve() for path in plugin or ())
     if len(noise) > 1:
-        raise SpecError("--noise stands more than once: a chain is one list, '[{kind: ...}, {kind: ...}]'")
+        raise SpecError("--noise is given more than once: write a chain as one list, '[{kind: ...}, {kind: ...}]'")
     chain = read_noise(noise[0], Registry(files))
     for stage in chain.noises:
         stage.check()
@@ -75,7 +75,7 @@ def apply(
             rate = f"{found['edits_per_100_words']:.1f} per 100 words"
             say(f"{counted(done.edits, 'edit')}, {rate}; ledger: {target / LEDGER}")
         if done.edits < done.aimed:
-            say(f"{counted(done.aimed, 'edit')} aimed at: there was room for no more")
+            say(f"{counted(done.aimed, 'edit')} aimed at: the text has no room for more")
         if done.unasked:
             say(f"about no file of {source}: {done.unasked:,} of {counted(len(asked), 'question')}")
         say_first(f"left alone: {counted(len(done.left_alone), 'file')}", done.left_alone)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ohr.cli.display.console import say, say_json, tell
+from ohr.cli.display.console import report, say, say_json
 from ohr.cli.options import AsJson, Workers
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _chosen(family: "Family", kinds: str | None, given: Sequence[str]) -> "list[
         plugin = registry.load(family, name)
         needed = [key for key, field in plugin.model_fields.items() if field.is_required()]
         if needed and kinds:
-            raise SpecError(f"{name} needs {', '.join(needed)}: give it whole, as --noise '{{kind: {name}, ...}}'")
+            raise SpecError(f"{name} needs {', '.join(needed)}: write it in full, as --noise '{{kind: {name}, ...}}'")
         if not needed:
             made.append(plugin.model_validate({"kind": name}))
     for stage in made:
@@ -122,12 +122,12 @@ def _levels(given: str) -> list[float]:
 
 
 def _at_levels(stages: Sequence[Any], asked: Sequence[float], usual: Sequence[float]) -> list[list[Any]]:
-    """Give each noise at the levels asked for; without any, at the one that it names, or at the usual ones."""
+    """Return each noise at the levels asked for; without any, at the level it names, or at the usual ones."""
     return [[stage.model_copy(update={stage.knob: level}) for level in asked or _own(stage, usual)] for stage in stages]
 
 
 def _own(stage: Any, usual: Sequence[float]) -> list[float]:
-    """Give the level that a noise names; or the usual ones, with a text noise's default (tables are converted at 1)."""
+    """Return the level that a noise names; else the usual ones, and a text noise's default (tables convert at 1)."""
     level = getattr(stage, stage.knob)
     if stage.knob in stage.model_fields_set:
         return [level]
@@ -145,7 +145,7 @@ def _engine(kind: str) -> "OcrBackend | None":
     try:
         engine.check()
     except MissingExtra as error:
-        tell(f"no OCR text: {error}")
+        report(f"no OCR text: {error}")
         return None
     return engine  # type: ignore[no-any-return] # the registry saw to it that it is an engine
 

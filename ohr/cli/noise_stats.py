@@ -27,7 +27,7 @@ _DOSE = {
 _KEY = (
     "r_clean: r_noise of evidence that is whole in the ground truth; r_content: of the content, without markup\n"
     "loss: evidence words lost; terms, answers: words of questions, and answers, that survive\n"
-    "E.D., empty: all pages; by kind of question, the pages that such questions rest on"
+    "E.D., empty: all pages; by kind of question, the pages that such questions need"
 )
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help="The experiment's YAML file.", show_default=False)]
+SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help="The study's YAML file.", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="K=V", help="Replace a value, as in retrievers.0.top_k=5; may be repeated."),

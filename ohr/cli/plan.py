@@ -1,4 +1,4 @@
-"""`ohr plan`: what a run would do, and what is done already."""
+"""`ohr plan`: the steps of a run, and those that are done."""
 
 import os
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ def plan(
     store: StoreFolder = STORE,
     as_json: AsJson = False,
 ) -> None:
-    """Show a run's cells, what the store has, and the work left."""
+    """Show a run's cells, its results in the store, and the work left."""
     from ohr.spec.read import read_spec
     from ohr.study import plan as study
 
@@ -39,7 +39,7 @@ def plan(
         [(name, str(n.total), str(n.total - n.left), str(n.left)) for name, n in made.steps.items()],
     )
     say(_left(made, processes))
-    say_first("notes:", made.notes)
+    say_first("warnings:", made.warnings)
 
 
 def _left(made: "Plan", workers: int) -> str:

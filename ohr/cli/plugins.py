@@ -1,4 +1,4 @@
-"""`ohr plugins`: list what a spec may name."""
+"""`ohr plugins`: list the plugins that a spec may name."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`ohr run`: run an experiment."""
+"""`ohr run`: run a study."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -54,7 +54,7 @@ def run(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment; what the store has is not done again."""
+    """Run a study; results in the store are reused."""
     from ohr.engine.executors import make_executor
     from ohr.spec.read import read_spec
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ohr.cli.display.console import say, say_json, say_table, tell
+from ohr.cli.display.console import report, say, say_json, say_table
 from ohr.cli.options import RUNS, AsJson, RunsFolder
 
 
@@ -16,7 +16,7 @@ def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
         try:
             manifest = read_manifest(folder)
         except DataError as error:
-            tell(str(error))
+            report(str(error))
             continue
         try:
             found.append(
@@ -30,7 +30,7 @@ def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
                 }
             )
         except (KeyError, TypeError, AttributeError):
-            tell(f"{folder}: its manifest is not one of a run")
+            report(f"{folder}: its manifest is not that of a run")
     found.sort(key=lambda run: run["time"])
     if as_json:
         say_json(found)

@@ -1,4 +1,4 @@
-"""`ohr schema`: print what a spec may hold, for editors."""
+"""`ohr schema`: print the JSON Schema of specs, for editors."""
 
 import json
 

@@ -70,7 +70,7 @@ def ocr(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Score a folder of OCR results: how far from the ground truth, and what it does to retrieval."""
+    """Score a folder of OCR results: its distance from the ground truth, and its effect on retrieval."""
     from ohr.files.ohrbench_json import benchmark_root
     from ohr.report.leaderboard.ocr import ocr_spec, score_ocr
 
@@ -183,9 +183,9 @@ def _print_ocr(found: "OcrScore") -> None:
         interval = "" if isnan(low) else f" (95% interval {low:.2f} to {high:.2f}, paired)"
         say(f"lost against {found.truth}: {100 * found.lost['mean']:.2f}{interval}")
     _print_leaderboards(found.leaderboards)
-    say_first("notes:", found.notes)
+    say_first("warnings:", found.warnings)
     say_first(
-        f"failed items: {len(found.failures)} (questions that rest on them score 0)",
+        f"failed items: {len(found.failures)} (questions that need them score 0)",
         as_lines(found.failures),
     )
     say(str(found.run))
@@ -214,7 +214,7 @@ def _print_answers(found: "AnswerScore") -> None:
         say_table((f"{by.replace('_', ' ')}, x 100", *metrics, "n", "missing"), _estimates(found.scores, metrics, by))
     say(f"mean over domains: {', '.join(f'{name} {100 * found.macro[name]:.2f}' for name in metrics)}")
     _print_leaderboards(found.leaderboards)
-    say_first("notes on the benchmark:", found.notes)
+    say_first("warnings about the benchmark:", found.warnings)
     if found.blank:
         say(f"{counted(found.blank, 'blank answer')}, scored 0; the reference code leaves them out of its mean")
     say_first(f"questions without an answer, scored 0: {len(found.missing):,}", found.missing)

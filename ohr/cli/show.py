@@ -15,7 +15,7 @@ from ohr.cli.options import RUNS, AsJson, RunsFolder
 
 
 class By(StrEnum):
-    """What questions are grouped by."""
+    """Attribute that questions are grouped by."""
 
     EVIDENCE_SOURCE = "evidence_source"
     DOMAIN = "domain"
@@ -80,7 +80,7 @@ def _table(rows: Sequence[Mapping[str, Any]], by: str) -> None:
         counts = (str(whole["n"]), str(whole["failed"]))
         names = (place[0], place[1], "/".join(filter(None, place[2:5])), place[5])
         lines.append([*names, *counts, _number(whole["mean"]), _number(whole["macro_mean"]), *cells])
-    say(f"{rows[0]['stage']}, by {by}" if groups else f"{rows[0]['stage']}; by {by} all questions are alike")
+    say(f"{rows[0]['stage']}, by {by}" if groups else f"{rows[0]['stage']}; all questions have the same {by}")
     say_table(["noise", "level", "pipeline", "metric", "n", "failed", "micro", "macro", *groups], lines)
 
 

@@ -1,4 +1,4 @@
-"""What each stage takes and gives. Plugins import this package and a few shared rooms of ohr, nothing else."""
+"""Inputs and outputs of each stage. Plugins import this package and a few shared packages of ohr, nothing else."""
 
 from ohr.contracts.benchmark import Benchmark, Prescribed, Published, ScoringProtocol, Tally
 from ohr.contracts.chunking import Chunker

@@ -41,7 +41,7 @@ class ScoringProtocol:
         prescribed: plugins that its numbers need. In a family that is named here, a spec takes the first where it
             names none, and any other is refused; a family that is not named is free.
         metric_fields: values for the fields of its metrics, by metric.
-        passage_end: what stands from here on in a passage is cut off before the generator sees it.
+        passage_end: from here on, a passage is cut off before the generator sees it.
         unanswered: an answer's score where the benchmark has no accepted answer that is text; None leaves it out.
     """
 
@@ -67,7 +67,7 @@ class Published:
         group: an evidence source, a domain, or `all`.
         value: in the unit of ohr's metric of this name: a share in [0, 1].
         setting: retrievers, generators and numbers of passages behind it.
-        table: where it stands, with source and date.
+        table: the table that has it, with source and date.
         main: it is of the benchmark's main table, into which a new system's row belongs.
     """
 
@@ -125,18 +125,18 @@ class Benchmark(Stage):
         """Hash the content of a document's ground truth, or of what its images are made from."""
 
     def notes(self) -> Sequence[str]:
-        """Say what was left out or looks wrong; shown before a run and kept in its manifest."""
+        """List what was left out or looks wrong: warnings, printed before a run and kept in its manifest."""
         return ()
 
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:  # noqa: ARG003 # for those that can
-        """Download the benchmark into a folder, or go on where it broke off; gives what to tell of it."""
-        raise DataError(f"benchmark {cls.model_fields['kind'].default}: there is nothing that could be fetched")
+        """Download the benchmark into a folder, or resume a download; returns lines to print."""
+        raise DataError(f"benchmark {cls.model_fields['kind'].default}: it cannot be fetched")
 
     def verify(self) -> Sequence[Tally]:
-        """Count what is there, beside what was published."""
+        """Count the parts of this copy, beside the published counts."""
         return ()
 
     def published(self) -> Sequence[Published]:
-        """Give the numbers that others published for this benchmark, for a table to stand among."""
+        """Return the numbers that others published for this benchmark, to compare with."""
         return ()

@@ -13,8 +13,8 @@ class Metric(Stage):
 
     @abstractmethod
     def score(self, prediction: str, reference: str) -> float:
-        """Give the score; nan where it is undefined."""
+        """Return the score; nan where it is undefined."""
 
     def score_passages(self, passages: Sequence[str], reference: str) -> float:
-        """Give the score of retrieved passages, joined with a blank line; override where that can be done sooner."""
+        """Return the score of retrieved passages, joined with a blank line; override where that can be done sooner."""
         return self.score("\n\n".join(passages), reference)

@@ -44,7 +44,7 @@ class TextNoise(Stage):
     """The engine turns it into `eligible`; a plugin has nothing to do with it."""
 
     def for_document(self, pages: Sequence[Page], rng: np.random.Generator) -> Self:  # noqa: ARG002 # for those with such a part
-        """Give the noise of one document; only noise with something common to all pages of it needs another one.
+        """Return the noise of one document; only noise that shares something among the document's pages overrides this.
 
         Args:
             pages: the document's pages, at least one, as they are before this noise.
@@ -62,7 +62,7 @@ class TextNoise(Stage):
         return tuple(name for name, weight in self._rules().items() if weight)
 
     def only(self, parts: Collection[str]) -> "TextNoise":
-        """Give this noise with some of its parts; without any it has no strength."""
+        """Return this noise with some of its parts; without any it has no strength."""
         if not parts:
             return self.model_copy(update={self.knob: 0.0})
         kept = {name: weight for name, weight in self._rules().items() if name in parts}

@@ -28,7 +28,7 @@ class OcrBackend(Stage):
         return True
 
     def notes(self, documents: Sequence[Document]) -> Sequence[str]:  # noqa: ARG002 # for those that have some
-        """Report what is missing from recorded results, or wrong with them, as a benchmark's notes do."""
+        """List what is missing from recorded results or wrong with them: warnings, as `notes` of a benchmark."""
         return ()
 
     def recorded(self, document: Document) -> Sequence[Page]:

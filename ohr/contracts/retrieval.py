@@ -17,8 +17,8 @@ PageView = tuple[Chunk, Image]
 class Index(Protocol):
     """Chunks or pages made searchable.
 
-    It may have `notes`, a sequence of sentences that are worth telling about its making, such as how many chunks were
-    cut to fit a model. They need not be saved.
+    It may have `notes`, a sequence of warnings (sentences) from its making, such as how many chunks were cut to fit
+    a model. They need not be saved.
     """
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
@@ -40,7 +40,7 @@ class Retriever(Stage):
 
     @abstractmethod
     def index(self, chunks: Sequence[Chunk]) -> Index:
-        """Make `chunks` searchable; an empty corpus is allowed and finds nothing."""
+        """Make `chunks` searchable; an empty sequence is allowed and finds nothing."""
 
     def index_pages(self, pages: Iterable[PageView]) -> Index:
         """Make pages searchable; hits count them in the order in which they came.

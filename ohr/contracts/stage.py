@@ -1,4 +1,4 @@
-"""What every stage has: fields that are its YAML keys, a version, requirements, and an identity for the cache."""
+"""Parts of every stage: fields that are its YAML keys, a version, requirements, and an identity for the cache."""
 
 from abc import ABC
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ def execution(description: str, **limits: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What one open stage occupies, for the scheduler.
+    """Resources that one open stage occupies, for the scheduler.
 
     Args:
         cpus: cores that it keeps busy.

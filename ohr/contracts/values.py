@@ -14,7 +14,7 @@ Span = tuple[int, int]
 """Character offsets [start, end) into a text."""
 
 Where = Literal["everywhere", "evidence", "distractors", "query_terms"]
-"""Which part of a text is touched: all; the questions' evidence; all but that; words the questions ask with."""
+"""The part of a text that is touched: all; the questions' evidence; all but the evidence; the questions' words."""
 
 EvidenceSource = Literal["text", "table", "formula", "chart", "reading_order", "multi"]
 SOURCES: tuple[EvidenceSource, ...] = ("text", "table", "formula", "chart", "reading_order", "multi")
@@ -42,14 +42,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its answer and the ground-truth passages it rests on.
+    """A question with its answer and the ground-truth passages that it needs.
 
     Args:
         id: unique within the benchmark.
         answers: accepted answers; the best-scoring one counts.
         pages: page indices of the evidence, in the order of its passages.
-        evidence: one passage per page of `pages`, or a single passage. Where both are empty, nobody knows where the
-            answer stands: the question has no retrieval score and no generation stage.
+        evidence: one passage per page of `pages`, or a single passage. Where both are empty, the place of the
+            answer is unknown: the question has no retrieval score and no generation stage.
     """
 
     id: str
@@ -65,13 +65,13 @@ class Question:
 
     @property
     def is_located(self) -> bool:
-        """Tell whether it is known where the answer stands."""
+        """Report whether the place of the answer is known."""
         return bool(self.pages or self.evidence)
 
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What an OCR engine read on one image; a page it failed on has an `error` and no text."""
+    """The text that an OCR engine read on one image; a page on which it failed has an `error` and no text."""
 
     text: str
     error: str | None = None
@@ -93,7 +93,7 @@ class NoisyImage:
 
 
 class Edit(NamedTuple):
-    """`removed`, which stood at [start, end) of the input, was replaced by `text`."""
+    """`removed`, at [start, end) of the input, was replaced by `text`."""
 
     rule: str
     start: int
@@ -132,12 +132,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a generator is asked.
+    """The prompt of a generator.
 
     Args:
-        question: with `passages`, what `system` and `user` were made of.
-        images: for generators that read images, the pages that the passages stand on, as the knowledge base's noise
-            left them. Each is made when it is looked at, and not kept: hold few at a time.
+        question: with `passages`, the parts of which `system` and `user` were made.
+        images: for generators that read images, the pages of the passages, with the knowledge base's noise. Each
+            is made when it is accessed, and not kept: hold few at a time.
         opening: words that the reply is made to begin with, where the generator can; they are not part of the reply.
     """
 

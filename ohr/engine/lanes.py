@@ -30,7 +30,7 @@ class Task:
         """Return the keys of the step as its inputs turned out.
 
         Args:
-            renamed: what has another key than the graph says, or failed (None), as one of its own inputs failed.
+            renamed: outputs with another key than in the graph, or failed ones (None), because an input failed.
             retries: an output that failed more often is not tried again.
         """
         step = self.step
@@ -45,7 +45,7 @@ class Task:
 
 @dataclass
 class Lane:
-    """Tasks that are ready, by the stage that they need, and what is under way."""
+    """Tasks that are ready, by the stage that they need, and those under way."""
 
     alone: bool
     groups: dict[Stage | None, deque[Task]] = field(default_factory=dict)

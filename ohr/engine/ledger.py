@@ -1,4 +1,4 @@
-"""The ledger of a run: what was done, what failed, and what the reader of the results should know."""
+"""The ledger of a run: its calls, failures and warnings."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -27,12 +27,12 @@ class Failure:
 
 
 class TooManyFailures(OhrError):
-    """More items failed than the spec's `max_failures` allows; what was done so far is kept."""
+    """More items failed than the spec's `max_failures` allows; finished results are kept."""
 
 
 @dataclass
 class Ledger:
-    """Calls, seconds, tokens, failures and warnings of one run; calls count what was done, not what the store had."""
+    """Calls, seconds, tokens, failures and warnings of one run; calls count work, not results from the store."""
 
     max_failures: int | None = None
     calls: Counter[str] = field(default_factory=Counter)
@@ -49,7 +49,7 @@ class Ledger:
         self._listeners.append(listener)
 
     def took(self, family: str, kind: str, seconds: float, items: int) -> None:
-        """Add what a stage needed for some items."""
+        """Add the time that a stage needed for some items."""
         before, made = self.pace.get((family, kind), (0.0, 0))
         self.pace[family, kind] = before + seconds, made + items
 
@@ -67,7 +67,7 @@ class Ledger:
         if self.max_failures is not None and len(self.failures) > self.max_failures:
             raise TooManyFailures(
                 f"stopped: {counted(len(self.failures), 'item')} failed (max_failures: {self.max_failures}), the last: "
-                f"{stage} on {item}: {reason}. What was done is kept; run again to go on"
+                f"{stage} on {item}: {reason}. Finished results are kept; run again to resume"
             )
 
     def warn(self, text: str) -> None:

@@ -24,7 +24,7 @@ _POLL = 0.25
 
 
 class Scheduler:
-    """Runs steps on an executor; what the store has is not made again.
+    """Runs steps on an executor; results in the store are reused.
 
     Args:
         retries: how often an item that failed is tried again.
@@ -136,7 +136,7 @@ class Scheduler:
         self._lanes[bool(stage and stage.resources().alone)].push(task, first=first)
 
     def _turn(self) -> None:
-        """Send what is ready, and deal with what has ended."""
+        """Send tasks that are ready, and process those that have ended."""
         self._moved = False
         self._look_at_parked()
         for lane in self._lanes.values():

@@ -33,7 +33,7 @@ class Session:
 
     @property
     def context(self) -> Context:
-        """What steps use, for reading their outputs in this process."""
+        """Context of the steps, to read their outputs in this process."""
         return Context(self.store, self.inputs)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""What a worker is given when it starts."""
+"""Settings of a worker process."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from ohr.inputs import Inputs
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What each worker is given once, when it starts.
+    """Settings that each worker receives once, when it starts.
 
     Args:
         store: URL of the store; None where calls need no store.

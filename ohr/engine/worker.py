@@ -1,4 +1,4 @@
-"""What runs in a worker process: a batch of steps, one after the other, each within its limits."""
+"""Work of a worker process: a batch of steps, one after the other, each within its limits."""
 
 import locale
 import os
@@ -101,7 +101,7 @@ def _run(job: Job) -> Result:
         return gone
     except StoreError:
         raise
-    except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run goes on
+    except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run continues
         return reason(error)
     finally:
         _restore()
@@ -110,7 +110,7 @@ def _run(job: Job) -> Result:
 
 
 def _restore() -> None:
-    """Undo what a plugin may have changed for the items after its own."""
+    """Undo changes by a plugin that would affect later items."""
     with suppress(OSError):
         os.chdir(_this.home)
     with suppress(locale.Error):
@@ -136,7 +136,7 @@ def begin(setup: Setup) -> None:
 
 
 def _follow(parent: int) -> None:
-    """End this worker and what it started when its parent is gone."""
+    """End this worker and its own processes when its parent is gone."""
     while os.getppid() == parent:
         Event().wait(1.0)
     os.killpg(0, signal.SIGKILL)

@@ -23,7 +23,7 @@ ASKED = [
     ("lease-2", "law/lease", 1, "In which month is rent due?", "May", "Rent is due each May."),
     ("report-1", "finance/report", 0, "By how much did costs fall?", "four per cent", "Costs fell by four per cent."),
 ]
-"""Id, document, page, question, answer, and the passage it rests on."""
+"""Id, document, page, question, answer, and the passage that it needs."""
 
 
 class Example(Benchmark):
@@ -57,5 +57,5 @@ class Example(Benchmark):
         ]
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
-        """Hash what a document's text, or its images, are made from."""
+        """Hash the source of a document's text or of its images."""
         return key("pages", document.name, PAGES[document.name], [self.size] if images else [])

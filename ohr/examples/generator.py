@@ -1,4 +1,4 @@
-"""Answers with a sentence of what was retrieved."""
+"""Answers with a sentence of the retrieved text."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal

@@ -23,7 +23,7 @@ class Example(OcrBackend):
         extras.require("tesserocr", "ocr")
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:
-        """Read each image, in order; a page that fails is a value, so that the others go on."""
+        """Read each image, in order; a page that fails is a value, so that the others are still read."""
         return [self._read(image) for image in images]
 
     def _read(self, image: Image) -> Recognition:
@@ -38,7 +38,7 @@ class Example(OcrBackend):
 
 
 def _loaded(language: str) -> Any:
-    """Load the engine; `resident` does so once in each worker process, and frees it in time."""
+    """Load the engine; `resident` calls this once in each worker process, and frees the engine in time."""
     tesserocr = extras.load("tesserocr", "ocr")
     packs = Path(sysconfig.get_paths()["data"]) / "share" / "tessdata"
     return tesserocr.PyTessBaseAPI(path=str(packs), lang=language, psm=tesserocr.PSM.SINGLE_BLOCK)

@@ -83,7 +83,7 @@ def _opened(path: Path, index: int) -> Iterator[Any]:
     except EOFError:
         raise DataError(f"{path}: no page {index}: it has {counted(pages(path), 'page')}, counted from 0") from None
     except UnidentifiedImageError:
-        raise DataError(f"{path}: cannot be read as an image: it is none, or damaged") from None
+        raise DataError(f"{path}: cannot be read as an image: it is not one, or it is damaged") from None
     except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises on damaged files
         raise DataError(f"{path}: cannot be read as an image: {error}") from None
 

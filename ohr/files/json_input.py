@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _HALF = re.compile(rb"\\u[dD]|\xed[\xa0-\xbf]")
-"""What half a character (a lone surrogate) begins with: a cut emoji, which no file can hold."""
+"""The beginning of half a character (a lone surrogate), as of a cut emoji, which no file can hold."""
 _HALF_SIGNS = (b"\\ud", b"\\uD", b"\xed")  # searched for first: plain bytes are found in a fifth of the time
 
 _LONGEST_NUMBER = 18

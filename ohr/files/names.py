@@ -9,7 +9,7 @@ _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Control characters, which no SVG may hold and a terminal obeys; bytes that are not UTF-8; noncharacters."""
 
 UNWRITABLE = "name has control characters or is not UTF-8"
-"""What is wrong with a file of such a name."""
+"""The fault of a file with such a name."""
 
 
 def is_writable(name: str) -> bool:

@@ -28,7 +28,7 @@ _HARMLESS = frozenset(
 
 
 def read_questions(path: Path) -> list[Question]:
-    """Read a question file of one's own, which must be whole.
+    """Read a user's question file, which must be complete.
 
     Raises:
         DataError: the file is not a list of questions, or one lacks a part or has the ID of another.

@@ -122,7 +122,7 @@ class Keys:
         return key("prompts", list(source), self.identity(generator), template, end, asked, self.files)
 
     def scores(self, source: Sequence[Any], questions: Sequence[Question], metrics: Sequence[Metric]) -> str:
-        """Key of the scores of some questions, from the keys of what is scored."""
+        """Key of the scores of some questions, from the keys of the scored outputs."""
         asked = [self.inputs.digests[question.id] for question in questions]
         protocol = self.spec.benchmark.scoring
         rules = [SCORES_VERSION, protocol.joined, protocol.segment_chinese, protocol.unanswered, self.spec.seed]
@@ -135,7 +135,7 @@ class Keys:
 
     @cached_property
     def run(self) -> str:
-        """Key of the whole run, before calibration: what is calibrated follows from it."""
+        """Key of the whole run, before calibration, which depends on the same inputs."""
         leaves = [self.inputs.leaf(d, images=images) for d in self.inputs.documents for images in (False, True)]
         asked = list(self.inputs.digests.values())
         scored = [ohr.__version__, *(identity(metric) for metric in self.metrics.values())]
@@ -155,7 +155,7 @@ class Keys:
         for name in (protocol.retrieval, *protocol.answer):
             plugin = registry.load("metric", name)
             metric = plugin.model_validate({"kind": name, **protocol.metric_fields.get(name, {})})
-            if isinstance(metric, Metric):  # the registry has checked it; this tells the type checker
+            if isinstance(metric, Metric):  # the registry has checked it; this is for the type checker
                 found[name] = metric
         return found | {named.name: named.stage for named in self.spec.metrics}
 
@@ -167,7 +167,7 @@ class Keys:
 
     @cached_property
     def rules(self) -> Rules:
-        """What scores follow from, beside questions, texts and answers."""
+        """The rules of scoring: with questions, texts and answers, they determine the scores."""
         further = tuple(named.name for named in self.spec.metrics)
         return Rules(self.spec.benchmark.scoring, self.metrics, further, self.spec.seed)
 

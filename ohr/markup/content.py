@@ -10,7 +10,7 @@ from .regions import regions
 
 Style = Literal["bold", "italic", "underline"]
 Marks = Mapping[Style, tuple[str, str]]
-"""What begins and ends each style in a notation."""
+"""The marks that begin and end each style in a notation."""
 
 TAGS: Marks = {"bold": ("<b>", "</b>"), "italic": ("<i>", "</i>"), "underline": ("<u>", "</u>")}
 STYLE_OF_TAG: Mapping[str, Style] = {

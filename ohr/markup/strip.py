@@ -93,7 +93,7 @@ _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     # html.unescape fails on a number that is too long for int(), which reads 4,300 digits
     (("&#",), re.compile(r"&#[0-9]{4000,};?"), "\ufffd"),
 )
-"""Signs of which at least one must be in the text, what is replaced, and by what; applied in this order."""
+"""Signs of which at least one must be in the text, a pattern, and its replacement; applied in this order."""
 
 
 @recent

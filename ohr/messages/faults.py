@@ -1,4 +1,4 @@
-"""What is wrong with data: gathered while it is read, told in sentences that count and name the first ones."""
+"""Faults of data: gathered while it is read, reported in sentences that count them and name the first ones."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ class Fault(NamedTuple):
 
 
 def sentences(faults: Iterable[Fault]) -> list[str]:
-    """Tell faults: one sentence for each kind, with how many and the first ones by name."""
+    """Return one sentence for each kind of fault, with the number and the names of the first ones."""
     places: dict[tuple[str, str], list[str]] = defaultdict(list)
     for thing, about, where in faults:
         places[thing, about].append(where)

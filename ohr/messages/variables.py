@@ -10,7 +10,7 @@ from pathlib import Path
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 _SHORTEST = 8
-"""Values with fewer characters are not hidden: no key is so short, and `data` is part of many messages by chance."""
+"""Values with fewer characters are not hidden: keys are longer, and `data` is part of many messages by chance."""
 
 _filled: set[str] = set()
 

@@ -24,8 +24,8 @@ COUNTS = (
     *(f"{what}_{kind}" for kind in KINDS for what in ("blocks", "matched", "text_errors")),
     *(f"structure_errors_{kind}" for kind in KINDS[1:]),
 )
-"""What `block_errors` counts."""
-ALIKE = 50.0
+"""Counts that `block_errors` returns."""
+SIMILAR = 50.0
 """Formulas and tables match when at least this percentage of their characters agrees (Indel similarity)."""
 WORDS = 100
 """Least words of a block of text that has a neighbour: about the paper's 130 tokens."""
@@ -128,7 +128,7 @@ def _by_kind(text: str, wanted: Sequence[Block]) -> dict[Kind, list[str]]:
 def _count_text(block: str, page: Sequence[str], counts: Counter[str]) -> None:
     wanted = words(strip_markup(block))
     share = LCSseq.similarity(page, wanted) / len(wanted) if wanted else 1.0
-    if share >= ALIKE / 100:
+    if share >= SIMILAR / 100:
         counts["matched_text"] += 1
         counts["text_errors_text"] += share < 1
 
@@ -137,7 +137,7 @@ def _count_match(block: Block, candidates: Sequence[str], counts: Counter[str]) 
     kind = block.kind
     if block.text in candidates:
         counts[f"matched_{kind}"] += 1
-    elif found := process.extractOne(block.text, candidates, scorer=fuzz.ratio, score_cutoff=ALIKE):
+    elif found := process.extractOne(block.text, candidates, scorer=fuzz.ratio, score_cutoff=SIMILAR):
         match = found[0]
         counts[f"matched_{kind}"] += 1
         counts[f"text_errors_{kind}"] += _content(match) != _content(block.text)

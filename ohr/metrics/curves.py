@@ -1,4 +1,4 @@
-"""What a curve of performance against noise comes to: retention, area under it, and where half is lost."""
+"""Summaries of a curve of performance against noise: retention, area under it, and where half is lost."""
 
 from math import inf, nan
 
@@ -12,7 +12,7 @@ COVERING = 4
 
 
 def retention(s: ArrayLike, floor: ArrayLike, s0: float, floor0: float) -> Floats:
-    """Share of what the clean knowledge base gives above its floor that is left: (s - floor) / (s0 - floor0).
+    """Remaining share of the clean knowledge base's score above its floor: (s - floor) / (s0 - floor0).
 
     Args:
         s: (points,) or one mean score under noise.

@@ -26,7 +26,7 @@ Pages = Mapping[PageId, Page]
 
 @dataclass(frozen=True, slots=True)
 class QuestionDose:
-    """What noise did to the evidence of one question.
+    """The effect of noise on the evidence of one question.
 
     Args:
         damaged: `lcs_kb` is at most DAMAGED; None (excluded and counted) when a page of the question is missing from
@@ -52,7 +52,7 @@ class QuestionDose:
 
 @dataclass(frozen=True, slots=True)
 class PageDose:
-    """What noise did to one page; `empty` when the ground truth has text there and the knowledge base has none."""
+    """The effect of noise on one page; `empty` when the ground truth has text there and the knowledge base has none."""
 
     document: str
     index: int
@@ -173,7 +173,7 @@ def dose(questions: Sequence[QuestionDose], pages: Sequence[PageDose]) -> Dose:
 
 QUESTION_PARTS = ("damaged", "damaged_content", "lcs_kb", "lcs_gt", "term_survival", "answer_survival")
 PAGE_PARTS = ("edit_distance", "edit_distance_content", "empty")
-"""What `aggregated` needs to know of each question and of each page."""
+"""Fields of each question and of each page that `aggregated` needs."""
 
 
 def aggregated(questions: Mapping[str, Floats], pages: Mapping[str, Floats]) -> Dose:

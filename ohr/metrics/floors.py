@@ -1,4 +1,4 @@
-"""Floors: what a text or an answer scores that knows nothing of the question."""
+"""Floors: the scores of a text or an answer that knows nothing of the question."""
 
 from bisect import bisect_left
 from collections import defaultdict

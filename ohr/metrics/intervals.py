@@ -1,4 +1,4 @@
-"""Means with honest errors: questions of one document are alike, so the document is the unit that is resampled."""
+"""Means with honest errors: questions of one document are similar, so documents are resampled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -160,14 +160,14 @@ def clustered_means(
     # scores that are undefined for the same questions make one table
     patterns = undefined[:1] if (undefined == undefined[:1]).all() else np.unique(undefined, axis=0)
     for pattern in patterns:
-        alike = np.flatnonzero((undefined == pattern).all(axis=1)).tolist()
-        table, mine = values[alike], clusters
+        same = np.flatnonzero((undefined == pattern).all(axis=1)).tolist()
+        table, mine = values[same], clusters
         if pattern.any():
             kept = np.flatnonzero(~pattern)
             table = np.take(table, kept, axis=1)
             mine = clusters.among(kept)
-        made = _table(table, mine, [failed[place] for place in alike], int(pattern.sum()), level, ends[alike])
-        found |= dict(zip(alike, made, strict=True))
+        made = _table(table, mine, [failed[place] for place in same], int(pattern.sum()), level, ends[same])
+        found |= dict(zip(same, made, strict=True))
     return [found[place] for place in range(len(values))]
 
 

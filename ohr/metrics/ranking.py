@@ -2,7 +2,7 @@
 
 A ranking is a sequence of hits, best first; each hit is the collection of (document, page index) that its chunk covers.
 A chunk that spans two pages is one hit. A page may be repeated, as when several of its chunks were retrieved. Evidence
-is the set of pages that the question rests on.
+is the set of pages that the question needs.
 """
 
 from collections.abc import Collection, Sequence

@@ -36,7 +36,7 @@ class Distances:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What is known of one level of noise, its replicates together.
+    """Measurements of one level of noise, its replicates together.
 
     Args:
         kb: name of the level or knowledge base.
@@ -106,7 +106,7 @@ def stats(
     redundant: int,
     edits: Mapping[str, int],
 ) -> Stats:
-    """Put together what was counted of a level.
+    """Combine the counts of a level.
 
     Args:
         kb: its name.

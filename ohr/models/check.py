@@ -14,7 +14,7 @@ def check_device(owner: str, device: str, extra: str) -> None:
 
 
 def model_resources(device: str) -> Resources:
-    """Return what a stage occupies that holds one model on a device."""
+    """Return the resources of a stage that holds one model on a device."""
     return Resources(gpus=float(device.startswith("cuda")), alone=True)
 
 

@@ -50,7 +50,7 @@ class Catalog:
     gguf: bool = False
 
     def location(self, model: str) -> str:
-        """Return what a library loads: a file, a folder, or a name on the hub."""
+        """Return the thing that a library loads: a file, a folder, or a name on the hub."""
         found = self.names.get(model, model)
         if isinstance(found, Packaged):
             return str(found.place() or model)

@@ -34,7 +34,7 @@ def fitting(run: Callable[[int], Result], size: int) -> tuple[Result, int]:
 
 
 def batch_note(asked: int, fitted: int) -> tuple[str, ...]:
-    """Report that a batch did not fit, as the notes of an index; empty if it did."""
+    """Report that a batch did not fit, as an index's warnings; empty if it did."""
     return () if fitted == asked else (f"a batch of {asked} did not fit into memory: {fitted} was used",)
 
 

@@ -35,7 +35,7 @@ class RapidOcr(OcrBackend):
         extras.require("onnxruntime", "ocr")
 
     def resources(self) -> Resources:
-        """Return what the engine occupies."""
+        """Return the engine's resources."""
         return Resources(cpus=self.threads)
 
     def reads(self, language: str) -> bool:

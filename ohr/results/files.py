@@ -10,7 +10,7 @@ from typing import Any
 from ohr.errors import DataError
 
 NEW = ".new-"
-"""The beginning of the name of what is not finished."""
+"""The beginning of the names of unfinished files."""
 
 
 @contextmanager

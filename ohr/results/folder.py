@@ -27,7 +27,7 @@ _OLD = 3600  # seconds after which a folder that never got its name was left beh
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The folder of a run that is going on; its manifest says `running` until the run ends.
+    """The folder of a run in progress; its manifest says `running` until the run ends.
 
     Args:
         path: `<runs>/<name>/<time>-<start of the key>`; the time is UTC.
@@ -39,7 +39,7 @@ class RunFolder:
 
     @classmethod
     def start(cls, runs: Path, name: str, key: str, manifest: Mapping[str, Any]) -> "RunFolder":
-        """Make a folder; what was left by earlier attempts at the same run, which nothing runs any more, is removed.
+        """Make a folder; remains of earlier attempts at the same run that have ended are removed.
 
         Args:
             runs: the folder of all runs.
@@ -141,7 +141,7 @@ def _files(folder: Path, but: Collection[str]) -> list[Path]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read what a run says of itself, finished or not.
+    """Read the manifest of a run, finished or not.
 
     Raises:
         DataError: there is no run in the folder, or its manifest is damaged or of an earlier version.
@@ -154,7 +154,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not readable as JSON: {error}") from None
     if not isinstance(manifest, dict) or not isinstance(manifest.get("spec"), dict) or "status" not in manifest:
-        raise DataError(f"{path}: is no manifest of a run of this version of ohr; run it again")
+        raise DataError(f"{path}: is not a manifest of this version of ohr; run it again")
     return manifest
 
 

@@ -19,4 +19,4 @@ GROUPS: Mapping[str, Callable[[str], bool]] = {
 
 ATTRIBUTES = ("evidence_source", "domain", "answer_form", "task_type")
 TRAITS = (*ATTRIBUTES, "pages")
-"""What questions are grouped by; `pages` is single-page or multi-page."""
+"""Attributes that questions are grouped by; `pages` is single-page or multi-page."""

@@ -29,7 +29,7 @@ Breakdown = Mapping[str, Mapping[str, Estimate]]
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was counted while a knowledge base was made.
+    """Counts from the making of a knowledge base.
 
     Args:
         edits: edits of its text noise.
@@ -141,7 +141,7 @@ def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], t
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """Scores of several cells and what they are compared with: (rows, questions), a row per cell and metric.
+    """Scores of several cells, their floors and ceilings: (rows, questions), a row per cell and metric.
 
     Args:
         about: what each row is.
@@ -183,12 +183,12 @@ def _sheet(scores: ScoreTable, place: Place) -> _Sheet:
     whole = scores.read(place)
     cell = whole.only([metric for metric in whole.metrics if not metric.endswith("_floor")])
     undefined = np.full_like(cell.values, nan)
-    alike = next((other for other in scores.pipelines[place.pipeline] if other.noise_type == "none"), None)
-    clean = undefined if alike in (None, place) else scores.read(alike).only(cell.metrics).values
+    unnoised = next((other for other in scores.pipelines[place.pipeline] if other.noise_type == "none"), None)
+    clean = undefined if unnoised in (None, place) else scores.read(unnoised).only(cell.metrics).values
     floors, ceiling = [], undefined
     if place.stage == "retrieval":  # its floor is a metric of its own, and its ceiling what the clean text gives
         floors = [whole.only([f"{metric}_floor" for metric in cell.metrics]).values]
-        ceiling = cell.values if alike == place else clean
+        ceiling = cell.values if unnoised == place else clean
     elif place.stage in STAGES:
         asked = [
             other for g in (place.generator, None) for other in scores.pipelines.get(("reference", None, None, g), ())
@@ -235,7 +235,7 @@ _NOTHING: Mapping[str, Any] = {
     **dict.fromkeys((*_AXES, *(f"kb_{name}" for name in _AXES)), nan),
     **dict.fromkeys(("lost", "lost_low", "lost_high", "lost_detectable", "floor", "ceiling"), nan),
 }
-"""What rows by other traits than the evidence source leave out."""
+"""Columns that are empty in rows by other traits than the evidence source."""
 
 
 def _groups(questions: Questions) -> list[tuple[str, str]]:
@@ -264,7 +264,7 @@ def _of_group(sheet: _Sheet, part: Part, *, compared: bool) -> list[dict[str, An
 
 
 def _means(values: Floats) -> Floats:
-    """Average (rows, n) values over what is defined."""
+    """Average (rows, n) values, without those that are undefined."""
     return over_draws(values.T)
 
 

@@ -49,7 +49,7 @@ def read_rows(path: Path, columns: Sequence[str] | None = None, **equal: Any) ->
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn what a missing or damaged Parquet file raises into a sentence.
+    """Turn the error of a missing or damaged Parquet file into a sentence.
 
     Raises:
         DataError: the file is missing or damaged.

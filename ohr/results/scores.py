@@ -271,6 +271,6 @@ class ScoreTable:
 
 
 def _codes(column: Any) -> tuple[Places, list[str]]:
-    """Take a dictionary column of a table apart into codes and what they are for."""
+    """Split a dictionary column of a table into its codes and their values."""
     chunk = column.unify_dictionaries().combine_chunks()
     return chunk.indices.to_numpy(), chunk.dictionary.to_pylist()

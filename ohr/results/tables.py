@@ -21,7 +21,7 @@ Columns = Mapping[str, Any]
 """Column to its values: a sequence with one value per row, or one scalar that all rows share."""
 
 CELL = ("stage", "condition", "noise", "noise_type", "knob", "knob_value", "chunker", "retriever", "generator")
-"""What scores of one cell share, whatever the replicate."""
+"""Columns that all scores of one cell share, whatever the replicate."""
 
 _QUESTION = "question_id document domain evidence_source answer_form task_type multi_page:bool"
 _BASE = "kb condition noise noise_type knob knob_value replicate:int64"
@@ -79,7 +79,7 @@ _TABLES = {
 """Columns of every table: `name` for text, `name:type` for anything else."""
 
 MEASURED = ("questions", "texts", "scores", "hits", "answers", "pages", "edits", "failures")
-"""Tables of what a run did; every run has them, with or without rows."""
+"""Tables of a run; every run has them, with or without rows."""
 DERIVED = ("doses", "summary")
 """Tables that follow from the measured ones; each has a copy as CSV."""
 
@@ -173,7 +173,7 @@ class Tables:
             self.close()
 
     def _flush(self, table: str) -> None:
-        """Write what is held as one row group."""
+        """Write the held rows as one row group."""
         import pyarrow
 
         if held := self._held[table]:

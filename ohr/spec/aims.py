@@ -37,7 +37,7 @@ class Aim(BaseModel):
 
     @property
     def measure(self) -> Measure:
-        """What the target is about."""
+        """The measure that has the target."""
         return "r_noise" if self.target_r_noise else "evidence_loss"
 
     @property
@@ -50,7 +50,7 @@ _SOURCE = "target_source"
 
 
 def faults_of_aim(keys: Mapping[str, Any], noise: Mapping[str, Any], plugin: type[Stage]) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the target keys of a noise as a whole, each with its key.
+    """Yield the faults of a noise's target keys as a whole, each with its key.
 
     Args:
         keys: the target keys.

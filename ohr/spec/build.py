@@ -31,7 +31,7 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A plugin, what was swept to make it, and the dose it is to have, if any."""
+    """A plugin, its swept fields, and its target dose, if any."""
 
     stage: Any
     swept: Swept
@@ -40,7 +40,7 @@ class Built:
 
 @dataclass
 class Builder:
-    """Builds plugins; `faults` collects what was wrong with their keys.
+    """Builds plugins; `faults` collects the faults of their keys.
 
     Args:
         allowed: environment variables that may be sent to a server whatever their names are.

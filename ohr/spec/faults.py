@@ -23,7 +23,7 @@ _PLAIN = {
     "model": "must be a mapping",
 }
 _OF_TYPE = re.compile(r"(\w+?)_(?:type|parsing|from_float|unicode)")
-"""What pydantic calls a value of the wrong type, such as `int_parsing`."""
+"""pydantic's names for a value of the wrong type, such as `int_parsing`."""
 
 
 def faults_of(
@@ -66,7 +66,7 @@ def _message(detail: Any, model: type[BaseModel], loc: Where) -> str:
 
 
 def _location(detail: Any, model: type[BaseModel], source: Source) -> Where:
-    """Drop what is no key of the file from a location: the branches of unions, which pydantic puts in."""
+    """Drop the parts of a location that are no keys of the file: pydantic's branches of unions."""
     loc: Where = detail["loc"]
     given, absent = (loc[:-1], loc[-1:]) if detail["type"] == "missing" else (loc, ())
     keys = yaml_keys(model)

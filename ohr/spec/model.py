@@ -37,9 +37,9 @@ class QuestionFilter(_Keys):
 
 
 class Limits(_Keys):
-    """What one item (a page, a document, an index, an answer) may take before it counts as failed.
+    """Limits of one item (a page, a document, an index, an answer); beyond them it counts as failed.
 
-    Limits change no result but that of an item that exceeds them, so they are part of no key.
+    Limits change only the result of an item that exceeds them, so they are part of no key.
     """
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
@@ -245,7 +245,7 @@ class Named(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One experiment, ready to run.
+    """One study, ready to run.
 
     Args:
         resolved: the spec with its defaults as JSON values and paths, for the manifest.

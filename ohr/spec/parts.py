@@ -63,7 +63,7 @@ def with_only(base: KnowledgeBase, kept: Parts, *, equal_dose: bool) -> Knowledg
 
 
 def fault_of(base: KnowledgeBase, methods: Sequence[str]) -> str | None:
-    """Say why the noise of a base cannot be attributed to its parts; None when it can."""
+    """Explain why the noise of a base cannot be attributed to its parts; None when it can."""
     found = parts(base)
     if len(found) < 2:
         return "has one part only: attribution needs a chain of noises, or a noise with several rules"

@@ -14,13 +14,13 @@ Entry = tuple[Where, Mapping[str, Any]]
 
 
 def prescribed(benchmark: Benchmark | None, family: str) -> dict[str, Mapping[str, Any]]:
-    """Return what the protocol prescribes of a family, by kind; nothing where the benchmark could not be read."""
+    """Return a family's plugins that the protocol prescribes, by kind; none where the benchmark could not be read."""
     found = benchmark.scoring.prescribed if benchmark else ()
     return {plugin.kind: {"kind": plugin.kind, **plugin.fields} for plugin in found if plugin.family == family}
 
 
 def held(builder: Builder, benchmark: Benchmark | None, family: str, entries: Sequence[Entry]) -> list[Entry]:
-    """Return a family's entries with the fields that the protocol prescribes; notes those that break it."""
+    """Return a family's entries with the fields that the protocol prescribes; records those that break it."""
     allowed = prescribed(benchmark, family)
     if benchmark is None or not allowed:
         return list(entries)

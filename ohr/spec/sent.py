@@ -1,4 +1,4 @@
-"""What a run sends away: which environment variable goes to which server."""
+"""Environment variables that a run sends, and the servers that receive them."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -11,7 +11,7 @@ _USUAL = "_API_KEY"
 
 
 def fault_of_variable(name: str, allowed: Collection[str]) -> str | None:
-    """Say why a variable may not be sent to a server; None when it may.
+    """Explain why a variable may not be sent to a server; None when it may.
 
     A spec is often somebody else's. It may name a key for a model's server; with any other variable it could carry off
     what it was never meant to see.

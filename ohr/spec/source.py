@@ -56,7 +56,7 @@ def refuse(faults: Iterable[Fault]) -> None:
 
 
 def printable(text: str) -> str:
-    """Escape what is no character to print, so that a message cannot steer a terminal."""
+    """Escape characters that cannot be printed, so that a message cannot control a terminal."""
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 

@@ -81,7 +81,10 @@ class Answer(Work):
                 done += 1
                 if done == len(asked):
                     break
-        except (Exception, SystemExit) as error:  # a generator may raise anything: its prompt fails, the others go on
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # a generator may raise anything: its prompt fails, the others continue
             return done, f"{type(error).__name__}: {error}"
         return done, "the generator stopped early"
 

@@ -1,4 +1,4 @@
-"""What plugins give back, checked where it comes in: a wrong value is a failed item, never a silent wrong number."""
+"""Checks of what plugins return: a wrong value is a failed item, never a silent wrong number."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ _LONGEST_ERROR = 2000
 
 
 class BrokenContract(OhrError):
-    """A plugin gave back something that its contract rules out."""
+    """A plugin returned something that its contract rules out."""
 
 
 def checked_image(image: Any) -> Image:
@@ -56,14 +56,14 @@ def checked_hits(hits: Any, size: int, top_k: int) -> list[Hit]:
     if len(found) > top_k:
         raise BrokenContract(f"{len(found)} hits where {top_k} were asked for")
     if any(not 0 <= place < size for place in places) or len(set(places)) < len(places):
-        raise BrokenContract(f"hits at {places} in a corpus of {size} chunks")
+        raise BrokenContract(f"hits at {places} in an index of {size} chunks")
     if not all(map(isfinite, scores)) or scores != sorted(scores, reverse=True):
         raise BrokenContract(f"scores must be finite and fall: {scores}")
     return found
 
 
 def checked_completion(completion: Any) -> Completion:
-    """Check a reply, so that what is stored can always be written; a broken one becomes a completion with an error.
+    """Check a reply, so that it can always be stored; a broken one becomes a completion with an error.
 
     A token count or a time that is none becomes 0; control characters of an error text are escaped.
     """

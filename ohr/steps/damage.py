@@ -13,7 +13,7 @@ from ohr.steps.step import Context, Ready, Report, Work
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """What one knowledge base lost of one document, by question and by page; sources and edits are not filled in."""
+    """The loss of one document in one knowledge base, by question and by page; sources and edits are not filled in."""
 
     questions: Mapping[str, QuestionDose]
     pages: Sequence[SeenPage]

@@ -34,7 +34,7 @@ class PageImage:
         return f"image of {self.document.name} page {self.index}"
 
     def make(self) -> Image:
-        """Render the page and distort it; raises what the benchmark or a noise raises."""
+        """Render the page and distort it; passes on errors of the benchmark or a noise."""
         image = self.benchmark.page_image(self.document, self.index)
         others = OtherPages(partial(self.benchmark.page_image, self.document), self.document.pages, self.index)
         for made in distort(image, others, self.noises, (self.document.name, self.index), self.seed):

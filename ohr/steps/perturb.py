@@ -31,7 +31,7 @@ class Perturbed:
     aimed: int
 
     def records(self) -> list[list[dict[str, Any]]]:
-        """Give each page's edits as JSON values."""
+        """Return each page's edits as JSON values."""
         return [
             [{"step": n} | edit._asdict() for n, step in enumerate(steps) for edit in step] for steps in self.ledgers
         ]
@@ -80,9 +80,9 @@ def perturb(
 
 
 def numbered(chain: Sequence[Any]) -> Iterator[tuple[Any, int]]:
-    """Give each noise of a chain and how many of its kind come before it.
+    """Yield each noise of a chain and how many of its kind come before it.
 
-    The number is part of the seed: so a noise draws the same whatever other kinds stand beside it.
+    The number is part of the seed, so a noise draws the same whatever other kinds are in the chain.
     """
     before: Counter[str] = Counter()
     for noise in chain:
@@ -105,7 +105,7 @@ class _Step:
     seed: int
 
     def matched(self, spans: Sequence[Sequence[Span]], aim: int) -> list[NoisyText]:
-        """Give what the rate makes whose number of edits is nearest to the aim; edits grow with the rate."""
+        """Return the texts at the rate whose number of edits is nearest to the aim; edits grow with the rate."""
         low, high = 0.0, 1.0
         best = self.rated(high, spans)
         for _ in range(_HALVINGS if count(best) > aim else 0):
@@ -129,7 +129,7 @@ class _Step:
             return NoisyText(page.text)
         rng = seeds.generator(self.seed, noise.kind, page.document, page.index, self.place)
         made = noise.perturb(page.text, spans, rng)
-        if edits.apply(page.text, made.edits).text != made.text:  # doses and undo rest on the ledger
+        if edits.apply(page.text, made.edits).text != made.text:  # doses and undo need the ledger
             where = f"{page.document} page {page.index}"
             raise StageError(f"text noise {noise.kind}", where, "its edits do not give its text")
         return made

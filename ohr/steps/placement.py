@@ -1,4 +1,4 @@
-"""Where text noise may touch a page: the evidence of its questions, all but that, or the words they ask with."""
+"""Where text noise may touch a page: its questions' evidence, all but the evidence, or the questions' words."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
 
 
 def eligible(where: Where, text: str, index: int, questions: Sequence[Question]) -> list[Span]:
-    """Give the spans of a page's text that noise may touch, ascending and not overlapping.
+    """Return the spans of a page's text that noise may touch, ascending and not overlapping.
 
     Args:
         where: the part that is wanted.

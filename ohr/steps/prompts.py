@@ -1,4 +1,4 @@
-"""Prompts: what a generator is asked under each condition, and the keys of its answers."""
+"""The prompts of a generator under each condition, and the keys of its answers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

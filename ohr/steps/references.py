@@ -1,4 +1,4 @@
-"""Floors and ceilings of answers: what a generator scores without the knowledge base, and with perfect help."""
+"""Floors and ceilings of answers: a generator's scores without the knowledge base, and with the evidence alone."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _CONTEXT = 2000  # characters of another page: about as much as two chunks of 25
 
 
 def passages(condition: str, question: Question, inputs: Inputs, seed: int) -> Sequence[str]:
-    """Return what the generator may read under a condition.
+    """Return the text that the generator may read under a condition.
 
     `closed_book`: nothing; `shuffled_context`: the beginning of a page of another document, of the same domain where
     there is one; `evidence_only`: the evidence.

@@ -214,7 +214,7 @@ def isolated(items: Sequence[T], work: Callable[[Sequence[T]], Sequence[Any]]) -
         start, end = spans.pop()
         try:
             done.update(zip(range(start, end), work(items[start:end]), strict=True))
-        except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the others go on
+        except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the others continue
             if end - start > 1 and len(failed) < _GIVE_UP:
                 middle = (start + end) // 2
                 spans += [(middle, end), (start, middle)]
@@ -228,7 +228,7 @@ _GIVE_UP = 20
 
 
 def _empty(chunks: Sequence[Chunk], work: Retrieve) -> list[str]:
-    """Warn of pages without a passage and passages without a word: no retriever can find what was there."""
+    """Warn of pages without a passage and passages without a word: no retriever can find their text."""
     pages = sum(work.pages)
     filled = len({(chunk.document, page) for chunk in chunks for page in chunk.pages})
     blank = sum(not any(map(str.isalnum, chunk.text)) for chunk in chunks)

@@ -20,7 +20,7 @@ from ohr.text.words import words
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What scores follow from, beside questions, texts and answers.
+    """The rules of scoring: with questions, texts and answers, they determine the scores.
 
     Args:
         metrics: the protocol's answer metrics and its retrieval metric, and further ones, by name.
@@ -41,7 +41,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class MetricFailure:
-    """A metric that gave no score for an answer or for what was retrieved."""
+    """A metric that gave no score for an answer or for retrieved passages."""
 
     question: str
     metric: str
@@ -68,14 +68,14 @@ class Scores:
         Args:
             metric: its name.
             value: the score.
-            failed: something that the score rests on failed: it is 0, unless it is undefined anyway.
-            measured: the value is a measurement, not a score: it stays as it is.
+            failed: something that the score needs failed: it is 0, unless it is undefined anyway.
+            measured: the value is a measurement, not a score: it does not change.
         """
         self.values.setdefault(metric, []).append(value if measured or not failed or isnan(value) else 0.0)
         self.failed.setdefault(metric, []).append(failed)
 
     def add_checked(self, metric: str, score: Callable[[], object], question: str, *, failed: bool) -> None:
-        """Add what a metric gives; anything but a number in [0, 1] or nan fails this score, and no other."""
+        """Add a metric's score; anything but a number in [0, 1] or nan fails this score, and no other."""
         value, reason = _checked(score)
         if reason is not None and not failed:  # what failed before is counted there
             self.failures.append(MetricFailure(question, metric, reason))
@@ -95,12 +95,12 @@ def with_failures(scores: Scores, questions: Sequence[Question], failed: Collect
 
 
 def kb_scores(questions: Sequence[Question], doses: Mapping[str, QuestionDose], failed: Collection[str]) -> Scores:
-    """Score a knowledge base itself: what it still holds of each question's evidence, as measured.
+    """Score a knowledge base itself: the measured dose of each question.
 
     Args:
         questions: the batch.
         doses: by question id; a question without one has none that is defined.
-        failed: ids of questions that rest on a page that failed; their dose is that of the text which is there.
+        failed: ids of questions that need a page that failed; their dose is that of the text that exists.
     """
     made = Scores()
     for question in questions:
@@ -119,7 +119,7 @@ def retrieval_scores(
     top_k: int,
     failed: Collection[str],
 ) -> Scores:
-    """Score what was retrieved: the published score, rank-aware ones, and the published score's floor.
+    """Score retrieved passages: the published score, rank-aware ones, and the published score's floor.
 
     Args:
         questions: the batch.
@@ -127,7 +127,7 @@ def retrieval_scores(
         rules: metrics and protocol.
         others: the pages from which floors are drawn.
         top_k: how many hits were asked for.
-        failed: ids of questions that rest on a page that failed.
+        failed: ids of questions that need a page that failed.
     """
     made, metric = Scores(), rules.protocol.retrieval
     for question in questions:
@@ -162,7 +162,7 @@ def answer_scores(
         rules: metrics and protocol.
         stage: `generation`, `overall` or `reference`.
         condition: of the knowledge base, or the name of the reference.
-        failed: ids of questions that rest on a page that failed.
+        failed: ids of questions that need a page that failed.
     """
     made = Scores()
     for question in questions:
@@ -191,7 +191,7 @@ def constant_scores(questions: Sequence[Question], rules: Rules) -> Scores:
 
 
 def failed_questions(questions: Iterable[Question], pages: Iterable[Page]) -> set[str]:
-    """Name the questions that rest on a page that failed, or that the knowledge base does not have."""
+    """Return the ids of questions that need a page that failed, or that the knowledge base does not have."""
     whole = {(page.document, page.index) for page in pages if page.error is None}
     return {q.id for q in questions if any((q.document, index) not in whole for index in q.pages)}
 
@@ -211,12 +211,12 @@ def _of_answer(metric: str, answer: str, question: Question, rules: Rules) -> ob
 
 
 def _checked(score: Callable[[], object]) -> tuple[float, str | None]:
-    """Return a metric's score, or nan and what is wrong with it."""
+    """Return a metric's score, or nan and the fault."""
     try:
         given = score()
         value = _as_score(given)
         return (value, None) if value is not None else (nan, f"a score must be in [0, 1] or nan, not {given!r:.60}")
-    except (Exception, SystemExit) as error:  # a metric may raise anything: its score fails, the run goes on
+    except (Exception, SystemExit) as error:  # a metric may raise anything: its score fails, the run continues
         return nan, f"{type(error).__name__}: {error}"
 
 
@@ -240,7 +240,7 @@ def _floor(question: Question, texts: Sequence[str], rules: Rules, others: Other
 
 
 def _has_context(stage: str, condition: str, question: Question) -> bool:
-    """Report whether what the cell lets the generator read is known for this question."""
+    """Report whether the text that the generator may read in this cell is known for the question."""
     if stage == "generation":
         return question.is_located
     return stage != "reference" or condition not in CEILINGS or any(question.evidence)

@@ -89,7 +89,7 @@ def _others(inputs: Inputs) -> OtherPages:
 
 
 def read_scores(kept: Mapping[str, Any] | None, metrics: Sequence[str], questions: int) -> Scores:
-    """Read what a scoring step wrote; where it failed, every score failed."""
+    """Read the output of a scoring step; where it failed, every score failed."""
     if kept is None:
         return Scores({name: [0.0] * questions for name in metrics}, {name: [True] * questions for name in metrics})
     failures = [MetricFailure(**failure) for failure in kept["failures"]]

@@ -14,7 +14,7 @@ from ohr.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What every step may use, in whichever process it runs.
+    """Objects that every step may use, in whichever process it runs.
 
     Args:
         store: where inputs are read and outputs are written.
@@ -46,7 +46,7 @@ class Ready:
 
 @dataclass
 class Report:
-    """What a step did.
+    """The report of a finished step.
 
     Args:
         calls: counts of work done, by name.
@@ -62,13 +62,13 @@ class Report:
 
 
 class Work(ABC):
-    """What a step does: a small frozen value that can be pickled; it holds no text of pages."""
+    """The work of a step: a small frozen value that can be pickled; it holds no text of pages."""
 
     __slots__ = ()
     kind: ClassVar[str]
     """The phase of a run that it belongs to, as progress bars name it."""
     role: ClassVar[str]
-    """What fails when it fails, as the list of failures names it."""
+    """The part that fails when it fails, as the list of failures names it."""
     one_by_one: ClassVar[bool] = False
     """Its outputs are made in order, each kept at once: a crash is the fault of the first that is missing."""
 

@@ -20,7 +20,7 @@ class Watch:
         return self
 
     def restart(self) -> None:
-        """Begin the time anew."""
+        """Restart the time limit."""
         if self.seconds:
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
 

@@ -1,4 +1,4 @@
-"""The store: what was made once is found again, whole or not at all."""
+"""The store: finished results are found again, completely or not at all."""
 
 import re
 from pathlib import Path

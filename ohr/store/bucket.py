@@ -1,4 +1,4 @@
-"""Objects behind a URL, by fsspec: what RemoteStore needs of S3 and its like, and of a shared disk."""
+"""Objects behind a URL, by fsspec: what RemoteStore needs of S3 and similar servers, and of a shared disk."""
 
 import os
 import shutil

@@ -93,7 +93,7 @@ class Heart:
         self._thread: Thread | None = None
 
     def start(self, beat: Callable[[], object]) -> None:
-        """Begin, unless it beats; a forked child has no threads, so it begins anew."""
+        """Start, unless it beats; a forked child has no threads, so it starts its own."""
         if self._thread is None or not self._thread.is_alive() or self._stop.is_set():
             self._stop = Event()
             self._thread = Thread(target=_pulse, args=(beat, self._stop), name="ohr-store-claims", daemon=True)

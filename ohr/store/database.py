@@ -246,7 +246,7 @@ class Database:
 
 
 def _connection(path: Path, options: str) -> tuple[sqlite3.Connection, dict[str, Any]]:
-    """Connect, and read what the database says about itself."""
+    """Connect, and read the database's description of itself."""
     db = sqlite3.connect(
         f"{path.as_uri()}?{options}", uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
     )

@@ -166,7 +166,7 @@ class LocalStore(Store):
         rows = self._db.read(lambda db: db.execute("SELECT run, count(*) FROM pins GROUP BY run").fetchall())
         return dict(rows or ())
 
-    # --- what is there, and its removal ------------------------------------------------------------------------
+    # --- entries, and their removal ----------------------------------------------------------------------------
 
     def exists(self) -> bool:
         """See Store."""

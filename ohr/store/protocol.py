@@ -1,4 +1,4 @@
-"""What every store can do."""
+"""The interface of every store."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class Store(Protocol):
         ...
 
     def release(self, keys: Collection[str]) -> None:
-        """Give up this process's claims, once the values are written or have failed."""
+        """Release this process's claims, once the values are written or have failed."""
         ...
 
     def pin(self, run: str, keys: Iterable[str]) -> None:

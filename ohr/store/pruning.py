@@ -1,4 +1,4 @@
-"""Removes what was not used for long."""
+"""Removes results that were not used for long."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What was removed, or would be.
+    """The parts that were removed, or would be.
 
     Args:
         parts: how many values, folders and leftovers.
@@ -29,7 +29,7 @@ class Pruned:
 
 
 def prune(store: Store, before: float, dry_run: bool = False) -> Pruned:
-    """Remove what was last used before a moment (seconds since 1970), except what is pinned or claimed.
+    """Remove results last used before a moment (seconds since 1970), except those that are pinned or claimed.
 
     Raises:
         StoreError: the store cannot be read or written.

@@ -1,4 +1,4 @@
-"""Turns what a disk, SQLite or a network raises into a StoreError of one sentence."""
+"""Turns errors of a disk, SQLite or a network into a StoreError of one sentence."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ well under a second; a minute passes only when a process was stopped or the disk
 
 @contextmanager
 def explained(place: str, done: str) -> Iterator[None]:
-    """Raise a StoreError for what the disk or a network raises.
+    """Raise a StoreError for an error of the disk or a network.
 
     Args:
         place: folder or URL of the store.
@@ -30,7 +30,7 @@ def explained(place: str, done: str) -> Iterator[None]:
 
 
 def sentence(error: OSError, place: str, done: str) -> str:
-    """Say what went wrong with which file."""
+    """Return a sentence with the file and the error."""
     if is_full(error):
         return f"the disk is full: {error.filename or place}"
     reason = error.strerror or str(error) or type(error).__name__
@@ -44,7 +44,7 @@ def is_full(error: OSError) -> bool:
 
 
 def database_sentence(error: sqlite3.Error, path: Path, place: str, done: str) -> str:
-    """Say what went wrong with the database in `path`."""
+    """Return a sentence with the error of the database in `path`."""
     code = primary_code(error)
     if code == sqlite3.SQLITE_FULL:
         return f"the disk is full: {path}"
@@ -72,7 +72,7 @@ def _hidden_reason(path: Path, place: str, done: str) -> OSError | None:
 
 
 class Damaged(sqlite3.DatabaseError):
-    """What is in the database's place is no database of ours."""
+    """The file in the database's place is no database of ours."""
 
 
 def is_damage(error: sqlite3.Error) -> bool:

@@ -52,7 +52,7 @@ class RemoteStore(Store):
         return self._url
 
     def _check(self, create: bool = False) -> None:
-        """Look at what the store says about itself, and begin it at the first write.
+        """Read the store's description of itself, and create it at the first write.
 
         Raises:
             StoreError: it was removed or replaced since this process first saw it, or a later version made it.
@@ -125,7 +125,7 @@ class RemoteStore(Store):
         return path
 
     def _cached(self, key: str, place: str, sums: Mapping[str, str]) -> Path | None:
-        """Return the local copy of a folder; None when what is in the store is damaged."""
+        """Return the local copy of a folder; None when the one in the store is damaged."""
         with explained(str(self._cache.root), "read"):
             path = self._cache.find(key)
             if path and sums_of(path) == sums:
@@ -232,7 +232,7 @@ class RemoteStore(Store):
                 raise StoreError(f"pins of {run} in the store at {self._url} are damaged: unpin it") from None
         return pinned
 
-    # --- what is there, and its removal ------------------------------------------------------------------------
+    # --- entries, and their removal ----------------------------------------------------------------------------
 
     def exists(self) -> bool:
         """See Store."""

@@ -63,7 +63,7 @@ class Asking:
             self.send()
 
     def send(self) -> None:
-        """Send off what is held, in order of length, so that the prompts of one batch need little padding."""
+        """Send the held prompts, in order of length, so that the prompts of one batch need little padding."""
         graph = Graph()
         # the key breaks ties, so that batches do not depend on the order in which cells were ready
         order = sorted(self.held, key=lambda name: (len(self.held[name][0].prompt.user), name))

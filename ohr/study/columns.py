@@ -1,4 +1,4 @@
-"""From what a run made to the columns of its tables."""
+"""From the outputs of a run to the columns of its tables."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The event log of a run: one JSON line for each change, from its first second, for whoever watches it."""
+"""The event log of a run: one JSON line for each change, from its first second."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Making results anew: forgets what the store has of some phases and of everything after them."""
+"""Making results again: discards the stored results of some phases and of everything after them."""
 
 from collections.abc import Iterable
 
@@ -25,7 +25,7 @@ STAGES: dict[str, tuple[type, ...]] = {
     "answers": (Answer,),
     "scores": (ScoreRetrieval,),
 }
-"""What `ohr run --fresh` takes, and the steps that it makes again, with all that depend on them."""
+"""Values of `ohr run --fresh`, and the steps that each makes again, with all that depend on them."""
 
 
 def forget(graph: Graph, store: Store, stage: str) -> int:

@@ -22,7 +22,7 @@ _REASONS = 20  # reasons of failures that are spelled out; all are in failures.p
 
 
 def begun(keys: Keys) -> dict[str, Any]:
-    """Return what is known when a run begins."""
+    """Return the entries that are known when a run begins."""
     spec, inputs = keys.spec, keys.inputs
     return {
         "spec": spec.resolved,
@@ -38,7 +38,7 @@ def begun(keys: Keys) -> dict[str, Any]:
 
 
 def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what a run found out and what it did.
+    """Return the entries that are known when a run ends.
 
     Args:
         keys: of the calibrated spec.
@@ -59,12 +59,12 @@ def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dic
 
 def _summary(failures: Sequence[Failure]) -> dict[str, Any]:
     """Count failed items, those that failed for one reason together."""
-    alike: dict[tuple[str, str], list[str]] = {}
+    items_by_reason: dict[tuple[str, str], list[str]] = {}
     for failure in failures:
-        alike.setdefault((failure.stage, failure.reason), []).append(failure.item)
+        items_by_reason.setdefault((failure.stage, failure.reason), []).append(failure.item)
     reasons = [
         {"stage": stage, "reason": reason, "items": len(items), "first": items[0]}
-        for (stage, reason), items in alike.items()
+        for (stage, reason), items in items_by_reason.items()
     ]
     return {"items": len(failures), "reasons": reasons[:_REASONS]}
 
@@ -74,7 +74,7 @@ def _undefined(value: Any) -> bool:
 
 
 def _misses(calibrations: Sequence[Calibration]) -> list[str]:
-    """Say where the nearest dose that was found is not near enough."""
+    """List the targets whose nearest dose is not near enough."""
     return [
         f"{found.noise}: target_{found.target.measure} {found.target.value:g} was met to {found.achieved:.3f} only, "
         f"at {found.knob} {found.value:g}: the dose jumps there, or "
@@ -85,7 +85,7 @@ def _misses(calibrations: Sequence[Calibration]) -> list[str]:
 
 
 def _shortfalls(doses: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say where noise that was placed found no room for its dose."""
+    """List the knowledge bases where placed noise found no room for its dose."""
     return [
         f"{dose['kb']}: only {dose['edits']:,} of {counted(dose['edits_aimed'], 'edit')} found a place: no equal dose"
         for dose in doses

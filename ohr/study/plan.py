@@ -1,4 +1,4 @@
-"""Plans: what a run would do, from the same graph that a run executes."""
+"""Plans: the work of a run, from the same graph that a run executes."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would do.
+    """The work that a run would do.
 
     Args:
         cells: number of cells by stage.
@@ -45,7 +45,7 @@ class Plan:
 
     documents: int
     questions: int
-    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
     cells: Mapping[str, int]
     steps: Mapping[str, Count]
     tokens: int
@@ -53,7 +53,7 @@ class Plan:
 
 
 def plan(spec: Spec, store: Path | str, workers: int, limit: int | None = None) -> Plan:
-    """Compile the graph of a run and count what the store has; runs nothing."""
+    """Compile the graph of a run and count its results in the store; runs nothing."""
     check_stages(spec)
     spec = limited(spec, limit)
     session = Session(read_inputs(spec), open_store(store), None)
@@ -94,7 +94,7 @@ def _calibrated(spec: Spec, session: Session) -> tuple[Spec, int]:
 
 
 def _count(graph: Graph, kind: type[object], needed: set[str]) -> Count:
-    """Count the steps of a kind; one that is missing but that nothing needs any more is not left to do."""
+    """Count the steps of a kind; a missing step whose output nothing needs is not left to do."""
     found = {step.key: step for step in graph.steps.values() if isinstance(step.work, kind)}
     return Count(len(found), sum(key in needed for key in found))
 

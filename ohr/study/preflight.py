@@ -6,7 +6,7 @@ from ohr.steps.prompting import read_prompt
 
 
 def check_stages(spec: Spec) -> None:
-    """Raise one PluginError that tells everything that is missing."""
+    """Raise one PluginError that lists everything that is missing."""
     faults = []
     protocol = spec.benchmark.scoring
     for name in dict.fromkeys((protocol.prompt, *(named.stage.prompt for named in spec.generators))):
@@ -19,7 +19,9 @@ def check_stages(spec: Spec) -> None:
         try:
             stage.check()
         except Exception as error:  # a foreign plugin's check may raise anything
-            told = str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"
-            faults.append(told if told.startswith(type(stage).family) else f"{type(stage).family} {stage.kind}: {told}")
+            reason = str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"
+            faults.append(
+                reason if reason.startswith(type(stage).family) else f"{type(stage).family} {stage.kind}: {reason}"
+            )
     if faults:
         raise PluginError("\n".join(dict.fromkeys(faults)))

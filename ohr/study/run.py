@@ -37,7 +37,7 @@ LOG = "run.log"
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A run that ended: where its results are, and what was done for them."""
+    """A run that ended: its folder and its ledger."""
 
     folder: Path
     ledger: Ledger
@@ -56,7 +56,7 @@ def run(
     executor: Executor | None = None,
     fresh: str | None = None,
 ) -> Finished:
-    """Do what the store does not have yet, score everything, and write the results.
+    """Run the steps whose results the store lacks, score everything, and write the results.
 
     Args:
         store: folder or fsspec URL of the store.
@@ -89,7 +89,7 @@ def run(
 
 
 def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int | None, progress: Progress) -> Spec:
-    """Return a spec in which every level with a target has its strength; measures what the store does not have.
+    """Return a spec in which every level with a target has its strength; measures only what the store lacks.
 
     Raises: as `run`, and SpecError for a target that cannot be reached.
     """

@@ -44,10 +44,10 @@ _AT_ONCE = 64
 
 @dataclass
 class _Sums:
-    """What is added up over the documents of a knowledge base."""
+    """Sums over the documents of a knowledge base."""
 
     doses: dict[str, QuestionDose] = field(default_factory=dict)
-    standing: list[Page] = field(default_factory=list)
+    pages: list[Page] = field(default_factory=list)
     edits: int = 0
     aimed: int = 0
     failed: int = 0
@@ -89,7 +89,7 @@ class Tabulator:
             found = [damage for name, damage in zip(documents, damages, strict=True) if name in made]
             self._pages(base, [lost[damage] for damage in found if damage in lost], sums)
         questions = self.inputs.questions
-        self._failed[base.name] = failed_questions(questions, sums.standing)
+        self._failed[base.name] = failed_questions(questions, sums.pages)
         scores = kb_scores(questions, sums.doses, self._failed[base.name])
         self._scores(Cell("page", base), range(len(questions)), scores)
         self.counts[base.name] = Counts(sums.edits, sums.aimed, sums.failed)
@@ -97,7 +97,7 @@ class Tabulator:
     def _texts(self, base: KnowledgeBase, made: Sequence[Mapping[str, Any]], sums: _Sums) -> None:
         """Write the texts and edits of some documents."""
         pages = [Page(**page) for document in made for page in document["pages"]]
-        sums.standing += [Page(page.document, page.index, "", page.error) for page in pages]
+        sums.pages += [Page(page.document, page.index, "", page.error) for page in pages]
         sums.edits += sum(len(edits) for document in made for edits in document["edits"])
         sums.aimed += sum(document["aimed"] for document in made)
         sums.failed += sum(page.error is not None for page in pages)

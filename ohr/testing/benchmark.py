@@ -69,4 +69,4 @@ def _check_images(benchmark: Benchmark, document: Document) -> None:
         benchmark.page_image(document, 10_000)
     except DataError:
         return
-    raise AssertionError(f"benchmark {benchmark.kind}: an image of a page that is not there must raise a DataError")
+    raise AssertionError(f"benchmark {benchmark.kind}: the image of a page that does not exist must raise a DataError")

@@ -12,14 +12,14 @@ def apply(text: str, edits: Iterable[Edit]) -> NoisyText:
     """Make edits, given in any order; insertions at one place come before a replacement that starts there.
 
     Raises:
-        ValueError: two edits overlap, or an edit lies outside the text.
+        ValueError: two edits overlap, or an edit is outside the text.
     """
     ordered = sorted(sorted(edits, key=_END), key=_START)  # twice by numbers takes half as long as once by pairs
     parts: list[str] = []
     put, place, length = parts.append, 0, len(text)
     for _, start, end, added, _ in ordered:
         if not place <= start <= end <= length:
-            raise ValueError(f"the edit of [{start}, {end}) overlaps another, or lies outside the text")
+            raise ValueError(f"the edit of [{start}, {end}) overlaps another, or is outside the text")
         put(text[place:start])
         put(added)
         place = end
@@ -28,7 +28,7 @@ def apply(text: str, edits: Iterable[Edit]) -> NoisyText:
 
 
 def undo(noisy: str, edits: Sequence[Edit], start: int = 0) -> str:
-    """Give back the input of `apply`, or the part of it that ended in one chunk.
+    """Return the input of `apply`, or the part of it that ended in one chunk.
 
     Args:
         noisy: the perturbed text, or the characters of it from `start` on that a chunk holds.

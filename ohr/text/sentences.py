@@ -18,7 +18,7 @@ _LONGEST = 8  # characters of an abbreviation, so that a text full of them is st
 def sentence_spans(text: str) -> list[Span]:
     """Cut a text into sentences that together cover all of it; trailing white space stays with its sentence.
 
-    A blank line ends a sentence too, so headings and tables stand alone.
+    A blank line ends a sentence too, so headings and tables are sentences of their own.
     """
     spans, start = [], 0
     for match in _END.finditer(text):

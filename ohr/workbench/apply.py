@@ -52,10 +52,10 @@ class FileTask:
 
 @dataclass(slots=True)
 class Applied:
-    """What was done.
+    """The files that were written, and counts.
 
     Args:
-        left_alone: files that the noise cannot be laid on.
+        left_alone: files that the noise cannot be applied to.
         failures: what went wrong, by file.
         unasked: questions whose document is none of the files.
     """
@@ -82,9 +82,9 @@ def apply(
     dpi: int = 200,
     plugin_files: Sequence[Path] = (),
 ) -> Applied:
-    """Lay noise on a file or a folder of files; writes the same layout, and a ledger of all edits.
+    """Apply noise to a file or a folder of files; writes the same layout, and a ledger of all edits.
 
-    Documents are named as `documents.names` tells: as in a benchmark of OHRBench's layout.
+    `documents.names` names the documents as a benchmark of OHRBench's layout does.
 
     Args:
         source: JSON in OHRBench's layout, text or Markdown for text noise; PDFs or images for image noise.
@@ -100,7 +100,7 @@ def apply(
     files = documents.files(source) if source.is_dir() else [Path(source.name)]
     root = source if source.is_dir() else source.parent
     done = Applied()
-    written = (Path(documents.LEDGER), Path(documents.SUMMARY))  # of noise that was laid before: ours replace them
+    written = (Path(documents.LEDGER), Path(documents.SUMMARY))  # of noise that was applied before: ours replace them
     fitting = [path for path in files if path.suffix.lower() in FORMS[chain.family] and path not in written]
     done.left_alone = [str(path) for path in files if path not in set(fitting)]
     if not fitting:
@@ -140,12 +140,12 @@ def _refuse(source: Path, target: Path, chain: NoiseChain, questions: Sequence[Q
     if not source.exists():
         raise SpecError(f"{source}: no such file or folder")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise SpecError(f"{target}: is not empty; give a folder that is not there yet")
+        raise SpecError(f"{target}: is not empty; give a folder that does not exist yet")
     if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
-        raise SpecError(f"{target}: lies inside {source}; give a folder beside it")
+        raise SpecError(f"{target}: is inside {source}; give a folder beside it")
     placed = _placed(chain)
     if placed and not questions:
-        raise SpecError(f"where: {placed[0].where} goes by questions: name their file with --questions")
+        raise SpecError(f"where: {placed[0].where} depends on questions: name their file with --questions")
 
 
 def _placed(chain: NoiseChain) -> list[TextNoise]:
@@ -216,6 +216,6 @@ def _gather(path: Path, tasks: Sequence[FileTask]) -> None:
 
 
 def summary(done: Applied) -> dict[str, Any]:
-    """Give what was done, for a script."""
+    """Return the counts, for a script."""
     density = 100 * done.edits / done.words if done.words else 0.0
     return asdict(done) | {"edits_per_100_words": density}

@@ -44,10 +44,10 @@ class ImageTrial:
 
 @dataclass(frozen=True, slots=True)
 class ImageShown:
-    """What became of a page.
+    """A page after noise.
 
     Args:
-        whole: the page, made small. detail: a part of it at full size, the same as far as its homography tells.
+        whole: the page, made small. detail: a part of it at full size, the same as far as its homography is known.
         text: what the engine read; None without an engine.
         distance: edit distance of `text` from what the engine read on the clean page, in [0, 1].
     """
@@ -62,7 +62,7 @@ class ImageShown:
 
 @dataclass(frozen=True, slots=True)
 class TextShown:
-    """What became of a text."""
+    """A text after noise."""
 
     kind: str
     rate: float
@@ -72,7 +72,7 @@ class TextShown:
 
 
 def family_of(path: Path) -> Family:
-    """Tell by a file's suffix which noise it can take.
+    """Return the family of noise that a file can take, by its suffix.
 
     Raises:
         DataError: there is no such file, or neither noise fits.
@@ -159,7 +159,7 @@ def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) ->
 
     Raises:
         DataError: the file cannot be read, or has no such page.
-        SpecError: a noise goes by questions.
+        SpecError: a noise depends on questions.
     """
     pages = documents.read(path, path.stem)
     chosen = [page for page in pages if page.index == index]
@@ -169,7 +169,9 @@ def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) ->
         raise DataError(f"{path}: no page {index}: it has {there}")
     placed = next((noise.where for noise in noises if noise.where != "everywhere"), None)
     if placed:
-        raise SpecError(f"where: {placed} goes by questions, and a preview has none: use `ohr noise apply --questions`")
+        raise SpecError(
+            f"where: {placed} depends on questions, and a preview has none: use `ohr noise apply --questions`"
+        )
     shown = []
     for noise in noises:
         made = perturb([Page(path.stem, index, chosen[0].text)], [noise], (), seed)

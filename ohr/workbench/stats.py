@@ -111,7 +111,7 @@ def find_folders(folder: Path, truth: Path | None = None, questions: Path | None
 def of_folder(name: str, folders: Folders) -> Stats:
     """Measure one knowledge base of a folder on the documents that its ground truth has.
 
-    A text file that only the ground truth's folder has is no document of a benchmark, but what tells about it.
+    A text file that only the ground truth's folder has is no document of a benchmark, but describes it.
 
     Raises:
         DataError: they have no document in common.

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 _IRREGULAR = {
-    "sky": "sky", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news", "inning": "inning",
+    "dying": "die", "lying": "lie", "tying": "tie",  # prose: ok
+    "sky": "sky", "skies": "sky", "news": "news", "inning": "inning",
     "innings": "inning", "outing": "outing", "outings": "outing", "canning": "canning", "cannings": "canning",
     "howe": "howe", "proceed": "proceed", "exceed": "exceed", "succeed": "succeed",
 }  # fmt: skip

@@ -59,7 +59,7 @@ class BgeM3(Retriever):
         check_device("retriever bge_m3", self.device, "dense")
 
     def resources(self) -> Resources:
-        """Return what the loaded model occupies."""
+        """Return the resources of the loaded model."""
         return model_resources(self.device)
 
     def identity(self) -> Mapping[str, object]:

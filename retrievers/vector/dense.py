@@ -66,7 +66,7 @@ class Dense(Retriever):
         check_device("retriever dense", self.device, "dense")
 
     def resources(self) -> Resources:
-        """Return what the loaded model occupies."""
+        """Return the resources of the loaded model."""
         return model_resources(self.device)
 
     def identity(self) -> Mapping[str, object]:
@@ -117,8 +117,8 @@ def _loaded(model: str, revision: str | None, pooling: Pooling | None, max_token
             modules = extras.load("sentence_transformers.sentence_transformer.modules", "dense")
             options = {"revision": revision} if revision else {}
             body = modules.Transformer(folder_of(model), model_kwargs=options, processor_kwargs=options)
-            mouth = modules.Pooling(body.get_embedding_dimension(), pooling)
-            loaded = library.SentenceTransformer(modules=[body, mouth], device=device)
+            pool = modules.Pooling(body.get_embedding_dimension(), pooling)
+            loaded = library.SentenceTransformer(modules=[body, pool], device=device)
         if max_tokens is not None:
             loaded.max_seq_length = max_tokens
         return loaded

@@ -87,7 +87,7 @@ class VectorSearch:
 
 
 def ranked(scores: Sequence[float] | Vectors, places: Sequence[int] | NDArray[np.int64]) -> list[Hit]:
-    """Put hits in order; FAISS marks what it did not find by the place -1."""
+    """Put hits in order; FAISS marks missing hits by the place -1."""
     hits = [Hit(int(place), float(score)) for score, place in zip(scores, places, strict=True) if place >= 0]
     return sorted(hits, key=lambda hit: (-hit.score, hit.place))
 

@@ -49,7 +49,7 @@ class LateInteraction(VisionRetriever):
 
     packages: ClassVar[tuple[str, ...]] = ("transformers", "torch", "colpali-engine", "peft")
     runs: ClassVar[Mapping[str, Classes]]
-    """What runs a model, by the `model_type` of its configuration (an adapter's: of its base's)."""
+    """The classes that run a model, by the `model_type` of its configuration (an adapter's: of its base's)."""
 
     def check(self) -> None:
         """Raise when a library, the model or the device is missing."""

@@ -22,7 +22,7 @@ _LONGEST = 2000  # characters of a query; no benchmark's question is longer
 
 
 class Encoder(Protocol):
-    """A loaded model; what it makes of an item is (dim,) or (vectors, dim), and does not depend on the batch."""
+    """A loaded model; its output for an item is (dim,) or (vectors, dim), and does not depend on the batch."""
 
     def pages(self, images: Sequence[Image]) -> list[NDArray[Any]]:
         """Embed page images."""
@@ -59,7 +59,7 @@ class VisionRetriever(PageRetriever):
         check_device(f"retriever {self.kind}", self.device, "dense")
 
     def resources(self) -> Resources:
-        """Return what the loaded model occupies."""
+        """Return the resources of the loaded model."""
         return model_resources(self.device)
 
     def identity(self) -> Mapping[str, object]:

@@ -36,8 +36,8 @@ def archive(members: dict[str, bytes], **modes: int) -> bytes:
 class Hub:
     url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
-    lies: dict[str, bytes] = field(default_factory=dict)
-    """What is sent in place of a file."""
+    forged: dict[str, bytes] = field(default_factory=dict)
+    """Content that is sent in place of a file's."""
     breaks: dict[str, int] = field(default_factory=dict)
     """After how many bytes of a file the connection is cut; from then on the file is out of reach."""
     asked: list[tuple[str, str, str | None]] = field(default_factory=list)
@@ -68,15 +68,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         listed = re.fullmatch(rf"/api/datasets/(?:o/r|{REPOSITORY})(?:/revision/(.+))?", path)
         if listed and (listed[1] or "main") in COMMITS:
             about = [listing(name, content) for name, content in self.server.hub.files.items()]
-            told = {"id": "o/r", "sha": COMMITS[listed[1] or "main"], "siblings": about}
-            return self.answer(200, json.dumps(told).encode(), content_type="application/json")
+            answer = {"id": "o/r", "sha": COMMITS[listed[1] or "main"], "siblings": about}
+            return self.answer(200, json.dumps(answer).encode(), content_type="application/json")
         found = re.fullmatch(rf"/datasets/(?:o/r|{REPOSITORY})/resolve/([ab]{{40}})/(.+)", path)
         if not found or found[2] not in self.server.hub.files:
             return self.answer(404, b"{}")
         content = self.server.hub.files[found[2]]
         tag = large(content) if is_large(found[2]) else blob(content)
         headers = {"etag": f'"{tag}"', "x_repo_commit": found[1], "accept_ranges": "bytes"}
-        content = self.server.hub.lies.get(found[2], content)
+        content = self.server.hub.forged.get(found[2], content)
         start = re.match(r"bytes=(\d+)-", self.headers.get("range", ""))
         if found[2] in self.server.hub.breaks and self.command == "GET":
             if start:
@@ -152,19 +152,19 @@ def test_a_folder_inside_the_archive_may_be_the_root(hub, tmp_path):
 
 @pytest.mark.parametrize("name", ["qas_v2.json", "base.zip"])
 def test_a_file_that_is_not_what_the_hub_has_is_refused_and_deleted(hub, tmp_path, name):
-    hub.lies[name] = bytes(len(hub.files[name]))
-    with pytest.raises(DataError, match=rf"{re.escape(name)}: what was sent is not what the hub has"):
+    hub.forged[name] = bytes(len(hub.files[name]))
+    with pytest.raises(DataError, match=rf"{re.escape(name)}: the download differs from the hub's file"):
         get(hub, tmp_path)
     assert not (tmp_path / name).exists()
-    hub.lies.clear()
+    hub.forged.clear()
     assert get(hub, tmp_path).files == 2
 
 
-def test_a_download_that_broke_off_goes_on_where_it_was(hub, tmp_path):
+def test_an_interrupted_download_is_resumed(hub, tmp_path):
     kept = 10 << 20  # the client writes pieces of this size
     hub.files["pages.zip"] = archive({"retrieval_base/MinerU/law/lease.json": b" " * (kept + 4000) + b"[]"})
     hub.breaks["pages.zip"] = kept + 2000
-    with pytest.raises(DataError, match=r"o/r: cannot be fetched .*; run the same command again to go on"):
+    with pytest.raises(DataError, match=r"o/r: cannot be fetched .*; run the same command again to resume"):
         get(hub, tmp_path)
     assert not (tmp_path / RECORD).exists()
     hub.breaks.clear()
@@ -193,10 +193,10 @@ def test_the_command_fetches_from_the_hub_that_the_environment_names(hub, tmp_pa
     counted = ohr("data", "verify", "data/ohrbench", "--json")
     assert counted.returncode == 1  # it is no whole copy
     assert {"what": "law: documents", "found": 1, "published": 95} in json.loads(counted.stdout)["tallies"]
-    hub.lies["base.zip"] = archive({"retrieval_base/gt/law/lease.json": b"[]" + b" " * len(json.dumps(texts)[2:])})
+    hub.forged["base.zip"] = archive({"retrieval_base/gt/law/lease.json": b"[]" + b" " * len(json.dumps(texts)[2:])})
     broken = ohr("data", "get", "ohrbench", "--to", "again")
     assert broken.returncode == 2
-    assert "base.zip: what was sent is not what the hub has" in broken.stderr
+    assert "base.zip: the download differs from the hub's file" in broken.stderr
 
 
 @pytest.mark.parametrize("changed", [b"short", None])
@@ -218,12 +218,12 @@ def test_a_name_that_would_leave_the_folder_is_refused(hub, tmp_path):
 
 
 def test_a_hub_that_is_out_of_reach_is_one_sentence(hub, tmp_path):
-    with pytest.raises(DataError, match=r"^o/r: cannot be fetched \(.*\); run the same command again to go on$"):
+    with pytest.raises(DataError, match=r"^o/r: cannot be fetched \(.*\); run the same command again to resume$"):
         fetch(tmp_path, repository="o/r", endpoint="http://127.0.0.1:9")
 
 
 def test_a_hub_that_is_not_there_is_one_sentence(hub, tmp_path):
-    with pytest.raises(DataError, match=r"o/r: cannot be fetched .*; run the same command again to go on"):
+    with pytest.raises(DataError, match=r"o/r: cannot be fetched .*; run the same command again to resume"):
         get(hub, tmp_path, "no-such-revision")
 
 

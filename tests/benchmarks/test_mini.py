@@ -1,4 +1,4 @@
-"""What the mini benchmark promises: amounts, true evidence, PDFs that say what the ground truth says."""
+"""The promises of the mini benchmark: amounts, true evidence, PDFs that say what the ground truth says."""
 
 from collections import Counter
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_evidence_is_verbatim_on_its_pages(question: Question):
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.id)
-def test_questions_stand_alone(question: Question):
+def test_questions_need_no_context(question: Question):
     assert not any(
         phrase in question.text.lower()
         for phrase in ("according to the document", "in the document", "this table", "the above", "on this page")
@@ -86,10 +86,10 @@ def test_the_build_gives_the_shipped_bytes(document: Document):
     assert build.compile_pdf(build.read(build.SOURCE / document.name)) == shipped
 
 
-def test_what_is_left_out_is_told():
-    told = " ".join(Mini(languages=("en",), max_pages=1).notes())
-    assert "_zh" in told
-    assert "questions whose evidence is on later pages (max_pages: 1)" in told
+def test_left_out_parts_are_reported():
+    message = " ".join(Mini(languages=("en",), max_pages=1).notes())
+    assert "_zh" in message
+    assert "questions whose evidence is on later pages (max_pages: 1)" in message
 
 
 def test_a_page_is_an_rgb_image():

@@ -42,10 +42,10 @@ def test_a_spec_is_valid_and_has_the_cells_of_the_paper(data, name):
 @pytest.mark.parametrize("name", COUNTS)
 def test_check_finds_everything_that_is_not_a_model(data, name):
     found = CliRunner().invoke(app, ["check", str(PIPELINES / f"{name}.yaml"), "--json"])
-    told = json.loads(found.stdout)
-    assert all("Instruct" in fault or "bge-m3" in fault for fault in told["faults"])  # what the hub alone has
+    report = json.loads(found.stdout)
+    assert all("Instruct" in fault or "bge-m3" in fault for fault in report["faults"])  # what the hub alone has
     if name == "ohrbench-retrieval":
-        assert (told["valid"], told["documents"], told["questions"]) == (True, 1, 2)
+        assert (report["valid"], report["documents"], report["questions"]) == (True, 1, 2)
 
 
 @pytest.mark.parametrize("name", COUNTS)

@@ -87,19 +87,19 @@ def test_the_real_partial_copy_is_verified():
         pytest.skip("OHRBENCH_DATA names no folder")
     found = CliRunner().invoke(app, ["data", "verify", os.environ["OHRBENCH_DATA"], "--json"])
     assert found.exit_code == 1
-    told = json.loads(found.stdout)
-    counts = {tally["what"]: (tally["found"], tally["published"]) for tally in told["tallies"]}
+    report = json.loads(found.stdout)
+    counts = {tally["what"]: (tally["found"], tally["published"]) for tally in report["tallies"]}
     assert counts["law: documents"] == (95, 95)
     assert counts["finance: documents"] == (None, 65)
     different = {"law: questions", "textbook: documents", "textbook: pages", "textbook: questions", "manual: questions"}
-    assert set(told["different"]) == different
+    assert set(report["different"]) == different
 
 
 def test_no_copy_or_no_benchmark_is_one_sentence(tmp_path: Path):
-    for words, told in (
+    for words, message in (
         (["data", "verify", str(tmp_path)], "retrieval_base/gt"),
         (["data", "verify", str(tmp_path), "--benchmark", "ohrbensh"], "Did you mean 'ohrbench'?"),
-        (["data", "get", "mini"], "there is nothing that could be fetched"),
+        (["data", "get", "mini"], "it cannot be fetched"),
     ):
         found = CliRunner().invoke(app, words)
-        assert (found.exit_code, told in found.stderr) == (2, True), found.stderr
+        assert (found.exit_code, message in found.stderr) == (2, True), found.stderr

@@ -58,7 +58,7 @@ def test_targets_share_their_scan_and_are_measured_side_by_side():
     assert len(curve.asked) == len(set(curve.asked))
 
 
-def test_a_target_out_of_reach_is_told_with_the_range():
+def test_a_target_out_of_reach_is_reported_with_the_range():
     low, high = search(Curve(lambda x: 0.1 + 0.5 * x), [0.02, 0.9], scan=SCAN, tolerance=0.01, passes=8)
     assert isinstance(low, Unreachable) and isinstance(high, Unreachable)
     assert (high.lowest, high.highest) == (0.1, 0.6)

@@ -72,7 +72,7 @@ def test_a_right_spec_is_reported_in_a_line(ohr):
 
 def test_a_right_spec_as_json(ohr):
     report = json.loads(ohr("check", "small.yaml", "--json").stdout)
-    assert report.keys() == {"valid", "faults", "knowledge_bases", "cells", "documents", "questions", "notes"}
+    assert report.keys() == {"valid", "faults", "knowledge_bases", "cells", "documents", "questions", "warnings"}
     assert (report["valid"], report["faults"], report["knowledge_bases"], report["documents"]) == (True, [], 3, 4)
     assert report["cells"] == {"page": 3, "retrieval": 3, "generation": 3, "overall": 3}
 
@@ -81,7 +81,7 @@ def test_a_limit_is_that_of_a_run(ohr):
     report = json.loads(ohr("check", "small.yaml", "--limit", "2", "--json").stdout)
     assert report["documents"] == 2
     assert report["questions"] == json.loads(ohr("plan", "small.yaml", "--limit", "2", "--json").stdout)["questions"]
-    assert "limited to 2 of 4 documents" in report["notes"]
+    assert "limited to 2 of 4 documents" in report["warnings"]
 
 
 def test_faults_as_json_end_with_2(ohr, edited):
@@ -263,7 +263,7 @@ def test_a_check_says_what_a_spec_sends_away(ohr, home, monkeypatch, name):
     (home / "asking.yaml").write_text(ASKING.replace("NAME", name))
     words = ("check", "asking.yaml", "--allow-env", "OHR_TEST_PASSWORD")
     assert f"  generator openai sends {name} to 127.0.0.1:9\n" in ohr(*words).stdout
-    assert json.loads(ohr(*words, "--json").stdout)["notes"][0] == f"generator openai sends {name} to 127.0.0.1:9"
+    assert json.loads(ohr(*words, "--json").stdout)["warnings"][0] == f"generator openai sends {name} to 127.0.0.1:9"
 
 
 def test_a_run_says_what_it_sends_before_it_begins(ohr, home, monkeypatch):

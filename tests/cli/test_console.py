@@ -35,7 +35,7 @@ def point(stage="retrieval", **changes) -> Point:
     return Point(stage=stage, metric=metric, **(values | changes))
 
 
-def test_items_that_failed_alike_are_told_in_one_line():
+def test_items_that_failed_for_one_reason_are_listed_in_one_line():
     failures = [Failure("generator", f"m: {name}?", "no reply") for name in ("Where", "When")]
     failures.insert(1, Failure("ocr", "law/a page 0", "paper jam"))
     assert as_lines(failures) == [
@@ -65,7 +65,7 @@ def test_a_curve_has_a_line_for_each_level_and_a_column_for_each_pipeline():
 
 
 @pytest.mark.parametrize(
-    ("mean", "low", "high", "told"),
+    ("mean", "low", "high", "message"),
     [
         (0.5, 0.375, 0.625, "0.50 ±0.12"),
         (0.955, 0.91, 1.0, "0.95 ±0.05"),  # whole, and its ends are rounded apart
@@ -75,8 +75,8 @@ def test_a_curve_has_a_line_for_each_level_and_a_column_for_each_pipeline():
         (nan, nan, nan, ""),
     ],
 )
-def test_an_interval_that_is_cut_shows_both_sides(mean, low, high, told):
-    assert with_interval(mean, low, high) == told
+def test_an_interval_that_is_cut_shows_both_sides(mean, low, high, message):
+    assert with_interval(mean, low, high) == message
 
 
 def test_chunkers_and_generators_are_named_where_there_are_several():
@@ -90,7 +90,7 @@ def test_failed_items_get_a_column():
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         (point(), "n = 60 questions in 12 documents; ± 95% interval over documents"),
         (
@@ -100,8 +100,8 @@ def test_failed_items_get_a_column():
         (point(low=nan), "n = 60 questions in 12 documents; no intervals: fewer than 5 documents"),
     ],
 )
-def test_the_legend_says_what_the_numbers_rest_on(given, told):
-    assert legend([given]) == told
+def test_the_legend_counts_questions_and_documents(given, message):
+    assert legend([given]) == message
 
 
 def test_a_piped_table_is_aligned(capsys):
@@ -131,9 +131,9 @@ def test_a_table_fits_a_pipe_and_a_wide_terminal_but_not_a_narrow_one(monkeypatc
 
 
 def test_a_long_list_is_cut_and_counted(capsys):
-    say_first("notes:", [str(number) for number in range(12)])
+    say_first("warnings:", [str(number) for number in range(12)])
     lines = capsys.readouterr().out.splitlines()
-    assert (len(lines), lines[0], lines[-1]) == (12, "notes:", "  and 2 more")
+    assert (len(lines), lines[0], lines[-1]) == (12, "warnings:", "  and 2 more")
 
 
 def test_json_has_null_where_a_number_is_undefined(capsys):
@@ -147,16 +147,16 @@ def test_a_short_run_writes_nothing_into_a_pipe(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_log_is_told_how_far_a_step_is_when_time_has_passed(capsys):
+def test_a_log_shows_the_progress_of_a_step_when_time_has_passed(capsys):
     lines = Lines(silence=0.05)
     with counting(lines, "ocr", 3) as advance:
         advance(1)
         sleep(0.06)
         advance(1)
         advance(1)
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == 1
-    assert told[0].startswith("ocr: 2 of 3 (")
+    message = capsys.readouterr().err.splitlines()
+    assert len(message) == 1
+    assert message[0].startswith("ocr: 2 of 3 (")
 
 
 def test_a_bar_shows_what_is_done_and_goes_when_the_phase_ends():
@@ -177,5 +177,5 @@ def test_a_step_with_nothing_to_do_has_no_bar():
 
 def test_the_legend_tells_apart_stages_with_other_questions():
     """Questions without evidence count for answers, but not for retrieval."""
-    told = legend([point(n=3), point("generation", n=5), point("overall", n=5)])
-    assert told.startswith("n = 3 questions in retrieval, 5 in generation and overall; 12 documents; ")
+    message = legend([point(n=3), point("generation", n=5), point("overall", n=5)])
+    assert message.startswith("n = 3 questions in retrieval, 5 in generation and overall; 12 documents; ")

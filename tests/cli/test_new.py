@@ -83,9 +83,9 @@ def test_its_test_runs_as_it_is_reported(made, home):
     [
         (("retreiver", "x"), "no family 'retreiver'. "),
         (("retriever", "bm25"), "there is a retriever 'bm25' already: `ohr plugins show retriever bm25`\n"),
-        (("retriever", "7up"), "'7up' cannot be a plugin's name: it takes small letters, digits and _\n"),
-        (("retriever", "../up"), "'../up' cannot be a plugin's name: it takes small letters, digits and _\n"),
-        (("retriever", "class"), "'class' cannot be a plugin's name: it takes small letters, digits and _\n"),
+        (("retriever", "7up"), "'7up' cannot be a plugin's name: it takes lowercase letters, digits and _\n"),
+        (("retriever", "../up"), "'../up' cannot be a plugin's name: it takes lowercase letters, digits and _\n"),
+        (("retriever", "class"), "'class' cannot be a plugin's name: it takes lowercase letters, digits and _\n"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(ohr, words, message):
@@ -110,7 +110,7 @@ def test_a_folder_for_it_is_made(ohr, home):
     ]
 
 
-def test_a_metric_of_ones_own_is_listed_beside_the_benchmarks(ohr, home):
+def test_a_custom_metric_is_listed_beside_the_benchmarks(ohr, home):
     ohr("new", "metric", "holds")
     spec = YAML().load((home / "holds.yaml").read_text())
     spec["metrics"] = [{"kind": "holds"}, {"kind": "edit_distance", "name": "far"}]

@@ -76,8 +76,8 @@ def test_text_files_keep_their_bytes_where_nothing_was_edited(ohr, home):
     (home / "in" / "b.txt").write_bytes("ä\r\n".encode())
     (home / "in" / "c.csv").write_text("1,2")
     done = ohr("noise", "apply", "in", "out", "--noise", "{kind: formatting, rate: 0}", "--workers", 1, "--json")
-    told = json.loads(done.output)
-    assert (told["files"], told["edits"], told["left_alone"]) == (2, 0, ["c.csv"])
+    report = json.loads(done.output)
+    assert (report["files"], report["edits"], report["left_alone"]) == (2, 0, ["c.csv"])
     assert (home / "out" / "deep" / "a.md").read_bytes() == TEXT.encode()
     assert (home / "out" / "b.txt").read_bytes() == "ä\r\n".encode()
 
@@ -100,13 +100,13 @@ def test_files_that_differ_in_their_suffix_only_are_documents_of_their_own(ohr, 
         ("asked.json", '[{"question": "When?"}]'),
     ],
 )
-def test_questions_of_another_form_are_refused_and_the_form_is_told(ohr, home, name, content):
+def test_questions_of_another_form_are_refused_and_the_form_is_reported(ohr, home, name, content):
     (home / "note.md").write_text(TEXT)
     (home / name).write_text(content)
     noise = "{kind: formatting, where: evidence}"
-    told = ohr("noise", "apply", "note.md", "out", "--noise", noise, "--questions", name)
-    assert told.exit_code == 2
-    assert name in told.stderr and "ID, doc_name, questions, answers, evidence_source" in told.stderr
+    done = ohr("noise", "apply", "note.md", "out", "--noise", noise, "--questions", name)
+    assert done.exit_code == 2
+    assert name in done.stderr and "ID, doc_name, questions, answers, evidence_source" in done.stderr
 
 
 def test_two_workers_give_the_same_files(ohr, home, pages):
@@ -140,8 +140,8 @@ def test_noise_can_be_placed_by_a_question_file(ohr, home, pages):
     noise = "{kind: formatting, rate: 0.05, where: evidence}"
     refused = ohr("noise", "apply", pages, "out", "--noise", noise)
     assert refused.exit_code == 2 and "--questions" in refused.stderr
-    told = ohr("noise", "apply", pages, "out", "--noise", noise, "--questions", "qas.json", "--workers", 1, "--json")
-    found = json.loads(told.output)
+    done = ohr("noise", "apply", pages, "out", "--noise", noise, "--questions", "qas.json", "--workers", 1, "--json")
+    found = json.loads(done.output)
     assert abs(found["edits"] - found["aimed"]) <= len(list(pages.rglob("*.json")))
     assert found["unasked"] == 0
 
@@ -152,8 +152,8 @@ def test_questions_about_no_file_are_counted(ohr, home):
     asked = [asked | {"doc_name": name, "evidence_context": "It paid well."} for name in ("note", "nota")]
     (home / "qas.json").write_text(json.dumps([asked[0], asked[1] | {"ID": "b"}]))
     noise = "{kind: formatting, rate: 0.05, where: evidence}"
-    told = ohr("noise", "apply", "note.md", "out", "--noise", noise, "--questions", "qas.json", "--workers", 1)
-    assert "about no file of note.md: 1 of 2 questions\n" in told.stdout
+    done = ohr("noise", "apply", "note.md", "out", "--noise", noise, "--questions", "qas.json", "--workers", 1)
+    assert "about no file of note.md: 1 of 2 questions\n" in done.stdout
 
 
 def test_a_pdf_comes_back_with_the_pixels_of_a_run(ohr, home):
@@ -188,7 +188,7 @@ def test_images_of_all_sorts_are_taken(ohr, home):
     assert images.read_image(home / "out" / "dot.bmp").shape == (1, 1, 3)
 
 
-def test_a_broken_file_is_told_and_the_others_are_done(ohr, home):
+def test_a_broken_file_is_reported_and_the_others_are_done(ohr, home):
     (home / "in").mkdir()
     Image.new("RGB", (9, 9)).save(home / "in" / "a.png")
     (home / "in" / "b.png").write_bytes(b"no picture")
@@ -200,7 +200,7 @@ def test_a_broken_file_is_told_and_the_others_are_done(ohr, home):
 
 
 @pytest.mark.parametrize(
-    ("noise", "told"),
+    ("noise", "message"),
     [
         ("{kind: formating}", "Did you mean 'formatting'?"),
         ("{kind: formatting, rate: 2}", "rate: must be less than or equal to 1 (got 2)"),
@@ -213,17 +213,17 @@ def test_a_broken_file_is_told_and_the_others_are_done(ohr, home):
         ("{kind: rotation}", "nothing that image noise can be applied to"),
     ],
 )
-def test_a_mistake_is_one_sentence(ohr, home, pages, noise, told):
+def test_a_mistake_is_one_sentence(ohr, home, pages, noise, message):
     done = ohr("noise", "apply", pages, "out", "--noise", noise, "--workers", 1)
     assert done.exit_code == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert not (home / "out").exists()
 
 
 def test_two_noises_are_a_chain_or_none(ohr, home, pages):
     twice = ("--noise", "{kind: formatting}", "--noise", "{kind: channel}")
     done = ohr("noise", "apply", pages, "out", *twice)
-    assert done.exit_code == 2 and "a chain is one list" in done.stderr
+    assert done.exit_code == 2 and "write a chain as one list" in done.stderr
     assert not (home / "out").exists()
 
 
@@ -247,7 +247,7 @@ def test_a_mark_of_byte_order_stays_where_it_was(ohr, home):
     assert made[0] == "\ufeff" and "\ufeff" not in made[1:] and made[1:] != TEXT
 
 
-def test_noise_can_be_laid_on_what_is_noisy(ohr, home):
+def test_noise_can_be_applied_to_noisy_text(ohr, home):
     (home / "in").mkdir()
     (home / "in" / "lease.txt").write_text(TEXT)
     noise = ("--noise", "{kind: formatting, rate: 0.5}", "--workers", 1, "--json")
@@ -279,10 +279,10 @@ def test_it_writes_over_nothing(ohr, home, pages):
     (home / "out" / "mine.txt").write_text("x")
     noise = ("--noise", "{kind: formatting}")
     assert "is not empty" in ohr("noise", "apply", pages, "out", *noise).stderr
-    assert "lies inside" in ohr("noise", "apply", pages, pages / "sub", *noise).stderr
+    assert "is inside" in ohr("noise", "apply", pages, pages / "sub", *noise).stderr
 
 
-def test_noise_can_stand_in_a_file_as_it_does_in_a_spec(ohr, home, pages):
+def test_noise_can_be_written_in_a_file_as_in_a_spec(ohr, home, pages):
     (home / "noise.yaml").write_text("text_noise:\n  - {kind: formatting, rate: 0.2}\n  - {kind: formating}\n")
     done = ohr("noise", "apply", pages, "out", "--noise", "noise.yaml")
     assert "noise.yaml:3: text_noise.1.kind" in done.stderr

@@ -34,9 +34,9 @@ def asked(result):
 
 def test_a_sheet_shows_each_level_with_what_was_read_and_how_far_off_it_is(ohr, home, photo):
     words = ("noise", "preview", photo, "--kinds", "psf_blur,shadows", "--levels", "0,1", "--workers", 1, "--json")
-    told = asked(ohr(*words))
-    assert told["sheet"] == "page-noise.html"
-    distances = {(noise["kind"], noise["severity"]): noise["edit_distance"] for noise in told["noises"]}
+    report = asked(ohr(*words))
+    assert report["sheet"] == "page-noise.html"
+    distances = {(noise["kind"], noise["severity"]): noise["edit_distance"] for noise in report["noises"]}
     assert distances["psf_blur", 0.0] == distances["shadows", 0.0] == 0
     assert distances["psf_blur", 1.0] > 0.2
     page = (home / "page-noise.html").read_text()
@@ -55,10 +55,10 @@ def test_a_sheet_can_be_one_picture(ohr, home, photo):
 
 
 def test_without_a_choice_all_image_noises_that_need_no_arguments_are_shown(ohr, home, photo):
-    told = asked(ohr("noise", "preview", photo, "--levels", "1", "--ocr", "none", "--workers", 1, "--json"))
-    assert {noise["kind"] for noise in told["noises"]} >= {"background", "off_axis", "multi_doc", "ohrbench"}
-    assert [noise["error"] for noise in told["noises"] if noise["error"]] == []
-    assert next(noise for noise in told["noises"] if noise["kind"] == "cropped")["label_effect"] == "cropped"
+    report = asked(ohr("noise", "preview", photo, "--levels", "1", "--ocr", "none", "--workers", 1, "--json"))
+    assert {noise["kind"] for noise in report["noises"]} >= {"background", "off_axis", "multi_doc", "ohrbench"}
+    assert [noise["error"] for noise in report["noises"] if noise["error"]] == []
+    assert next(noise for noise in report["noises"] if noise["kind"] == "cropped")["label_effect"] == "cropped"
 
 
 def test_a_text_is_shown_before_and_after_with_its_edits_marked(ohr, home):
@@ -66,13 +66,13 @@ def test_a_text_is_shown_before_and_after_with_its_edits_marked(ohr, home):
     text = MINI.pages(document)[1].text
     (home / "in.json").write_text(json.dumps([{"page_idx": 1, "text": text}]))
     words = ("--kinds", "formatting", "--levels", "0,0.3", "--page", 1, "--out", "d.html", "--json")
-    told = asked(ohr("noise", "preview", "in.json", *words))
-    assert [noise["edits"] > 0 for noise in told["noises"]] == [False, True]
+    report = asked(ohr("noise", "preview", "in.json", *words))
+    assert [noise["edits"] > 0 for noise in report["noises"]] == [False, True]
     sides = texts(home / "d.html")
     plain = [html.unescape(re.sub(r"</?(?:del|ins)[^>]*>", "", side)) for side in sides]
     assert plain[0] == plain[1] == plain[2] == ohrbench_json.read_pages(home, "in")[0].text
     assert plain[3] != plain[2]
-    assert sides[3].count("<ins") == told["noises"][1]["edits"]
+    assert sides[3].count("<ins") == report["noises"][1]["edits"]
 
 
 def texts(path):
@@ -82,7 +82,7 @@ def texts(path):
     return ["".join(rows[side::2]) for rows in cells for side in (0, 1)]
 
 
-def test_what_lies_side_by_side_is_the_same_line(ohr, home):
+def test_lines_side_by_side_are_the_same_line(ohr, home):
     lines = [f"Berth {number} was leased by the harbour company in 19{number}." for number in range(40, 60)]
     (home / "note.md").write_text("\n\n".join(lines))
     words = ("--kinds", "channel", "--levels", "0.6", "--out", "d.html")
@@ -119,26 +119,26 @@ def test_an_inserted_line_break_is_seen(ohr, home):
 def test_a_noise_is_shown_at_the_level_that_it_names(ohr, home, photo):
     (home / "note.md").write_text("The company leased the berth for ninety years. " * 9)
     given = ("--noise", "{kind: formatting, rate: 0.8}", "--noise", "{kind: formatting}")
-    told = asked(ohr("noise", "preview", "note.md", *given, "--json"))
-    assert [noise["rate"] for noise in told["noises"]] == [0.8, 0.1, 0.3, 0.6]
-    told = asked(ohr("noise", "preview", "note.md", *given, "--levels", "0.2", "--json"))
-    assert [noise["rate"] for noise in told["noises"]] == [0.2, 0.2]
+    report = asked(ohr("noise", "preview", "note.md", *given, "--json"))
+    assert [noise["rate"] for noise in report["noises"]] == [0.8, 0.1, 0.3, 0.6]
+    report = asked(ohr("noise", "preview", "note.md", *given, "--levels", "0.2", "--json"))
+    assert [noise["rate"] for noise in report["noises"]] == [0.2, 0.2]
     given = ("--noise", "{kind: rotation, severity: 0.7}", "--noise", "{kind: shadows}", "--ocr", "none")
-    told = asked(ohr("noise", "preview", photo, *given, "--workers", 1, "--json"))
-    assert [noise["severity"] for noise in told["noises"]] == [0.7, 0.25, 0.5, 1]
+    report = asked(ohr("noise", "preview", photo, *given, "--workers", 1, "--json"))
+    assert [noise["severity"] for noise in report["noises"]] == [0.7, 0.25, 0.5, 1]
     page = (home / "page-noise.html").read_text()
     assert page.index("severity 0.7") < page.index("shadows") < page.index("severity 0.25")
 
 
 def test_a_text_noise_is_shown_at_its_default_too(ohr, home):
     (home / "note.md").write_text("| a | b |\n|---|---|\n| 1 | 2 |\n")
-    told = asked(ohr("noise", "preview", "note.md", "--kinds", "formatting,table_format", "--json"))
-    rates = [(noise["kind"], noise["rate"]) for noise in told["noises"]]
+    report = asked(ohr("noise", "preview", "note.md", "--kinds", "formatting,table_format", "--json"))
+    rates = [(noise["kind"], noise["rate"]) for noise in report["noises"]]
     assert [rate for kind, rate in rates if kind == "formatting"] == [0.1, 0.3, 0.6]
-    assert rates[-1] == ("table_format", 1) and told["noises"][-1]["edits"] > 0
+    assert rates[-1] == ("table_format", 1) and report["noises"][-1]["edits"] > 0
 
 
-def test_pages_that_a_file_does_not_have_are_told(ohr, home):
+def test_pages_that_a_file_does_not_have_are_reported(ohr, home):
     (home / "none.json").write_text("[]")
     (home / "two.json").write_text('[{"page_idx": 3, "text": "a"}, {"page_idx": 4, "text": "b"}]')
     assert "none.json: no page 0: it has none" in ohr("noise", "preview", "none.json").stderr
@@ -146,7 +146,7 @@ def test_pages_that_a_file_does_not_have_are_told(ohr, home):
 
 
 @pytest.mark.parametrize("content", ["", "  \n\n"])
-def test_an_empty_text_is_told_to_be_empty(ohr, home, content):
+def test_an_empty_text_is_reported_to_be_empty(ohr, home, content):
     (home / "note.md").write_text(content)
     assert ohr("noise", "preview", "note.md", "--levels", "0.6", "--out", "d.html").exit_code == 0
     assert "the page is empty: there is nothing to change" in (home / "d.html").read_text()
@@ -156,11 +156,11 @@ def test_placed_noise_is_refused_rather_than_shown_without_an_edit(ohr, home):
     (home / "note.md").write_text("The lease began in 1964. It paid well.")
     result = ohr("noise", "preview", "note.md", "--noise", "{kind: formatting, rate: 0.6, where: evidence}")
     assert result.exit_code == 2
-    assert "where: evidence goes by questions" in result.stderr
+    assert "where: evidence depends on questions" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("no.png",), "no such file"),
         (("small.yaml",), "give a page image, a PDF or a text"),
@@ -175,10 +175,10 @@ def test_placed_noise_is_refused_rather_than_shown_without_an_edit(ohr, home):
         ((".",), "is a folder: give one of its files"),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(ohr, photo, words, told):
+def test_mistakes_are_reported_in_a_sentence(ohr, photo, words, message):
     result = ohr("noise", "preview", *words)
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
     assert "Traceback" not in result.stderr
 
 
@@ -203,8 +203,8 @@ def bad(mode, size, fill, path):
 def test_an_odd_image_is_taken(ohr, home, name, mode, size, fill):
     path = bad(mode, size, fill, home / name)
     words = ("--kinds", "background,warping,off_axis,small_roi,multi_doc,cropped,defocus", "--levels", "0.7")
-    told = asked(ohr("noise", "preview", path, *words, "--ocr", "none", "--workers", 1, "--json"))
-    assert [noise["error"] for noise in told["noises"] if noise["error"]] == []
+    report = asked(ohr("noise", "preview", path, *words, "--ocr", "none", "--workers", 1, "--json"))
+    assert [noise["error"] for noise in report["noises"] if noise["error"]] == []
 
 
 def test_the_sheet_of_a_tiny_page_has_room_for_its_words(ohr, home):
@@ -223,24 +223,24 @@ def test_each_page_of_a_tiff_can_be_shown(ohr, home):
         assert ohr("noise", "preview", home / "scan.tif", "--page", page, *words).exit_code == 0
         tones.append(images.read_image(home / "sheet.png").mean())
     assert tones[0] < tones[1]
-    told = ohr("noise", "preview", home / "scan.tif", "--page", 2, *words)
-    assert told.exit_code == 2
-    assert "no page 2: it has 2 pages" in told.stderr
+    done = ohr("noise", "preview", home / "scan.tif", "--page", 2, *words)
+    assert done.exit_code == 2
+    assert "no page 2: it has 2 pages" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("none.png", b"", "none.png: the file is empty"),
-        ("words.png", b"I am no image", "words.png: cannot be read as an image: it is none, or damaged"),
+        ("words.png", b"I am no image", "words.png: cannot be read as an image: it is not one, or it is damaged"),
         ("words.pdf", b"I am no PDF", "words.pdf: it is not a PDF, or damaged"),
     ],
 )
-def test_a_file_that_is_none_is_told_in_one_line(ohr, home, name, content, told):
+def test_a_file_that_is_none_is_reported_in_one_line(ohr, home, name, content, message):
     (home / name).write_bytes(content)
     result = ohr("noise", "preview", home / name, "--kinds", "rotation", "--workers", 1)
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
 
 

@@ -11,7 +11,7 @@ from ohr.store import open_store
 pytestmark = pytest.mark.usefixtures("there")
 
 
-def told(ohr, *words):
+def printed(ohr, *words):
     done = ohr("noise", "stats", *words, "--json")
     assert done.exit_code == 0, done.stderr
     return {level["kb"]: level for level in json.loads(done.stdout)}
@@ -19,7 +19,7 @@ def told(ohr, *words):
 
 def test_the_dose_over_all_questions_is_that_of_the_run(ohr_here, there):
     (folder,) = (there / "runs" / "small").iterdir()
-    found, rows = told(ohr_here, "small"), read_rows(folder / "doses.parquet")
+    found, rows = printed(ohr_here, "small"), read_rows(folder / "doses.parquet")
     assert [row["kb"] for row in rows] == list(found)
     for row in rows:
         for field in ("r_noise", "evidence_loss", "term_survival", "edit_distance", "edit_distance_content"):
@@ -29,13 +29,13 @@ def test_the_dose_over_all_questions_is_that_of_the_run(ohr_here, there):
 
 
 def test_sources_divide_the_questions(ohr_here):
-    for level in told(ohr_here, "small").values():
+    for level in printed(ohr_here, "small").values():
         counted = [dose["questions"] for source, dose in level["doses"].items() if source != "all"]
         assert sum(counted) == level["doses"]["all"]["questions"] and len(counted) > 1
 
 
 def test_more_noise_has_longer_distances_and_more_commands(ohr_here):
-    found = told(ohr_here, "small")
+    found = printed(ohr_here, "small")
     clean, mild, severe = (found[name] for name in ("ground_truth", "formatting-0.1", "formatting-0.6"))
     assert clean["distances"]["histogram"][0] == 1 and clean["redundant"] == 0 and clean["edits"] == {}
     assert 0 < mild["redundant"] < severe["redundant"]
@@ -72,12 +72,12 @@ def test_a_folder_of_the_same_pages_has_the_same_statistics(ohr_here, there, tmp
         for q in keys.inputs.questions
     ]
     (tmp_path / "qas.json").write_text(json.dumps(asked))
-    of_run, of_folder = told(ohr_here, "small"), told(ohr_here, tmp_path / "retrieval_base")
+    of_run, of_folder = printed(ohr_here, "small"), printed(ohr_here, tmp_path / "retrieval_base")
     assert set(of_folder) == {"formatting-0.1", "formatting-0.6"}
     for name, level in of_folder.items():
         for part in ("doses", "distances", "content", "commands", "redundant"):
             assert json.dumps(level[part]) == json.dumps(of_run[name][part])
-    one = told(ohr_here, tmp_path / "retrieval_base" / "formatting-0.6")
+    one = printed(ohr_here, tmp_path / "retrieval_base" / "formatting-0.6")
     assert one["formatting-0.6"] == of_folder["formatting-0.6"]
 
 
@@ -88,7 +88,7 @@ def test_noise_that_was_applied_is_counted_from_its_ledger(ohr_here, tmp_path):
     done = ohr_here(
         "noise", "apply", tmp_path / "gt", tmp_path / "noisy", "--noise", "{kind: formatting, rate: 0.3}", "--json"
     )
-    found = told(ohr_here, tmp_path / "noisy")["noisy"]
+    found = printed(ohr_here, tmp_path / "noisy")["noisy"]
     assert sum(found["edits"].values()) == json.loads(done.stdout)["edits"] > 0
     assert np.isnan(float(found["doses"]["all"]["r_noise"] or "nan"))  # no questions here
 
@@ -98,7 +98,7 @@ def test_it_prints_tables(ohr_here):
     assert "edit distance of pages" in said and "formatting commands per page" in said and "by rule" in said
 
 
-def test_what_is_missing_is_told(ohr_here, tmp_path):
+def test_missing_parts_are_reported(ohr_here, tmp_path):
     assert "no run 'nobody'" in ohr_here("noise", "stats", "nobody").stderr
     (tmp_path / "x").mkdir()
     assert "no ground truth" in ohr_here("noise", "stats", tmp_path / "x").stderr
@@ -122,7 +122,7 @@ def test_texts_are_measured_as_pages_are(ohr_here, tmp_path):
     (source / "ferry.json").write_text(json.dumps(pages))
     noise = ("--noise", "{kind: formatting, rate: 0.6}", "--workers", 1, "--json")
     applied = json.loads(ohr_here("noise", "apply", source, noisy, *noise).stdout)
-    found = told(ohr_here, noisy, "--gt", source)["noisy"]
+    found = printed(ohr_here, noisy, "--gt", source)["noisy"]
     assert found["pages"] == applied["pages"] == 5
     assert sum(found["edits"].values()) * 5 == pytest.approx(applied["edits"])
     assert found["distances"]["quantiles"][0] > 0
@@ -130,7 +130,7 @@ def test_texts_are_measured_as_pages_are(ohr_here, tmp_path):
     more.mkdir()
     (more / "LICENSE.md").write_text("What only one folder has is no document.")
     (more / "ferry.json").write_text(json.dumps(pages))
-    assert told(ohr_here, noisy, "--gt", more)["noisy"]["pages"] == 2
+    assert printed(ohr_here, noisy, "--gt", more)["noisy"]["pages"] == 2
 
 
 @pytest.mark.parametrize("name", ["other.txt", "other.json", "page.png"])

@@ -2,20 +2,20 @@ import json
 
 
 def test_a_plan_before_the_first_run_has_everything_left(ohr):
-    told = json.loads(ohr("plan", "small.yaml", "--json").stdout)
-    assert told["cells"] == {"page": 3, "retrieval": 3, "generation": 3, "overall": 3}
-    assert told["steps"]["documents to build"] == {"total": 12, "left": 12}
-    assert told["steps"]["searches"] == {"total": 3, "left": 3}
-    assert told["minutes"] is None
-    assert told["tokens"] > 0
+    report = json.loads(ohr("plan", "small.yaml", "--json").stdout)
+    assert report["cells"] == {"page": 3, "retrieval": 3, "generation": 3, "overall": 3}
+    assert report["steps"]["documents to build"] == {"total": 12, "left": 12}
+    assert report["steps"]["searches"] == {"total": 3, "left": 3}
+    assert report["minutes"] is None
+    assert report["tokens"] > 0
 
 
-def test_what_is_shared_is_not_told_to_be_in_an_empty_store(ohr):
+def test_shared_steps_are_not_counted_as_in_an_empty_store(ohr):
     sets = ("--set", "knowledge_bases=[{name: a}, {name: b}]", "--set", "retrievers=[{kind: bm25}]")
-    told = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)
-    assert told["cells"]["page"] == 2
-    assert told["steps"]["documents to build"] == {"total": 4, "left": 4}
-    assert told["steps"]["searches"] == {"total": 1, "left": 1}
+    report = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)
+    assert report["cells"]["page"] == 2
+    assert report["steps"]["documents to build"] == {"total": 4, "left": 4}
+    assert report["steps"]["searches"] == {"total": 1, "left": 1}
 
 
 def test_a_plan_runs_nothing(ohr, home):
@@ -23,7 +23,7 @@ def test_a_plan_runs_nothing(ohr, home):
     assert [path.name for path in home.iterdir()] == ["small.yaml"]
 
 
-def test_a_plan_is_told_in_words(ohr):
+def test_a_plan_is_printed_in_words(ohr):
     lines = ohr("plan", "small.yaml", "--workers", "3").stdout.splitlines()
     assert lines[0].startswith("small: 4 documents, ")
     assert lines[1] == "12 cells: 3 page, 3 retrieval, 3 generation, 3 overall"
@@ -50,12 +50,12 @@ def test_a_limit_is_planned(ohr):
 
 
 def test_before_the_first_run_the_store_has_no_answer(ohr):
-    told = json.loads(ohr("plan", "small.yaml", "--limit", "1", "--json").stdout)
-    prompts = told["steps"]["prompts to answer"]
+    report = json.loads(ohr("plan", "small.yaml", "--limit", "1", "--json").stdout)
+    prompts = report["steps"]["prompts to answer"]
     assert 0 < prompts["total"] == prompts["left"]  # with one document, shuffled and empty contexts are one prompt
 
 
-def test_where_neither_pages_nor_prompts_are_left_no_time_is_told(ohr):
-    told = ohr("plan", "small.yaml", "--set", "evaluate=[retrieval]", "--set", "generators=[]").stdout
-    (line,) = [line for line in told.splitlines() if line.startswith("left")]
+def test_where_neither_pages_nor_prompts_are_left_no_time_is_printed(ohr):
+    done = ohr("plan", "small.yaml", "--set", "evaluate=[retrieval]", "--set", "generators=[]").stdout
+    (line,) = [line for line in done.splitlines() if line.startswith("left")]
     assert line == "left to do: no page to recognise and no prompt to answer; the rest is not timed"

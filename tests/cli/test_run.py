@@ -66,11 +66,11 @@ def test_a_run_prints_its_curve_without_intervals_for_four_documents(finished):
     assert lines[4].endswith(" documents; no intervals: fewer than 5 documents")
 
 
-def test_a_run_tells_what_the_benchmark_left_out(finished):
+def test_a_run_reports_what_the_benchmark_left_out(finished):
     assert "\nwarnings:\n  left out " in finished[1].stdout
 
 
-def test_a_run_tells_what_was_done(finished):
+def test_a_run_reports_its_work(finished):
     (line,) = [line for line in finished[1].stdout.splitlines() if line.startswith("done in ")]
     assert [part.split()[0] for part in line.split(": ")[1].split(", ")] == [
         "documents",
@@ -95,11 +95,11 @@ def test_a_second_run_does_nothing_and_names_the_same_folder(finished, there, oh
 
 
 def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here):
-    told = json.loads(ohr_here("run", "small.yaml", "--json").stdout)
-    assert told.keys() == {"folder", "curve", "warnings", "failures", "calls", "tokens", "seconds", "figures"}
-    assert told["folder"] == finished[1].stdout.splitlines()[-1]
-    assert told["calls"] == {}
-    assert len(told["curve"]) == 3 * 3
+    report = json.loads(ohr_here("run", "small.yaml", "--json").stdout)
+    assert report.keys() == {"folder", "curve", "warnings", "failures", "calls", "tokens", "seconds", "figures"}
+    assert report["folder"] == finished[1].stdout.splitlines()[-1]
+    assert report["calls"] == {}
+    assert len(report["curve"]) == 3 * 3
     expected = {
         "noise": "ground_truth",
         "level": "",
@@ -113,12 +113,12 @@ def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here
         "mean": 1.0,
         "low": None,
         "high": None,
-        "n": told["curve"][0]["n"],
+        "n": report["curve"][0]["n"],
         "documents": 4,
         "failed": 0,
         "note": "points only",
     }
-    assert {name: told["curve"][0][name] for name in expected} | {"mean": 1.0} == expected
+    assert {name: report["curve"][0][name] for name in expected} | {"mean": 1.0} == expected
 
 
 def test_a_run_without_matplotlib_is_done_and_says_what_to_install(ohr, monkeypatch):
@@ -129,11 +129,11 @@ def test_a_run_without_matplotlib_is_done_and_says_what_to_install(ohr, monkeypa
     assert "figures:" not in result.stdout
 
 
-def test_a_failed_item_is_told_and_ends_with_1(ohr, stumbling):
+def test_a_failed_item_is_reported_and_ends_with_1(ohr, stumbling):
     result = ohr(*stumbling)
     assert result.exit_code == 1
     (line,) = [line for line in result.stdout.splitlines() if line.startswith("  generator: ")]
-    assert "failed items: 1 (questions that rest on them score 0)" in result.stdout.splitlines()
+    assert "failed items: 1 (questions that need them score 0)" in result.stdout.splitlines()
     assert line.startswith("  generator: stumbling on reference / closed_book: ")
     assert line.endswith(": the model stumbled")
 
@@ -152,11 +152,11 @@ def test_too_many_failures_end_with_1_and_a_sentence(ohr, stumbling):
     assert result.stderr.startswith(
         "stopped: 1 item failed (max_failures: 0), the last: generator on stumbling on reference / closed_book: "
     )
-    assert result.stderr.endswith(": the model stumbled. What was done is kept; run again to go on\n")
+    assert result.stderr.endswith(": the model stumbled. Finished results are kept; run again to resume\n")
 
 
 @pytest.mark.parametrize("way", ["SIGINT", "SIGTERM"])
-def test_an_interrupt_ends_with_130_and_the_next_run_goes_on(home, stumbling, way):
+def test_an_interrupt_ends_with_130_and_the_next_run_resumes(home, stumbling, way):
     def run():
         command = [OHR, *stumbling, "--set", f"generators.0.way={way}"]
         return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -231,7 +231,7 @@ def test_runs_are_listed(finished, there, ohr_here):
     ]
 
 
-def test_a_damaged_run_is_told_and_the_others_listed(home, finished, ohr):
+def test_a_damaged_run_is_reported_and_the_others_listed(home, finished, ohr):
     folder = finished[0] / finished[1].stdout.splitlines()[-1]
     shutil.copytree(folder, home / "runs/small/whole")
     (home / "runs/small/broken").mkdir()

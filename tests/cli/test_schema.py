@@ -8,7 +8,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_schema_in_docs_is_current(ohr):
-    """Write it anew with `ohr schema > docs/spec.schema.json`."""
+    """Write it again with `ohr schema > docs/spec.schema.json`."""
     assert (DOCS / "spec.schema.json").read_text(encoding="utf-8") == ohr("schema").stdout
 
 

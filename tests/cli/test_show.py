@@ -68,9 +68,9 @@ def test_each_cut_is_the_mean_of_its_rows(ran):
 
 
 def test_a_run_is_shown_by_domain(ran):
-    told = ohr("show", "study", "--by", "domain").stdout.splitlines()
-    assert told[0] == "protocol clean"
-    assert told[2].split() == [
+    done = ohr("show", "study", "--by", "domain").stdout.splitlines()
+    assert done[0] == "protocol clean"
+    assert done[2].split() == [
         "noise",
         "level",
         "pipeline",
@@ -82,8 +82,8 @@ def test_a_run_is_shown_by_domain(ran):
         "law",
         "textbook",
     ]
-    assert told[3].split()[0] == "ground_truth"
-    assert "retrieval; by pages all questions are alike\n" in ohr("show", "study", "--by", "pages").stdout
+    assert done[3].split()[0] == "ground_truth"
+    assert "retrieval; all questions have the same pages\n" in ohr("show", "study", "--by", "pages").stdout
 
 
 def test_the_json_has_the_rows(ran):

@@ -1,4 +1,4 @@
-"""What each part of a noise costs adds up, is paired, and is made like any other level."""
+"""The costs of a noise's parts add up, are paired, and are made like any other level."""
 
 import csv
 import json
@@ -152,7 +152,7 @@ def test_shapley_shares_add_up_at_an_equal_dose(home):
     assert int(found["f shapley nothing"]["edits"]) == 0
 
 
-def test_a_chain_of_image_and_text_noise_is_told_apart(home):
+def test_a_chain_of_image_and_text_noise_is_reported_apart(home):
     finished = home.run(CHAIN)
     costs = cost(finished, method="leave_one_out", metric="lcs_kb", stage="page")
     assert set(costs) == {"salt_and_pepper", "rotation", "formatting"}
@@ -183,7 +183,7 @@ def test_an_attribution_is_planned_and_not_done_twice(home):
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "message"),
     [
         ("{of: [g]}", "attribution.of.0: Choose one of: f."),
         ("{of: []}", "attribution.of"),
@@ -193,13 +193,13 @@ def test_an_attribution_is_planned_and_not_done_twice(home):
         ("{}", "attribution.of: is required"),
     ],
 )
-def test_a_wrong_attribution_is_told(home, keys, told):
+def test_a_wrong_attribution_is_reported(home, keys, message):
     with pytest.raises(SpecError) as raised:
         read_spec(home.write(f"{MINI}attribution: {keys}\n"), trust_plugins=True)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
-def test_what_cannot_be_attributed_is_told(home):
+def test_noise_that_cannot_be_attributed_is_reported(home):
     one = MINI.replace(", paragraph: 1, cell_content: 1", "")
     with pytest.raises(SpecError, match="f has one part only"):
         read_spec(home.write(one + "attribution: {of: [f]}\n"), trust_plugins=True)

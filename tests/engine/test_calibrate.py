@@ -125,18 +125,18 @@ def test_a_loss_of_few_questions_is_searched_as_closely_as_that_of_many(home):
     assert calibration["achieved"] == pytest.approx(2 / 11, abs=0.02)  # of its 10 to 12 words: nothing is nearer
 
 
-def test_targets_out_of_reach_are_all_told_with_what_can_be_reached(home):
+def test_targets_out_of_reach_are_all_reported_with_the_doses_in_reach(home):
     spec = TEXT.replace("markdown: 0, target_r_noise: [0.2, 0.4]", "markdown: 1, target_r_noise: [0.001, 0.8, 0.9]")
-    with pytest.raises(SpecError) as told:
+    with pytest.raises(SpecError) as caught:
         home.run(spec)
-    lines = str(told.value).splitlines()
+    lines = str(caught.value).splitlines()
     assert len(lines) == 2
     assert lines[0].startswith(
         "f: target_r_noise 0.8 cannot be reached: formatting with rate from 0 to 1 gives 0.000 to"
     )
 
 
-def test_a_source_without_questions_is_told(home):
+def test_a_source_without_questions_is_reported(home):
     spec = PIXELS.replace("target_evidence_loss: 0.25", "target_evidence_loss: 0.25, target_source: chart")
     with pytest.raises(SpecError, match="no question of chart can be counted"):
         home.run(spec)
@@ -151,7 +151,7 @@ def test_workers_find_the_same(home):
 
 
 @pytest.mark.parametrize(
-    ("noise", "told"),
+    ("noise", "message"),
     [
         ("{kind: formatting, target_r_noise: 1.5}", "target_r_noise: must be a number between 0 and 1 (got 1.5)"),
         ("{kind: formatting, target_r_noise: []}", "target_r_noise: must have at least one value to sweep"),
@@ -165,10 +165,10 @@ def test_workers_find_the_same(home):
         ),
     ],
 )
-def test_a_wrong_target_is_told_before_any_work(home, noise, told):
+def test_a_wrong_target_is_reported_before_any_work(home, noise, message):
     text = (
         f"{MINI}\nknowledge_bases:\n  - {{text_noise: {noise}}}\nretrievers: [{{kind: bm25}}]\nevaluate: [retrieval]\n"
     )
     with pytest.raises(SpecError) as raised:
         read_spec(home.write(text), trust_plugins=True)
-    assert told in str(raised.value)
+    assert message in str(raised.value)

@@ -40,7 +40,7 @@ def test_doses_are_kept_and_not_measured_again(home, measured):
     assert rows(again, "pages") == rows(first, "pages")
 
 
-def test_another_question_is_measured_anew_and_other_documents_are_not(home, measured):
+def test_another_question_is_measured_again_and_other_documents_are_not(home, measured):
     home.run(SPEC)
     home.run(SPEC, "benchmark.size=5")
     assert sorted(measured[8:]) == ["law/4"] * 2

@@ -1,4 +1,4 @@
-"""Pages without text, passages without words, and corpora that are too small are told, run after run."""
+"""Pages without text, passages without words, and knowledge bases that are too small are reported, run after run."""
 
 from .conftest import values
 
@@ -11,7 +11,7 @@ evaluate: [retrieval]
 """
 
 
-def told(finished):
+def warned(finished):
     return [note for note in finished.ledger.warnings if note.startswith("bm25 on clean, law: ")]
 
 
@@ -21,21 +21,21 @@ def test_a_page_without_text_is_counted_by_every_run(home):
         "bm25 on clean, law: 1 of 2 pages without text, and so without a passage",
         "bm25 on clean, law: top_k is 2, more than the number of passages (1)",
     ]
-    assert told(home.run(text)) == expected
-    assert told(home.run(text, "name=again")) == expected
-    assert told(home.run(BASE)) == []
+    assert warned(home.run(text)) == expected
+    assert warned(home.run(text, "name=again")) == expected
+    assert warned(home.run(BASE)) == []
 
 
 def test_passages_without_a_word_are_counted(home):
     text = BASE.replace("kind: page", "kind: dashes")
     finished = home.run(text)
-    assert told(finished) == ["bm25 on clean, law: 2 of 2 passages without a word"]
+    assert warned(finished) == ["bm25 on clean, law: 2 of 2 passages without a word"]
     assert set(values(finished, metric="hit@2").values()) == {0.0}
 
 
 def test_a_corpus_without_a_passage_finds_nothing_and_says_so(home):
     finished = home.run(BASE.replace("kind: page", "kind: dashes, none: true"))
-    assert told(finished) == [
+    assert warned(finished) == [
         "bm25 on clean, law: 2 of 2 pages without text, and so without a passage",
         "bm25 on clean, law: top_k is 2, more than the number of passages (0)",
     ]
@@ -45,5 +45,5 @@ def test_a_corpus_without_a_passage_finds_nothing_and_says_so(home):
 
 def test_more_than_there_is_gives_all_there_is(home):
     finished = home.run(BASE, "retrievers.0.top_k=50")
-    assert told(finished) == ["bm25 on clean, law: top_k is 50, more than the number of passages (2)"]
+    assert warned(finished) == ["bm25 on clean, law: top_k is 50, more than the number of passages (2)"]
     assert set(values(finished, metric="hit@50").values()) == {1.0}

@@ -1,4 +1,4 @@
-"""What goes wrong is counted, scored 0 and told, and the rest of the run goes on."""
+"""Failures are counted, scored 0 and reported, and the rest of the run continues."""
 
 import json
 
@@ -33,7 +33,7 @@ def spec(bad):
         ("leave", "the worker process died"),
     ],
 )
-def test_a_page_that_fails_scores_0_and_the_rest_goes_on(home, bad, reason):
+def test_a_page_that_fails_scores_0_and_the_rest_continues(home, bad, reason):
     finished = home.run(spec(bad), workers=1)
     assert [(failure.stage, failure.item) for failure in finished.ledger.failures] == [("ocr", "read: law/0 page 1")]
     assert finished.ledger.failures[0].reason.startswith(reason)
@@ -72,7 +72,7 @@ def test_a_failed_page_is_read_by_the_next_run_and_no_other(home):
     assert set(values(again, kb="read", stage="overall", metric="f1").values()) == {1.0}
 
 
-def test_a_run_with_failures_is_written_anew(home):
+def test_a_run_with_failures_is_written_again(home):
     first, second = home.run(spec("raise")), home.run(spec("raise"))
     assert first.folder != second.folder
     assert len(second.ledger.failures) == 1
@@ -83,11 +83,11 @@ def test_a_run_stops_when_too_many_items_fail(home):
         home.run(spec("raise"), "max_failures=0")
     assert str(caught.value) == (
         "stopped: 1 item failed (max_failures: 0), the last: ocr on read: law/0 page 1: RuntimeError: paper jam. "
-        "What was done is kept; run again to go on"
+        "Finished results are kept; run again to resume"
     )
 
 
-def test_a_run_goes_on_while_no_more_fail_than_allowed(home):
+def test_a_run_continues_while_no_more_fail_than_allowed(home):
     assert len(home.run(spec("raise"), "max_failures=1").ledger.failures) == 1
 
 
@@ -108,7 +108,7 @@ def test_an_answer_that_fails_scores_0_and_is_asked_again_by_the_next_run(home, 
     assert set(values(again, kb="clean", stage="generation", metric="f1").values()) == {1.0}
 
 
-def test_a_retriever_that_fails_scores_0_and_the_others_go_on(home):
+def test_a_retriever_that_fails_scores_0_and_the_others_continue(home):
     text = spec("''").replace("[{kind: bm25}]", "[{kind: broken}, {kind: bm25}]")
     finished = home.run(text)
     assert {(failure.stage, failure.reason) for failure in finished.ledger.failures} == {
@@ -123,7 +123,7 @@ def test_an_answer_with_broken_unicode_does_not_break_the_run(home):
     assert home.run(text, "evaluate=[generation]").folder.is_dir()
 
 
-def test_a_question_whose_document_is_absent_scores_0_and_is_told(home):
+def test_a_question_whose_document_is_absent_scores_0_and_is_reported(home):
     finished = home.run(spec("''"), "benchmark.stranger=true")
     assert "1 question about an absent document, scored 0 in a run: lost (law/lost)" in warnings(finished)
     assert values(finished, kb="clean", stage="overall", metric="f1")["lost"] == 0.0

@@ -108,7 +108,7 @@ def test_a_generator_that_reads_images_sees_noisy_pages(home):
     assert set(values(finished, kb="shuffled_context", stage="reference", metric="f1").values()) == {0.0}
 
 
-def test_images_are_in_the_key_of_an_answer_that_rests_on_them(home):
+def test_images_are_in_the_key_of_an_answer_that_needs_them(home):
     logs = {name: home.folder / f"{name}.log" for name in ("gazer", "parrot")}
     generators = ", ".join(f"{{kind: {name}, log: {log}}}" for name, log in logs.items())
     text = BASES + f"retrievers: [{{kind: eye}}]\ngenerators: [{generators}]\n"

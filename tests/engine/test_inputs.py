@@ -30,7 +30,7 @@ def test_engines_that_read_the_language_are_fine(home):
     assert len(read(home, "knowledge_bases.0.ocr.languages=[eng, chi_sim]").documents) == 4
 
 
-def test_nothing_to_ask_is_told(home):
+def test_nothing_to_ask_is_reported(home):
     with pytest.raises(SpecError) as caught:
         read(home, "benchmark.size=0", "benchmark.language=en")
     assert str(caught.value) == "benchmark tiny: nothing left: 0 documents, 0 questions"
@@ -57,13 +57,13 @@ def test_questions_are_chosen_by_their_kinds_and_documents_stay(home):
     assert f"asked {left} of {all_of_them} questions: those chosen by `questions`" in chosen.warnings
 
 
-def test_kinds_that_no_question_has_together_are_told(home):
+def test_kinds_that_no_question_has_together_are_reported(home):
     with pytest.raises(SpecError) as caught:
         read(home, "questions={evidence_source: chart, answer_form: List, task_type: understanding}", text=NUMBERS)
     assert re.fullmatch(r"questions: none of \d+ has all of these attributes together", str(caught.value))
 
 
-def test_a_kind_that_no_question_has_is_told(home):
+def test_a_kind_that_no_question_has_is_reported(home):
     with pytest.raises(SpecError) as caught:
         read(home, "questions.answer_form=Numerical", text=NUMBERS)
     assert str(caught.value) == (

@@ -1,4 +1,4 @@
-"""What crashes, hangs or swells costs its item only, in every stage."""
+"""A crash, a hang or a lack of memory costs its item only, in every stage."""
 
 import json
 import subprocess
@@ -31,15 +31,15 @@ def reason(home, spec, *overrides):
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "message"),
     [
         ("crash", "the worker process died (SIGSEGV)"),
         ("hang", "took longer than 8 seconds (limits.seconds)"),
     ],
 )
-def test_a_page_on_which_the_engine_crashes_or_hangs_fails_alone(home, bad, told):
+def test_a_page_on_which_the_engine_crashes_or_hangs_fails_alone(home, bad, message):
     finished, why = reason(home, SPEC.replace("BAD", bad), "limits.seconds=8")
-    assert why == told
+    assert why == message
     assert sum(values(finished, kb="read", stage="overall", metric="f1").values()) == 7
 
 

@@ -12,7 +12,7 @@ from ohr.text import edits
 
 from .conftest import doses, rows
 
-FILLER = "Many words stand around here without any question about them, and they go on for a while longer. "
+FILLER = "Many words are printed around here without any question about them, and they continue for a while longer. "
 EVIDENCE = "The old ferry berth was leased to the harbour company for ninety nine years by the town council."
 TEXT = f"{FILLER * 8}\n\n{EVIDENCE}\n\n{FILLER * 8}"
 
@@ -25,7 +25,7 @@ def said(text, spans):
     return [text[start:end] for start, end in spans]
 
 
-def test_evidence_that_stands_verbatim_is_found_exactly():
+def test_verbatim_evidence_is_found_exactly():
     assert said(TEXT, eligible("evidence", TEXT, 0, [question()])) == [EVIDENCE]
 
 
@@ -88,7 +88,7 @@ def test_placed_noise_makes_as_many_edits_as_everywhere(where, seed):
         assert all(any(low <= e.start and e.end <= high for low, high in spans) for step in page for e in step)
 
 
-def test_a_dose_that_finds_no_room_is_told():
+def test_a_dose_that_finds_no_room_is_reported():
     pages = [Page("law/lease", 0, TEXT)]
     placed = perturb(pages, [Formatting(rate=0.9, where="query_terms")], [question()], 0)
     assert placed.aimed > 50 > sum(len(step) for page in placed.ledgers for step in page)
@@ -106,7 +106,7 @@ def test_a_chains_ledger_takes_each_step_back():
     )
 
 
-def test_noise_draws_the_same_whatever_other_kinds_stand_beside_it():
+def test_noise_draws_the_same_whatever_other_kinds_are_in_the_chain():
     from ohr.steps.perturb import numbered
 
     a, b = Formatting(), Formatting(kind="formatting", rate=0.2)

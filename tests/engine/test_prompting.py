@@ -40,7 +40,7 @@ def test_an_unknown_prompt_names_the_nearest():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("user: hello", "user: must have the placeholder {question}; the other is {retrieved_documents}"),
         ("system: hello", "user: is required"),
@@ -52,15 +52,15 @@ def test_an_unknown_prompt_names_the_nearest():
         ("user: [a]", "user: must be text"),
     ],
 )
-def test_a_file_that_is_no_prompt_is_told(tmp_path, text, told):
+def test_a_file_that_is_no_prompt_is_reported(tmp_path, text, message):
     path = tmp_path / "mine.yaml"
     path.write_text(text)
     with pytest.raises(SpecError) as caught:
         read_prompt(path)
-    assert str(caught.value) == f"prompt {path}: {told}"
+    assert str(caught.value) == f"prompt {path}: {message}"
 
 
-def test_a_missing_file_is_told():
+def test_a_missing_file_is_reported():
     with pytest.raises(SpecError) as caught:
         read_prompt(Path("/no/mine.yaml"))
     assert str(caught.value) == "prompt /no/mine.yaml: No such file or directory"

@@ -1,4 +1,4 @@
-"""What was done is not done again: after a kill, with another level, by another run."""
+"""Finished work is not repeated: after a kill, with another level, by another run."""
 
 import json
 import os
@@ -56,12 +56,12 @@ def started(home, text):
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_that_was_ended_goes_on_where_it_was(home, sent):
+def test_a_run_that_was_ended_resumes_where_it_was(home, sent):
     with started(home, SLOW) as process:
         os.killpg(process.pid, sent)
-        told = process.communicate()[1]
+        message = process.communicate()[1]
     assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130}[sent]
-    assert told == {signal.SIGKILL: "", signal.SIGINT: "interrupted; run the same command again to resume\n"}[sent]
+    assert message == {signal.SIGKILL: "", signal.SIGINT: "interrupted; run the same command again to resume\n"}[sent]
     done = home.log("reads")
     assert done.total() < 8
     finished = home.run(SPEC)
@@ -177,7 +177,7 @@ def record(home, text):
     (home.folder / "recorded" / "law" / "0.json").write_text(json.dumps(pages))
 
 
-def test_changed_results_of_an_engine_are_evaluated_anew(home):
+def test_changed_results_of_an_engine_are_evaluated_again(home):
     record(home, "nothing")
     first = home.run(RECORDED)
     record(home, "The harbour of law/0 was built in 1900 by Ada Venn.")

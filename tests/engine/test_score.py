@@ -136,7 +136,7 @@ def test_the_constant_answer_is_the_better_one_though_a_score_is_undefined():
 
 
 class Odd(Metric):
-    """Gives whatever it is told to."""
+    """Returns the value of its field."""
 
     kind: str = "odd"
     gives: object = 0.5
@@ -227,7 +227,7 @@ metrics: [{kind: exits}]
 """
 
 
-def test_a_metric_that_ends_the_program_costs_its_scores_and_failures_are_counted_alike_everywhere(home):
+def test_a_metric_that_ends_the_program_costs_its_scores_and_failures_are_counted_the_same_everywhere(home):
     (home.folder / "exits.py").write_text(METRIC)
     path = home.write(SPEC)
     path.write_text(path.read_text().replace("plugins: [", "plugins: [exits.py, "))

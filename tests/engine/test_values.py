@@ -128,6 +128,6 @@ def test_a_limit_spreads_over_the_domains(home, limit):
     assert {question.document for question in inputs.questions} == {document.name for document in inputs.documents}
 
 
-def test_no_question_lies_outside_the_rows(home):
+def test_no_question_is_outside_the_rows(home):
     finished = home.run(spec("clean"), "limit=2")
     assert len(rows(finished, kb="clean", stage="overall", metric="f1")) == 4

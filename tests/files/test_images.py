@@ -42,7 +42,7 @@ def test_each_mode_keeps_black_and_white(tmp_path, mode):
 
 
 @pytest.mark.parametrize(("orientation", "turns"), [(1, 0), (3, 2), (6, -1), (8, 1)])
-def test_a_photograph_stands_upright_as_the_camera_was_held(tmp_path, orientation, turns):
+def test_a_photograph_is_turned_upright_as_the_camera_was_held(tmp_path, orientation, turns):
     picture = Image.fromarray(np.repeat(GREY[:, :, None], 3, axis=2))
     exif = picture.getexif()
     exif[0x0112] = orientation
@@ -68,7 +68,7 @@ def test_a_second_picture_inside_a_phones_jpeg_is_no_page(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["empty.png", "words.png", "half.png", "half.jpg", "half.tif", "none.png"])
-def test_a_damaged_file_is_told_once_by_its_name(tmp_path, name):
+def test_a_damaged_file_is_reported_once_by_its_name(tmp_path, name):
     path = tmp_path / name
     if name.startswith("half"):
         noise = np.random.default_rng(0).integers(0, 256, (90, 90, 3), dtype=np.uint8)
@@ -78,9 +78,9 @@ def test_a_damaged_file_is_told_once_by_its_name(tmp_path, name):
         path.write_bytes(b"" if name == "empty.png" else b"no picture at all")
     with pytest.raises(DataError) as caught:
         images.read_image(path)
-    told = str(caught.value)
-    assert told.count(str(path)) == 1
-    assert "\n" not in told
+    message = str(caught.value)
+    assert message.count(str(path)) == 1
+    assert "\n" not in message
 
 
 def test_a_large_page_is_read_without_a_warning_and_a_huge_one_refused(tmp_path, recwarn):

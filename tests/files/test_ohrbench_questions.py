@@ -73,13 +73,13 @@ def test_a_question_that_is_no_object_is_refused(read, tmp_path):
     )
 
 
-def test_a_file_that_is_no_list_is_told(tmp_path):
+def test_a_file_that_is_no_list_is_reported(tmp_path):
     (tmp_path / "qas.json").write_text("{}")
     with pytest.raises(DataError) as caught:
         read_questions(tmp_path / "qas.json")
     assert str(caught.value).startswith(f"{tmp_path}/qas.json: must be a list of questions; questions are a JSON list")
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(DataError, match=r"qas\.json: no such file"):
         read_questions(tmp_path / "qas.json")

@@ -40,7 +40,7 @@ def file(tmp_path):
     return write
 
 
-def told(path, index=0):
+def message_of(path, index=0):
     with pytest.raises(DataError) as caught:
         render(path, index, 72)
     return str(caught.value).removeprefix(f"{path}: ")
@@ -57,34 +57,34 @@ def test_pages_are_counted(file):
     assert page_count(file(ONE_PAGE)) == 1
 
 
-def test_a_missing_file_is_told(tmp_path):
-    assert told(tmp_path / "a.pdf") == "no such file"
+def test_a_missing_file_is_reported(tmp_path):
+    assert message_of(tmp_path / "a.pdf") == "no such file"
 
 
-def test_an_empty_file_is_told(file):
-    assert told(file(b"")) == "the file is empty"
+def test_an_empty_file_is_reported(file):
+    assert message_of(file(b"")) == "the file is empty"
 
 
-def test_an_encrypted_file_is_told(file):
-    assert told(file(LOCKED)).startswith("it is encrypted with a password (")
+def test_an_encrypted_file_is_reported(file):
+    assert message_of(file(LOCKED)).startswith("it is encrypted with a password (")
 
 
 @pytest.mark.parametrize("content", [b"hello", ONE_PAGE[:120]])
-def test_a_file_that_is_no_pdf_is_told(file, content):
-    assert told(file(content)).startswith("it is not a PDF, or damaged (")
+def test_a_file_that_is_no_pdf_is_reported(file, content):
+    assert message_of(file(content)).startswith("it is not a PDF, or damaged (")
 
 
-def test_a_file_without_pages_is_told(file):
-    assert told(file(NO_PAGE)).startswith("it is not a PDF, or damaged (")
+def test_a_file_without_pages_is_reported(file):
+    assert message_of(file(NO_PAGE)).startswith("it is not a PDF, or damaged (")
 
 
 @pytest.mark.parametrize("index", [-1, 1])
-def test_a_page_that_is_not_there_is_told(file, index):
-    assert told(file(ONE_PAGE), index) == f"no page {index}: it has 1 page, counted from 0"
+def test_a_page_that_is_not_there_is_reported(file, index):
+    assert message_of(file(ONE_PAGE), index) == f"no page {index}: it has 1 page, counted from 0"
 
 
-def test_a_page_that_does_not_load_is_told(file):
-    assert told(file(LOST_PAGE)) == "page 0 does not render: Failed to load page."
+def test_a_page_that_does_not_load_is_reported(file):
+    assert message_of(file(LOST_PAGE)) == "page 0 does not render: Failed to load page."
 
 
 def test_a_page_larger_than_any_page_is_refused_before_it_is_rendered(file):
@@ -102,7 +102,7 @@ def test_a_page_larger_than_any_page_is_refused_before_it_is_rendered(file):
         ("/Kids [3 0 R] /Count 50000", "claims 50,000 pages, but the last of them is missing"),
     ],
 )
-def test_a_count_that_no_page_stands_behind_is_refused(file, tree, fault):
+def test_a_count_without_pages_is_refused(file, tree, fault):
     with pytest.raises(DataError, match=fault):
         page_count(file(pdf(CATALOG, f"<< /Type /Pages {tree} >>", PAGE, STREAM)))
 

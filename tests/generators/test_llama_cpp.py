@@ -54,7 +54,7 @@ def test_the_engine_stops_at_the_end_of_its_scope():
     assert len(during - set(threads.iterdir())) > 1
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_file_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(PluginError) as caught:
         LlamaCpp(model=f"{tmp_path}/m.gguf").check()
     assert str(caught.value) == f"generator llama_cpp: no such model: {tmp_path}/m.gguf"
@@ -66,7 +66,7 @@ def test_a_folder_is_refused(tiny_model):
     assert str(caught.value) == f"generator llama_cpp: {tiny_model} is not a .gguf file"
 
 
-def test_a_file_that_is_no_model_is_told(tmp_path):
+def test_a_file_that_is_no_model_is_reported(tmp_path):
     (tmp_path / "m.gguf").write_text("no model")
     with pytest.raises(PluginError, match=r"^generator llama_cpp: cannot load '"):
         answer(lease(), model=f"{tmp_path}/m.gguf")

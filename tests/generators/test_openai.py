@@ -82,25 +82,25 @@ def test_a_retry_after_that_is_no_number_is_passed_over(ask, chat_server, value)
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
 def test_a_refusal_is_not_tried_again(ask, chat_server, status):
     chat_server.replies = [(status, {}, '{"error": "no"}')] * 2
-    told = f"server answered {status}: " + '{"error": "no"}'
+    message = f"server answered {status}: " + '{"error": "no"}'
     key = "; it requires a key: name the variable that holds it with `api_key_env`" if status in (401, 403) else ""
-    assert ask()[0].error == told + key
+    assert ask()[0].error == message + key
     assert len(chat_server.requests) == 1
 
 
 @pytest.mark.parametrize("body", ["<html>Sign in</html>", "{}", '{"choices": []}', "[]", "null", '{"choices": [{}]}'])
-def test_a_reply_that_is_no_completion_is_told(ask, chat_server, body):
+def test_a_reply_that_is_no_completion_is_reported(ask, chat_server, body):
     chat_server.replies = [(200, {"content-type": "text/html"}, body)] * 2
     assert ask(retries=1)[0].error == f"not a chat completion: {body}"
 
 
-def test_a_server_that_stalls_is_told(ask, chat_server):
+def test_a_server_that_stalls_is_reported(ask, chat_server):
     chat_server.replies = [(0, {}, "")]
     (given,) = ask(timeout=0.3, retries=0)
     assert given.error == f"no whole reply within 0.3 s from {chat_server.url}"
 
 
-def test_a_server_that_is_not_there_is_told():
+def test_a_server_that_is_not_there_is_reported():
     (given,) = OpenAI(base_url="http://127.0.0.1:9", model="m", retries=1, backoff=0).answer([ASKED])
     assert given.error.startswith("cannot reach http://127.0.0.1:9: ")
 
@@ -134,11 +134,11 @@ def test_the_key_is_sent_and_kept_nowhere(ask, chat_server, monkeypatch):
 def test_a_server_that_repeats_the_key_does_not_bring_it_into_the_results(ask, chat_server, monkeypatch):
     monkeypatch.setenv("OHR_TEST_KEY", "sk-very-secret")
     chat_server.replies = [(401, {}, "Incorrect API key provided: sk-very-secret")]
-    told = ask(api_key_env="OHR_TEST_KEY")[0].error
-    assert told == "server answered 401: Incorrect API key provided: ***; the key in OHR_TEST_KEY was refused"
+    message = ask(api_key_env="OHR_TEST_KEY")[0].error
+    assert message == "server answered 401: Incorrect API key provided: ***; the key in OHR_TEST_KEY was refused"
 
 
-def test_a_missing_key_is_told_before_any_work(monkeypatch):
+def test_a_missing_key_is_reported_before_any_work(monkeypatch):
     monkeypatch.delenv("OHR_TEST_KEY", raising=False)
     with pytest.raises(PluginError) as caught:
         OpenAI(base_url="http://x", model="m", api_key_env="OHR_TEST_KEY").check()
@@ -229,7 +229,7 @@ def test_a_real_server_answers(llama_server):
 
 
 @pytest.mark.slow
-def test_a_real_servers_refusal_of_a_long_prompt_is_told(llama_server):
+def test_a_real_servers_refusal_of_a_long_prompt_is_reported(llama_server):
     long = Prompt("When?", (), "", LEASE * 60)
     (given,) = OpenAI(base_url=llama_server, model="any", max_tokens=4).answer([long])
     assert given.error.startswith("server answered 400: ")

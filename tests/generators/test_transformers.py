@@ -53,7 +53,7 @@ def test_batch_size_and_device_are_in_no_key(tiny_model):
     assert identity(one) == identity(other)
 
 
-def test_a_missing_folder_is_told_before_any_work(tmp_path):
+def test_a_missing_folder_is_reported_before_any_work(tmp_path):
     with pytest.raises(PluginError) as caught:
         Transformers(model=f"{tmp_path}/no").check()
     assert str(caught.value) == f"generator transformers: no such model: {tmp_path}/no"
@@ -73,7 +73,7 @@ def test_a_model_without_a_chat_template_is_refused(tiny_model, tmp_path):
     )
 
 
-def test_a_folder_that_is_no_model_is_told(tmp_path):
+def test_a_folder_that_is_no_model_is_reported(tmp_path):
     with pytest.raises(PluginError, match=r"^generator transformers: cannot load '"):
         answer(tmp_path, prompt("x"))
 

@@ -35,7 +35,7 @@ def test_a_page_image_is_read(answer):
     assert one.tokens_in - none.tokens_in == two.tokens_in - one.tokens_in == 16
 
 
-def test_different_pages_are_told_apart_and_one_page_is_answered_alike(answer):
+def test_different_pages_are_reported_apart_and_one_page_gets_one_answer(answer):
     texts = [given.text for given in answer(*(prompt(page, user="lease") for page in (*PAGES, *PAGES)))]
     assert texts[:3] == texts[3:]
     assert len(set(texts)) > 1
@@ -47,7 +47,7 @@ def test_prompts_of_one_batch_answer_as_alone(answer):
     assert together == [given.text for given in answer(*prompts, batch_size=1)]
 
 
-def test_pages_that_do_not_fit_are_left_out_and_told(answer):
+def test_pages_that_do_not_fit_are_left_out_and_reported(answer):
     (given,) = answer(prompt(*PAGES * 15))
     assert given.truncated
     assert given.tokens_in <= 512 - 6
@@ -90,6 +90,6 @@ def test_a_processor_that_needs_torchvision_says_so(tmp_path):
         list(TransformersVision(model=str(qwen2_vl_without_videos(tmp_path))).answer([prompt()]))
 
 
-def test_a_model_that_reads_no_images_is_told(tiny_model):
+def test_a_model_that_reads_no_images_is_reported(tiny_model):
     with pytest.raises(PluginError, match=r"^generator transformers_vision: cannot load '"):
         list(TransformersVision(model=str(tiny_model)).answer([prompt()]))

@@ -1,4 +1,4 @@
-"""vLLM's own engine where it is installed (its CPU build is enough); elsewhere, what is told without it."""
+"""vLLM's own engine where it is installed (its CPU build is enough); elsewhere, the message without it."""
 
 from importlib.util import find_spec
 
@@ -56,7 +56,7 @@ def test_it_replies_as_transformers_does_and_cuts_what_does_not_fit(tiny_model):
 
 @engine
 @pytest.mark.slow
-def test_a_folder_that_is_no_model_is_told(tmp_path):
+def test_a_folder_that_is_no_model_is_reported(tmp_path):
     pytest.importorskip("vllm")
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(PluginError, match=r"^generator vllm: cannot load '"):

@@ -35,21 +35,21 @@ def tables(draw, merged=True):
 
 
 @given(tables())
-def test_html_gives_back_what_was_written(table):
+def test_html_is_read_as_it_was_written(table):
     losses = []
     assert html.read(html.write(table, losses), losses) == table
     assert losses == []
 
 
 @given(tables())
-def test_latex_gives_back_what_was_written(table):
+def test_latex_is_read_as_it_was_written(table):
     losses = []
     assert latex.read(latex.write(table, losses), losses) == table
     assert losses == []
 
 
 @given(tables(merged=False))
-def test_markdown_gives_back_what_was_written_but_its_header(table):
+def test_markdown_is_read_as_it_was_written_but_its_header(table):
     read = markdown.read(markdown.write(table, []), [])
     assert (read.rows, read.columns) == (table.rows, table.columns)
     assert [(c.row, c.column, c.content) for c in read.cells if c.content] == [
@@ -59,7 +59,7 @@ def test_markdown_gives_back_what_was_written_but_its_header(table):
 
 
 @given(tables())
-def test_markdown_repeats_a_merged_cell_at_each_place_and_tells(table):
+def test_markdown_repeats_a_merged_cell_at_each_place_and_reports_it(table):
     losses = []
     read = markdown.read(markdown.write(Table(table.rows, table.columns, table.cells), losses), [])
     found = read.places()

@@ -5,7 +5,7 @@ from ohr.messages.wording import counted, named, quoted, shortened
 
 
 @pytest.mark.parametrize(
-    ("number", "words", "told"),
+    ("number", "words", "message"),
     [
         (0, ("page",), "0 pages"),
         (1, ("page",), "1 page"),
@@ -14,15 +14,15 @@ from ohr.messages.wording import counted, named, quoted, shortened
         (2500, ("entry", "entries"), "2,500 entries"),
     ],
 )
-def test_things_are_counted_as_one_says_it(number, words, told):
-    assert counted(number, *words) == told
+def test_things_are_counted_in_words(number, words, message):
+    assert counted(number, *words) == message
 
 
 @pytest.mark.parametrize(
-    ("names", "told"), [([], ""), (["a"], "a"), (["a", "b", "c"], "a, b, c"), (list("abcde"), "a, b, c and 2 more")]
+    ("names", "message"), [([], ""), (["a"], "a"), (["a", "b", "c"], "a, b, c"), (list("abcde"), "a, b, c and 2 more")]
 )
-def test_the_first_names_stand_for_a_long_list(names, told):
-    assert named(names) == told
+def test_the_first_names_stand_for_a_long_list(names, message):
+    assert named(names) == message
 
 
 def test_faults_of_one_kind_are_one_sentence():

@@ -101,11 +101,11 @@ def test_answer_survival_asks_for_an_answer_that_the_truth_has(answers, noisy, s
     assert result.answer_survival == pytest.approx(survival, nan_ok=True)
 
 
-def test_a_chinese_answer_stands_inside_a_run():
+def test_a_chinese_answer_is_found_inside_a_run():
     assert measured(["租金在北京市支付"], kb("租金在北京市 支付"), answers=("北京",)).answer_survival == 1
 
 
-def test_page_dose_tells_notation_from_content():
+def test_page_dose_separates_notation_from_content():
     result = page_dose(Page("d", 0, "a **bold** word"), Page("d", 0, "a bold word"))
     assert result == PageDose("d", 0, pytest.approx(4 / 15), 0, False)
 

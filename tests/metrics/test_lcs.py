@@ -40,7 +40,7 @@ def test_evidence_without_a_word_is_undefined(evidence):
     assert isnan(lcs("anything", evidence))
 
 
-def test_chinese_is_compared_by_word_unless_told_otherwise():
+def test_chinese_is_compared_by_word_unless_set_otherwise():
     assert lcs("北京上海", "北京 上海") == 1
     assert lcs("北京上海", "北京 上海", segment_chinese=False) == 0
 
@@ -73,7 +73,7 @@ PAGE = "The rent is due each May. It ends."
 STYLED = apply(PAGE, [Edit("bold", 4, 4, "\\textbf{"), Edit("bold", 11, 11, "}"), Edit("paragraph", 15, 16, "\n", " ")])
 
 
-def test_a_command_costs_the_word_it_stands_at_and_nothing_without_formatting():
+def test_a_command_costs_its_word_and_nothing_without_formatting():
     assert lcs(STYLED.text, "rent is due") == pytest.approx(2 / 3)
     assert lcs_without_formatting(STYLED.text, "rent is due", STYLED.edits) == 1
     assert lcs_without_formatting(STYLED.text, "\\textit{rent} is due") == 1

@@ -108,11 +108,14 @@ def test_a_local_model_is_identified_by_content_and_an_adapter_with_its_base(tmp
 
 def test_a_packaged_model_is_found_without_importing_its_package():
     catalog = Catalog(
-        {"own": Packaged("pytest", "__init__.py", "pip install it"), "no": Packaged("no_such", "m", "do so")}
+        {
+            "own": Packaged("pytest", "__init__.py", "pip install it"),
+            "no": Packaged("no_such", "m", "install it yourself"),
+        }
     )
     assert catalog.location("own") == pytest.__file__
     catalog.check("retriever x", "own")
-    with pytest.raises(MissingExtra, match=r"^no-such is not installed: do so$"):
+    with pytest.raises(MissingExtra, match=r"^no-such is not installed: install it yourself$"):
         catalog.check("retriever x", "no")
 
 

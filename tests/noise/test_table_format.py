@@ -24,7 +24,7 @@ a\_b & \makecell{c \\ d} & $\begin{array}{l} 1 & 2 \\ 3 \end{array}$ \\ \hline
 
 
 def words(text):
-    """Give a text's words, whatever notation they are in."""
+    """Return a text's words, whatever notation they are in."""
     return set(re.findall(r"[a-z0-9]+", re.sub(r"\\[A-Za-z]+|<[^<>]*>", " ", text.lower())))
 
 
@@ -80,10 +80,10 @@ def test_a_merged_cell_and_a_caption_in_markdown():
         ),
     ],
 )
-def test_what_a_notation_cannot_hold_is_told(markup, to, part, loss):
+def test_losses_of_a_notation_are_reported(markup, to, part, loss):
     made = convert(markup, to)
     assert part in made.text
-    assert any(loss in told for told in made.losses) if loss else not made.losses or to == "markdown"
+    assert any(loss in reported for reported in made.losses) if loss else not made.losses or to == "markdown"
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,6 @@ def test_tables_of_charts_are_converted_too():
     )
 
 
-def test_a_markdown_table_stands_on_lines_of_its_own():
+def test_a_markdown_table_has_lines_of_its_own():
     made = convert_page(r"Before \begin{tabular}{l} a \\ b \\ \end{tabular} after", "markdown")
     assert made.text == "Before \n\n| a |\n|---|\n| b |\n\n after"

@@ -1,4 +1,4 @@
-"""What every installed text noise owes, on texts that hypothesis makes and on pages of ground truth."""
+"""The contract of every installed text noise, on texts that hypothesis makes and on pages of ground truth."""
 
 import random
 from bisect import bisect

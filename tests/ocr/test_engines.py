@@ -29,7 +29,7 @@ def test_lines_are_read_from_top_to_bottom(engine):
     assert [line for line in read.text.split("\n") if line] == lines
 
 
-def test_a_missing_language_pack_is_told_before_any_work(tmp_path):
+def test_a_missing_language_pack_is_reported_before_any_work(tmp_path):
     with pytest.raises(PluginError, match=rf"^ocr tesseract: no language pack 'chi_sim' in {tmp_path}\. Put chi_sim"):
         Tesseract(languages=("chi_sim",), tessdata=tmp_path).check()
 

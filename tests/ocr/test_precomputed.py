@@ -62,7 +62,7 @@ def test_a_document_that_is_absent_has_errors_only(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("entries", "texts", "told"),
+    ("entries", "texts", "message"),
     [
         ([entry(0, "a"), entry(0, "b")], ["a", ""], "1 page listed again, of which the first counts: {} page 0"),
         ([entry("1", "b")], ["", "b"], "1 page number in quotes, read without them: {} page 1"),
@@ -83,11 +83,11 @@ def test_a_document_that_is_absent_has_errors_only(tmp_path):
         ("", ["", ""], "1 file not readable as JSON: {}"),
     ],
 )
-def test_a_wrong_file_costs_its_wrong_pages_only_and_is_told(recorded, tmp_path, entries, texts, told):
+def test_a_wrong_file_costs_its_wrong_pages_only_and_is_reported(recorded, tmp_path, entries, texts, message):
     pages = recorded(entries)
     assert [page.text for page in pages][:2] == texts
     assert all(page.error for page in pages if not page.text)
-    assert told.format(f"{tmp_path.name}/law/lease") in Precomputed(root=tmp_path).notes([LEASE])
+    assert message.format(f"{tmp_path.name}/law/lease") in Precomputed(root=tmp_path).notes([LEASE])
 
 
 def test_the_pages_of_a_file_that_is_no_json_say_so(recorded):
@@ -104,17 +104,17 @@ def test_what_a_folder_lacks_is_counted_and_named(recorded, tmp_path):
     ]
 
 
-def test_a_name_in_another_unicode_form_is_matched_and_told(tmp_path):
+def test_a_name_in_another_unicode_form_is_matched_and_reported(tmp_path):
     composed, parted = (normalize(form, "law/Frédéric") for form in ("NFC", "NFD"))
     (tmp_path / "law").mkdir()
     (tmp_path / f"{parted}.json").write_text(json.dumps([entry(0, "a")]))
     document, engine = Document(composed, "law", "en", 1), Precomputed(root=tmp_path)
     assert engine.recorded(document) == [Page(composed, 0, "a")]
-    told = f"1 document named in another Unicode form in {tmp_path.name}, matched: {composed}"
-    assert engine.notes([document]) == [told]
+    message = f"1 document named in another Unicode form in {tmp_path.name}, matched: {composed}"
+    assert engine.notes([document]) == [message]
 
 
-def test_two_files_that_differ_in_their_form_are_told_apart(tmp_path):
+def test_two_files_that_differ_in_their_form_are_reported_apart(tmp_path):
     forms = [normalize(form, "law/Frédéric") for form in ("NFC", "NFD")]
     (tmp_path / "law").mkdir()
     for form in forms:
@@ -131,13 +131,13 @@ def test_a_file_whose_name_cannot_be_written_is_reported(recorded, tmp_path):
     ]
 
 
-def test_a_missing_folder_is_told(tmp_path):
+def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(PluginError) as caught:
         Precomputed(root=tmp_path / "no").check()
     assert str(caught.value) == f"ocr precomputed: no such folder: {tmp_path}/no"
 
 
-def test_a_folder_without_results_is_told(tmp_path):
+def test_a_folder_without_results_is_reported(tmp_path):
     with pytest.raises(PluginError) as caught:
         Precomputed(root=tmp_path).check()
     assert str(caught.value) == f"ocr precomputed: {tmp_path} holds no <domain>/<document>.json"

@@ -1,4 +1,4 @@
-"""What Tesseract and its image library say beside the text."""
+"""Output of Tesseract and its image library beside the text."""
 
 import subprocess
 import sys

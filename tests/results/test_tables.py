@@ -36,7 +36,7 @@ def written(folder, table, *appended):
     return folder / f"{table}.parquet"
 
 
-def test_scalars_stand_in_every_row_beside_sequences(tmp_path):
+def test_scalars_are_in_every_row_beside_sequences(tmp_path):
     rows = read_rows(written(tmp_path, "edits", edits()))
     assert [(row["page"], row["edits"], row["rule"], row["kb"]) for row in rows] == [
         (0, 3, "bold", "f#0"),

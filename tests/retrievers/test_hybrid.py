@@ -13,7 +13,7 @@ def chunks(*texts):
 
 
 class Fixed:
-    """Finds what it is told, with falling scores."""
+    """Finds the given passages, with falling scores."""
 
     def __init__(self, *hits):
         self.hits = [Hit(*hit) for hit in hits]
@@ -57,7 +57,7 @@ def test_parts_are_read_from_their_mappings_and_keyed_by_content():
 
 
 @pytest.mark.parametrize(
-    ("part", "told"),
+    ("part", "message"),
     [
         ({"kind": "bm52"}, "Did you mean 'bm25'"),
         ({"kind": "bm25", "k1": -1}, "bm25: k1: Input should be greater than 0"),
@@ -66,8 +66,8 @@ def test_parts_are_read_from_their_mappings_and_keyed_by_content():
         (3, "instance of Retriever"),
     ],
 )
-def test_a_wrong_part_is_told(part, told):
-    with pytest.raises(ValidationError, match=told):
+def test_a_wrong_part_is_reported(part, message):
+    with pytest.raises(ValidationError, match=message):
         Hybrid(retrievers=[part])
 
 

@@ -33,7 +33,7 @@ def test_one_noise_axis_from_yaml_to_a_curve(tiny_colqwen, tmp_path, monkeypatch
     }
     levels = [("clean", None), ("blur", "0.5"), ("blur", "0.9"), ("shadows", "0.9")]
     assert found.keys() == {(*level, name) for level in levels for name in ("bm25", "colqwen", "shuffle")}
-    for level in levels:  # looking and reading stand at one place of the axis, and are asked the same questions
+    for level in levels:  # looking and reading have one place on the axis, and the same questions
         assert len({found[*level, name] for name in ("bm25", "colqwen", "shuffle")}) == 1
         assert found[*level, "bm25"][0] >= 0
     drawn = (run / "figures/performance.svg").read_text()

@@ -31,7 +31,7 @@ def test_more_hits_than_the_depth_can_be_asked_for(index):
     assert [len(hits) for hits in index.search(["rain", "absent"], 1)] == [1, 0]
 
 
-def test_a_chunk_longer_than_the_model_is_told(index):
+def test_a_chunk_longer_than_the_model_is_reported(index):
     assert index.notes == ("1 of 5 different chunks longer than the 512 tokens of the cross-encoder",)
 
 

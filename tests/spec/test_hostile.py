@@ -324,6 +324,6 @@ def test_wrong_limits_are_refused(faults, given, message):
     assert faults(f"{BASE}{KB}limits: {given}\n") == [f"spec.yaml:5: {message}"]
 
 
-def test_a_spec_without_a_file_is_read_alike():
+def test_a_spec_without_a_file_is_read_the_same_way():
     keys = {"benchmark": {"kind": "mini"}, "knowledge_bases": [{}], "retrievers": [{"kind": "bm25"}]}
     assert make_spec({**keys, "evaluate": ["retrieval"]}, "here").retrievers[0].name == "bm25"

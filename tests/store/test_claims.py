@@ -34,7 +34,7 @@ def watch(clock):
     return Watch(clock)
 
 
-def test_this_process_lives_and_is_named_alike_each_time(watch):
+def test_this_process_lives_and_has_the_same_name_each_time(watch):
     assert this_process() == this_process()
     assert watch.lives(this_process(), 0)
 
@@ -107,7 +107,7 @@ def test_a_claim_beats_until_it_is_released(store, monkeypatch):
     assert not thread.is_alive()
 
 
-def test_a_heart_goes_on_after_an_error_of_the_store(monkeypatch):
+def test_a_heart_continues_after_an_error_of_the_store(monkeypatch):
     monkeypatch.setattr(claims, "BEAT", 0.001)
     heart, turns, twice = Heart(), [], Event()
 

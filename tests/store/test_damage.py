@@ -1,4 +1,4 @@
-"""What is damaged in a local store is noticed, costs only itself, and ends no run."""
+"""Damage in a local store is noticed, costs only itself, and ends no run."""
 
 import os
 import random
@@ -78,7 +78,7 @@ def test_a_file_that_is_no_database_is_set_aside(file, store, content, caplog):
     assert "was moved to" in caplog.text
 
 
-def test_another_process_goes_on_with_the_database_that_took_the_place_of_a_damaged_one(place, file, store, many):
+def test_another_process_continues_with_the_database_that_took_the_place_of_a_damaged_one(place, file, store, many):
     store.put_many(many)
     other = place.open()
     assert other.get("key0001") == many["key0001"]

@@ -1,4 +1,4 @@
-"""What every kind of store does, whether it is a folder, a shared disk, memory, or an S3 server."""
+"""The behavior of every kind of store, whether it is a folder, a shared disk, memory, or an S3 server."""
 
 import json
 import pickle

@@ -69,7 +69,7 @@ def test_edits_are_made_at_their_places(made, result):
     ],
 )
 def test_edits_that_overlap_or_lie_outside_are_refused(made):
-    with pytest.raises(ValueError, match="overlaps another, or lies outside the text"):
+    with pytest.raises(ValueError, match="overlaps another, or is outside the text"):
         apply(WORDS, made)
 
 

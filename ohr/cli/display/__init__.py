@@ -1,1 +1,1 @@
-"""What commands print: tables, progress, curves."""
+"""Output of the commands: tables, progress, curves."""

@@ -20,7 +20,7 @@ def say(text: str = "") -> None:
     typer.echo(text)
 
 
-def tell(text: str) -> None:
+def report(text: str) -> None:
     """Print a line about the work, on stderr."""
     typer.echo(text, err=True)
 
@@ -42,7 +42,7 @@ def say_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def fits(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a table can be drawn on this terminal without breaking lines; a pipe takes any width."""
+    """Report whether a table can be drawn on this terminal without breaking lines; a pipe takes any width."""
     drawn = [[max(cell.split("\n"), key=len) for cell in line] for line in (headers, *rows)]
     return not sys.stdout.isatty() or sum(_widths(drawn)) + 2 * len(headers) < get_terminal_size().columns
 
@@ -69,13 +69,13 @@ def say_first(title: str, lines: Sequence[str], most: int = 10) -> None:
 
 
 def as_lines(failures: "Iterable[Failure]") -> list[str]:
-    """Tell failed items, those with one reason in one line: a server that is gone fails them all alike."""
-    alike: dict[tuple[str, str], list[str]] = {}
+    """List failed items, those with one reason in one line: a server that is gone fails all of them."""
+    items_by_reason: dict[tuple[str, str], list[str]] = {}
     for failure in failures:
-        alike.setdefault((failure.stage, failure.reason), []).append(failure.item)
+        items_by_reason.setdefault((failure.stage, failure.reason), []).append(failure.item)
     return [
         f"{stage}: {items[0]}: {reason}" + (f" ({len(items)} items, of which this is the first)" if items[1:] else "")
-        for (stage, reason), items in alike.items()
+        for (stage, reason), items in items_by_reason.items()
     ]
 
 

@@ -1,4 +1,4 @@
-"""What the parts of a noise cost, read from a run's folder: the table of its attribution."""
+"""The cost of each part of a noise, read from a run's folder: the table of its attribution."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ LEGEND = (
 
 
 def print_costs(folder: Path) -> None:
-    """Print what the parts of a noise cost, where the run has estimated that."""
+    """Print the cost of each part of a noise, where the run has estimated it."""
     if rows := read_costs(folder):
         say()
         say_table(*as_table(rows))

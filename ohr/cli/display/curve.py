@@ -41,7 +41,7 @@ def as_table(points: Sequence[Point]) -> tuple[list[str], list[list[str]]]:
 
 
 def legend(points: Sequence[Point]) -> str:
-    """Return what the numbers of the table rest on."""
+    """Return the numbers of questions and documents behind the table, and how its intervals are made."""
     if not points:
         return ""
     first = points[0]

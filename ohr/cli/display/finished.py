@@ -1,4 +1,4 @@
-"""What `ohr run` and `ohr demo` do with a spec: run it, draw its figures, print its results."""
+"""Work that `ohr run` and `ohr demo` do with a spec: run it, draw its figures, print its results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ohr.cli.display.console import as_lines, fits, say, say_first, say_json, say_table, tell
+from ohr.cli.display.console import as_lines, fits, report, say, say_first, say_json, say_table
 from ohr.cli.display.progress import bars
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def carry_out(
     from ohr.study.run import run
 
     for line in sent(spec):
-        tell(line)
+        report(line)
     began = perf_counter()
     with bars() as progress:
         finished = run(spec, store=store, runs=runs, executor=executor, limit=limit, progress=progress, fresh=fresh)
@@ -52,7 +52,7 @@ def figures_of(finished: "Finished") -> list[Path]:
     try:
         return figures(finished.folder)
     except OhrError as error:  # the results are written: without figures the run is still done
-        tell(f"no figures: {error}")
+        report(f"no figures: {error}")
         return []
 
 
@@ -66,7 +66,7 @@ def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> Non
     say_first("warnings:", read_manifest(finished.folder)["warnings"])
     failures = finished.ledger.failures
     say_first(
-        f"failed items: {len(failures)} (questions that rest on them score 0)",
+        f"failed items: {len(failures)} (questions that need them score 0)",
         as_lines(failures),
     )
     say(_done(finished.ledger, seconds))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ohr.cli.display.console import tell
+from ohr.cli.display.console import report
 from ohr.engine.progress import Progress
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Lines:
         if now - self._printed >= self._silence:
             self._printed = now
             rate = (done - before) / max(now - since, 1e-9)
-            tell(f"{phase}: {done:,} of {total:,} ({rate:.1f}/s)")
+            report(f"{phase}: {done:,} of {total:,} ({rate:.1f}/s)")
 
 
 def _display() -> "Display":

@@ -1,4 +1,4 @@
-"""What an executor promises, and what it needs to know before it starts."""
+"""The promises of an executor, and the settings that it needs before it starts."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait

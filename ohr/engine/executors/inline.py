@@ -36,5 +36,5 @@ class Inline:
         return future
 
     def stop(self) -> None:
-        """Free what is loaded."""
+        """Free loaded models."""
         worker.close()

@@ -105,8 +105,8 @@ class Ray:
 
     def _why(self, error: Any, seconds: float) -> WorkerLost:
         dead = {node["NodeID"] for node in self._ray.nodes() if not node["Alive"]}
-        told = str(error)
-        if "node" in told.lower() and (any(name in told for name in dead) or "node has died" in told.lower()):
+        text = str(error)
+        if "node" in text.lower() and (any(name in text for name in dead) or "node has died" in text.lower()):
             return NodeLost("the node died")
         if self._setup.seconds and seconds >= self._setup.seconds:
             return WorkerLost(f"took longer than {self._setup.seconds:g} seconds (limits.seconds)")

@@ -20,7 +20,7 @@ _INK, _PALE, _PAPER = "#1c1c1c", "#666666", "#f4f3f0"
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One picture of a sheet: the page, a part of it at full size, a line about it, and what was read."""
+    """One picture of a sheet: the page, a part of it at full size, a line about it, and the text that was read."""
 
     title: str
     whole: Image
@@ -86,7 +86,7 @@ def _band(row: Row, width: int) -> Pillow.Image:
 
 
 def _printable(line: str) -> str:
-    """Leave out what the built-in font does not have."""
+    """Leave out characters that the built-in font does not have."""
     return line.encode("latin-1", "replace").decode("latin-1")
 
 

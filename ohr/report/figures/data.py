@@ -16,7 +16,7 @@ from ohr.results.points import Point, read_points
 from ohr.results.reading import read_rows
 
 Axis = Literal["r_noise", "evidence_loss", "condition"]
-"""What a figure's x axis shows: a dose; or, where there is none, the conditions one after the other."""
+"""The x axis of a figure: a dose; or, where there is none, the conditions one after the other."""
 Which = Literal["floor", "ceiling"]
 Doses = Mapping[str, Sequence[float]]
 """Condition to where it is on the x axis: the dose of each replicate."""
@@ -34,7 +34,7 @@ COLUMNS = ("text", "multimodal", "reading_order", ALL)
 
 @dataclass(frozen=True, slots=True, order=True)
 class System:
-    """What a curve is of; empty where a stage has no such part."""
+    """The parts of the pipeline that a curve shows; empty where a stage has no such part."""
 
     chunker: str
     retriever: str
@@ -252,7 +252,7 @@ def _bounds(panel: Panel, system: System, which: Which, step: float) -> list[Bou
 
 
 def counts(panel: Panel) -> str:
-    """Say how many questions and documents are behind a panel, and how many questions failed at worst."""
+    """Count questions and documents are behind a panel, and how many questions failed at worst."""
     points = [mark.point for mark in panel.marks]
     documents = _span([point.documents for point in points], "doc")
     if failed := max(point.failed for point in points):  # no room is left for a noun

@@ -1,4 +1,4 @@
-"""What is drawn in a set of axes: curves with their bands, clean points, floors and ceilings."""
+"""Drawing in a set of axes: curves with their bands, clean points, floors and ceilings."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BOUND, _BAND, _LINE, _MARKER, _CLEAN = 1, 2, 3, 4, 5
-"""What covers what: the larger, the later drawn."""
+"""Layers: the larger number is drawn later, and covers the others."""
 
 
 def draw_curve(axes: "Axes", curve: Curve, style: Style, opacity: float) -> None:

@@ -64,7 +64,7 @@ RC: dict[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What the curves of one figure look like: a hue a retriever, a tone a generator, a marker a noise."""
+    """Look of a figure's curves: a hue for each retriever, a tone for each generator, a marker for each noise."""
 
     hues: dict[str, Colour]
     tones: dict[str, float]

@@ -14,7 +14,7 @@ from ohr.errors import DataError
 from ohr.files.json_input import lines, parse_json
 from ohr.graph.keys import Keys
 from ohr.inputs import read_inputs
-from ohr.report.leaderboard.standings import Leaderboard, Standing, asked, leaderboards
+from ohr.report.leaderboard.standings import Leaderboard, Row, asked, leaderboards
 from ohr.results.means import Breakdown, breakdown, macro_over_domains
 from ohr.results.scores import CellScores, Questions
 from ohr.spec.model import Spec
@@ -30,7 +30,7 @@ _ANSWERS = ("answer", "prediction", "generated_text", "response", "reply")
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
-    """What a file of answers scores.
+    """The scores of a file of answers.
 
     Args:
         scores: means by metric; questions without an answer are in them as 0.
@@ -52,7 +52,7 @@ class AnswerScore:
     unknown: Sequence[str]
     blank: int
     leaderboards: Sequence[Leaderboard]
-    notes: Sequence[str]
+    warnings: Sequence[str]
 
 
 def read_answers(path: Path) -> dict[str, str]:
@@ -102,7 +102,7 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
     scores = {metric: breakdown(Questions.of(questions), cell, metric) for metric in protocol.answer}
     headline = scores[protocol.answer[0]]
     means = {group: est.mean for by in ("evidence_source", "domain") for group, est in headline[by].items()}
-    own = Standing(name, f"protocol {protocol.name}; {asked(headline)}", means)
+    own = Row(name, f"protocol {protocol.name}; {asked(headline)}", means)
     groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
     return AnswerScore(
         name=name,
@@ -116,7 +116,7 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
         unknown=sorted(set(answers) - {q.id for q in questions}),
         blank=sum(not answer for answer in known.values()),
         leaderboards=leaderboards(benchmark.published(), stage, [own], groups),
-        notes=keys.inputs.warnings,
+        warnings=keys.inputs.warnings,
     )
 
 

@@ -14,7 +14,7 @@ from ohr.errors import DataError
 from ohr.files.names import composed
 from ohr.messages.wording import counted, named
 from ohr.report.analyses import noise_ratios
-from ohr.report.leaderboard.standings import Leaderboard, Standing, asked, leaderboards
+from ohr.report.leaderboard.standings import Leaderboard, Row, asked, leaderboards
 from ohr.results.folder import read_finished
 from ohr.results.groups import ALL
 from ohr.results.means import Breakdown, breakdown, macro_over_domains
@@ -29,14 +29,14 @@ DOSES = (
     "edit_distance", "edit_distance_content", "r_noise", "r_noise_clean", "r_content", "evidence_loss",
     "empty_pages", "questions", "excluded", "failed_pages",
 )  # fmt: skip
-"""What is reported of a knowledge base itself; columns of doses.csv."""
+"""Measures of a knowledge base itself; columns of doses.csv."""
 RATIOS = ("text_errors", "formula_text_errors", "formula_structure_errors", "redundant_commands")
-"""What Table S3 has."""
+"""The columns of Table S3."""
 
 
 @dataclass(frozen=True, slots=True)
 class OcrScore:
-    """What a folder of OCR results does to retrieval.
+    """The effect of a folder of OCR results on retrieval.
 
     Args:
         truth: name of the knowledge base that is the ground truth.
@@ -60,7 +60,7 @@ class OcrScore:
     lost: Mapping[str, float]
     leaderboards: Sequence[Leaderboard]
     failures: Sequence[Failure]
-    notes: Sequence[str]
+    warnings: Sequence[str]
     run: Path
 
 
@@ -105,7 +105,7 @@ def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None
 def score_ocr(
     spec: Spec, *, store: Path | str, runs: Path, workers: int | None = None, progress: Progress | None = None
 ) -> OcrScore:
-    """Run an `ocr_spec` and read what came of it; what is in the store is not done again.
+    """Run an `ocr_spec` and read its results; those in the store are reused.
 
     Raises:
         DataError: no file of the folder is a document of the benchmark: it is another benchmark's; or the benchmark
@@ -138,7 +138,7 @@ def score_ocr(
         lost=_lost(finished.folder, own, metric),
         leaderboards=_placed(spec.benchmark, setting, truth, own, found, doses),
         failures=finished.ledger.failures,
-        notes=[*read_finished(finished.folder)["warnings"], *_strangers(spec)],
+        warnings=[*read_finished(finished.folder)["warnings"], *_strangers(spec)],
         run=finished.folder,
     )
 
@@ -156,7 +156,7 @@ def _placed(
     for base in (own, truth):
         means = {name: est.mean for by in ("evidence_source", "domain") for name, est in found[base][by].items()}
         distance = doses[base]["edit_distance"] if base == own else nan
-        rows.append(Standing(base, setting, means, distance, is_truth=base == truth))
+        rows.append(Row(base, setting, means, distance, is_truth=base == truth))
     groups = {by: list(found[own][by]) for by in ("evidence_source", "domain")}
     return leaderboards(benchmark.published(), "retrieval", rows, groups)
 
@@ -169,7 +169,7 @@ def _lost(folder: Path, own: str, metric: str) -> dict[str, float]:
 
 
 def _files(spec: Spec) -> list[str]:
-    """Name what the folder's files would be as documents."""
+    """Return the names of documents that the folder's files would have."""
     root: Path = getattr(spec.knowledge_bases[1].ocr, "root")  # noqa: B009 # a field of `precomputed`, which a plugin is
     return sorted(path.relative_to(root).as_posix().removesuffix(".json") for path in root.rglob("*.json"))
 
@@ -199,7 +199,7 @@ def _strangers(spec: Spec) -> list[str]:
     domains = {name.split("/")[0] for name in known}
     strange = [name for name in names if name not in known and name.split("/")[0] in domains]
     others = sum(name.split("/")[0] not in domains for name in names)
-    notes = [f"{counted(others, 'file')} of domains that are not evaluated, left out"] if others else []
+    warnings = [f"{counted(others, 'file')} of domains that are not evaluated, left out"] if others else []
     if strange:
-        notes.append(f"{counted(len(strange), 'file')} of no document of the benchmark: {named(strange)}")
-    return notes
+        warnings.append(f"{counted(len(strange), 'file')} of no document of the benchmark: {named(strange)}")
+    return warnings

@@ -10,7 +10,7 @@ from ohr.results.groups import ALL
 from ohr.results.means import Breakdown
 
 TRUTH = "Ground truth"
-"""What the published tables call the system that makes no errors."""
+"""The name of the system without errors in the published tables."""
 
 
 MEAN = "mean"
@@ -18,7 +18,7 @@ MEAN = "mean"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Row:
     """One row: a system's scores by group.
 
     Args:
@@ -50,18 +50,18 @@ class Leaderboard:
     metric: str
     by: str
     groups: tuple[str, ...]
-    rows: tuple[Standing, ...]
+    rows: tuple[Row, ...]
     table: str
 
 
 def asked(found: Breakdown) -> str:
-    """Say what the means rest on, as `676 questions of manual`: a published row has other questions."""
+    """Return the questions of the means, as `676 questions of manual`: a published row has other questions."""
     domains = ", ".join(name for name in found["domain"] if name != ALL)
     return f"{counted(found['domain'][ALL].n, 'question')} of {domains}"
 
 
 def leaderboards(
-    published: Sequence[Published], stage: str, own: Sequence[Standing], own_by: Mapping[str, Sequence[str]]
+    published: Sequence[Published], stage: str, own: Sequence[Row], own_by: Mapping[str, Sequence[str]]
 ) -> list[Leaderboard]:
     """Place own rows into the published main tables of a stage: by evidence source, and by domain.
 
@@ -90,13 +90,13 @@ def leaderboards(
     return made
 
 
-def _over(row: Standing, groups: Sequence[str]) -> Standing:
+def _over(row: Row, groups: Sequence[str]) -> Row:
     """Add to a row the mean of some groups, each with the same weight."""
     values = [row.scores.get(group, nan) for group in groups]
     return replace(row, scores={**row.scores, MEAN: sum(values) / len(values)})
 
 
-def _relative(rows: Sequence[Standing], column: str) -> list[Standing]:
+def _relative(rows: Sequence[Row], column: str) -> list[Row]:
     """Add to each row its share of the ground truth's score, the published one's or the own one's."""
     truths = {row.own: row.scores.get(column, nan) for row in rows if row.is_truth}
     return [
@@ -105,18 +105,18 @@ def _relative(rows: Sequence[Standing], column: str) -> list[Standing]:
     ]
 
 
-def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Standing]:
+def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Row]:
     scores: dict[str, dict[str, float]] = {}
     for number in (n for n in numbers if n.stage == stage):
         scores.setdefault(number.system, {})[number.group] = number.value
     distances = {n.system: n.value for n in numbers if n.metric == "edit_distance"}
     setting = next(n.setting for n in numbers if n.stage == stage)
     for system, found in scores.items():
-        yield Standing(system, setting, found, distances.get(system, nan), own=False, is_truth=system == TRUTH)
+        yield Row(system, setting, found, distances.get(system, nan), own=False, is_truth=system == TRUTH)
 
 
-def _sorted(rows: Iterable[Standing], column: str) -> tuple[Standing, ...]:
-    def worst_last(row: Standing) -> float:
+def _sorted(rows: Iterable[Row], column: str) -> tuple[Row, ...]:
+    def worst_last(row: Row) -> float:
         value = row.scores.get(column, nan)
         return 1.0 if isnan(value) else -value
 

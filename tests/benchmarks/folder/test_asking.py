@@ -73,7 +73,7 @@ def test_pages_may_count_from_0(two):
 
 
 @pytest.mark.parametrize(
-    ("record", "told"),
+    ("record", "message"),
     [
         ({"answers": "x"}, "question 0: has no question"),
         ({"question": "?", "document": "leese"}, "'leese' is not in the folder; did you mean 'documents/lease'?"),
@@ -85,13 +85,13 @@ def test_pages_may_count_from_0(two):
         ({"question": "?", "evidence_source": "tabel"}, "evidence_source must be one of text, table"),
     ],
 )
-def test_a_wrong_question_is_told(two, record, told):
+def test_a_wrong_question_is_reported(two, record, message):
     two.ask(record)
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=message):
         two.benchmark().check()
 
 
-def test_all_faults_are_told_at_once(two):
+def test_all_faults_are_reported_at_once(two):
     two.ask({"question": ""}, {"question": "?", "document": "x"}, *[{"question": "?", "id": "same"}] * 2)
     with pytest.raises(DataError) as raised:
         two.benchmark().check()
@@ -99,7 +99,7 @@ def test_all_faults_are_told_at_once(two):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("q.json", b"{", "not readable as JSON"),
         ("q.json", b"{}", "must be a list of questions"),
@@ -112,14 +112,14 @@ def test_all_faults_are_told_at_once(two):
         ("none.csv", None, "cannot be read: No such file"),
     ],
 )
-def test_a_file_that_is_wrong_is_told(two, name, content, told):
+def test_a_file_that_is_wrong_is_reported(two, name, content, message):
     if content is not None:
         (two.home / name).write_bytes(content)
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=message):
         two.benchmark(name).check()
 
 
-def test_what_a_question_lacks_is_left_open_and_told(two):
+def test_missing_parts_of_a_question_are_left_open_and_reported(two):
     two.ask(
         {"question": "a?", "colour": "red"},
         {"question": "b?", "answers": "x", "evidence": "y"},
@@ -144,7 +144,7 @@ def test_with_one_document_a_question_need_not_name_it(two):
     assert replace(question, text="") == replace(question, text="", document="documents/lease", pages=(1,))
 
 
-def test_one_mistake_is_told_once(two):
+def test_one_mistake_is_reported_once(two):
     two.ask({"question": "?", "document": "leese", "page": 1})
     with pytest.raises(DataError) as caught:
         two.benchmark().questions()

@@ -65,7 +65,7 @@ def test_images_of_every_mode_are_rgb(own, mode):
     assert (image.ndim, image.shape[2], image.dtype) == (3, 3, np.uint8)
 
 
-def test_a_photo_stands_as_the_camera_was_held(own):
+def test_a_photo_is_turned_as_the_camera_was_held(own):
     exif = Image.Exif()
     exif[0x0112] = 6  # turned a quarter
     files.picture("long line").save(own.root / "photo.jpg", exif=exif)
@@ -112,7 +112,7 @@ def encrypted(path):
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "encrypted"])
-def test_a_pdf_that_cannot_be_read_is_left_out_and_told(two, damage):
+def test_a_pdf_that_cannot_be_read_is_left_out_and_reported(two, damage):
     path = two.root / "bad.pdf"
     match damage:
         case "empty":

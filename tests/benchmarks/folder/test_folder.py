@@ -86,7 +86,7 @@ def test_a_folder_is_a_ground_truth(carry_out, recorded, inside):
     assert (mine["questions"], mine["excluded"]) == (2, 1)  # nobody checked the lease's second page
 
 
-def test_without_ground_truth_the_evidence_tells_the_dose(carry_out, recorded):
+def test_without_ground_truth_the_evidence_gives_the_dose(carry_out, recorded):
     finished = carry_out("", READ)
     (mine,) = read_rows(finished.folder / "doses.parquet")
     assert mine["r_noise"] == 1
@@ -119,7 +119,7 @@ def test_a_knowledge_base_of_ground_truth_that_is_not_there_is_refused(carry_out
         carry_out()
 
 
-def test_a_scan_has_no_text_layer_which_is_told(two):
+def test_a_scan_has_no_text_layer_which_is_reported(two):
     files.write_scan(two.root / "scan.pdf", 2)
     benchmark = two.benchmark(ground_truth="text_layer")
     (scan,) = [document for document in benchmark.documents() if document.name == "documents/scan"]
@@ -127,7 +127,7 @@ def test_a_scan_has_no_text_layer_which_is_told(two):
     assert "1 document without ground truth: documents/scan" in benchmark.notes()
 
 
-def test_a_ground_truth_folder_that_is_not_there_is_told(two):
+def test_a_ground_truth_folder_that_is_not_there_is_reported(two):
     with pytest.raises(DataError, match="ground_truth: no such folder"):
         two.benchmark(ground_truth=two.home / "nothing").check()
 
@@ -149,7 +149,7 @@ def test_page_images_are_read_by_an_engine(own):
     own.ask(
         {"question": "When did the lease begin?", "answers": "1964", "document": "a", "page": 1,
          "evidence": "The lease began in 1964."},
-        {"question": "What stands on the second page?", "answers": "x", "document": "b", "page": 2, "evidence": "x"},
+        {"question": "What does the second page say?", "answers": "x", "document": "b", "page": 2, "evidence": "x"},
     )  # fmt: skip
     (own.home / "own.yaml").write_text(SPEC % ("", "  - {name: read, ocr: {kind: tesseract}}\n"))
     finished = run(read_spec(own.home / "own.yaml"), store=own.home / ".ohr", runs=own.home / "runs", workers=1)
@@ -191,8 +191,8 @@ def test_own_ocr_results_are_scored_by_the_command_line(recorded, monkeypatch):
     ]
     without = CliRunner().invoke(app, words)
     assert (without.exit_code, "no ground truth" in without.stderr) == (2, True)
-    told = CliRunner().invoke(app, [*words, "--set", "ground_truth=text_layer", "--json"])
-    assert told.exit_code == 0
-    found = json.loads(told.stdout)
+    done = CliRunner().invoke(app, [*words, "--set", "ground_truth=text_layer", "--json"])
+    assert done.exit_code == 0
+    found = json.loads(done.stdout)
     assert found["doses"]["ocr"]["r_noise"] == 1
     assert found["doses"]["gt"]["edit_distance"] == 0

@@ -104,13 +104,13 @@ def test_a_base_whose_names_are_in_another_unicode_form_has_the_same_documents(f
         ),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told_and_the_rest_is_read(folder, content, note):
+def test_faults_of_a_file_are_reported_and_the_rest_is_read(folder, content, note):
     folder.file("gt", "law/will", content)
     assert note in notes(folder)
     assert LEASE in OhrBench(root=folder.root).documents()
 
 
-def test_a_document_without_a_page_is_left_out_and_told(folder):
+def test_a_document_without_a_page_is_left_out_and_reported(folder):
     folder.file("gt", "law/will", [])
     assert OhrBench(root=folder.root).documents() == (LEASE,)
     assert notes(folder) == ["1 document without a page, left out: law/will"]
@@ -126,7 +126,7 @@ def test_a_page_whose_text_is_null_has_an_error(folder):
     ("text", "language"),
     [("租金是三百元。", "zh"), ("The lease of 北京", "en"), ("", "en"), ("租金 $x^2$ rent", "zh"), ("1964", "en")],
 )
-def test_the_language_is_told_by_the_share_of_chinese(folder, text, language):
+def test_the_share_of_chinese_decides_the_language(folder, text, language):
     folder.document("gt", "law/lease", text)
     assert OhrBench(root=folder.root).documents()[0].language == language
 
@@ -141,7 +141,7 @@ def test_a_changed_folder_is_read_again(folder):
     assert bench.fingerprint(LEASE, images=False) != before
 
 
-def test_many_of_a_kind_are_told_in_one_sentence(folder):
+def test_many_of_a_kind_are_reported_in_one_sentence(folder):
     folder.document("gt", "law/will", *[""] * 5)
     assert notes(folder) == [
         "5 pages without text in gt: gt/law/will page 0, gt/law/will page 1, gt/law/will page 2 and 2 more"
@@ -149,10 +149,10 @@ def test_many_of_a_kind_are_told_in_one_sentence(folder):
 
 
 def test_a_page_image_needs_the_pdf(folder):
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as caught:
         OhrBench(root=folder.root).page_image(LEASE, 0)
     pdf = folder.root / "pdfs" / "law" / "lease.pdf"
-    assert str(told.value) == f"{pdf}: no such file; page images need OHRBench's PDFs"
+    assert str(caught.value) == f"{pdf}: no such file; page images need OHRBench's PDFs"
 
 
 def test_a_page_image_is_rendered_from_the_pdf(folder):
@@ -172,20 +172,20 @@ def test_it_keeps_the_contract_of_benchmarks(folder, protocol):
 
 
 def test_a_folder_without_ground_truth_is_refused(tmp_path):
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as caught:
         OhrBench(root=tmp_path).check()
     gt = tmp_path / "retrieval_base" / "gt"
-    assert str(told.value) == f"{gt}: no such folder; OHRBench has retrieval_base/gt/<domain>/<document>.json"
+    assert str(caught.value) == f"{gt}: no such folder; OHRBench has retrieval_base/gt/<domain>/<document>.json"
 
 
 def test_a_folder_without_questions_is_refused(folder):
     (folder.root / "qas.json").unlink()
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as caught:
         OhrBench(root=folder.root).check()
-    assert str(told.value) == f"{folder.root}: holds neither qas_v2.json nor qas.json"
+    assert str(caught.value) == f"{folder.root}: holds neither qas_v2.json nor qas.json"
 
 
 def test_a_domain_that_is_not_there_is_refused(folder):
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as caught:
         OhrBench(root=folder.root, domains=("laws",)).check()
-    assert str(told.value) == f"{folder.root}: ground truth has no domain 'laws'; it has law"
+    assert str(caught.value) == f"{folder.root}: ground truth has no domain 'laws'; it has law"

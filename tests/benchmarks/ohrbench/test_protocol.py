@@ -1,4 +1,4 @@
-"""What the reference protocol does to answers and texts, case by case; with the code's own numbers where they are."""
+"""The effect of the reference protocol on answers and texts, case by case; with the code's own numbers if known."""
 
 import json
 import os

@@ -71,7 +71,7 @@ def test_the_folder_decides_the_domain(folder):
     assert notes(folder) == ["1 question whose doc_type is not the folder, which counts: q2 (contracts)"]
 
 
-def test_an_empty_question_is_left_out_and_told(folder):
+def test_an_empty_question_is_left_out_and_reported(folder):
     folder.question("q2", questions=" ")
     assert [question.id for question in OhrBench(root=folder.root).questions()] == ["q1"]
     assert notes(folder) == ["1 question without a text, left out: q2"]
@@ -90,16 +90,16 @@ def test_an_empty_question_is_left_out_and_told(folder):
         ({"evidence_source": "picture"}, "1 question with an unknown evidence source: q2 ('picture')"),
     ],
 )
-def test_a_faulty_question_stays_and_is_told(folder, other, note):
+def test_a_faulty_question_stays_and_is_reported(folder, other, note):
     folder.question("q2", **other)
     assert len(OhrBench(root=folder.root).questions()) == 2
     assert notes(folder) == [note]
 
 
-def test_the_reference_protocol_tells_what_it_gives_for_a_question_without_evidence(folder):
+def test_the_reference_protocol_reports_its_score_of_a_question_without_evidence(folder):
     folder.question("q2", evidence_context="")
-    told = "scored 0.5 where the page is found, else 0, as in the published code"
-    assert notes(folder, protocol="reference") == [f"1 question without evidence, {told}: q2"]
+    message = "scored 0.5 where the page is found, else 0, as in the published code"
+    assert notes(folder, protocol="reference") == [f"1 question without evidence, {message}: q2"]
 
 
 def test_a_repeated_id_keeps_both_questions(folder):
@@ -108,14 +108,14 @@ def test_a_repeated_id_keeps_both_questions(folder):
     assert notes(folder) == ["1 question whose ID is listed more than once, renamed: q1"]
 
 
-def test_questions_of_other_domains_are_left_out_and_told(folder):
+def test_questions_of_other_domains_are_left_out_and_reported(folder):
     folder.document("gt", "finance/report", "text")
     folder.question("q2", doc_name="finance/report", doc_type="finance")
     assert only_question(folder, domains=("law",)).id == "q1"
     assert notes(folder, domains=("law",)) == ["1 question outside the chosen domains, left out: q2"]
 
 
-def test_a_name_in_another_unicode_form_is_matched_and_told(folder):
+def test_a_name_in_another_unicode_form_is_matched_and_reported(folder):
     composed, parted = (normalize(form, "law/Frédéric") for form in ("NFC", "NFD"))
     folder.document("gt", composed, "text")
     folder.question("q2", doc_name=parted)
@@ -128,7 +128,7 @@ def test_a_name_in_another_unicode_form_is_matched_and_told(folder):
     ]
 
 
-def test_two_documents_whose_names_differ_in_their_form_are_told_apart(folder):
+def test_two_documents_whose_names_differ_in_their_form_are_reported_apart(folder):
     forms = [normalize(form, "law/Frédéric") for form in ("NFC", "NFD")]
     for form in forms:
         folder.document("gt", form, "text")
@@ -143,7 +143,7 @@ def test_questions_that_cannot_be_read_are_refused(folder, content):
         OhrBench(root=folder.root).questions()
 
 
-def test_entries_that_are_not_questions_are_told(folder):
+def test_entries_that_are_not_questions_are_reported(folder):
     folder.asked.append("noise")
     folder.question("q2")
     assert notes(folder) == ["1 item other than a question, left out: qas.json entry 1"]

@@ -51,13 +51,13 @@ def test_retrieval_scores_are_the_published_ones(real_data, base, domain, questi
     assert round(100 * fmean(score for score, _ in scores.values()), 2) == published
     if "OHRBENCH_VECTORS" in os.environ:  # what the published code gave for each question
         path = Path(os.environ["OHRBENCH_VECTORS"]) / f"ohrbench_bm25_top2_{base}.json"
-        given = {told["id"]: (told["lcs"], told["retrieved"]) for told in json.loads(path.read_text())}
+        given = {row["id"]: (row["lcs"], row["retrieved"]) for row in json.loads(path.read_text())}
         assert scores == {name: given[name] for name in scores}
 
 
-def test_what_is_missing_from_the_real_data_is_told(real_data):
-    told = OhrBench(root=real_data, domains=("textbook",), protocol="reference").notes()
-    assert [note.split(":")[0] for note in told] == [
+def test_missing_parts_of_the_real_data_are_reported(real_data):
+    message = OhrBench(root=real_data, domains=("textbook",), protocol="reference").notes()
+    assert [note.split(":")[0] for note in message] == [
         "questions of qas.json, protocol reference",
         "19 pages without text in gt",
         "1 document of MinerU without ground truth, indexed all the same",
@@ -67,10 +67,10 @@ def test_what_is_missing_from_the_real_data_is_told(real_data):
     ]
 
 
-def test_what_a_knowledge_base_lacks_is_told(real_data):
+def test_missing_parts_of_a_knowledge_base_are_reported(real_data):
     bench = OhrBench(root=real_data, domains=("textbook",))
-    told = Precomputed(root=real_data / "retrieval_base" / "MinerU").notes(bench.documents())
-    assert [note.split(":")[0] for note in told] == [
+    message = Precomputed(root=real_data / "retrieval_base" / "MinerU").notes(bench.documents())
+    assert [note.split(":")[0] for note in message] == [
         "200 pages without text in MinerU",
         "1 document missing from MinerU, so that all questions on it score 0 there",
     ]

@@ -92,10 +92,10 @@ def test_the_name_of_a_special_token_counts_once(naive):
     assert len(split(text, size=label_tokens(naive) + 30)) == 1
 
 
-def test_a_name_that_leaves_no_room_is_told():
-    with pytest.raises(StageError) as told:
+def test_a_name_that_leaves_no_room_is_reported():
+    with pytest.raises(StageError) as caught:
         split("The lease began.", size=5)
-    assert str(told.value) == (
+    assert str(caught.value) == (
         "chunker reference failed on law/lease page 3: its file's name leaves no room for text in 5 tokens"
     )
 

@@ -180,13 +180,13 @@ def test_one_style_alone_takes_all_runs(style):
     assert [(edit.start, edit.rule) for edit in alone] == [(edit.start, style) for edit in every]
 
 
-def test_styles_stand_in_the_ratio_of_their_weights():
+def test_styles_have_the_ratio_of_their_weights():
     made = perturb(PROSE, 1.0, rules={"bold": 1, "italic": 0.25}).edits
     assert sum(edit.rule == "bold" for edit in made) / len(made) == pytest.approx(0.8, abs=0.03)
 
 
 @pytest.mark.parametrize("markdown", [0.0, 0.25, 1.0])
-def test_notations_stand_in_the_ratio_that_was_asked_for(markdown):
+def test_notations_have_the_ratio_that_was_asked_for(markdown):
     opened = perturb(PROSE, 1.0, rules=STYLES, markdown=markdown).edits[::2]
     assert sum(not edit.text.startswith("\\") for edit in opened) / len(opened) == pytest.approx(markdown, abs=0.05)
 
@@ -202,7 +202,7 @@ def test_notations_stand_in_the_ratio_that_was_asked_for(markdown):
         ("租金三百元。", True),
         ("Costs {5}.", False),
         ("# A heading.", False),
-        ("where $x$ is so.", False),
+        ("where $x$ is so.", False),  # prose: ok
         ("wide, and 22 (24\nyards) deep.", False),
         ("the rest of a line.", False),
         ("Defined in (the Agreement.", False),
@@ -355,7 +355,7 @@ def test_formulas_are_converted(text, converted):
     assert perturb(text, 1.0, rules=only("formula_conversion")).text == converted
 
 
-def test_extraneous_elements_stand_in_the_gaps_of_symbols():
+def test_extraneous_elements_are_in_the_gaps_of_symbols():
     text = r"$\frac{a}{b} x \leq 4$"
     made = [perturb(text, 1.0, seed, rules=only("extraneous_elements")).edits for seed in range(60)]
     assert {len(edits) for edits in made} == {1, 2, 3, 4, 5}

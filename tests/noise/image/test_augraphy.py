@@ -1,4 +1,4 @@
-"""augraphy's effects by name: the same seed gives the same pixels, and what cannot be so is refused."""
+"""augraphy's effects by name: the same seed gives the same pixels, and effects that cannot promise it are refused."""
 
 import random
 
@@ -8,7 +8,7 @@ import pytest
 from ohr.errors import PluginError
 from ohr.noise.image.augraphy import Augraphy
 
-NIGHTLY = pytest.mark.acceptance  # each effect is compiled anew by numba
+NIGHTLY = pytest.mark.acceptance  # numba compiles each effect again
 PAPER = [
     ("Folding", {}),  # numba in parallel
     ("InkBleed", {}),
@@ -65,7 +65,7 @@ def test_an_effect_that_gives_grey_gives_three_channels(small):
 
 
 @pytest.mark.parametrize(
-    ("effect", "parameters", "told"),
+    ("effect", "parameters", "message"),
     [
         ("Foldin", {}, "Did you mean 'Folding'"),
         ("Augmentation", {}, "no effect 'Augmentation'"),
@@ -76,8 +76,8 @@ def test_an_effect_that_gives_grey_gives_three_channels(small):
         ("BindingsAndFasteners", {"use_figshare_library": 1}, "downloads images"),
     ],
 )
-def test_what_cannot_run_is_refused_before_any_work(effect, parameters, told):
-    with pytest.raises(PluginError, match=told):
+def test_what_cannot_run_is_refused_before_any_work(effect, parameters, message):
+    with pytest.raises(PluginError, match=message):
         Augraphy(effect=effect, parameters=parameters).check()
 
 
@@ -86,7 +86,7 @@ def test_a_severity_between_is_refused():
         Augraphy(effect="Folding", severity=0.5)
 
 
-def test_stages_with_equal_parameters_are_equal_and_hashed_alike():
+def test_stages_with_equal_parameters_are_equal_and_have_one_hash():
     first, second = (Augraphy(effect="Folding", parameters={"fold_count": 2, "fold_noise": 0.0}) for _ in range(2))
     assert first == second
     assert len({first, second, Augraphy(effect="Folding")}) == 2

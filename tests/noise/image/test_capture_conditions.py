@@ -137,7 +137,7 @@ def test_a_watermark_is_as_opaque_as_it_says():
         assert (255 - darkest) / (255 - 40) == pytest.approx(opacity, abs=0.02)
 
 
-def test_a_watermark_lies_at_one_place_at_each_severity():
+def test_a_watermark_is_at_one_place_at_each_severity():
     low, high = (
         distort(Watermark(severity=severity, camera=0), WHITE, 1).image.min(axis=2) < 255 for severity in (0.3, 1.0)
     )
@@ -157,7 +157,7 @@ def test_several_pages_lie_in_one_picture_apart_from_each_other(severity, number
     seen = [count for count in counts[:number] if count > 0.05 * noisy.image[:, :, 0].size]
     assert len(seen) == number
     assert noisy.image[:, :, 0].size == pytest.approx(1170 * 827, rel=0.01)
-    assert max(seen) < 1.1 * min(seen)  # none lies on another
+    assert max(seen) < 1.1 * min(seen)  # none covers another
 
 
 def test_a_lone_page_gets_sheets_of_unrelated_words_beside_it(page):

@@ -61,7 +61,7 @@ def test_r_noise_is_the_mean_of_the_damaged(folder):
     assert found["ground_truth"]["r_noise"] < found["formatting"]["r_noise"]
 
 
-def test_formatting_lcs_gives_back_what_commands_took(folder):
+def test_formatting_lcs_restores_the_cost_of_commands(folder):
     found = by_noise(folder, "formatting_lcs")
     assert found["formatting"]["lcs"] < found["formatting"]["without_formatting"]
     loss = found["ground_truth"]["without_formatting"] - found["formatting"]["without_formatting"]
@@ -127,7 +127,7 @@ def test_edit_distances_are_those_of_the_pages(folder):
     assert found["ground_truth"]["q95"] == 0
 
 
-def test_noise_ratios_tell_semantic_from_formatting_noise(folder):
+def test_noise_ratios_separate_semantic_from_formatting_noise(folder):
     found = by_noise(folder, "noise_ratios")
     assert found["ground_truth"]["text_errors"] == found["ground_truth"]["redundant_commands"] == 0
     assert found["mine"]["text_errors"] > 0.9

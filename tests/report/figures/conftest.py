@@ -74,7 +74,7 @@ def blank(table):
 
 
 def points(*rows):
-    """Give rows of the summary as points."""
+    """Return rows of the summary as points."""
     names = {"level": "knob_value", "r_noise": "kb_r_noise", "evidence_loss": "kb_evidence_loss"}
     found = ({name: row[names.get(name, name)] for name in Point.__slots__} for row in rows)
     return [Point(**{name: "" if value is None else value for name, value in one.items()}) for one in found]

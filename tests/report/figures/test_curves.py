@@ -35,7 +35,7 @@ def files(whole):
 
 
 def odd_cases(tables):
-    """Give rows that a figure must survive."""
+    """Return rows that a figure must survive."""
     many = product(range(6), range(3), range(2), (0.1, 0.4))
     return {
         "one point": [tables.row(noise="scan", noise_type="semantic")],
@@ -175,7 +175,7 @@ def test_a_figure_for_which_there_is_no_room_leaves_the_old_one(tables, tmp_path
     folder = tables.write(tmp_path, [tables.row()])
     drawn = draw(folder)
     before = [path.read_bytes() for path in drawn]
-    told = subprocess.check_output([sys.executable, "-c", SHORT_OF_SPACE, folder], text=True)
-    assert told == f"{drawn[0]}: cannot be written: File too large\n"
+    message = subprocess.check_output([sys.executable, "-c", SHORT_OF_SPACE, folder], text=True)
+    assert message == f"{drawn[0]}: cannot be written: File too large\n"
     assert [path.read_bytes() for path in drawn] == before
     assert not [path for path in (folder / "figures").iterdir() if path.name.startswith(".new-")]

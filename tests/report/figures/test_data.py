@@ -32,7 +32,7 @@ def test_evidence_loss_is_the_other_axis(arranged, tables):
     assert panel.marks[0].x == 0.125
 
 
-def test_points_stand_in_order_of_noise(arranged, tables):
+def test_points_are_in_order_of_noise(arranged, tables):
     (panel,) = arranged(*(tables.row(level=level, x=x) for level, x in ((0.6, 0.4), (0.1, 0.1), (0.3, 0.2))))
     assert [mark.x for mark in panel.curves[0].marks] == [0.1, 0.2, 0.4]
 
@@ -168,7 +168,7 @@ def test_no_floor_is_no_bound(arranged, tables):
         ({"failed": 2}, "n = 90 (≤ 2 failed), 17 docs"),
     ],
 )
-def test_a_panel_says_what_it_rests_on(arranged, tables, changed, said):
+def test_a_panel_counts_its_questions_and_documents(arranged, tables, changed, said):
     (panel,) = arranged(tables.row(), tables.row(level=0.6, **changed))
     assert counts(panel) == said
 

@@ -12,7 +12,7 @@ def records(answers):
 
 
 def official(answers):
-    """What the benchmark's own code writes."""
+    """Answers as the benchmark's own code writes them."""
     log = {"quest": "?", "ground_truth_text": "x"}
     results = [
         {"id": name, "metrics": {"F1": 0.0}, "log": {**log, "generated_text": text}, "valid": bool(text)}
@@ -55,7 +55,7 @@ def test_answers_of_any_scalar_are_text(tmp_path, given, read):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("a.json", "{", "not readable as JSON"),
         ("a.json", "7", "must be a list of answers"),
@@ -71,13 +71,13 @@ def test_answers_of_any_scalar_are_text(tmp_path, given, read):
         ("a.csv", "number,text\n1,x\n", "has none of question_id"),
     ],
 )
-def test_a_file_that_is_wrong_is_told(tmp_path, name, content, told):
+def test_a_file_that_is_wrong_is_reported(tmp_path, name, content, message):
     (tmp_path / name).write_text(content)
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=message):
         read_answers(tmp_path / name)
 
 
-def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path):
+def test_a_file_that_is_not_there_or_no_text_is_reported(tmp_path):
     (tmp_path / "a.json").write_bytes(b"\xff\xfe\x00")
     for name in ("a.json", "none.json"):
         with pytest.raises(DataError, match="cannot be read"):

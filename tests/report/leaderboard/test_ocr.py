@@ -56,11 +56,11 @@ def test_a_missing_document_is_counted_and_its_questions_score_0(score, base, tm
     assert found.retrieval["part"]["evidence_source"]["all"].n == len(mini.questions())
 
 
-def test_a_file_with_a_wrong_name_is_told(score, base, tmp_path, texts):
+def test_a_file_with_a_wrong_name_is_reported(score, base, tmp_path, texts):
     folder = base(tmp_path / "ocr", {**texts, "law/lesae": ["x"], "poetry/sonnet": ["y"]})
-    notes = score(folder).notes
-    assert "1 file of no document of the benchmark: law/lesae" in notes
-    assert "1 file of domains that are not evaluated, left out" in notes
+    warnings = score(folder).warnings
+    assert "1 file of no document of the benchmark: law/lesae" in warnings
+    assert "1 file of domains that are not evaluated, left out" in warnings
 
 
 def test_a_damaged_file_fails_its_document_only(score, base, tmp_path, texts):
@@ -83,7 +83,7 @@ def test_a_folder_without_results_is_refused(tmp_path, keys, content):
         ocr_spec(folder, keys)
 
 
-def test_a_benchmark_without_ground_truth_is_refused_and_what_to_set_is_told(base, tmp_path):
+def test_a_benchmark_without_ground_truth_is_refused_and_the_key_to_set_is_named(base, tmp_path):
     (tmp_path / "docs").mkdir()
     Image.new("RGB", (9, 9)).save(tmp_path / "docs/lease.png")
     (tmp_path / "q.json").write_text('[{"question": "When?", "page": 1, "evidence": "in 1964"}]')
@@ -93,7 +93,7 @@ def test_a_benchmark_without_ground_truth_is_refused_and_what_to_set_is_told(bas
         score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs")
 
 
-def test_a_key_that_the_benchmark_does_not_have_is_told(base, keys, tmp_path, texts):
+def test_a_key_that_the_benchmark_does_not_have_is_reported(base, keys, tmp_path, texts):
     folder = base(tmp_path / "ocr", texts)
     with pytest.raises(SpecError, match=r"^ohr score: benchmark\.protocol: unknown key"):
         ocr_spec(folder, {**keys, "protocol": "reference"})
@@ -109,12 +109,12 @@ def ohrbench(base, root: Path) -> dict[str, object]:
     asked, texts = [], {}
     for number in range(12):
         name = f"{('law', 'manual')[number % 2]}/{number}"
-        told = f"The office number {number} opened in the year {1900 + number} near the river."
-        texts[name] = [told]
+        sentence = f"The office number {number} opened in the year {1900 + number} near the river."
+        texts[name] = [sentence]
         asked.append(
             {"ID": f"q{number}", "doc_name": name, "questions": f"When did office number {number} open?",
              "answers": str(1900 + number), "evidence_source": ("text", "table")[number % 3 == 0],
-             "evidence_page_no": 0, "evidence_context": told, "doc_type": name.split("/")[0]}
+             "evidence_page_no": 0, "evidence_context": sentence, "doc_type": name.split("/")[0]}
         )  # fmt: skip
     base(root / "retrieval_base/gt", texts)
     base(root / "retrieval_base/bad", {name: [text.replace("opened", "0pcned")] for name, [text] in texts.items()})
@@ -123,7 +123,7 @@ def ohrbench(base, root: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("protocol", ["clean", "reference"])
-def test_the_row_stands_among_the_published_ones(base, tmp_path, protocol):
+def test_the_row_is_listed_among_the_published_ones(base, tmp_path, protocol):
     spec = ocr_spec(tmp_path / "retrieval_base/bad", {**ohrbench(base, tmp_path), "protocol": protocol})
     found = score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
     sources, domains = found.leaderboards

@@ -105,7 +105,7 @@ def test_stems_find_other_forms():
     assert BM25().index(chunks("The lease was terminated.", "A wall.")).search(["terminating leases"], 2) == [[]]
 
 
-def test_whitespace_keeps_words_as_they_stand():
+def test_whitespace_keeps_words_unchanged():
     index = BM25(tokenizer="whitespace").index(chunks("Rain.", "rain"))
     assert [hit.place for hit in index.search(["rain"], 2)[0]] == [1]
 

@@ -34,7 +34,7 @@ def test_batch_size_and_device_are_in_no_key():
     assert identity(Dense(batch_size=1, device="mps")) == identity(Dense())
 
 
-def test_a_folder_without_a_model_is_told(tmp_path):
+def test_a_folder_without_a_model_is_reported(tmp_path):
     with pytest.raises(PluginError) as caught:
         Dense(model=str(tmp_path)).check()
     assert str(caught.value) == f"retriever dense: {tmp_path} is not a model: it has no config.json"
@@ -82,7 +82,7 @@ def test_presets_bring_their_prompts_and_pooling():
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
         ({"model": "minlm"}, "Choose one of: minilm, bge-m3, contriever, gte, e5. Did you mean 'minilm'?"),
         ({"model": "bge_m3"}, "Did you mean 'bge-m3'?"),
@@ -90,8 +90,8 @@ def test_presets_bring_their_prompts_and_pooling():
         ({"device": "cuda"}, "this machine has no CUDA device"),
     ],
 )
-def test_what_cannot_be_loaded_is_told_before_any_work(fields, told):
-    with pytest.raises(PluginError, match=re.escape(told)):
+def test_a_model_that_cannot_be_loaded_is_reported_before_any_work(fields, message):
+    with pytest.raises(PluginError, match=re.escape(message)):
         Dense(**fields).check()
 
 
@@ -112,8 +112,8 @@ def test_a_revision_is_of_the_hub(tiny_bge_m3):
         Dense(model=str(tiny_bge_m3), revision="v2").check()
     with pytest.raises(PluginError, match="cannot load 'nobody/nothing'"):
         Dense(model="nobody/nothing", revision="v2").index(chunks("rain"))
-    told = "retriever dense: nobody/nothing at revision 'v2' is not in the local cache, and the hub does not answer"
-    with pytest.raises(PluginError, match=told):
+    message = "retriever dense: nobody/nothing at revision 'v2' is not in the local cache, and the hub does not answer"
+    with pytest.raises(PluginError, match=message):
         Dense(model="nobody/nothing", revision="v2").check()
 
 
@@ -138,7 +138,7 @@ def test_vectors_that_are_not_normalised_give_inner_products(tiny_bge_m3):
     assert {hit.place: hit.score for hit in hits}[0] == pytest.approx(lengths[0] ** 2, rel=1e-4)
 
 
-def test_a_batch_that_does_not_fit_is_halved_and_told(monkeypatch):
+def test_a_batch_that_does_not_fit_is_halved_and_reported(monkeypatch):
     plain = Dense().index(chunks("rain", "wall", "lease"))
     model, asked = encoder(Dense()), []
     encode = model.encode
@@ -159,7 +159,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_told(monkeypatch):
         Dense().index(chunks("rain"))
 
 
-def test_vectors_that_are_no_numbers_are_told(tiny_bge_m3, tmp_path):
+def test_vectors_that_are_no_numbers_are_reported(tiny_bge_m3, tmp_path):
     import torch
     from transformers import AutoModel, AutoTokenizer
 

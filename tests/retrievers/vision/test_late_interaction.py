@@ -104,7 +104,7 @@ def test_half_precision_is_kept_half(retriever):
     assert identity(retriever.model_copy(update={"dtype": "float32"})) == identity(retriever)
 
 
-def test_another_architecture_is_told_before_any_work(tiny_colpali):
+def test_another_architecture_is_reported_before_any_work(tiny_colpali):
     with pytest.raises(PluginError, match=r"is a colpali \(ColPaliForRetrieval\), which colqwen does not run"):
         ColQwen(model=str(tiny_colpali)).check()
 
@@ -123,10 +123,10 @@ def test_an_adapter_names_the_extra_that_runs_it(tmp_path):
     base.mkdir(), adapter.mkdir()
     (base / "config.json").write_text('{"model_type": "qwen2_5_vl", "architectures": ["ColQwen2_5"]}')
     (adapter / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": str(base)}))
-    told = (
+    message = (
         r"(torchvision|colpali_engine) is not installed: pip install 'ohr\[colqwen\]'"  # whichever is looked for first
     )
-    with pytest.raises(MissingExtra, match=told):
+    with pytest.raises(MissingExtra, match=message):
         ColQwen(model=str(adapter)).check()
     before = identity(ColQwen(model=str(adapter)))
     (base / "config.json").write_text('{"model_type": "qwen2_5_vl"}')
@@ -173,7 +173,7 @@ def test_an_adapter_changes_its_base(engine_models):
         assert ours == pytest.approx(theirs, abs=1e-4)
 
 
-def test_a_model_of_no_numbers_is_told(tiny_colqwen, tmp_path):
+def test_a_model_of_no_numbers_is_reported(tiny_colqwen, tmp_path):
     import torch
     from transformers import ColQwen2ForRetrieval, ColQwen2Processor
 

@@ -99,7 +99,7 @@ def test_it_is_joined_with_text(tiny_vision_model):
     assert index.search(["lease"], 1)[0][0].place == 1
 
 
-def test_a_model_of_no_numbers_is_told(tiny_vision_model, tmp_path):
+def test_a_model_of_no_numbers_is_reported(tiny_vision_model, tmp_path):
     import shutil
 
     import torch
