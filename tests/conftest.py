@@ -49,10 +49,11 @@ def typeset(text: str, size: int = 40) -> np.ndarray:
 class ChatServer:
     """A small real server of the chat API; each request takes the next of `replies`, then echoes the question.
 
-    A reply is (status, headers, body); the status 0 stalls until the test ends.
+    A reply is (status, headers, body); the status 0 stalls until the test ends. With `only`, all prompts but one stall.
     """
 
     url: str = ""
+    only: str | None = None
     replies: list[tuple[int, dict[str, str], str]] = field(default_factory=list)
     requests: list[dict[str, object]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -82,7 +83,7 @@ def chat_server() -> Iterator[ChatServer]:
                 state.headers.append(dict(self.headers))
                 echo = (200, {}, completion("echo " + asked(body)))
                 status, headers, text = state.replies.pop(0) if state.replies else echo
-            if status == 0:
+            if status == 0 or state.only not in (None, asked(body)):
                 state.done.wait(20)
                 return
             self.send_response(status)

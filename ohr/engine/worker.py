@@ -81,7 +81,7 @@ def close() -> None:
 
 
 Result = Report | InputsGone | str
-"""What a step did, what it missed, or why it failed."""
+"""A report, the inputs that were gone, or the reason of a failure."""
 
 
 def run_jobs(jobs: Sequence[Job]) -> list[Result]:

@@ -10,7 +10,7 @@ from speed.channel_fit import MODELS
 from speed.channel_rows import Data, measured, remembered
 from speed.channel_table import distances, table
 
-pytestmark = [pytest.mark.ohrbench, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.ohrbench, pytest.mark.acceptance, pytest.mark.timeout(900)]
 
 
 def test_on_an_unseen_domain_the_channel_is_nearer_to_the_engine_than_each_baseline():
