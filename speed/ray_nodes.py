@@ -13,7 +13,6 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 os.environ |= {"RAY_AUTH_MODE": "disabled", "OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"}
 
@@ -23,7 +22,6 @@ from ray.cluster_utils import Cluster
 from ohr.engine.executors.base import Executor
 from ohr.engine.executors.local import Local
 from ohr.engine.executors.ray import Ray
-from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
 from ohr.study.run import run
 
@@ -43,13 +41,13 @@ TABLES = ("scores", "hits", "texts", "pages", "failures")
 
 def study(
     folder: Path, name: str, executor: Executor, store: str, documents: int
-) -> tuple[float, dict[str, list[dict[str, Any]]], int]:
+) -> tuple[float, dict[str, bytes], int]:
     (folder / "spec.yaml").write_text(SPEC.format(documents=documents))
     spec = read_spec(folder / "spec.yaml")
     began = time.perf_counter()
     finished = run(spec, store=store, runs=folder / name, executor=executor)
     took = time.perf_counter() - began
-    tables = {table: read_rows(finished.folder / f"{table}.parquet") for table in TABLES}
+    tables = {table: (finished.folder / f"{table}.parquet").read_bytes() for table in TABLES}
     return took, tables, len(finished.ledger.failures)
 
 

@@ -74,7 +74,8 @@ class Bucket:
                 paths = {self._path(name): name for name in some}
                 if self._on_disk:
                     paths = {path: name for path, name in paths.items() if is_file(Path(path))}
-                contents = fs.cat(list(paths), on_error="return") if paths else {}
+                whole = [None] * len(paths)  # `cat` would first ask whether each of them exists
+                contents = dict(zip(paths, fs.cat_ranges(list(paths), whole, whole, on_error="return"), strict=True))
                 for content in contents.values():
                     if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
                         raise content

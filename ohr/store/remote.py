@@ -7,6 +7,7 @@ from hashlib import sha256
 from os import environ
 from pathlib import Path
 from threading import RLock
+from time import monotonic
 from typing import Any
 from urllib.parse import quote, unquote
 from uuid import uuid4
@@ -20,6 +21,8 @@ from ohr.store.protocol import FORMAT, Entry, Store
 from ohr.store.reasons import explained
 
 _ABOUT = "store.json"
+_TRUST = 2.0
+"""Seconds after which the store is looked at again: a look at each verb would double the requests to a server."""
 
 
 class RemoteStore(Store):
@@ -38,6 +41,7 @@ class RemoteStore(Store):
         self._id: str | None = None  # of the store that this process has seen; another one must not take its place
         self._held: dict[str, set[str]] = {}  # claimed keys by owner, since a forked process is another owner
         self._beats = 0
+        self._trusted = 0.0  # until then the store is taken to be the one that was last seen
         self._claiming = RLock()
         self._watch, self._heart = Watch(), Heart()
         home = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -57,6 +61,8 @@ class RemoteStore(Store):
         Raises:
             StoreError: it was removed or replaced since this process first saw it, or a later version made it.
         """
+        if monotonic() < self._trusted:
+            return
         content = self._bucket.read_one(_ABOUT)
         if content is None and self._id is not None:
             raise StoreError(f"the store at {self._url} was removed while the run used it")
@@ -77,7 +83,7 @@ class RemoteStore(Store):
             )
         if self._id not in (None, known["id"]):
             raise StoreError(f"the store at {self._url} was replaced by another one while the run used it")
-        self._id = known["id"]
+        self._id, self._trusted = known["id"], monotonic() + _TRUST
 
     def _about(self) -> bytes:
         return framed({"format": FORMAT, "id": self._id or uuid4().hex})
@@ -187,13 +193,12 @@ class RemoteStore(Store):
     def _claimed(self, besides: str = "") -> set[str]:
         """Return the keys that living processes have claimed; removes the claims of dead ones."""
         claimed: set[str] = set()
-        for name, content in self._bucket.read([f"claims/{part}" for part in self._bucket.listed("claims")]):
+        names = {f"claims/{part}" for part in self._bucket.listed("claims")} - {_claims(besides)}
+        for name, content in self._bucket.read(names):
             try:
                 found = unframed(content)
             except ValueError:  # damaged, so that nobody can be asked whether it lives
                 found = None
-            if found and found["owner"] == besides:
-                continue
             if found and self._watch.lives(found["owner"], found["beat"]):
                 claimed.update(found["keys"])
             else:

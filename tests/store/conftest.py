@@ -83,6 +83,12 @@ def cache_home(tmp_path, monkeypatch) -> Path:
     return tmp_path / "cache"
 
 
+@pytest.fixture(autouse=True)
+def looks_each_time(monkeypatch) -> None:
+    """Look at a remote store at each verb, not every two seconds."""
+    monkeypatch.setattr("ohr.store.remote._TRUST", 0.0)
+
+
 @pytest.fixture
 def place(request, tmp_path) -> Place:
     """A place of the kind that the test names; a folder on this machine if it names none."""

@@ -166,3 +166,17 @@ def test_a_url_whose_library_is_missing_names_the_extra(monkeypatch):
     monkeypatch.setitem(known_implementations, "absent", {"class": "no_such_module.FS", "err": "it is not here"})
     with pytest.raises(MissingExtra, match=r"absent://x: it is not here: pip install 'ohr\[cluster\]'"):
         open_store("absent://x")
+
+
+@pytest.mark.parametrize("place", ["memory"], indirect=True)
+def test_a_store_that_was_removed_is_noticed_two_seconds_later(place, store, monkeypatch):
+    now = 0.0
+    monkeypatch.setattr("ohr.store.remote.monotonic", lambda: now)
+    monkeypatch.setattr("ohr.store.remote._TRUST", 2.0)
+    store.put("key", 1)
+    place.delete()
+    now = 1.9
+    assert store.get("key") is None
+    now = 2.1
+    with pytest.raises(StoreError, match="was removed"):
+        store.get("key")
