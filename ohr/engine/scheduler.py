@@ -123,6 +123,10 @@ class Scheduler:
             while name in self._pending:
                 self._turn()
 
+    def forget(self, name: str) -> None:
+        """Free the step of an output that is not needed any more; if it is lost, it cannot be made again."""
+        self._graph.steps.pop(name, None)
+
     def effective(self, name: str) -> str | None:
         """Return the key under which a settled output is in the store; None where it failed.
 

@@ -1,5 +1,6 @@
 """Asking generators: prompts of all cells in large batches, each different prompt once."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -34,11 +35,13 @@ class Asking:
     held: dict[str, tuple[Asked, str]] = field(default_factory=dict)
     characters: int = 0
     sent: set[str] = field(default_factory=set)
+    uses: Counter[str] = field(default_factory=Counter)
 
     def take(self, part: CellPart) -> None:
         """Take the prompts of a cell, which must be settled; sends batches when enough are held."""
         for batch in part.batches:
             answers = self.answer_keys(batch)
+            self.uses.update(set(answers.values()))
             wanted = {name for name in answers.values() if name not in self.sent and name not in self.held}
             wanted -= set(self.session.store.get_many(wanted))  # not `has_many`: a damaged answer is asked again
             if wanted:
@@ -107,6 +110,15 @@ class Asking:
             self.scheduler.settle([step.key])
             kept = {question: self.scheduler.effective(name) for question, name in answers.items()}
             yield batch, kept, step.key
+        self._forget(name for _, answers in asked for name in set(answers.values()))
+
+    def _forget(self, names: Iterable[str]) -> None:
+        """Free the prompts of answers that no further cell needs."""
+        for name in names:
+            self.uses[name] -= 1
+            if not self.uses[name]:
+                del self.uses[name]
+                self.scheduler.forget(name)
 
     def _scores(self, part: CellPart, batch: Batch, answers: dict[str, str]) -> Step:
         cell, questions = part.cell, [self.keys.inputs.questions[place] for place in batch.questions]

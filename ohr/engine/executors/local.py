@@ -5,7 +5,7 @@ import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
@@ -15,6 +15,7 @@ from typing import Any
 from ohr.engine.executors.base import WorkerLost
 from ohr.engine.executors.process import begin, nothing
 from ohr.engine.setup import Setup
+from ohr.errors import OhrError
 
 _ONE_THREAD = dict.fromkeys(
     (
@@ -29,6 +30,10 @@ _ONE_THREAD = dict.fromkeys(
 )
 """Workers use one thread each: two spinning thread pools on the same cores slow each other down manyfold."""
 
+_NO_WORKERS = (
+    "worker processes end as soon as they start. A script that calls ohr.run must call it under "
+    "`if __name__ == '__main__':`, since each worker imports it; --executor inline shows other causes"
+)
 _AHEAD = 2
 """Calls under way per worker: one runs, one waits, so that no worker idles between two."""
 
@@ -78,7 +83,10 @@ class Local:
                     initializer=begin,
                     initargs=(variables, self._setup.plugin_files, pickle.dumps(self._setup)),
                 )
-                pool.schedule(nothing).result()  # the first workers start now, in this environment
+                try:
+                    pool.schedule(nothing).result()  # the first workers start now, in this environment
+                except BrokenExecutor:
+                    raise OhrError(_NO_WORKERS) from None
             self._pools[alone] = pool
         return self._pools[alone]
 

@@ -1,0 +1,26 @@
+"""What a run holds in memory does not grow with its answers."""
+
+import gc
+
+from ohr.steps.answers import Answer
+from ohr.study.tabulate import Tabulator
+
+SPEC = """\
+benchmark: {kind: tiny}
+knowledge_bases: [{name: clean}, {name: formatting, text_noise: {kind: formatting, rate: [0.1, 0.6]}}]
+chunker: {kind: page}
+retrievers: [{kind: bm25}]
+generators: [{kind: parrot}]
+"""
+
+
+def test_prompts_are_freed_once_their_answers_are_in_the_tables(home, monkeypatch):
+    held = []
+
+    def constant(_):  # called after the last answer
+        gc.collect()
+        held.extend(found for found in gc.get_objects() if isinstance(found, Answer))
+
+    monkeypatch.setattr(Tabulator, "constant", constant)
+    home.run(SPEC)
+    assert held == []
