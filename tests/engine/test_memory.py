@@ -1,4 +1,4 @@
-"""What a run holds in memory does not grow with its answers."""
+"""The memory of a run does not grow with its answers."""
 
 import gc
 

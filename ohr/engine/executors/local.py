@@ -34,6 +34,8 @@ _NO_WORKERS = (
     "worker processes end as soon as they start. A script that calls ohr.run must call it under "
     "`if __name__ == '__main__':`, since each worker imports it; --executor inline shows other causes"
 )
+_ENDING = 5.0
+"""Seconds in which an idle worker must end by itself."""
 _AHEAD = 2
 """Calls under way per worker: one runs, one waits, so that no worker idles between two."""
 
@@ -45,6 +47,7 @@ class Local:
         self.workers = workers or os.cpu_count() or 1
         self._setup = Setup()
         self._pools: dict[bool, Any] = {}
+        self._running: set[Future[Any]] = set()
 
     def start(self, setup: Setup) -> None:
         """Remember what workers need."""
@@ -59,13 +62,19 @@ class Local:
     ) -> Future[Any]:
         """Start a call in a worker."""
         started = self._pool(alone).schedule(call, args=(given,), timeout=seconds)
+        self._running.add(started)
         future: Future[Any] = Future()
+        started.add_done_callback(self._running.discard)
         started.add_done_callback(lambda ended: _pass_on(ended, future, self._setup))
         return future
 
     def stop(self) -> None:
-        """End all workers."""
+        """End all workers: those that have nothing to do by themselves, so that their libraries can clean up."""
         for pool in self._pools.values():
+            if not self._running:
+                pool.close()
+                with suppress(TimeoutError):
+                    pool.join(_ENDING)
             pool.stop()
             pool.join()
         self._pools = {}
