@@ -49,7 +49,7 @@ def run(
     spec: Spec,
     *,
     store: Path | str = ".ohr",
-    runs: Path = Path("runs"),
+    runs: Path | str = Path("runs"),
     workers: int | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
@@ -73,7 +73,7 @@ def run(
         TooManyFailures: more items failed than the spec allows.
     """
     check_stages(spec)
-    spec = limited(spec, limit)
+    spec, runs = limited(spec, limit), Path(runs)
     keys = Keys(spec, read_inputs(spec))
     ledger = Ledger(spec.max_failures)
     known = None if fresh else find_finished(runs, spec.name, keys.run)

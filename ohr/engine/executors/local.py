@@ -84,7 +84,7 @@ class Local:
 
         if alone not in self._pools:
             # models use as many threads as the user lets them; pages are read in parallel, one thread each
-            variables = {**os.environ, **({} if alone else _ONE_THREAD), **_SAFE_PATH}
+            variables = {**os.environ, **({} if alone else _ONE_THREAD), **_EVERY_WORKER}
             with _environment(variables), _sigint_blocked():
                 pool = ProcessPool(
                     1 if alone else self.workers,
@@ -100,8 +100,9 @@ class Local:
         return self._pools[alone]
 
 
-_SAFE_PATH = {"PYTHONSAFEPATH": "1"}
-"""`multiprocessing` starts workers by `python -c`, which would import a `socket.py` from the working folder."""
+_EVERY_WORKER = {"PYTHONSAFEPATH": "1", "JOBLIB_MULTIPROCESSING": "0"}
+"""`multiprocessing` starts workers by `python -c`, which would import a `socket.py` from the working folder; and joblib
+makes a semaphore when it is imported, of which Python warns at the end."""
 
 
 def _spawning() -> BaseContext:
