@@ -84,7 +84,9 @@ class Local:
 
         if alone not in self._pools:
             # models use as many threads as the user lets them; pages are read in parallel, one thread each
-            variables = {**os.environ, **({} if alone else _ONE_THREAD), **_EVERY_WORKER}
+            variables = {**os.environ, **({} if alone else _ONE_THREAD), **_SAFE_PATH}
+            if _TRACKED not in sys.warnoptions:  # the options of the process that removes them
+                sys.warnoptions.append(_TRACKED)
             with _environment(variables), _sigint_blocked():
                 pool = ProcessPool(
                     1 if alone else self.workers,
@@ -100,9 +102,10 @@ class Local:
         return self._pools[alone]
 
 
-_EVERY_WORKER = {"PYTHONSAFEPATH": "1", "JOBLIB_MULTIPROCESSING": "0"}
-"""`multiprocessing` starts workers by `python -c`, which would import a `socket.py` from the working folder; and joblib
-makes a semaphore when it is imported, of which Python warns at the end."""
+_SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+"""`multiprocessing` starts workers by `python -c`, which would import a `socket.py` from the working folder."""
+_TRACKED = "ignore:resource_tracker:UserWarning"
+"""Semaphores that libraries in workers forget (tqdm's, joblib's) are removed at the end; users cannot do anything."""
 
 
 def _spawning() -> BaseContext:
