@@ -22,7 +22,7 @@ _WRITTEN = {"name", "seed", "replicates", "evaluate", "limit", "questions", "sam
 
 
 def read_spec(
-    path: Path, overrides: Sequence[str] = (), *, trust_plugins: bool = False, allow_env: Sequence[str] = ()
+    path: Path | str, overrides: Sequence[str] = (), *, trust_plugins: bool = False, allow_env: Sequence[str] = ()
 ) -> Spec:
     """Read a spec.
 
@@ -35,7 +35,7 @@ def read_spec(
     Raises:
         SpecError: it has faults; the message lists all of them at once, the first 20 in words.
     """
-    source = read_source(path, overrides)
+    source = read_source(Path(path), overrides)
     return _spec(Builder(source, _registry(source, trust_plugins), frozenset(allow_env)))
 
 

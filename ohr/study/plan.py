@@ -52,7 +52,7 @@ class Plan:
     minutes: float | None
 
 
-def plan(spec: Spec, store: Path | str, workers: int, limit: int | None = None) -> Plan:
+def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | None = None) -> Plan:
     """Compile the graph of a run and count its results in the store; runs nothing."""
     check_stages(spec)
     spec = limited(spec, limit)
