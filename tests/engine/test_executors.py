@@ -1,5 +1,7 @@
 """Every executor gives the same bytes."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,14 @@ def test_calls_that_raise_are_tried_again_and_reported():
     executor.start(Setup())
     found = {item: (result, error) for item, result, error in run_each(executor, _half, [1, 2, 3], retries=1)}
     assert found == {1: (-1.0, None), 2: (None, "ZeroDivisionError: division by zero"), 3: (3.0, None)}
+
+
+def test_a_cluster_that_does_not_answer_ends_the_command():
+    pytest.importorskip("ray", reason="ray is not installed")
+    code = (
+        "from ohr.engine.executors import ray; from ohr.engine.setup import Setup; ray._CONNECT = 1.0\n"
+        "ray.Ray('127.0.0.1:1').start(Setup())"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert "--address 127.0.0.1:1: cannot connect to the Ray cluster: no answer in 1 seconds" in ended.stderr

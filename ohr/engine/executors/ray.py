@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from tempfile import mkdtemp
+from threading import Thread
 from time import monotonic
 from typing import Any
 
@@ -61,16 +62,21 @@ class Ray:
         if self.address is None:
             self._ray.init(num_cpus=self.workers, include_dashboard=False, **quiet)
             return
-        waiting = ThreadPoolExecutor(1)
-        try:
-            waiting.submit(self._ray.init, address=self.address, **quiet).result(timeout=_CONNECT)
-        except Exception as error:
-            why = (
-                f"no answer in {_CONNECT:g} seconds" if isinstance(error, TimeoutError) else f"{error}".splitlines()[0]
-            )
-            raise SpecError(f"--address {self.address}: cannot connect to the Ray cluster: {why}") from None
-        finally:
-            waiting.shutdown(wait=False)
+        failed: list[Exception] = []
+
+        def connect() -> None:
+            try:
+                self._ray.init(address=self.address, **quiet)
+            except Exception as error:
+                failed.append(error)
+
+        # a daemon, since Python waits at its end for the threads of an executor, and this one may never return
+        waiting = Thread(target=connect, daemon=True)
+        waiting.start()
+        waiting.join(_CONNECT)
+        if waiting.is_alive() or failed:
+            why = f"{failed[0]}".splitlines()[0] if failed else f"no answer in {_CONNECT:g} seconds"
+            raise SpecError(f"--address {self.address}: cannot connect to the Ray cluster: {why}")
 
     def capacity(self, *, alone: bool) -> int:
         """Return the number of actors: each runs one call at a time."""
