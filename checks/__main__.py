@@ -5,7 +5,7 @@ Arguments are folders and files whose English is checked too: `python -m checks 
 
 import sys
 
-from . import layers, prose, sizes
+from . import layers, packages, prose, sizes
 
-faults = [*layers.faults(), *sizes.faults(), *prose.faults(clean=[*prose.CLEAN, *sys.argv[1:]])]
+faults = [*layers.faults(), *packages.faults(), *sizes.faults(), *prose.faults(clean=[*prose.CLEAN, *sys.argv[1:]])]
 sys.exit("\n".join(faults) or 0)
