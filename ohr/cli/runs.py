@@ -45,8 +45,13 @@ def run_folders(runs: Path, name: str = "*") -> list[Path]:
     return sorted(path.parent for path in runs.glob(f"{name}/*/manifest.json") if not path.parent.name.startswith("."))
 
 
-def locate(run: Path, runs: Path) -> Path:
-    """Find a run by its folder, or the newest finished one of a name.
+def locate(run: Path, runs: Path, *, finished: bool = True) -> Path:
+    """Find a run by its folder, or the newest one of a name.
+
+    Args:
+        run: a folder or a name.
+        runs: the folder of all runs.
+        finished: of several runs of the name, take the newest finished one, if there is any.
 
     Raises:
         DataError: there is no such run.
@@ -59,5 +64,5 @@ def locate(run: Path, runs: Path) -> Path:
     named = [folder for folder in run_folders(runs) if folder.parent.name == str(run)]
     if not named:
         raise DataError(f"no run {str(run)!r}: give its folder, or one of the names that `ohr runs` lists")
-    finished = [folder for folder in named if status(read_manifest(folder)) == "finished"]
-    return (finished or named)[-1]
+    done = [folder for folder in named if status(read_manifest(folder)) == "finished"] if finished else []
+    return (done or named)[-1]

@@ -1,4 +1,4 @@
-"""`ohr status`: how far a run is, from another terminal."""
+"""`ohr status`: the progress of a run, from another terminal."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -16,12 +16,12 @@ def status(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show how far each phase of a run is, with rate and time left."""
+    """Show the progress of each phase of a run, with rate and time left."""
     from ohr.results.folder import read_manifest
     from ohr.results.folder import status as status_of
     from ohr.study.events import phases, read_events
 
-    folder = locate(run, runs)
+    folder = locate(run, runs, finished=False)
     manifest = read_manifest(folder)
     found, state = phases(folder), status_of(manifest)
     failures = [event for event in read_events(folder) if event.get("event") == "failure"]
@@ -29,7 +29,7 @@ def status(
         shown = [{"phase": p.name, "done": p.done, "total": p.total, "rate": p.rate, "left": p.left} for p in found]
         say_json({"run": folder, "status": state, "phases": shown, "failures": failures})
         return
-    say(f"{folder}: {state}")
+    say(": ".join(filter(None, (str(folder), state, manifest.get("reason")))))
     if found:
         rows = [
             (p.name, f"{p.done:,}", f"{p.total:,}", f"{p.rate:.1f}/s", _left(p.left) if state == "running" else "")

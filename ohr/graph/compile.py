@@ -17,7 +17,7 @@ from ohr.steps.pages import ReadPage, RenderPage
 from ohr.steps.prompts import PreparePrompts
 from ohr.steps.references import CONDITIONS
 from ohr.steps.retrieve import Retrieve
-from ohr.steps.scores import ScoreRetrieval
+from ohr.steps.scoring import ScoreRetrieval
 from ohr.steps.step import Step
 
 _BATCH = 512

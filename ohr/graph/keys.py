@@ -11,11 +11,11 @@ import ohr
 from ohr.contracts import Chunker, Document, Generator, Metric, Question, Retriever, Stage
 from ohr.inputs import Inputs
 from ohr.keys import identity, key
+from ohr.metrics.scores import Rules
 from ohr.registry import Registry
 from ohr.spec.model import KnowledgeBase, Spec
 from ohr.steps.images import ImageRecipe, acting
 from ohr.steps.prompting import read_prompt
-from ohr.steps.score import Rules
 
 _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""

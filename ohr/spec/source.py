@@ -101,7 +101,8 @@ def read_source(path: Path, overrides: Sequence[str] = ()) -> Source:
 def _read(path: Path, children: tuple[Path, ...]) -> Source:
     source = parse(read_text(path), str(path))
     if not isinstance(source.data, dict):
-        raise SpecError(f"{path}:1: a spec is a mapping of keys to values (got {type(source.data).__name__})")
+        found = "an empty file" if source.data is None else quoted(source.data)
+        raise SpecError(f"{path}:1: a spec is a mapping of keys to values (got {found})")
     parent = source.data.pop("extends", None)
     if parent is None:
         return source
@@ -130,7 +131,8 @@ def read_text(path: Path) -> str:
     except FileNotFoundError:
         raise SpecError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:  # no UTF-8, or a name with a NUL
-        raise SpecError(printable(f"{path}: cannot be read: {error}")) from None
+        reason = "is a folder, not a file" if path.is_dir() else f"cannot be read: {error}"
+        raise SpecError(printable(f"{path}: {reason}")) from None
 
 
 class _Constructor(SafeConstructor):

@@ -50,16 +50,10 @@ class MakeDocument(Work):
     def _source(self, ready: Ready, store: Store) -> Sequence[Page]:
         if not self.base.ocr.reads_images:
             return recorded_pages(self.benchmark, self.base.ocr, self.document)
-        found = expected(store, [key for key in ready.inputs if key is not None], self.item)
-        return [
-            Page(self.document.name, index, "", FAILED_PAGE)
-            if key is None
-            else Page(self.document.name, index, found[key]["text"])
-            for index, key in enumerate(ready.inputs)
-        ]
+        return recognised_pages(store, self.document, range(self.document.pages), ready.inputs, self.item)
 
 
-FAILED_PAGE = "the page could not be read"
+_FAILED = "the page could not be read"
 """Error of a page in a document; the failure itself, with its reason, is listed once, by the step that read it."""
 
 
@@ -89,6 +83,21 @@ class CutChunks(Work):
 def recorded_pages(benchmark: Benchmark, ocr: OcrBackend, document: Document) -> Sequence[Page]:
     """Return a document's pages where no image is read."""
     return benchmark.pages(document) if ocr.kind == "ground_truth" else ocr.recorded(document)
+
+
+def recognised_pages(
+    store: Store, document: Document, places: Sequence[int], keys: Sequence[str | None], item: str
+) -> list[Page]:
+    """Read recognised pages of a document, aligned with their keys; one that failed has no text and an error.
+
+    Raises:
+        InputsGone: some of them are gone.
+    """
+    found = expected(store, [key for key in keys if key is not None], item)
+    return [
+        Page(document.name, index, "", _FAILED) if key is None else Page(document.name, index, found[key]["text"])
+        for index, key in zip(places, keys, strict=True)
+    ]
 
 
 def expected(store: Store, keys: Sequence[str], item: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Page images as a knowledge base sees them: how each is made."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -81,9 +82,9 @@ def distort(
 class Lazy(Sequence[Image]):
     """Images that are made each time they are looked at."""
 
+    @abstractmethod
     def image(self, place: int) -> Image:
         """Make one image."""
-        raise NotImplementedError
 
     @overload
     def __getitem__(self, place: int) -> Image: ...

@@ -8,7 +8,7 @@ from ohr.contracts import Benchmark, Document, Page, Question
 from ohr.metrics.dose import by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
 from ohr.spec.model import KnowledgeBase
-from ohr.steps.documents import FAILED_PAGE, expected, recorded_pages
+from ohr.steps.documents import recognised_pages, recorded_pages
 from ohr.steps.pages import storable
 from ohr.steps.perturb import perturb
 from ohr.steps.step import Context, Ready, Report, Work
@@ -58,10 +58,4 @@ class MeasureEvidence(Work):
         if not self.base.ocr.reads_images:
             pages = recorded_pages(self.benchmark, self.base.ocr, self.document)
             return [page for page in pages if page.index in self.pages]
-        found = expected(store, [key for key in ready.inputs if key is not None], self.item)
-        return [
-            Page(self.document.name, index, "", FAILED_PAGE)
-            if key is None
-            else Page(self.document.name, index, found[key]["text"])
-            for index, key in zip(self.pages, ready.inputs, strict=True)
-        ]
+        return recognised_pages(store, self.document, self.pages, ready.inputs, self.item)

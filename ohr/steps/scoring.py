@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from ohr.inputs import Inputs
 from ohr.metrics.floors import OtherPages
+from ohr.metrics.scores import MetricFailure, Rules, Scores, answer_scores, retrieval_scores
 from ohr.steps.answers import as_answered
+from ohr.steps.documents import expected
 from ohr.steps.retrieve import read_hits
-from ohr.steps.score import MetricFailure, Rules, Scores, answer_scores, retrieval_scores
 from ohr.steps.step import Context, Ready, Report, Work
 
 
@@ -71,7 +72,7 @@ class ScoreAnswers(Work):
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Score the questions; those without an answer count as failed."""
-        found = context.store.get_many([name for name in ready.inputs if name is not None])
+        found = expected(context.store, [name for name in ready.inputs if name is not None], self.item)
         questions = [context.inputs.questions[place] for place in self.questions]
         answers: dict[str, str | None] = {}
         for question, place in zip(questions, self.asked, strict=True):

@@ -104,7 +104,7 @@ class Store(Protocol):
 
     def discard(self, keys: Collection[str]) -> None:
         """Remove values and folders that are to be made again, though they may be pinned."""
-        raise NotImplementedError
+        ...
 
     def get(self, key: str) -> Any | None:
         """Read a value, or None when it is absent or damaged."""

@@ -13,7 +13,7 @@ from ohr.spec.model import Named
 from ohr.steps.answers import Answer
 from ohr.steps.pages import RenderPage
 from ohr.steps.prompts import Asked, read_answer_keys
-from ohr.steps.scores import ScoreAnswers
+from ohr.steps.scoring import ScoreAnswers
 from ohr.steps.step import Ready, Step
 
 _WINDOW = 1024
@@ -96,11 +96,8 @@ class Asking:
         )
         return Step(work, names, after=tuple(dict.fromkeys(images)))
 
-    def settle(self, part: CellPart) -> Iterator[tuple[Batch, dict[str, str | None], str]]:
-        """Answer and score a cell; yields each batch with its answers' keys by question and the key of its scores.
-
-        The key of an answer that failed is None.
-        """
+    def settle(self, part: CellPart) -> Iterator[tuple[Batch, dict[str, str], str]]:
+        """Answer and score a cell; yields each batch with its answers' keys by question and the key of its scores."""
         asked = [(batch, self.answer_keys(batch)) for batch in part.batches]
         self.scheduler.settle(name for _, answers in asked for name in answers.values())
         graph = Graph()
@@ -108,8 +105,7 @@ class Asking:
         self.scheduler.add(graph, [step.key for step in steps])
         for (batch, answers), step in zip(asked, steps, strict=True):
             self.scheduler.settle([step.key])
-            kept = {question: self.scheduler.effective(name) for question, name in answers.items()}
-            yield batch, kept, step.key
+            yield batch, answers, step.key
         self._forget(name for _, answers in asked for name in set(answers.values()))
 
     def _forget(self, names: Iterable[str]) -> None:

@@ -11,12 +11,12 @@ from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
 from ohr.metrics.ranking import PageId
 from ohr.metrics.realism import SeenPage
+from ohr.metrics.scores import Scores
 from ohr.results.tables import Columns
 from ohr.spec.model import KnowledgeBase
 from ohr.spec.sweep import shown
 from ohr.steps.answers import Answered
 from ohr.steps.retrieve import Found
-from ohr.steps.score import Scores
 
 _TRAITS = ("document", "domain", "evidence_source", "answer_form", "task_type")
 
@@ -158,5 +158,5 @@ def failure_columns(failures: Sequence[Failure]) -> Columns:
         "stage": [failure.stage for failure in failures],
         "item": [failure.item for failure in failures],
         "reason": [failure.reason for failure in failures],
-        "kind": [getattr(failure, "kind", "error") for failure in failures],
+        "kind": [failure.kind for failure in failures],
     }

@@ -11,7 +11,7 @@ from ohr.steps.documents import CutChunks, MakeDocument
 from ohr.steps.pages import ReadPage, RenderPage
 from ohr.steps.prompts import PreparePrompts, read_answer_keys
 from ohr.steps.retrieve import Retrieve
-from ohr.steps.scores import ScoreRetrieval
+from ohr.steps.scoring import ScoreRetrieval
 from ohr.steps.step import Step
 from ohr.store import Store
 
@@ -28,14 +28,14 @@ STAGES: dict[str, tuple[type, ...]] = {
 """Values of `ohr run --fresh`, and the steps that each makes again, with all that depend on them."""
 
 
-def forget(graph: Graph, store: Store, stage: str) -> int:
-    """Remove the outputs of a stage's steps, and of all that depend on them; returns how many steps that are.
-
-    Raises:
-        SpecError: there is no such stage.
-    """
+def check_fresh(stage: str) -> None:
+    """Raise a SpecError if there is no such stage."""
     if stage not in STAGES:
         raise SpecError(f"--fresh {stage}: {choices(stage, tuple(STAGES))}")
+
+
+def forget(graph: Graph, store: Store, stage: str) -> int:
+    """Remove the outputs of a stage's steps, and of all that depend on them; returns how many steps that are."""
     if stage in ("all", "answers"):
         store.discard(list(_answers(graph, store)))
     stale = _with_dependents(graph, [step for step in _steps(graph) if isinstance(step.work, STAGES[stage])])

@@ -24,7 +24,7 @@ from ohr.steps.pages import RenderPage
 from ohr.store import open_store
 from ohr.study.asking import Asking, by_generator
 from ohr.study.events import EVENTS, EventLog
-from ohr.study.fresh import forget
+from ohr.study.fresh import check_fresh, forget
 from ohr.study.manifest import begun, ended
 from ohr.study.preflight import check_stages
 from ohr.study.tabulate import Tabulator
@@ -72,6 +72,8 @@ def run(
         StoreError: the store cannot be read or written.
         TooManyFailures: more items failed than the spec allows.
     """
+    if fresh:
+        check_fresh(fresh)
     check_stages(spec)
     spec, runs = limited(spec, limit), Path(runs)
     keys = Keys(spec, read_inputs(spec))
@@ -79,9 +81,10 @@ def run(
     known = None if fresh else find_finished(runs, spec.name, keys.run)
     if known:
         return Finished(known, ledger, fresh=False)
+    opened = open_store(store)
     folder = RunFolder.start(runs, spec.name, keys.run, begun(keys))
     with _recorded(folder, progress or Quiet()) as events:
-        session = Session(keys.inputs, open_store(store), executor or Local(workers), ledger, events)
+        session = Session(keys.inputs, opened, executor or Local(workers), ledger, events)
         ledger.listen(lambda failure: events.write("failure", **failure.as_row()))
         with session.started(spec):
             _study(session, keys, folder, fresh)
@@ -158,15 +161,15 @@ def execute(session: Session, keys: Keys, graph: Graph, folder: Path, trials: Ma
             scheduler.settle(part.keys)
             asking[0].take(part)
     for one in asking:
-        _answer(one, cells[one.generator.name], scheduler_taken=one is asking[0], tabulator=tabulator)
+        _answer(one, cells[one.generator.name], taken=one is asking[0], tabulator=tabulator)
     if any(cells.values()):
         tabulator.constant()
     return tabulator
 
 
-def _answer(asking: Asking, parts: list[CellPart], *, scheduler_taken: bool, tabulator: Tabulator) -> None:
+def _answer(asking: Asking, parts: list[CellPart], *, taken: bool, tabulator: Tabulator) -> None:
     """Ask one generator everything that is left, then write its cells."""
-    for part in () if scheduler_taken else parts:
+    for part in () if taken else parts:
         asking.scheduler.settle(part.keys)
         asking.take(part)
     asking.send()

@@ -17,14 +17,14 @@ from ohr.graph.graph import BasePart, Batch, CellPart
 from ohr.graph.keys import Keys
 from ohr.metrics.dose import QuestionDose
 from ohr.metrics.ranking import PageId
+from ohr.metrics.scores import Scores, constant_scores, failed_questions, kb_scores, with_failures
 from ohr.results.means import Counts, derive
 from ohr.results.tables import MEASURED, Tables
 from ohr.spec.model import KnowledgeBase
 from ohr.steps.answers import Answered, as_answered
 from ohr.steps.damage import read_damage
 from ohr.steps.retrieve import read_hits
-from ohr.steps.score import Scores, constant_scores, failed_questions, kb_scores, with_failures
-from ohr.steps.scores import read_scores
+from ohr.steps.scoring import read_scores
 from ohr.store import Store
 from ohr.study.columns import (
     answer_columns,
@@ -141,15 +141,15 @@ class Tabulator:
         if cell.base.name not in self.trials:
             self.tables.append("hits", hit_columns(cell, hits))
 
-    def answers(self, cell: Cell, batch: Batch, answers: Mapping[str, str | None], scores: str) -> None:
+    def answers(self, cell: Cell, batch: Batch, answers: Mapping[str, str], scores: str) -> None:
         """Write the answers of a batch and their scores.
 
         Args:
-            answers: key by question; None where the generator failed.
+            answers: key by question, in the graph.
             scores: key of the scores, in the graph.
         """
-        found = self.store.get_many([name for name in answers.values() if name is not None])
         if cell.base.name not in self.trials:
+            found = self.scheduler.read(answers.values())
             given = {q: as_answered(found[name]) if name in found else _FAILED for q, name in answers.items()}
             self.tables.append("answers", answer_columns(cell, given))
         self._batch(cell, batch, scores, tuple(self.keys.answer_metrics))

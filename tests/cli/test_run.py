@@ -181,6 +181,7 @@ def test_an_unknown_stage_cannot_be_made_again(ohr):
     result = ohr("run", "small.yaml", "--fresh", "page")
     assert result.exit_code == 2
     assert "Did you mean 'pages'?" in result.stderr
+    assert ohr("runs").stdout == "no runs in runs\n"
 
 
 def test_an_unknown_option_ends_with_2(ohr):

@@ -17,10 +17,11 @@ from ohr.inputs import read_inputs
 from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
 from ohr.steps.documents import MakeDocument
+from ohr.steps.scoring import ScoreAnswers
 from ohr.steps.step import Context, Ready
 from ohr.store import open_store
 
-from .conftest import rows
+from .conftest import rows, values
 
 OHR = Path(sys.executable).with_name("ohr")
 SPEC = """\
@@ -201,3 +202,30 @@ def test_a_page_that_is_lost_on_the_way_is_not_taken_for_an_empty_one(home):
     with pytest.raises(StoreError, match="2 stored results that it needs are gone"):
         work.run(ready, Context(store, inputs))
     assert store.get("ab" * 32) is None
+
+
+def test_an_answer_that_is_lost_on_the_way_is_not_scored_as_a_failed_one(home):
+    keys = home.keys(SPEC)
+    store = open_store(home.store)
+    work = ScoreAnswers("overall", "", (0,), (0,), keys.rules)
+    with pytest.raises(StoreError, match="1 stored results that it needs are gone"):
+        work.run(Ready(("lost0",), ("ab" * 32,)), Context(store, keys.inputs))
+    assert store.get("ab" * 32) is None
+
+
+def test_an_answer_that_is_damaged_before_its_scores_are_made_is_asked_again(home, monkeypatch):
+    wanted = values(home.run(SPEC), stage="overall")
+    home.folder = home.folder / "other"
+    home.folder.mkdir()
+    run, lost = ScoreAnswers.run, []
+
+    def damaged(work, ready, context):
+        if not lost:
+            lost.append(ready.inputs[0])
+            context.store.discard(lost)
+        return run(work, ready, context)
+
+    monkeypatch.setattr(ScoreAnswers, "run", damaged)
+    finished = home.run(SPEC)
+    assert lost and not finished.ledger.failures
+    assert values(finished, stage="overall") == wanted

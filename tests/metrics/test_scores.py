@@ -11,8 +11,7 @@ from ohr.metrics.answers import F1, Em
 from ohr.metrics.dose import QuestionDose
 from ohr.metrics.floors import OtherPages
 from ohr.metrics.lcs import Lcs
-from ohr.results.reading import read_rows
-from ohr.steps.score import (
+from ohr.metrics.scores import (
     MetricFailure,
     Rules,
     answer_scores,
@@ -21,6 +20,7 @@ from ohr.steps.score import (
     kb_scores,
     retrieval_scores,
 )
+from ohr.results.reading import read_rows
 
 PROTOCOL = ScoringProtocol(answer=("f1", "em"))
 RULES = Rules(PROTOCOL, {"lcs": Lcs(), "f1": F1(), "em": Em()})

@@ -219,8 +219,8 @@ name: two
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "spec.yaml:1: a spec is a mapping of keys to values (got NoneType)"),
-        ("- 1\n", "spec.yaml:1: a spec is a mapping of keys to values (got list)"),
+        ("", "spec.yaml:1: a spec is a mapping of keys to values (got an empty file)"),
+        ("- 1\n", "spec.yaml:1: a spec is a mapping of keys to values (got [1])"),
         ("a: [1\n", "spec.yaml:2: not valid YAML: expected ',' or ']', but got '<stream end>'"),
         ("a:\n\tb: 1\n", "spec.yaml:2: not valid YAML: found character '\\t' that cannot start any token"),
         ("a: \x01\n", "spec.yaml: not valid YAML: unacceptable character #x0001: special characters are not allowed"),

@@ -16,9 +16,9 @@ from ohr.metrics.answers import F1
 from ohr.metrics.dose import by_page, own_passages
 from ohr.metrics.floors import OtherPages
 from ohr.metrics.lcs import Lcs
+from ohr.metrics.scores import Rules, answer_scores, retrieval_scores
 from ohr.spec.read import read_spec
 from ohr.steps.prompting import make_prompt, parse_answer, read_prompt
-from ohr.steps.score import Rules, answer_scores, retrieval_scores
 from ohr.text.words import normalise
 
 ASKED = Question("q", "When?", ("1964",), "law/lease", (0,), ("began in 1964",), "text", "law")
