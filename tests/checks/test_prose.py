@@ -8,10 +8,6 @@ def faults(tmp_path, name, text):
     return prose.faults(tmp_path, [name])
 
 
-def test_the_clean_files_are_clean():
-    assert prose.faults() == []
-
-
 @pytest.mark.parametrize(
     ("line", "words"),
     [

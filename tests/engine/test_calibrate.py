@@ -80,7 +80,7 @@ def test_image_noise_is_calibrated_through_the_engine_within_eight_readings(home
     assert mean_dose(finished, "evidence_loss", "0.25") == pytest.approx(calibration["achieved"])
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_a_target_may_be_about_one_evidence_source(home):
     spec = TEXT.replace("target_r_noise: [0.2, 0.4]", "target_r_noise: 0.3, target_source: [text, multimodal]")
     finished = home.run(spec.replace("domains: [law], ", ""))
@@ -95,6 +95,7 @@ def test_a_target_may_be_about_one_evidence_source(home):
         assert np.mean(damaged) == pytest.approx(found[source]["achieved"])
 
 
+@pytest.mark.acceptance
 def test_placed_noise_can_be_calibrated_too(home):
     spec = TEXT.replace("[0.2, 0.4]", "0.3, where: evidence")
     finished = home.run(spec)

@@ -1,10 +1,12 @@
 """Failures are counted, scored 0 and reported, and the rest of the run continues."""
 
 import json
+from collections import Counter
 
 import pytest
 
 from ohr.engine.ledger import TooManyFailures
+from ohr.results.reading import read_rows
 
 from .conftest import doses, rows, values, warnings
 
@@ -144,3 +146,41 @@ def test_recorded_results_with_a_hole_fail_on_that_page(home):
     finished = home.run(text, "benchmark.size=1")
     assert {row["question_id"] for row in rows(finished, kb="read") if row["status"] == "failed"} == {"q1"}
     assert [dose["failed_pages"] for dose in doses(finished)] == [0, 1]
+
+
+METRIC = """\
+import sys
+from typing import Literal
+
+from ohr.contracts import Metric
+
+
+class Exits(Metric):
+    kind: Literal["exits"] = "exits"
+
+    def score(self, prediction: str, reference: str) -> float:
+        return sys.exit() if reference == "1901" else 0.5
+"""
+
+
+def test_a_metric_that_ends_the_program_costs_its_scores_and_failures_are_counted_the_same_everywhere(home):
+    (home.folder / "exits.py").write_text(METRIC)
+    path = home.write(spec("raise") + "metrics: [{kind: exits}]\n")
+    path.write_text(path.read_text().replace("plugins: [", "plugins: [exits.py, "))
+    finished = home.run_file(path)
+    scores = read_rows(finished.folder / "scores.parquet")
+    rows = [row for row in scores if row["metric"] == "exits"]
+    wrong = {row["question_id"] for row in rows if row["status"] == "failed" and row["kb"] == "clean"}
+    assert 0 < len(wrong) < 8 and {row["value"] for row in rows} == {0.0, 0.5}
+    assert {row["status"] for row in scores if row["metric"] == "f1" and row["kb"] == "clean"} == {"ok"}
+    counted = Counter(failure.stage for failure in finished.ledger.failures)
+    failed = [row for row in rows if row["status"] == "failed"]
+    other = [row for row in failed if row["kb"] == "read" and row["question_id"] == "q1"]  # its page failed
+    assert counted == {"ocr": 1, "metric": len(failed) - len(other)}
+    table = read_rows(finished.folder / "failures.parquet")
+    assert [(row["stage"], row["item"], row["reason"]) for row in table] == [
+        (failure.stage, failure.item, failure.reason) for failure in finished.ledger.failures
+    ]
+    said = json.loads((finished.folder / "manifest.json").read_text())["failures"]
+    assert said["items"] == len(table) == sum(reason["items"] for reason in said["reasons"])
+    assert {reason["stage"]: reason["items"] for reason in said["reasons"]} == counted

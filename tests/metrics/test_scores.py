@@ -1,7 +1,5 @@
-"""Scores of a batch of questions, as columns; what a metric may not do, and that it is counted once everywhere."""
+"""Scores of a batch of questions, as columns, and what a metric may not do."""
 
-import json
-from collections import Counter
 from math import isnan, nan
 
 import pytest
@@ -20,7 +18,6 @@ from ohr.metrics.scores import (
     kb_scores,
     retrieval_scores,
 )
-from ohr.results.reading import read_rows
 
 PROTOCOL = ScoringProtocol(answer=("f1", "em"))
 RULES = Rules(PROTOCOL, {"lcs": Lcs(), "f1": F1(), "em": Em()})
@@ -200,51 +197,3 @@ def test_an_interrupt_is_no_score():
     rules = Rules(PROTOCOL, {**RULES.metrics, "odd": Odd(gives=KeyboardInterrupt())}, ("odd",))
     with pytest.raises(KeyboardInterrupt):
         answer_scores([question()], {"q": "x"}, rules, "overall", "kb", ())
-
-
-METRIC = """\
-import sys
-from typing import Literal
-
-from ohr.contracts import Metric
-
-
-class Exits(Metric):
-    kind: Literal["exits"] = "exits"
-
-    def score(self, prediction: str, reference: str) -> float:
-        return sys.exit() if reference == "1901" else 0.5
-"""
-SPEC = """\
-benchmark: {kind: tiny}
-knowledge_bases:
-  - {name: clean}
-  - {name: read, ocr: {kind: pixels, bad: raise}}
-chunker: {kind: page}
-retrievers: [{kind: bm25}]
-generators: [{kind: parrot}]
-metrics: [{kind: exits}]
-"""
-
-
-def test_a_metric_that_ends_the_program_costs_its_scores_and_failures_are_counted_the_same_everywhere(home):
-    (home.folder / "exits.py").write_text(METRIC)
-    path = home.write(SPEC)
-    path.write_text(path.read_text().replace("plugins: [", "plugins: [exits.py, "))
-    finished = home.run_file(path)
-    scores = read_rows(finished.folder / "scores.parquet")
-    rows = [row for row in scores if row["metric"] == "exits"]
-    wrong = {row["question_id"] for row in rows if row["status"] == "failed" and row["kb"] == "clean"}
-    assert 0 < len(wrong) < 8 and {row["value"] for row in rows} == {0.0, 0.5}
-    assert {row["status"] for row in scores if row["metric"] == "f1" and row["kb"] == "clean"} == {"ok"}
-    counted = Counter(failure.stage for failure in finished.ledger.failures)
-    failed = [row for row in rows if row["status"] == "failed"]
-    other = [row for row in failed if row["kb"] == "read" and row["question_id"] == "q1"]  # its page failed
-    assert counted == {"ocr": 1, "metric": len(failed) - len(other)}
-    table = read_rows(finished.folder / "failures.parquet")
-    assert [(row["stage"], row["item"], row["reason"]) for row in table] == [
-        (failure.stage, failure.item, failure.reason) for failure in finished.ledger.failures
-    ]
-    said = json.loads((finished.folder / "manifest.json").read_text())["failures"]
-    assert said["items"] == len(table) == sum(reason["items"] for reason in said["reasons"])
-    assert {reason["stage"]: reason["items"] for reason in said["reasons"]} == counted

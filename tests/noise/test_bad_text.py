@@ -31,8 +31,8 @@ PAGES = {
 }
 BIG = {
     "a megabyte of prose": "The tenant shall pay the rent $x_1$ on the first day. It ends.\n" * (LONG // 60),
-    "three million characters in a line": "word " * (3 * LONG // 5),
-    "one word of three million characters": "x" * (3 * LONG),
+    "a million characters in a line": "word " * (LONG // 5),
+    "one word of a million characters": "x" * LONG,
     "nothing but dollars": "$" * LONG,
     "nothing but braces": "$$" + "{" * (LONG // 2) + "$$",
     "nothing but openings": "\\[" * (LONG // 2),

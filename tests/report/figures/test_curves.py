@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -122,8 +123,20 @@ def marks(paths):
     return {path.name: path.stat().st_mtime_ns for path in paths}
 
 
-def test_whole_figures_are_not_drawn_again(tables, tmp_path):
-    folder = tables.write(tmp_path, [tables.row()])
+@pytest.fixture(scope="module")
+def once(tables, tmp_path_factory):
+    """A run whose figures are drawn; copy it before you change it."""
+    folder = tables.write(tmp_path_factory.mktemp("once"), [tables.row()])
+    figures(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(once, tmp_path):
+    return shutil.copytree(once, tmp_path / "run")
+
+
+def test_whole_figures_are_not_drawn_again(folder):
     drawn = figures(folder)
     before = marks(drawn)
     assert figures(folder) == drawn
@@ -132,8 +145,7 @@ def test_whole_figures_are_not_drawn_again(tables, tmp_path):
 
 
 @pytest.mark.parametrize("harm", ["cut", "gone", "flipped", "no index", "cut index", "odd index", "earlier version"])
-def test_figures_that_are_not_whole_are_drawn_again(tables, tmp_path, harm):
-    folder = tables.write(tmp_path, [tables.row()])
+def test_figures_that_are_not_whole_are_drawn_again(folder, harm):
     drawn = figures(folder)
     content, index = [path.read_bytes() for path in drawn], folder / "figures" / INDEX
     match harm:
@@ -171,9 +183,8 @@ except DataError as error:
 """
 
 
-def test_a_figure_for_which_there_is_no_room_leaves_the_old_one(tables, tmp_path):
-    folder = tables.write(tmp_path, [tables.row()])
-    drawn = draw(folder)
+def test_a_figure_for_which_there_is_no_room_leaves_the_old_one(folder):
+    drawn = figures(folder)
     before = [path.read_bytes() for path in drawn]
     message = subprocess.check_output([sys.executable, "-c", SHORT_OF_SPACE, folder], text=True)
     assert message == f"{drawn[0]}: cannot be written: File too large\n"
