@@ -110,7 +110,7 @@ class OpenAI(Generator):
 
 
 class OpenAIVision(OpenAI):
-    """Sends page images to a server with an OpenAI-style chat API, as PNG; the passages' text is not sent."""
+    """Sends page images to a server with an OpenAI-style chat API, as PNG; the chunks' text is not sent."""
 
     kind: Literal["openai_vision"] = "openai_vision"  # type: ignore[assignment] # a plugin of its own
     reads_images: ClassVar[bool] = True

@@ -18,7 +18,7 @@ class _NoImage(Exception):
 
 
 class TransformersVision(Transformers):
-    """Answers from page images with a vision-language model, such as Qwen2-VL; the passages' text is not read."""
+    """Answers from page images with a vision-language model, such as Qwen2-VL; the chunks' text is not read."""
 
     kind: Literal["transformers_vision"] = "transformers_vision"  # type: ignore[assignment] # a plugin of its own
     reads_images: ClassVar[bool] = True

@@ -109,8 +109,8 @@ def _find(root: Path, signature: object) -> Found:  # noqa: ARG001 # a cache key
         if name in sources or name in broken:
             raise DataError(f"{root}: two documents are named {printable(name)!r}: rename one of the files")
         try:
-            if not all(is_writable(str(file.relative_to(root))) for file in files):
-                raise DataError(f"{printable(name)}: its {UNWRITABLE}: rename it")
+            if bad := [file for file in files if not is_writable(str(file.relative_to(root)))]:
+                raise DataError(f"{printable(str(bad[0]))}: its {UNWRITABLE}: rename it")
             sources[name] = Source(name, files, tuple(map(_pages, files)))
         except DataError as error:
             broken[printable(name)] = str(error)

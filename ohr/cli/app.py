@@ -4,6 +4,8 @@ import logging
 import signal
 import sys
 from collections.abc import Sequence
+from itertools import zip_longest
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -24,8 +26,6 @@ from ohr.cli.status import status
 from ohr.errors import OhrError, SpecError
 from ohr.messages.variables import hidden
 
-STAGES = ("all", "pages", "documents", "passages", "damage", "retrieval", "answers", "scores")
-"""Values of `--fresh`; the study refuses others."""
 FAILED_ITEMS, MISTAKE, INTERRUPTED = 1, 2, 130
 """Exit statuses; 0 means that the command did everything."""
 
@@ -123,8 +123,8 @@ def main() -> None:
 def _with_stage(words: Sequence[str]) -> list[str]:
     """Let `--fresh` be given without a stage, which the parser cannot do: it then means `all`."""
     found = []
-    for place, word in enumerate(words):
+    for word, after in zip_longest(words, words[1:], fillvalue=""):
         found.append(word)
-        if word == "--fresh" and (place + 1 == len(words) or words[place + 1] not in STAGES):
+        if word == "--fresh" and not (after.isalpha() and not Path(after).exists()):  # neither an option nor a spec
             found.append("all")
     return found

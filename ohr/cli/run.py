@@ -45,7 +45,7 @@ def run(
         typer.Option(
             metavar="[STAGE]",
             help="Make the results of a stage again, and all that follow from them: all (the default), pages, "
-            "documents, passages, damage, retrieval, answers or scores.",
+            "documents, chunks, damage, retrieval, answers or scores.",
         ),
     ] = None,
     trust_plugins: Trust = False,

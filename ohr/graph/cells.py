@@ -36,7 +36,7 @@ def cells(spec: Spec) -> list[Cell]:
 
 
 Search = tuple[KnowledgeBase, Named[Chunker] | None, Named[Retriever]]
-"""A knowledge base, its chunker and its retriever; without a chunker where the passages are pages."""
+"""A knowledge base, its chunker and its retriever; without a chunker where the chunks are pages."""
 
 
 def searches(spec: Spec) -> list[Search]:

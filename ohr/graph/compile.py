@@ -132,7 +132,7 @@ class _Compiler:
             images, shown = self.images(base, scope.documents), _names(scope.documents)
             alone = isinstance(retriever.stage, PageRetriever)
             index = self.keys.index(() if alone else texts, images, retriever.stage)
-            # the passages that are kept with the hits have a text that is not in an index of images alone
+            # the chunks that are kept with the hits have a text that is not in an index of images alone
             apart = tuple(texts) if alone else ()
         batches = tuple(scope.batches())
         outputs = tuple(self.keys.hits(index, apart, retriever.stage.top_k, self.asked(places)) for places in batches)

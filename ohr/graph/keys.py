@@ -109,7 +109,7 @@ class Keys:
         """Key of the ranked hits of some questions in one index.
 
         Args:
-            texts: keys of the passages' texts, where the index was made without them.
+            texts: keys of the chunks' texts, where the index was made without them.
         """
         asked = [[question.id, question.text, question.document, question.pages] for question in questions]
         return key("hits", index_key, list(texts), top_k, asked)

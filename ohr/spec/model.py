@@ -76,9 +76,9 @@ class SpecFile(_Keys):
     benchmark: Annotated[dict[str, Any], Field(description="The documents and questions.")]
     knowledge_bases: Annotated[list[dict[str, Any]], Field(min_length=1, description="The conditions to compare.")]
     chunker: Annotated[
-        dict[str, Any] | None, Field(description="Cuts pages into passages; by default the protocol's, else tokens.")
+        dict[str, Any] | None, Field(description="Cuts pages into chunks; by default the protocol's, else tokens.")
     ] = None
-    retrievers: Annotated[list[dict[str, Any]], Field(description="Find passages for a question.")] = []
+    retrievers: Annotated[list[dict[str, Any]], Field(description="Find chunks for a question.")] = []
     generators: Annotated[list[dict[str, Any]], Field(description="Answer questions.")] = []
     metrics: Annotated[list[dict[str, Any]], Field(description="Score answers, beside the benchmark's own.")] = []
     evaluate: Annotated[

@@ -61,7 +61,7 @@ _FAILED = "the page could not be read"
 class CutChunks(Work):
     """Cut one document into passages. Writes a list of chunks; its input is the document."""
 
-    kind: ClassVar[str] = "cutting passages"
+    kind: ClassVar[str] = "cutting chunks"
     role: ClassVar[str] = "chunker"
     chunker: Chunker
     base: str

@@ -89,7 +89,7 @@ class Retrieve(Work):
         wanted = self.retriever.top_k
         if len(made.chunks) >= wanted:
             return []
-        return [f"top_k is {wanted}, more than the number of passages ({len(made.chunks)})"]
+        return [f"top_k is {wanted}, more than the number of chunks ({len(made.chunks)})"]
 
 
 def partial_key(output: str) -> str:
@@ -228,13 +228,13 @@ _GIVE_UP = 20
 
 
 def _empty(chunks: Sequence[Chunk], work: Retrieve) -> list[str]:
-    """Warn of pages without a passage and passages without a word: no retriever can find their text."""
+    """Warn of pages without a chunk and chunks without a word: no retriever can find their text."""
     pages = sum(work.pages)
     filled = len({(chunk.document, page) for chunk in chunks for page in chunk.pages})
     blank = sum(not any(map(str.isalnum, chunk.text)) for chunk in chunks)
     warnings = []
     if filled < pages:
-        warnings.append(f"{pages - filled:,} of {counted(pages, 'page')} without text, and so without a passage")
+        warnings.append(f"{pages - filled:,} of {counted(pages, 'page')} without text, and so without a chunk")
     if blank:
-        warnings.append(f"{blank:,} of {counted(len(chunks), 'passage')} without a word")
+        warnings.append(f"{blank:,} of {counted(len(chunks), 'chunk')} without a word")
     return warnings

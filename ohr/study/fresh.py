@@ -19,7 +19,7 @@ STAGES: dict[str, tuple[type, ...]] = {
     "all": (ReadPage, RenderPage, MakeDocument, PreparePrompts),
     "pages": (ReadPage, RenderPage),
     "documents": (MakeDocument,),
-    "passages": (CutChunks,),
+    "chunks": (CutChunks,),
     "damage": (MeasureDamage,),
     "retrieval": (Retrieve,),
     "answers": (Answer,),

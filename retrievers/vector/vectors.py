@@ -47,7 +47,7 @@ class VectorSearch:
         """
         broken = int((~np.isfinite(vectors).all(axis=1)).sum())
         if broken:
-            raise PluginError(f"{what}: the model gave NaN or infinity for {broken} of {len(vectors)} passages")
+            raise PluginError(f"{what}: the model gave NaN or infinity for {broken} of {len(vectors)} chunks")
         if kind == "exact":
             return cls(vectors)
         if len(vectors) < _TRAINING:

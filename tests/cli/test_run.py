@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ohr.cli.app import main
+
 OHR = Path(sys.executable).with_name("ohr")
 
 PLUGIN = """\
@@ -245,3 +247,20 @@ def test_a_damaged_run_is_reported_and_the_others_listed(home, finished, ohr):
 
 def test_no_runs_is_said(ohr):
     assert ohr("runs").stdout == "no runs in runs\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--fresh", "answer"], "--fresh answer: unknown: 'answer'. Did you mean 'answers'?"),
+        (["--fresh", "none.yaml"], "none.yaml"),
+        (["none.yaml", "--fresh"], "none.yaml"),
+        (["--fresh", "--limit", "1", "none.yaml"], "none.yaml"),
+    ],
+)
+def test_fresh_takes_a_stage_or_none(home, monkeypatch, capsys, words, message):
+    monkeypatch.setattr("sys.argv", ["ohr", "run", *words, *(["small.yaml"] if "none.yaml" not in words else [])])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith(message)

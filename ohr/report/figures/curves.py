@@ -112,7 +112,10 @@ def _figure(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str]) -> "
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(stages), len(groups), sharex=True, sharey="row", squeeze=False)
     style = style_of(panels)
+    # limits come first: else each line scales all axes that share them again
+    grid[0, 0].set_xlim(*_reach(panels, axis, conditions))
     for row, stage in enumerate(stages):
+        grid[row, 0].set_ylim(*_limits([panel for panel in panels if panel.stage == stage]))
         for column, group in enumerate(groups):
             axes: Axes = grid[row, column]
             held = [panel for panel in panels if (panel.stage, panel.group) == (stage, group)]
@@ -124,18 +127,12 @@ def _figure(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str]) -> "
                 _write_above(axes, 0.5, 0.18, _GROUP_NAMES[group], ha="center", weight="bold")
         metric = next(panel.metric for panel in panels if panel.stage == stage)
         grid[row, 0].set_ylabel(f"{stage.capitalize()}\n{_METRIC_NAMES.get(metric, metric)} (%)")
-        grid[row, 0].set_ylim(*_limits([panel for panel in panels if panel.stage == stage]))
     for axes in grid[-1]:
         if axis == "condition":
             axes.set_xticks(range(len(conditions)), [_shortened(name) for name in conditions], rotation=12)
         else:
             axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
             axes.xaxis.set_major_formatter("{x:g}")
-    reach = max(mark.most for panel in panels for mark in panel.marks)
-    if axis == "condition":
-        grid[0, 0].set_xlim(-0.5, len(conditions) - 0.5)
-    else:
-        grid[0, 0].set_xlim(-0.04 * (reach or 1), 1.05 * (reach or 1))
     _arrange(figure, (len(stages), len(groups)), add_legend(figure, panels, style), _AXIS_NAMES[axis])
     return figure
 
@@ -157,6 +154,13 @@ def _draw_panel(axes: "Axes", panel: Panel, style: Style) -> None:
 
 def _write_above(axes: "Axes", x: float, inches: float, text: str, **look: Any) -> None:
     axes.annotate(text, (x, 1), (0, 72 * inches), xycoords="axes fraction", textcoords="offset points", **look)
+
+
+def _reach(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str]) -> tuple[float, float]:
+    if axis == "condition":
+        return -0.5, len(conditions) - 0.5
+    most = max(mark.most for panel in panels for mark in panel.marks) or 1
+    return -0.04 * most, 1.05 * most
 
 
 def _limits(panels: Sequence[Panel]) -> tuple[float, float]:

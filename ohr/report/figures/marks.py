@@ -20,11 +20,11 @@ def draw_curve(axes: "Axes", curve: Curve, style: Style, opacity: float) -> None
     axes.plot(x, y, linestyle=DASHES[curve.noise_type], color=colour, zorder=_LINE)
     low, high = zip(*(mark.interval for mark in marks), strict=True)
     axes.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0.4, zorder=_BAND)
-    for few in (False, True):
+    for few in sorted({mark.few for mark in marks}):
         _draw_markers(axes, curve, [mark for mark in marks if mark.few == few], style)
-    spread = [mark for mark in marks if mark.least < mark.most]
-    least, most = [mark.least for mark in spread], [mark.most for mark in spread]
-    axes.hlines([mark.mean for mark in spread], least, most, color=colour, linewidth=0.7, zorder=_LINE)
+    if spread := [mark for mark in marks if mark.least < mark.most]:
+        least, most = [mark.least for mark in spread], [mark.most for mark in spread]
+        axes.hlines([mark.mean for mark in spread], least, most, color=colour, linewidth=0.7, zorder=_LINE)
 
 
 def draw_whiskers(axes: "Axes", curve: Curve, style: Style) -> None:
@@ -32,6 +32,8 @@ def draw_whiskers(axes: "Axes", curve: Curve, style: Style) -> None:
     held = [mark.has_interval for mark in curve.marks]
     beside = [any(pair) for pair in zip([False, *held[:-1]], [*held[1:], False], strict=True)]
     alone = [mark for mark, near in zip(curve.marks, beside, strict=True) if mark.has_interval and not near]
+    if not alone:
+        return
     low, high = [mark.interval[0] for mark in alone], [mark.interval[1] for mark in alone]
     axes.vlines([mark.x for mark in alone], low, high, color=style.colour(curve.system), linewidth=0.8, zorder=_LINE)
 

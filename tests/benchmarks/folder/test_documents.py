@@ -9,6 +9,7 @@ from PIL import Image
 
 from ohr.contracts import Document
 from ohr.errors import DataError
+from ohr.files.names import printable
 
 _spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
 files = importlib.util.module_from_spec(_spec)
@@ -176,7 +177,8 @@ def test_a_file_whose_name_cannot_be_written_is_left_out_with_a_note(own, name, 
     assert [document.name for document in benchmark.documents()] == ["documents/good"]
     own.ask({"question": "?", "document": shown})
     assert benchmark.questions()[0].document == shown  # it stays, and scores 0
-    note = f"left out: {shown}: its name has control characters or is not UTF-8: rename it"
+    path = own.root / printable(os.fsdecode(name))
+    note = f"left out: {path}: its name has control characters or is not UTF-8: rename it"
     assert note in benchmark.notes()
 
 
