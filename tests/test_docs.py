@@ -130,7 +130,9 @@ def test_a_spec_in_the_docs_is_valid(block: Block, tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("block", [block for block in SPECS if block.page.stem.startswith("add-")], ids=str)
 def test_a_walk_ends_in_a_run(block: Block, folder: Path):
     write_named(block.page, folder)
-    done = CliRunner().invoke(app, ["run", str(block.name), "--trust-plugins", "--workers", "1", "--limit", "1"])
+    done = CliRunner().invoke(
+        app, ["run", str(block.name), "--no-figures", "--trust-plugins", "--workers", "1", "--limit", "1"]
+    )
     assert done.exit_code == 0, done.output
 
 
@@ -190,7 +192,8 @@ def test_a_command_in_the_docs_exists(place: str, command: str):
     words = shlex.split(command)[1:]
     while words and words[0] in getattr(found, "commands", {}):
         found = found.commands[words.pop(0)]
-    known = {option for parameter in found.params for option in parameter.opts} | {"--help"}
+    names = [(*parameter.opts, *parameter.secondary_opts) for parameter in found.params]
+    known = {name for group in names for name in group} | {"--help"}
     unknown = [word for word in words[:1] if hasattr(found, "commands") and not word.startswith("--")]
     assert unknown == [], place
     assert [word for word in words if word.startswith("--") and word.split("=")[0] not in known] == []

@@ -48,6 +48,9 @@ def run(
             "documents, chunks, damage, retrieval, answers or scores.",
         ),
     ] = None,
+    draw: Annotated[
+        bool, typer.Option("--figures/--no-figures", help="Draw figures; `ohr plot` draws them later.")
+    ] = True,
     trust_plugins: Trust = False,
     allow_env: AllowEnv = None,
     store: StoreFolder = STORE,
@@ -60,4 +63,4 @@ def run(
 
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     where = make_executor(executor.value, workers, address)
-    carry_out(read, store=store, runs=runs, executor=where, limit=limit, as_json=as_json, fresh=fresh)
+    carry_out(read, store=store, runs=runs, executor=where, limit=limit, as_json=as_json, fresh=fresh, draw=draw)

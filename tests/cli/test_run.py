@@ -47,7 +47,7 @@ def stumbling(home):
     lines = (home / "small.yaml").read_text().replace("extractive", "stumbling").splitlines()
     (home / "small.yaml").write_text("\n".join(["plugins: [./stumbling.py]", *lines]))
     inline = ("--executor", "inline", "--set", "retries=0")  # the plugin counts in this process
-    return ("run", "small.yaml", "--trust-plugins", *inline, "--set", "evaluate=[generation]")
+    return ("run", "small.yaml", "--trust-plugins", "--no-figures", *inline, "--set", "evaluate=[generation]")
 
 
 def test_a_run_ends_with_0_and_its_folder(finished):
@@ -179,6 +179,16 @@ def test_an_address_needs_the_cluster_executor(ohr):
     assert result.stderr == "--address 127.0.0.1:6379: only --executor ray connects to a cluster\n"
 
 
+def test_a_run_without_figures_draws_none_and_plot_draws_them_later(ohr):
+    result = ohr("run", "small.yaml", "--no-figures", "--workers", "1")
+    assert result.exit_code == 0
+    folder = Path(result.stdout.splitlines()[-1])
+    assert "figures:" not in result.stdout
+    assert not (folder / "figures").exists()
+    assert ohr("plot", str(folder)).exit_code == 0
+    assert len(list((folder / "figures").glob("*.svg"))) == 2
+
+
 def test_an_unknown_stage_cannot_be_made_again(ohr):
     result = ohr("run", "small.yaml", "--fresh", "page")
     assert result.exit_code == 2
@@ -252,7 +262,7 @@ def test_no_runs_is_said(ohr):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--fresh", "answer"], "--fresh answer: unknown: 'answer'. Did you mean 'answers'?"),
+        (["--fresh", "answer"], "--fresh answer: Choose one of: all, pages,"),
         (["--fresh", "none.yaml"], "none.yaml"),
         (["none.yaml", "--fresh"], "none.yaml"),
         (["--fresh", "--limit", "1", "none.yaml"], "none.yaml"),

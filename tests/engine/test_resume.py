@@ -24,6 +24,7 @@ from ohr.store import open_store
 from .conftest import rows, values
 
 OHR = Path(sys.executable).with_name("ohr")
+RUN = ("run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1")
 SPEC = """\
 benchmark: {kind: tiny}
 knowledge_bases:
@@ -47,7 +48,7 @@ def damage_values(store, key="%"):
 def started(home, text):
     """Start a run as a user does, in a process group of its own, and wait until it has read two pages."""
     home.write(text)
-    command = [OHR, "run", "spec.yaml", "--trust-plugins", "--workers", "1", "--store", "store", "--runs", "runs"]
+    command = [OHR, *RUN, "--store", "store", "--runs", "runs"]
     process = subprocess.Popen(command, cwd=home.folder, start_new_session=True, stderr=subprocess.PIPE, text=True)
     until = monotonic() + 60
     while home.log("reads").total() < 3 and monotonic() < until and process.poll() is None:
@@ -155,7 +156,7 @@ def test_equal_prompts_are_asked_once(home):
 @pytest.mark.slow
 def test_two_runs_at_once_share_the_work(home):
     home.write(SLOW)
-    command = [OHR, "run", "spec.yaml", "--trust-plugins", "--workers", "1", "--store", "store", "--runs"]
+    command = [OHR, *RUN, "--store", "store", "--runs"]
     both = [subprocess.Popen([*command, f"runs{n}"], cwd=home.folder, stdout=subprocess.DEVNULL) for n in range(2)]
     assert [process.wait() for process in both] == [0, 0]
     tables = [read_rows(next(home.folder.glob(f"runs{n}/run/*")) / "scores.parquet") for n in range(2)]

@@ -31,13 +31,6 @@ def table(finished):
     return {tuple(row[name] for name in kept): row["value"] for row in rows(finished)}
 
 
-def test_results_are_equal_with_one_and_two_workers(home, tmp_path):
-    one = home.run(spec(*BASES), workers=1)
-    home.folder = tmp_path / "other"
-    home.folder.mkdir()
-    assert repr(table(home.run(spec(*BASES), workers=2))) == repr(table(one))
-
-
 def test_the_order_of_knowledge_bases_does_not_change_values(home, tmp_path):
     one = table(home.run(spec(*BASES)))
     home.folder = tmp_path / "other"

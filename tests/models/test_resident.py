@@ -223,6 +223,7 @@ def test_hybrid_and_rerank_hold_several_models_in_one_scope(tiny_bge_m3, tiny_re
     assert in_memory() == ()
 
 
+@pytest.mark.acceptance
 def test_outside_of_a_scope_two_real_models_are_never_there_at_once(tiny_model, tiny_vision_model, tiny_bge_m3):
     found = []
     stages = [

@@ -27,8 +27,9 @@ def carry_out(
     limit: int | None = None,
     as_json: bool = False,
     fresh: str | None = None,
+    draw: bool = True,
 ) -> None:
-    """Run a spec and print its results; ends with status 1 when items failed."""
+    """Run a spec, draw its figures and print its results; ends with status 1 when items failed."""
     from ohr.spec.sent import sent
     from ohr.study.run import run
 
@@ -38,7 +39,7 @@ def carry_out(
     with bars() as progress:
         finished = run(spec, store=store, runs=runs, executor=executor, limit=limit, progress=progress, fresh=fresh)
     seconds = perf_counter() - began
-    figures = figures_of(finished)
+    figures = figures_of(finished) if draw else []
     (_print_json if as_json else _print)(finished, figures, seconds)
     if finished.ledger.failures:
         raise typer.Exit(1)
