@@ -151,7 +151,13 @@ def test_chunker(plugin, kind):
     check_chunker(plugin("chunker", kind), empty_pages=kind in COUNTS_EMPTY_PAGES)
 
 
-@pytest.mark.parametrize("kind", REGISTRY.names("retriever"))
+OTHERS_OF_A_MODEL = {"colqwen": pytest.mark.acceptance}
+"""ColPali has the same code around another model."""
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=OTHERS_OF_A_MODEL.get(kind, ())) for kind in REGISTRY.names("retriever")]
+)
 def test_retriever(plugin, kind):
     check_retriever(plugin("retriever", kind), finds=kind not in BLIND)
 

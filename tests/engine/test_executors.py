@@ -31,11 +31,10 @@ def tables(folder: Path) -> dict[str, bytes]:
     return {name: (folder / f"{name}.parquet").read_bytes() for name in TABLES}
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_processes_give_the_same_bytes_as_this_process(home, tmp_path, workers):
+def test_processes_give_the_same_bytes_as_this_process(home, tmp_path):
     inline = home.run(SPEC)
     spec = read_spec(home.write(SPEC), trust_plugins=True)
-    local = run(spec, store=tmp_path / "other", runs=tmp_path / "runs2", executor=Local(workers))
+    local = run(spec, store=tmp_path / "other", runs=tmp_path / "runs2", executor=Local(3))
     assert tables(local.folder) == tables(inline.folder)
 
 

@@ -162,7 +162,7 @@ STAGES = {
     "visrag": view, "transformers": ask, "transformers_vision": ask, "tesseract": read, "rapidocr": read,
 }  # fmt: skip
 """Plugins that load a model, and what makes each one load it."""
-OFTEN = ("dense", "transformers", "tesseract")
+OFTEN = ("transformers", "tesseract")
 """One of each way to load; the others are tested by `make acceptance`."""
 
 

@@ -158,7 +158,7 @@ def test_lines_are_classed_by_kind_and_size():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", ["tesseract", pytest.param("rapidocr", marks=pytest.mark.acceptance)])
 def test_what_a_profile_does_is_what_was_compared_with_real_pages(profile):
     path = GOLDEN / f"{profile}.json"
     if "OHR_WRITE_GOLDEN" in os.environ:  # after a change that is meant to show, with a higher Channel.version

@@ -167,5 +167,5 @@ def test_vectors_that_are_no_numbers_are_reported(tiny_bge_m3, tmp_path):
     torch.nn.init.constant_(broken.embeddings.LayerNorm.weight, float("nan"))
     broken.save_pretrained(tmp_path)
     AutoTokenizer.from_pretrained(tiny_bge_m3).save_pretrained(tmp_path)
-    with pytest.raises(PluginError, match="gave NaN or infinity for 1 of 1 passages"):
+    with pytest.raises(PluginError, match="gave NaN or infinity for 1 of 1 chunks"):
         Dense(model=str(tmp_path), pooling="mean").index(chunks("rain"))
