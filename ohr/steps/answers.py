@@ -1,7 +1,7 @@
 """Answers: a generator's replies to prompts, kept one by one as they come."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ohr.contracts import Completion, Generator, Image, Prompt, Stage
@@ -95,7 +95,7 @@ class Answer(Work):
         report.calls["truncated prompts"] += completion.truncated
         report.calls["empty replies"] += completion.error is None and not completion.text.strip()
         if completion.error is None:
-            store.put(output, asdict(completion))
+            store.put(output, completion)
         else:
             report.errors[output] = completion.error
 

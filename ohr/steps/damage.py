@@ -1,7 +1,7 @@
 """Damage: what one document of one knowledge base lost of its ground truth."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ohr.contracts import Document
@@ -42,16 +42,9 @@ class MeasureDamage(Work):
         asked = inputs.about.get(self.document.name, ())
         questions = [question_dose(q, truth, here, self.segment_chinese, bare=inputs.is_bare) for q in asked]
         seen = [see(page, here.get(place), (), {}) for place, page in truth.items()]
-        pages = [
-            [_json(page.dose), dict(page.commands), page.redundant, dict(page.blocks), page.words] for page in seen
-        ]
-        context.store.put(ready.outputs[0], {"questions": [_json(dose) for dose in questions], "pages": pages})
+        pages = [[page.dose, dict(page.commands), page.redundant, dict(page.blocks), page.words] for page in seen]
+        context.store.put(ready.outputs[0], {"questions": questions, "pages": pages})
         return Report()
-
-
-def _json(dose: QuestionDose | PageDose) -> dict[str, Any]:
-    """Write a dose as JSON values; `asdict` would copy each of them deeply."""
-    return {field.name: getattr(dose, field.name) for field in fields(dose)}
 
 
 def read_damage(kept: Mapping[str, Any]) -> Damage:

@@ -1,7 +1,7 @@
 """Documents: gather one document's pages, perturb their text, and cut them into passages."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ohr.contracts import Benchmark, Chunk, Chunker, Document, OcrBackend, Page, Question
@@ -41,7 +41,7 @@ class MakeDocument(Work):
         """Make the document; a page that failed has no text and an error."""
         pages = self._source(ready, context.store)
         made = perturb(pages, self.base.text_noise, self.questions, self.seed, self.base.dosed_as)
-        noisy = [asdict(replace(page, text=storable(page.text))) for page in made.pages]
+        noisy = [replace(page, text=storable(page.text)) for page in made.pages]
         context.store.put(ready.outputs[0], {"pages": noisy, "edits": made.records(), "aimed": made.aimed})
         report = Report()
         report.calls["documents"] = 1
@@ -76,7 +76,7 @@ class CutChunks(Work):
         """Cut the document; one that failed has no passage."""
         pages = read_pages(context.store, ready.inputs[0]) or []
         chunks = checked_chunks(self.chunker.split(pages), pages) if pages else []
-        context.store.put(ready.outputs[0], [asdict(chunk) for chunk in chunks])
+        context.store.put(ready.outputs[0], chunks)
         return Report()
 
 

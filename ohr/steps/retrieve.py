@@ -1,7 +1,7 @@
 """Retrieval: index one scope of a knowledge base and search it for its questions, a batch at a time."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from ohr.contracts import Chunk, Hit, Image, Index, PageView, Question, Retriever, Stage
@@ -195,7 +195,7 @@ def _search(
 
     ranked, failed = isolated(asked, some)
     hits = {
-        asked[place].id: [{"chunk": asdict(made.chunks[hit.place]), "score": hit.score} for hit in found]
+        asked[place].id: [{"chunk": made.chunks[hit.place], "score": hit.score} for hit in found]
         for place, found in ranked.items()
     }
     return hits, {asked[place].id: reason for place, reason in failed.items()}

@@ -1,7 +1,7 @@
 """Scores of a batch of questions, in columns: retrieval scores from hits, answer scores from replies."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -42,7 +42,7 @@ class ScoreRetrieval(Work):
         chunks = {question: [hit.chunk for hit in found] for question, found in hits.items()}
         asked = [context.inputs.questions[place] for place in self.questions]
         scores = retrieval_scores(asked, chunks, self.rules, _others(context.inputs), self.top_k, ())
-        context.store.put(ready.outputs[0], asdict(scores))
+        context.store.put(ready.outputs[0], scores)
         return Report()
 
 
@@ -79,7 +79,7 @@ class ScoreAnswers(Work):
             name = ready.inputs[place] if place is not None else None
             answers[question.id] = as_answered(found[name]).answer if name in found else None
         scores = answer_scores(questions, answers, self.rules, self.stage_, self.condition, ())
-        context.store.put(ready.outputs[0], asdict(scores))
+        context.store.put(ready.outputs[0], scores)
         return Report()
 
 

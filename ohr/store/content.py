@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import fields
 from hashlib import sha256
 from typing import Any
 
@@ -25,8 +26,16 @@ def checked_key(key: str) -> str:
 
 
 def dump(value: Any) -> bytes:
-    """Write a JSON value; ASCII, since a text may hold lone surrogates, which have no bytes of their own."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=True).encode()
+    """Write a JSON value, which may hold dataclasses: they are written as objects.
+
+    ASCII, since a text may hold lone surrogates, which have no bytes of their own.
+    """
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=True, default=_as_object).encode()
+
+
+def _as_object(value: Any) -> dict[str, Any]:
+    """Return a dataclass's fields as they are; `asdict` would copy each of them deeply."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def load(payload: bytes) -> Any:
