@@ -7,6 +7,7 @@ are processes on this machine with one CPU each; nothing but the benchmark's fil
 """
 
 import argparse
+import logging
 import os
 import sys
 import tempfile
@@ -68,6 +69,7 @@ def bucket() -> tuple[ThreadedMotoServer, str]:
 
 
 def main() -> int:
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # the server lists each request
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=24)
     documents = parser.parse_args().documents

@@ -72,3 +72,23 @@ def test_a_cluster_that_does_not_answer_ends_the_command():
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 1
     assert "--address 127.0.0.1:1: cannot connect to the Ray cluster: no answer in 1 seconds" in ended.stderr
+
+
+NO_ROOM = """
+import ray
+from ohr.engine.executors.base import run_each
+from ohr.engine.executors.ray import Ray
+from ohr.engine.setup import Setup
+
+ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+executor = Ray(workers=2)
+executor.start(Setup())
+print(sorted(result for _, result, _ in run_each(executor, abs, [-1, -2, -3, -4])))
+"""
+
+
+@pytest.mark.slow
+def test_no_call_waits_for_an_actor_that_the_cluster_has_no_room_for():
+    pytest.importorskip("ray", reason="ray is not installed")
+    ended = subprocess.run([sys.executable, "-c", NO_ROOM], capture_output=True, text=True, timeout=120, check=True)
+    assert ended.stdout == "[1, 2, 3, 4]\n"

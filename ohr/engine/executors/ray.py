@@ -1,10 +1,11 @@
 """The Ray executor: workers are actors on an existing cluster, or on a local one."""
 
 import pickle
-from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import mkdtemp
 from threading import Thread
 from time import monotonic
@@ -35,7 +36,7 @@ class Ray:
         self._setup = Setup()
         self._ray: Any = None
         self._given: Any = None
-        self._idle: dict[bool, deque[Any]] = {False: deque(), True: deque()}
+        self._idle: dict[bool, SimpleQueue[Any]] = {False: SimpleQueue(), True: SimpleQueue()}
         self._actors: dict[bool, list[Any]] = {False: [], True: []}
         self._threads = ThreadPoolExecutor(256, "ray")
 
@@ -60,7 +61,7 @@ class Ray:
             return
         quiet = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
         if self.address is None:
-            self._ray.init(num_cpus=self.workers, include_dashboard=False, **quiet)
+            self._ray.init("local", num_cpus=self.workers, include_dashboard=False, **quiet)
             return
         failed: list[Exception] = []
 
@@ -79,7 +80,7 @@ class Ray:
             raise SpecError(f"--address {self.address}: cannot connect to the Ray cluster: {why}")
 
     def capacity(self, *, alone: bool) -> int:
-        """Return the number of actors: each runs one call at a time."""
+        """Return the number of actors: each runs one call at a time. Some may still wait for room on the cluster."""
         if alone and not self._actors[True]:
             self._add(alone=True)
         return len(self._actors[alone])
@@ -92,11 +93,14 @@ class Ray:
         alone: bool = False,
         seconds: float | None,  # noqa: ARG002 # the actor keeps its own limit
     ) -> Future[Any]:
-        """Start a call in an idle actor."""
-        actor = self._idle[alone].popleft()
-        return self._threads.submit(self._run, actor, call, given, alone)
+        """Start a call as soon as an actor is idle."""
+        return self._threads.submit(self._run, call, given, alone)
 
-    def _run(self, actor: Any, call: Callable[[Any], Any], given: Any, alone: bool) -> Any:
+    def _run(self, call: Callable[[Any], Any], given: Any, alone: bool) -> Any:
+        actor = self._idle[alone].get()
+        if actor is None:  # the executor has stopped
+            self._idle[alone].put(None)
+            raise WorkerLost("the executor has stopped")
         began = monotonic()
         try:
             result = self._ray.get(actor.run.remote(call, given))
@@ -104,9 +108,9 @@ class Ray:
             self._lose(actor, alone)
             raise self._why(error, monotonic() - began) from None
         except self._ray.exceptions.RayTaskError as error:
-            self._idle[alone].append(actor)
+            self._idle[alone].put(actor)
             raise error.cause if isinstance(error.cause, Exception) else WorkerLost(str(error)) from None
-        self._idle[alone].append(actor)
+        self._idle[alone].put(actor)
         return result
 
     def _why(self, error: Any, seconds: float) -> WorkerLost:
@@ -127,7 +131,13 @@ class Ray:
             options |= {"num_cpus": 1, "scheduling_strategy": "SPREAD"}
         actor = self._ray.remote(_Actor).options(**options).remote(self._given)
         self._actors[alone].append(actor)
-        self._idle[alone].append(actor)
+        self._threads.submit(self._await, actor, alone)
+
+    def _await(self, actor: Any, alone: bool) -> None:
+        """Offer an actor once it has started: on a cluster that lost a node it may never have room."""
+        with suppress(self._ray.exceptions.RayError):  # the first call reports why an actor cannot start
+            self._ray.get(actor.started.remote())
+        self._idle[alone].put(actor)
 
     def _lose(self, actor: Any, alone: bool) -> None:
         """Replace an actor, unless the cluster has no room left for another."""
@@ -144,7 +154,8 @@ class Ray:
             for actor in actors:
                 self._ray.kill(actor)
         self._actors = {False: [], True: []}
-        self._idle = {False: deque(), True: deque()}
+        for idle in self._idle.values():
+            idle.put(None)
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._ray.shutdown()
 
@@ -166,6 +177,9 @@ class _Actor:
             load_file(folder / name)
             files.append(folder / name)
         worker.prepare(replace(pickle.loads(setup), plugin_files=tuple(files)))  # from the driver
+
+    def started(self) -> None:
+        """Return when the actor has started."""
 
     def run(self, call: Callable[[Any], Any], given: Any) -> Any:
         """Run a call."""
