@@ -10,6 +10,10 @@ from ohr.errors import OhrError
 T = TypeVar("T")
 
 
+AHEAD = 2
+"""Calls under way per worker: one runs, one waits, so that no worker idles between two."""
+
+
 class WorkerLost(OhrError):
     """The process that ran a call is gone: it crashed, or exceeded its time or memory."""
 

@@ -12,7 +12,7 @@ from multiprocessing.context import BaseContext
 from multiprocessing.forkserver import set_forkserver_preload
 from typing import Any
 
-from ohr.engine.executors.base import WorkerLost
+from ohr.engine.executors.base import AHEAD, WorkerLost
 from ohr.engine.executors.process import begin, nothing
 from ohr.engine.setup import Setup
 from ohr.errors import OhrError
@@ -36,8 +36,6 @@ _NO_WORKERS = (
 )
 _ENDING = 5.0
 """Seconds in which an idle worker must end by itself."""
-_AHEAD = 2
-"""Calls under way per worker: one runs, one waits, so that no worker idles between two."""
 
 
 class Local:
@@ -55,7 +53,7 @@ class Local:
 
     def capacity(self, *, alone: bool) -> int:
         """Return how many calls are worth having under way."""
-        return _AHEAD * (1 if alone else self.workers)
+        return AHEAD * (1 if alone else self.workers)
 
     def submit(
         self, call: Callable[[Any], Any], given: Any, *, alone: bool = False, seconds: float | None

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from ohr import extras
-from ohr.engine.executors.base import NodeLost, WorkerLost
+from ohr.engine.executors.base import AHEAD, NodeLost, WorkerLost
 from ohr.engine.setup import Setup
 from ohr.errors import SpecError
 
@@ -80,10 +80,10 @@ class Ray:
             raise SpecError(f"--address {self.address}: cannot connect to the Ray cluster: {why}")
 
     def capacity(self, *, alone: bool) -> int:
-        """Return the number of actors: each runs one call at a time. Some may still wait for room on the cluster."""
+        """Return how many calls are worth having under way, though some actors may wait for room on the cluster."""
         if alone and not self._actors[True]:
             self._add(alone=True)
-        return len(self._actors[alone])
+        return len(self._actors[alone]) * (1 if alone else AHEAD)
 
     def submit(
         self,
