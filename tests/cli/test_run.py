@@ -93,7 +93,7 @@ def test_a_second_run_does_nothing_and_names_the_same_folder(finished, there, oh
     result = ohr_here("run", "small.yaml")
     assert result.exit_code == 0
     assert result.stdout.splitlines()[-1] == finished[1].stdout.splitlines()[-1]
-    assert "\n0 stage calls: everything was in the store (" in result.stdout
+    assert "\n0 stage calls: an earlier run has finished this study (" in result.stdout
 
 
 def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here):

@@ -13,7 +13,6 @@ from ohr.cli.display.progress import bars
 if TYPE_CHECKING:
     from ohr.cli.display.curve import Point
     from ohr.engine.executors.base import Executor
-    from ohr.engine.ledger import Ledger
     from ohr.spec.model import Spec
     from ohr.study.run import Finished
 
@@ -70,7 +69,7 @@ def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> Non
         f"failed items: {len(failures)} (questions that need them score 0)",
         as_lines(failures),
     )
-    say(_done(finished.ledger, seconds))
+    say(_done(finished, seconds))
     say_first("figures:", [str(path) for path in figures])
     say(str(finished.folder))
 
@@ -87,7 +86,10 @@ def _print_curve(points: "Sequence[Point]") -> None:
     say(legend(points))
 
 
-def _done(ledger: "Ledger", seconds: float) -> str:
+def _done(finished: "Finished", seconds: float) -> str:
+    ledger = finished.ledger
+    if not finished.fresh:
+        return f"0 stage calls: an earlier run has finished this study ({seconds:.1f} s)"
     done = {name: count for name, count in ledger.calls.items() if count}
     if not done and ledger.failures:
         return f"nothing new was done: what was left failed ({seconds:.1f} s)"
