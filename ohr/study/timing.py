@@ -10,9 +10,9 @@ from ohr.store import Store
 
 def remember(store: Store, ledger: Ledger) -> None:
     """Keep the mean seconds per item of every stage that this run used."""
-    store.put_many(
-        {_key(family, kind): {"seconds": seconds / items} for (family, kind), (seconds, items) in ledger.pace.items()}
-    )
+    means = {_key(*stage): {"seconds": seconds / items} for stage, (seconds, items) in ledger.pace.items()}
+    if means:
+        store.put_many(means)
 
 
 def recall(store: Store, stage: Stage) -> float | None:

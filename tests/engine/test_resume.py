@@ -20,6 +20,7 @@ from ohr.steps.documents import MakeDocument
 from ohr.steps.scoring import ScoreAnswers
 from ohr.steps.step import Context, Ready
 from ohr.store import open_store
+from ohr.store.database import Database
 
 from .conftest import rows, values
 
@@ -230,3 +231,14 @@ def test_an_answer_that_is_damaged_before_its_scores_are_made_is_asked_again(hom
     finished = home.run(SPEC)
     assert lost and not finished.ledger.failures
     assert values(finished, stage="overall") == wanted
+
+
+def test_a_finished_store_that_is_read_only_gives_the_results_again(home, monkeypatch):
+    first = rows(run := home.run(SPEC))
+    shutil.rmtree(run.folder)
+
+    def refuse(*_):
+        raise StoreError("the store is read-only")
+
+    monkeypatch.setattr(Database, "write", refuse)
+    assert rows(home.run(SPEC)) == first
