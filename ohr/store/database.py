@@ -21,7 +21,7 @@ from ohr.messages.wording import counted
 from ohr.store.content import framed, unframed
 from ohr.store.folders import is_file, new_folder
 from ohr.store.protocol import FORMAT
-from ohr.store.reasons import PATIENCE, Damaged, database_sentence, explained, is_damage
+from ohr.store.reasons import PATIENCE, Damaged, ReadOnly, database_sentence, explained, is_damage, primary_code
 from ohr.store.salvage import salvage
 
 T = TypeVar("T")
@@ -111,7 +111,8 @@ class Database:
         raise AssertionError("the last attempt returns or raises")
 
     def _error(self, error: sqlite3.Error, done: str) -> StoreError:
-        return StoreError(database_sentence(error, self.path, self._place, done))
+        kind = ReadOnly if primary_code(error) == sqlite3.SQLITE_READONLY else StoreError
+        return kind(database_sentence(error, self.path, self._place, done))
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         db = self._connect()

@@ -15,7 +15,7 @@ from ohr.store.database import DAMAGED, Database
 from ohr.store.folders import NEW, Folders, measured, remove
 from ohr.store.objects import Objects
 from ohr.store.protocol import DAY, Entry, Store
-from ohr.store.reasons import READ_ONLY, Damaged, explained
+from ohr.store.reasons import Damaged, ReadOnly, explained
 
 T = TypeVar("T")
 
@@ -155,11 +155,8 @@ class LocalStore(Store):
     def pin(self, run: str, keys: Iterable[str]) -> None:
         """See Store."""
         rows = [(checked_key(key), run) for key in keys]
-        try:
+        with suppress(ReadOnly):  # such a store cannot be pruned either
             self._db.write(lambda db: db.executemany("INSERT OR IGNORE INTO pins VALUES (?, ?)", rows))
-        except StoreError as error:
-            if READ_ONLY not in str(error):  # such a store cannot be pruned either
-                raise
 
     def unpin(self, run: str) -> int:
         """See Store."""

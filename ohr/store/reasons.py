@@ -14,8 +14,9 @@ PATIENCE = 60.0
 """Seconds to wait for another process's write. One write holds the lock for as long as a batch takes to be copied,
 well under a second; a minute passes only when a process was stopped or the disk hangs."""
 
-READ_ONLY = "is read-only"
-"""In the sentence of a store that cannot be written."""
+
+class ReadOnly(StoreError):
+    """The store can be read, but not written."""
 
 
 @contextmanager
@@ -54,7 +55,7 @@ def database_sentence(error: sqlite3.Error, path: Path, place: str, done: str) -
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return f"the store at {place} has been locked by another process for {PATIENCE:.0f} seconds"
     if code == sqlite3.SQLITE_READONLY:
-        return f"the store at {place} {READ_ONLY}"
+        return f"the store at {place} is read-only"
     hidden = _hidden_reason(path, place, done) if code == sqlite3.SQLITE_CANTOPEN else None
     return sentence(hidden, place, done) if hidden else f"the store at {place} cannot be {done}: {error} ({path})"
 

@@ -21,6 +21,7 @@ from ohr.steps.scoring import ScoreAnswers
 from ohr.steps.step import Context, Ready
 from ohr.store import open_store
 from ohr.store.database import Database
+from ohr.store.reasons import ReadOnly
 
 from .conftest import rows, values
 
@@ -238,7 +239,7 @@ def test_a_finished_store_that_is_read_only_gives_the_results_again(home, monkey
     shutil.rmtree(run.folder)
 
     def refuse(*_):
-        raise StoreError("the store is read-only")
+        raise ReadOnly("the store is read-only")
 
     monkeypatch.setattr(Database, "write", refuse)
     assert rows(home.run(SPEC)) == first
