@@ -8,12 +8,12 @@ What is left is the frame's own cost: scheduling, the store, scoring and the tab
 import argparse
 import json
 import os
-import resource
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+import psutil
 
 OHR = Path(sys.executable).with_name("ohr")
 PLUGINS = Path(__file__).parents[1] / "tests" / "plugins.py"
@@ -36,10 +36,21 @@ def run(home: Path, workers: int) -> tuple[float, float]:
     began = time.perf_counter()
     command = [str(OHR), "run", "spec.yaml", "--trust-plugins", "--workers", str(workers)]
     with (home / "output.txt").open("w") as output:
-        failed = subprocess.run(command, cwd=home, stdout=output, stderr=output, check=False).returncode
-    if failed:
+        started = psutil.Popen(command, cwd=home, stdout=output, stderr=output)
+        most = 0.0
+        while started.poll() is None:
+            most = max(most, *map(_resident, (started, *started.children(recursive=True))))
+            time.sleep(0.2)
+    if started.returncode:
         raise SystemExit((home / "output.txt").read_text())
-    return time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return time.perf_counter() - began, most
+
+
+def _resident(process: psutil.Process) -> float:
+    try:
+        return float(process.memory_info().rss) / 1024**2
+    except psutil.NoSuchProcess:
+        return 0.0
 
 
 def main() -> None:

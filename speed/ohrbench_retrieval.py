@@ -3,8 +3,8 @@
 Both read, chunk, index, search and score all questions of the same domains and knowledge base, one after the other, in
 processes of their own; CPU seconds and peak memory of each (ours: the median of several processes). The plain side is
 `tests/benchmarks/ohrbench/naive.py`. Then `ohr run` on gt and MinerU, which does far more (doses, floors, intervals,
-tables, figures), against the plain side on both: CPU seconds, with those of the workers, from an empty store, with
-another top_k, and once more.
+tables, figures), against the plain side on both: CPU seconds of one process, from an empty store, with another top_k, and once
+more.
 
     OHRBENCH_DATA=DIR python speed/ohrbench_retrieval.py [BASE] [DOMAIN ...]
 """
@@ -145,9 +145,12 @@ def report(found: dict[str, dict]) -> None:
 
 
 def runs(domains: list[str], folder: str, plain: float) -> None:
-    """Time `ohr run` from an empty store, with chunks and indices in the store, and with everything there."""
+    """Time `ohr run` from an empty store, with chunks and indices in the store, and with everything there.
+
+    It runs in one process: the CPU time of worker processes that others have started is in no process's account.
+    """
     spec = Path(__file__).parents[1] / "pipelines" / "ohrbench-retrieval.yaml"
-    words = ["run", str(spec), "--set", f"benchmark.domains=[{', '.join(domains)}]", "--workers", "1"]
+    words = ["run", str(spec), "--set", f"benchmark.domains=[{', '.join(domains)}]", "--executor", "inline"]
     environment = {**os.environ, "OHRBENCH_DATA": str(ROOT.resolve())}
     print(f"plain, {' and '.join(RUNS)}: {plain:.2f} s CPU")
     for about, limit, more in (

@@ -45,46 +45,40 @@ class Task:
 
 @dataclass
 class Lane:
-    """Tasks that are ready, by the stage that they need, and those under way."""
+    """Tasks that are ready, by the stage that they need and their kind."""
 
     alone: bool
-    groups: dict[Stage | None, deque[Task]] = field(default_factory=dict)
+    groups: dict[tuple[Stage | None, str], deque[Task]] = field(default_factory=dict)
     open: Stage | None = None
 
     def push(self, task: Task, *, first: bool = False) -> None:
         """Add a task that is ready, at the end or at the front of its group."""
-        queue = self.groups.setdefault(task.step.work.stage, deque())
+        queue = self.groups.setdefault((task.step.work.stage, task.step.work.kind), deque())
         (queue.appendleft if first else queue.append)(task)
 
-    def share(self, free: int, pace: Mapping[str, float]) -> int:
-        """Choose how many tasks are sent to one of `free` workers at once.
+    def take(self, free: int, pace: Mapping[str, float]) -> list[Task]:
+        """Take the tasks that one of `free` workers gets at once, all of one group.
+
+        Work without a model comes first, then that of the open model, then that of the next.
 
         Args:
+            free: idle workers, at least 1.
             pace: seconds that one step of a kind takes; a kind that was never measured is sent alone.
         """
-        if self.alone:
-            return 1
-        kind = next((queue[0].step.work.kind for queue in self.groups.values() if queue), "")
-        wanted = int(_SECONDS / max(pace[kind], 1e-6)) if kind in pace else 1
-        return max(1, min(wanted, _MOST, len(self) // max(free, 1)))
-
-    def take(self, size: int) -> list[Task]:
-        """Take tasks of one group and kind: work without a model, then that of the open model, then of the next."""
-        stage = next((one for one in (None, self.open) if self.groups.get(one)), None)
-        if not self.groups.get(stage):
-            stage = next((one for one, queue in self.groups.items() if queue), None)
-        queue = self.groups.get(stage)
-        if not queue:
+        if not self.groups:
             return []
+        group = min(self.groups, key=lambda one: (one[0] is not None, one[0] != self.open))
+        queue, (stage, kind) = self.groups[group], group
         if stage is not None:
             self.open = stage
+        size = 1
+        if not self.alone and kind in pace:
+            size = max(1, min(int(_SECONDS / max(pace[kind], 1e-6)), _MOST, len(self) // free))
         taken = [queue.popleft()]
         while queue and len(taken) < size and not taken[0].apart and not queue[0].apart:
-            if queue[0].step.work.kind != taken[0].step.work.kind:
-                break
             taken.append(queue.popleft())
         if not queue:
-            del self.groups[stage]
+            del self.groups[group]
         return taken
 
     def __len__(self) -> int:

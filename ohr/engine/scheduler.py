@@ -162,7 +162,7 @@ class Scheduler:
     def _send(self, lane: Lane) -> None:
         free = self.executor.capacity(alone=lane.alone) - sum(at is lane for at, _ in self._running.values())
         while free > 0 and len(lane):
-            tasks = self._claimed(lane.take(lane.share(free, self._pace)))
+            tasks = self._claimed(lane.take(free, self._pace))
             if tasks:
                 jobs = [Job(task.step.work, self._keys_of(task)) for task in tasks]
                 limit = self.seconds and self.seconds * sum(len(job.ready.outputs) for job in jobs) + 60
