@@ -3,8 +3,8 @@
 Both read, chunk, index, search and score all questions of the same domains and knowledge base, one after the other, in
 processes of their own; CPU seconds and peak memory of each (ours: the median of several processes). The plain side is
 `tests/benchmarks/ohrbench/naive.py`. Then `ohr run` on gt and MinerU, which does far more (doses, floors, intervals,
-tables, figures), against the plain side on both: CPU seconds of one process, from an empty store, with another top_k, and once
-more.
+tables, figures), against the plain side on both: CPU seconds of one process, from an empty store, with another top_k,
+and once more.
 
     OHRBENCH_DATA=DIR python speed/ohrbench_retrieval.py [BASE] [DOMAIN ...]
 """

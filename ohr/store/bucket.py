@@ -35,6 +35,8 @@ class Bucket:
     def __init__(self, url: str) -> None:
         self.url = url
         self._on_disk = url.startswith(("file:", "local:"))
+        # else s3fs asks for the size before it reads, to fetch large objects in parts: twice the requests
+        self._whole = {"max_concurrency": 1} if url.startswith(("s3:", "s3a:")) else {}
         self._connect()
 
     def _connect(self) -> None:
@@ -74,8 +76,9 @@ class Bucket:
                 paths = {self._path(name): name for name in some}
                 if self._on_disk:
                     paths = {path: name for path, name in paths.items() if is_file(Path(path))}
-                whole = [None] * len(paths)  # `cat` would first ask whether each of them exists
-                contents = dict(zip(paths, fs.cat_ranges(list(paths), whole, whole, on_error="return"), strict=True))
+                ends = [None] * len(paths)  # `cat` would first ask whether each of them exists
+                found = fs.cat_ranges(list(paths), ends, ends, on_error="return", **self._whole)
+                contents = dict(zip(paths, found, strict=True))
                 for content in contents.values():
                     if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
                         raise content
