@@ -21,6 +21,11 @@ NEW = ".new-"
 """Begins the names of files and folders that are not finished."""
 
 
+def user_cache() -> Path:
+    """Return ohr's folder in the user's cache: `$XDG_CACHE_HOME/ohr`, or `~/.cache/ohr`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ohr"
+
+
 class Folders:
     """Folders below `root`.
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from os import environ
 from pathlib import Path
 from threading import RLock
 from time import monotonic
@@ -16,7 +15,7 @@ from ohr.errors import StoreError
 from ohr.store.bucket import Bucket
 from ohr.store.claims import Heart, Watch, this_process
 from ohr.store.content import checked_key, framed, is_key, unframed
-from ohr.store.folders import NEW, SUMS, Folders, remove, sums_in, sums_of
+from ohr.store.folders import NEW, SUMS, Folders, remove, sums_in, sums_of, user_cache
 from ohr.store.protocol import FORMAT, Entry, Store
 from ohr.store.reasons import explained
 
@@ -44,8 +43,7 @@ class RemoteStore(Store):
         self._trusted = 0.0  # until then the store is taken to be the one that was last seen
         self._claiming = RLock()
         self._watch, self._heart = Watch(), Heart()
-        home = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        self._cache = Folders(home / "ohr" / sha256(url.encode()).hexdigest()[:16], url)
+        self._cache = Folders(user_cache() / sha256(url.encode()).hexdigest()[:16], url)
 
     def __reduce__(self) -> tuple[type["RemoteStore"], tuple[str]]:
         return RemoteStore, (self._url,)

@@ -1,12 +1,12 @@
 """The Ray executor: workers are actors on an existing cluster, or on a local one."""
 
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from queue import SimpleQueue
-from tempfile import mkdtemp
 from threading import Thread
 from time import monotonic
 from typing import Any
@@ -15,6 +15,8 @@ from ohr import extras
 from ohr.engine.executors.base import AHEAD, NodeLost, WorkerLost
 from ohr.engine.setup import Setup
 from ohr.errors import SpecError
+from ohr.keys import key
+from ohr.store.folders import Folders, user_cache
 
 _CONNECT = 30.0
 """Seconds after which a cluster that does not answer is given up."""
@@ -50,7 +52,7 @@ class Ray:
         self._ray = extras.load("ray", "cluster")
         self._setup = setup
         self._connect()
-        plugins = {path.name: path.read_bytes() for path in setup.plugin_files}
+        plugins = [(path.name, path.read_bytes()) for path in setup.plugin_files]
         self._given = self._ray.put((plugins, pickle.dumps(setup)))
         cpus = int(self._ray.cluster_resources().get("CPU", 1))
         for _ in range(self.workers or cpus):
@@ -163,20 +165,17 @@ class Ray:
 class _Actor:
     """A worker on a node of the cluster."""
 
-    def __init__(self, given: tuple[Mapping[str, bytes], bytes]) -> None:
+    def __init__(self, given: tuple[Sequence[tuple[str, bytes]], bytes]) -> None:
         from dataclasses import replace
 
         from ohr.engine import worker
         from ohr.registry import load_file
 
         plugins, setup = given
-        folder = Path(mkdtemp(prefix="ohr-plugins-"))
-        files = []
-        for name, source in plugins.items():
-            (folder / name).write_bytes(source)
-            load_file(folder / name)
-            files.append(folder / name)
-        worker.prepare(replace(pickle.loads(setup), plugin_files=tuple(files)))  # from the driver
+        files = tuple(_on_this_node(name, source) for name, source in plugins)
+        for path in files:
+            load_file(path)
+        worker.prepare(replace(pickle.loads(setup), plugin_files=files))  # from the driver
 
     def started(self) -> None:
         """Return when the actor has started."""
@@ -184,3 +183,14 @@ class _Actor:
     def run(self, call: Callable[[Any], Any], given: Any) -> Any:
         """Run a call."""
         return call(given)
+
+
+def _on_this_node(name: str, source: bytes) -> Path:
+    """Write a plugin file into the node's cache, where later runs find it again."""
+    cache = Folders(user_cache() / "plugins", name)
+    folder = cache.keep(key("plugin", name, sha256(source).hexdigest()), lambda new: _write(new / name, source))
+    return folder / name
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
