@@ -22,7 +22,7 @@ from ohr.testing import (
 )
 
 REGISTRY = Registry()
-MARKS = {"rapidocr": [pytest.mark.slow], "llama_cpp": [pytest.mark.acceptance]}
+MARKS = {"rapidocr": [pytest.mark.acceptance], "llama_cpp": [pytest.mark.acceptance]}
 """Plugins that load a real model."""
 
 COUNTS_EMPTY_PAGES = {"reference"}
