@@ -1,6 +1,5 @@
 """`ohr run`: run a study."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -21,22 +20,15 @@ from ohr.cli.options import (
 )
 
 
-class ExecutorName(StrEnum):
-    """Where steps run."""
-
-    LOCAL = "local"
-    RAY = "ray"
-    INLINE = "inline"
-
-
 def run(
     spec: SpecFile,
     overrides: Overrides = None,
     limit: Limit = None,
     workers: Workers = None,
     executor: Annotated[
-        ExecutorName, typer.Option(help="Where steps run: processes here, a Ray cluster, or this process.")
-    ] = ExecutorName.LOCAL,
+        str,
+        typer.Option(help="Where steps run: processes here (local), a Ray cluster (ray), this process (inline)."),
+    ] = "local",
     address: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Of a running Ray cluster; without it a local one starts.")
     ] = None,
@@ -62,5 +54,5 @@ def run(
     from ohr.spec.read import read_spec
 
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
-    where = make_executor(executor.value, workers, address)
+    where = make_executor(executor, workers, address)
     carry_out(read, store=store, runs=runs, executor=where, limit=limit, as_json=as_json, fresh=fresh, draw=draw)

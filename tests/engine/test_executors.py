@@ -52,6 +52,11 @@ def test_an_address_without_a_cluster_is_refused():
         make_executor("local", address="10.0.0.1:6379")
 
 
+def test_an_unknown_executor_is_refused_with_the_nearest_name():
+    with pytest.raises(SpecError, match=r"--executor rey: .* Did you mean 'ray'\?"):
+        make_executor("rey")
+
+
 def _half(number: int) -> float:
     return number / (number - 2)
 

@@ -6,6 +6,9 @@ if TYPE_CHECKING:
     from ohr.engine.executors.base import Executor
 
 
+NAMES = ("local", "ray", "inline")
+
+
 def make_executor(name: str, workers: int | None = None, address: str | None = None) -> "Executor":
     """Make an executor by its name: `inline`, `local` or `ray`.
 
@@ -14,10 +17,13 @@ def make_executor(name: str, workers: int | None = None, address: str | None = N
         address: of a running Ray cluster.
 
     Raises:
-        SpecError: an address for an executor that has none.
+        SpecError: an unknown name, or an address for an executor that has none.
     """
     from ohr.errors import SpecError
+    from ohr.registry import choices
 
+    if name not in NAMES:
+        raise SpecError(f"--executor {name}: {choices(name, NAMES)}")
     if address is not None and name != "ray":
         raise SpecError(f"--address {address}: only --executor ray connects to a cluster")
     if name == "ray":
