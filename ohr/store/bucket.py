@@ -35,13 +35,14 @@ class Bucket:
     def __init__(self, url: str) -> None:
         self.url = url
         self._on_disk = url.startswith(("file:", "local:"))
-        # else s3fs asks for the size before it reads, to fetch large objects in parts: twice the requests
-        self._whole = {"max_concurrency": 1} if url.startswith(("s3:", "s3a:")) else {}
         self._connect()
 
     def _connect(self) -> None:
         fsspec = extras.load("fsspec", "cluster")
-        options = {"auto_mkdir": True} if self._on_disk else {"use_listings_cache": False}
+        options: dict[str, Any] = {"auto_mkdir": True} if self._on_disk else {"use_listings_cache": False}
+        if self.url.startswith(("s3:", "s3a:")):
+            # else it asks for each object's size first, to fetch large ones in parts: twice the requests
+            options["max_concurrency"] = 1
         try:
             self._fs, self._root = fsspec.url_to_fs(self.url, **options)
         except ImportError as error:
@@ -77,7 +78,7 @@ class Bucket:
                 if self._on_disk:
                     paths = {path: name for path, name in paths.items() if is_file(Path(path))}
                 ends = [None] * len(paths)  # `cat` would first ask whether each of them exists
-                found = fs.cat_ranges(list(paths), ends, ends, on_error="return", **self._whole)
+                found = fs.cat_ranges(list(paths), ends, ends, on_error="return")
                 contents = dict(zip(paths, found, strict=True))
                 for content in contents.values():
                     if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
