@@ -1,5 +1,6 @@
 """Every executor gives the same bytes."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from ohr.engine.executors import make_executor
 from ohr.engine.executors.base import run_each
 from ohr.engine.executors.local import Local
+from ohr.engine.executors.ray import _on_this_node
 from ohr.engine.setup import Setup
 from ohr.errors import SpecError
 from ohr.spec.read import read_spec
@@ -55,6 +57,17 @@ def test_an_address_without_a_cluster_is_refused():
 def test_an_unknown_executor_is_refused_with_the_nearest_name():
     with pytest.raises(SpecError, match=r"--executor rey: .* Did you mean 'ray'\?"):
         make_executor("rey")
+
+
+def test_plugin_files_are_side_by_side_on_a_node_even_where_its_cache_cannot_be_written(tmp_path, monkeypatch):
+    plugins = [("one.py", b"x = 1"), ("two.py", b"y = 2"), ("one.py", b"z = 3")]
+    (tmp_path / "file").write_text("not a folder")
+    for cache in (tmp_path / "cache", tmp_path / "file"):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+        files = _on_this_node(plugins)
+        assert [path.read_bytes() for path in files] == [source for _, source in plugins]
+        assert files[0].parent == files[1].parent
+    shutil.rmtree(files[0].parent)
 
 
 def _half(number: int) -> float:

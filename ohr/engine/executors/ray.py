@@ -7,6 +7,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from queue import SimpleQueue
+from tempfile import mkdtemp
 from threading import Thread
 from time import monotonic
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from ohr import extras
 from ohr.engine.executors.base import AHEAD, NodeLost, WorkerLost
 from ohr.engine.setup import Setup
-from ohr.errors import SpecError
+from ohr.errors import SpecError, StoreError
 from ohr.keys import key
 from ohr.store.folders import Folders, user_cache
 
@@ -172,7 +173,7 @@ class _Actor:
         from ohr.registry import load_file
 
         plugins, setup = given
-        files = tuple(_on_this_node(name, source) for name, source in plugins)
+        files = _on_this_node(plugins)
         for path in files:
             load_file(path)
         worker.prepare(replace(pickle.loads(setup), plugin_files=files))  # from the driver
@@ -185,12 +186,21 @@ class _Actor:
         return call(given)
 
 
-def _on_this_node(name: str, source: bytes) -> Path:
-    """Write a plugin file into the node's cache, where later runs find it again."""
-    cache = Folders(user_cache() / "plugins", name)
-    folder = cache.keep(key("plugin", name, sha256(source).hexdigest()), lambda new: _write(new / name, source))
-    return folder / name
+def _on_this_node(plugins: Sequence[tuple[str, bytes]]) -> tuple[Path, ...]:
+    """Write plugin files side by side into the node's cache, where later runs find them again."""
+    names: list[str] = []
+    for place, (name, _) in enumerate(plugins):  # equal names in different folders
+        names.append(f"{place}/{name}" if name in names else name)
 
+    def write(folder: Path) -> None:
+        for name, (_, source) in zip(names, plugins, strict=True):
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(source)
 
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
+    digests = [sha256(source).hexdigest() for _, source in plugins]
+    try:
+        folder = Folders(user_cache() / "plugins", "plugins").keep(key("plugins", names, digests), write)
+    except StoreError:  # a node whose home cannot be written
+        folder = Path(mkdtemp(prefix="ohr-plugins-"))
+        write(folder)
+    return tuple(folder / name for name in names)
