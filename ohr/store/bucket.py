@@ -41,7 +41,7 @@ class Bucket:
         fsspec = extras.load("fsspec", "cluster")
         options: dict[str, Any] = {"auto_mkdir": True} if self._on_disk else {"use_listings_cache": False}
         if self.url.startswith(("s3:", "s3a:")):
-            # else it asks for each object's size first, to fetch large ones in parts: twice the requests
+            # else s3fs asks for each object's size first, to fetch large ones in parts: twice the requests
             options["max_concurrency"] = 1
         try:
             self._fs, self._root = fsspec.url_to_fs(self.url, **options)
