@@ -70,6 +70,15 @@ _TABLES = {
         "lost_detectable:double verdict pairs:int64 changed_documents:int64 questions_lost:int64 "
         "questions_gained:int64"
     ),
+    "curves": (
+        "stage noise noise_type chunker retriever generator metric group axis quantity other value:double "
+        f"{_INTERVAL} df:double interval n:int64 documents:int64 from:double to:double levels:int64 note"
+    ),
+    "variance": (
+        "stage condition chunker retriever generator metric of total:double from_documents:double "
+        "from_questions:double from_draws:double from_question_draws:double shared:double shared_ratio:double "
+        "shared_p:double draws:int64 documents:int64 effective_documents:double per_document:double cv:double df:double"
+    ),
     "attribution": (
         f"condition method part stage chunker retriever generator metric evidence_source cost:double {_INTERVAL} "
         "n:int64 documents:int64 note"
@@ -82,7 +91,7 @@ _TABLES = {
 
 MEASURED = ("questions", "texts", "scores", "hits", "answers", "pages", "edits", "failures")
 """Tables of a run; every run has them, with or without rows."""
-DERIVED = ("doses", "summary")
+DERIVED = ("doses", "summary", "curves", "variance")
 """Tables that follow from the measured ones; each has a copy as CSV."""
 
 _FIXED = dict.fromkeys(("scores", "attribution_scores"), (*CELL, "kb", "replicate"))
