@@ -122,6 +122,10 @@ class Questions:
             known[trait, group] = self._part(places)
         return known[trait, group]
 
+    def among(self, places: Places) -> Part:
+        """Choose questions by their places."""
+        return self._part(places)
+
     def _part(self, places: Places) -> Part:
         documents, domains = self.documents[places], self.traits["domain"][places]
         fixed = self.strata == "domain" or (self.strata == "auto" and _are_strata(documents, domains))
