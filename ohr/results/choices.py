@@ -1,10 +1,10 @@
 """Choices of a spec and metrics of its protocol that the statistics of a run depend on, read from its manifest."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ohr.errors import DataError
 from ohr.results.folder import MANIFEST, headlines
@@ -22,6 +22,8 @@ class Choices:
         strata: `domain`: the domains are fixed, in these proportions; `none`: documents are drawn from all domains
             together; `auto`: fixed where each has at least five documents.
         headline: stage to metric.
+        repeats: condition to the condition that it repeats.
+        hypotheses: the comparisons that the spec writes down.
     """
 
     margin: float = MARGIN
@@ -29,6 +31,8 @@ class Choices:
     headline: Mapping[str, str] = field(
         default_factory=lambda: {"retrieval": "lcs", "generation": "f1", "overall": "f1"}
     )
+    repeats: Mapping[str, str] = field(default_factory=dict)
+    hypotheses: Sequence[Mapping[str, Any]] = ()
 
 
 def read_choices(folder: Path) -> Choices:
@@ -36,6 +40,7 @@ def read_choices(folder: Path) -> Choices:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         spec = manifest["spec"]
-        return Choices(float(spec["margin"]), spec["strata"], headlines(manifest))
+        repeats = {b["condition"]: b["again_of"] for b in spec["knowledge_bases"] if b.get("again_of")}
+        return Choices(float(spec["margin"]), spec["strata"], headlines(manifest), repeats, tuple(spec["hypotheses"]))
     except (OSError, ValueError, KeyError, TypeError, DataError):
         return Choices()

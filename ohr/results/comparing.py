@@ -103,7 +103,7 @@ def compare_sides(
             values.append((sides, sides[0] - sides[1], part.clusters))
     if not members:
         raise DataError(f"{first.folder} and {second.folder} have no score in common{_hint(first, second)}")
-    judged = family([(difference, clusters) for _, difference, clusters in values], margin)
+    judged = family([(difference, clusters, margin) for _, difference, clusters in values])
     pairs = [
         Pair(*about, *_means(sides), found=alone, p_holm=p, shown=shown)
         for about, (sides, *_), (alone, p, shown) in zip(members, values, judged, strict=True)

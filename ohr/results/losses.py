@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from ohr.results.choices import read_choices
 from ohr.results.folder import headlines, read_manifest
 from ohr.results.groups import ALL, STAGES
 from ohr.results.reading import read_columns, read_rows
@@ -87,9 +88,9 @@ def read_losses(folder: Path, group: str = ALL, *, every_metric: bool = False) -
     Raises:
         DataError: the summary is missing or damaged.
     """
-    headline = headlines(read_manifest(folder))
+    headline, repeats = headlines(read_manifest(folder)), read_choices(folder).repeats
     rows = read_columns(folder / "summary.parquet", list(_COLUMNS), by="evidence_source", group=group).to_pylist()
-    wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"]]
+    wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"] and row["condition"] not in repeats]
     found = [_loss(row) for row in wanted if every_metric or row["metric"] == headline[row["stage"]]]
     return sorted(found, key=lambda loss: STAGES.index(loss.stage))
 

@@ -16,7 +16,7 @@ from ohr.errors import DataError
 from ohr.results.choices import Strata, read_choices
 from ohr.results.groups import ATTRIBUTES, GROUPS
 from ohr.results.reading import read_columns, reading, refuse_absent
-from ohr.results.tables import CELL
+from ohr.results.schema import CELL
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import NO_INTERVAL
 

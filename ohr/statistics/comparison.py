@@ -113,23 +113,22 @@ def _judged(one: Estimate, low: float, high: float, margin: float, alpha: float,
 
 
 def family(
-    members: Sequence[tuple[Floats, Clusters]], margin: float = MARGIN, alpha: float = 0.05
+    members: Sequence[tuple[Floats, Clusters, float]], alpha: float = 0.05
 ) -> list[tuple[Comparison, float, bool]]:
     """Compare several pairs of cells so that the chance of any wrong finding stays at alpha.
 
     Args:
-        members: (n,) differences and their clusters, each of its own questions.
-        margin: as in `compare`.
+        members: (n,) differences, the clusters of their questions, and the difference that matters.
         alpha: chance of any wrong finding.
 
     Returns:
         Each comparison by itself, its p value adjusted by `holm` (nan where it has none), and whether a difference is
         shown within the family. A comparison without a p value is judged by its interval at level 1 - alpha / m.
     """
-    alone = [comparisons(values[None, :], clusters, margin, alpha)[0] for values, clusters in members]
+    alone = [comparisons(values[None, :], clusters, margin, alpha)[0] for values, clusters, margin in members]
     adjusted = holm([one.p for one in alone])
     found = []
-    for (values, clusters), one, p in zip(members, alone, adjusted, strict=True):
+    for (values, clusters, _), one, p in zip(members, alone, adjusted, strict=True):
         shown = p < alpha
         if np.isnan(p):
             (strict,) = differences(values[None, :], clusters, 1 - alpha / len(members))
