@@ -55,9 +55,9 @@ def right_or_wrong(rng, code, sets, mean, icc):
 
 
 def u_shaped(rng, code, sets, mean, icc):
-    """Draw scores in [0, 1] with most weight near the ends."""
+    """Draw scores in [0, 1] with most weight near the ends, in hundredths, as shares of some words are."""
     uniform = clustered_uniform(rng, code, sets, icc)
-    return stats.beta.ppf(uniform, mean, 1 - mean)
+    return stats.beta.ppf(uniform, mean, 1 - mean).round(2)
 
 
 def naive(values, truth):
