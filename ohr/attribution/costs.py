@@ -1,22 +1,25 @@
 """The table of attribution: from the scores of levels with some parts of a noise to the cost of each part."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
+from math import isnan, sqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ohr.attribution.levels import Trial, weights
+from ohr.attribution.levels import Trial, weights, weights_by_pair
 from ohr.results.doses import Counts, write_doses
 from ohr.results.groups import GROUPS
-from ohr.results.scores import CellScores, Floats, Part, Place, Questions, ScoreTable
+from ohr.results.scores import CellScores, Floats, Part, Place, Questions, ScoreTable, over_draws
 from ohr.results.tables import Tables, export_csv
 from ohr.spec.file import Attribution
 from ohr.spec.model import KnowledgeBase, Spec
 from ohr.spec.parts import Parts, parts
-from ohr.statistics.estimate import Estimate
+from ohr.statistics.estimate import Estimate, quantile
 from ohr.statistics.intervals import differences
+from ohr.statistics.variance import order_error
 
 MEASURED = ("attribution_scores", "attribution_pages")
 """Tables that a run with attribution writes beside those of every run."""
@@ -62,7 +65,8 @@ def derive(
                 others = ((about[other], other) for other in partial.pipelines.get(place.pipeline, ()))
                 tried = {t.kept: other for t, other in others if (t.of, t.method) == (level, method)}
                 cells = {kept: partial.read(other) for kept, other in tried.items()}
-                rows = _costs(questions, place, {frozenset(terms): whole.read(place)} | cells, terms)
+                pairs = _pairs(wanted, method, terms, spec.seed)
+                rows = _costs(questions, place, {frozenset(terms): whole.read(place)} | cells, terms, pairs)
                 tables.append_rows("attribution", [{"method": method, **row} for row in rows])
     for table in DERIVED:
         export_csv(folder, table)
@@ -80,7 +84,14 @@ def _terms(wanted: Attribution, method: str, names: tuple[str, ...], seed: int) 
     return {name: {every: 1.0, every - {name}: -1.0} for name in names}
 
 
-def _costs(questions: Questions, place: Place, cells: Mapping[Parts, CellScores], terms: Terms) -> list[dict[str, Any]]:
+def _pairs(wanted: Attribution, method: str, terms: Terms, seed: int) -> list[Terms]:
+    """Return the terms by each pair of drawn orders; none where nothing is drawn."""
+    return [*weights_by_pair(tuple(terms), wanted.permutations, seed)] if method == "shapley" else []
+
+
+def _costs(
+    questions: Questions, place: Place, cells: Mapping[Parts, CellScores], terms: Terms, pairs: Sequence[Terms]
+) -> list[dict[str, Any]]:
     """Return the cost of each part in one cell, by metric, part and group of evidence sources.
 
     A cost is what the part takes from a score (or adds to the damage), paired on the questions, with the interval of
@@ -89,17 +100,17 @@ def _costs(questions: Questions, place: Place, cells: Mapping[Parts, CellScores]
     Args:
         cells: the scores of the cell's pipeline, by the parts of the noise.
         terms: by part.
+        pairs: the same by pair of drawn orders, whose error is added.
     """
     whole = cells[frozenset(terms)]
     metrics = [metric for metric in whole.metrics if not metric.endswith("_floor") and metric != "lcs_gt"]
     signs = np.array([1.0 if metric in _MORE_IS_WORSE else -1.0 for metric in metrics])
-    worth, zero = {kept: cell.only(metrics).values for kept, cell in cells.items()}, np.zeros(1)
-    sums = np.stack([sum((weight * worth[kept] for kept, weight in found.items()), zero) for found in terms.values()])
-    table = (signs[:, None] * sums).reshape(-1, len(questions.ids))
+    worth = {kept: cell.only(metrics).values for kept, cell in cells.items()}
+    table, *drawn = (_table(one, worth, signs) for one in (terms, *pairs))
     rows: dict[tuple[str, str], list[dict[str, Any]]] = {(part, metric): [] for part in terms for metric in metrics}
     for group in GROUPS:
         held = questions.part("evidence_source", group)
-        made = _estimated(table, held) if held.places.size else []
+        made = _estimated(table, drawn, held) if held.places.size else []
         for (part, metric), cost in zip(rows if made else (), made, strict=True):
             about = {name: getattr(place, name) for name in ("condition", "stage", "chunker", "retriever", "generator")}
             about |= {"part": part, "metric": metric, "evidence_source": group, "cost": cost.mean}
@@ -108,5 +119,27 @@ def _costs(questions: Questions, place: Place, cells: Mapping[Parts, CellScores]
     return [row for metric in metrics for part in terms for row in rows[part, metric]]
 
 
-def _estimated(table: Floats, part: Part) -> list[Estimate]:
-    return differences(np.take(table, part.places, axis=1), part.clusters)
+def _table(terms: Terms, worth: Mapping[Parts, Floats], signs: Floats) -> Floats:
+    """Return the costs of each question, (parts x metrics, questions)."""
+    sums = [sum((weight * worth[kept] for kept, weight in found.items()), np.zeros(1)) for found in terms.values()]
+    table = signs[:, None] * np.stack(sums)
+    return table.reshape(-1, table.shape[-1])
+
+
+def _estimated(table: Floats, drawn: Sequence[Floats], part: Part) -> list[Estimate]:
+    made = differences(np.take(table, part.places, axis=1), part.clusters)
+    if not drawn:
+        return made
+    by_pair = np.stack([over_draws(np.take(pair, part.places, axis=1).T) for pair in drawn])
+    return [_widened(one, error, len(drawn)) for one, error in zip(made, order_error(by_pair).tolist(), strict=True)]
+
+
+def _widened(one: Estimate, error: float, pairs: int) -> Estimate:
+    """Add the error of drawn orders to an interval, with Satterthwaite's degrees of freedom."""
+    if isnan(one.se) or isnan(error) or error == 0:
+        return one
+    variance = one.se**2 + error**2
+    df = variance**2 / (one.se**4 / one.df + error**4 / (pairs - 1))
+    reach = float(quantile(0.975, df)) * sqrt(variance)
+    low, high = min(one.low, one.mean - reach), max(one.high, one.mean + reach)
+    return replace(one, se=sqrt(variance), df=df, low=max(low, -1.0), high=min(high, 1.0))

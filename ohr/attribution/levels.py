@@ -15,7 +15,8 @@ from ohr.spec.file import Attribution
 from ohr.spec.model import KnowledgeBase, Spec
 from ohr.spec.parts import Parts, parts, with_only
 
-_EXACT = 5  # so many rules have at most 32 coalitions; of more a sample of orders is taken
+EXACT = 7
+"""So many rules have at most 128 coalitions; of more a sample of orders is taken, and its error is reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def _needed(spec: Spec, wanted: Attribution, base: KnowledgeBase) -> Iterator[tu
 
 def coalitions(names: Sequence[str], permutations: int, seed: int) -> list[Parts]:
     """List the sets of parts whose worth is needed: all of them, or those along some orders."""
-    if len(names) <= _EXACT:
+    if len(names) <= EXACT:
         return [frozenset(chosen) for size in range(len(names) + 1) for chosen in combinations(names, size)]
     along = {frozenset(order[:size]) for order in orders(names, permutations, seed) for size in range(len(order) + 1)}
     return sorted(along, key=lambda chosen: (len(chosen), sorted(chosen)))
@@ -84,7 +85,7 @@ def orders(names: Sequence[str], permutations: int, seed: int) -> list[tuple[str
 def weights(names: Sequence[str], permutations: int, seed: int) -> dict[str, dict[Parts, float]]:
     """Return each part's share as a weighted sum of the worth of coalitions."""
     found: dict[str, dict[Parts, float]] = {name: defaultdict(float) for name in names}
-    if len(names) <= _EXACT:
+    if len(names) <= EXACT:
         n = len(names)
         for name in names:
             others = [other for other in names if other != name]
@@ -94,7 +95,23 @@ def weights(names: Sequence[str], permutations: int, seed: int) -> dict[str, dic
                     found[name][frozenset(chosen) | {name}] += share
                     found[name][frozenset(chosen)] -= share
         return found
+    return _along(names, orders(names, permutations, seed))
+
+
+def weights_by_pair(names: Sequence[str], permutations: int, seed: int) -> list[dict[str, dict[Parts, float]]]:
+    """Return `weights` by each pair of an order and its reverse, from which their error is estimated.
+
+    Edge cases: none where the shares are exact.
+    """
+    if len(names) <= EXACT:
+        return []
     drawn = orders(names, permutations, seed)
+    return [_along(names, drawn[place : place + 2]) for place in range(0, len(drawn) - 1, 2)]
+
+
+def _along(names: Sequence[str], drawn: Sequence[tuple[str, ...]]) -> dict[str, dict[Parts, float]]:
+    """Return each part's mean contribution along some orders, as a weighted sum of the worth of coalitions."""
+    found: dict[str, dict[Parts, float]] = {name: defaultdict(float) for name in names}
     for order in drawn:
         for size, name in enumerate(order):
             found[name][frozenset(order[: size + 1])] += 1 / len(drawn)

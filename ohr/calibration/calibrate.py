@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,7 @@ def _calibration(base: KnowledgeBase, target: Target, found: Found, gauge: "_Gau
         tolerance=near,
         met=abs(found.achieved - target.value) <= near,
         passes=found.passes,
+        fresh_sd=gauge.fresh_sd(found.value),
     )
 
 
@@ -126,6 +127,7 @@ class _Gauge:
     Args:
         questions: those that count: of the target's source, with words of evidence, on pages that the ground truth has.
         whole: for each of them, the share of its evidence that the ground truth holds.
+        seen: the dose of each replicate, by strength.
     """
 
     spec: Spec
@@ -135,6 +137,7 @@ class _Gauge:
     whole: np.ndarray[Any, np.dtype[np.float64]]
     session: Session
     scheduler: Scheduler | None
+    seen: dict[float, list[float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, spec: Spec, target: Target, replicates: tuple[KnowledgeBase, ...], session: Session) -> "_Gauge":
@@ -161,7 +164,14 @@ class _Gauge:
         held = self._held(Keys(spec, self.session.inputs), trials)
         doses = [self._dose(np.array([found[question.id] for question in self.questions])) for found in held]
         size = len(self.replicates)
-        return [float(np.mean(doses[place : place + size])) for place in range(0, len(doses), size)]
+        by_strength = [doses[place : place + size] for place in range(0, len(doses), size)]
+        self.seen.update(zip(strengths, by_strength, strict=True))
+        return [float(np.mean(found)) for found in by_strength]
+
+    def fresh_sd(self, strength: float) -> float | None:
+        """Estimate how far the mean dose of as many fresh draws would be from that of these; None from one draw."""
+        doses = self.seen[strength]
+        return float(np.std(doses, ddof=1) * np.sqrt(2 / len(doses))) if len(doses) > 1 else None
 
     def _dose(self, held: np.ndarray[Any, np.dtype[np.float64]]) -> float:
         if self.target.measure == "r_noise":

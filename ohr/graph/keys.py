@@ -21,7 +21,7 @@ _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
 DAMAGE_VERSION = 4
 """Raised when a dose is computed differently."""
-SCORES_VERSION = 1
+SCORES_VERSION = 2
 """Raised when a score is computed differently."""
 
 

@@ -68,7 +68,8 @@ class Dose:
     Args:
         r_noise: share of questions whose evidence is damaged (published).
         r_noise_clean: the same among questions whose evidence the ground truth itself holds (`lcs_gt` above DAMAGED).
-        r_content: the same with markup stripped from both sides.
+        r_noise_at_90: r_noise, were evidence damaged from an lcs of .90 on; `r_noise_at_98` likewise.
+        r_content: r_noise with markup stripped from both sides.
         evidence_loss: 1 - sum of min(lcs_kb, lcs_gt) / sum of lcs_gt: no threshold.
         term_survival: mean over the questions that define it, as is `answer_survival`.
         edit_distance: mean over pages, as are `edit_distance_content` and `empty_pages` (a share).
@@ -78,6 +79,8 @@ class Dose:
 
     r_noise: float
     r_noise_clean: float
+    r_noise_at_90: float
+    r_noise_at_98: float
     r_content: float
     evidence_loss: float
     term_survival: float
@@ -188,6 +191,8 @@ def aggregated(questions: Mapping[str, Floats], pages: Mapping[str, Floats]) -> 
     return Dose(
         r_noise=_mean(found["damaged"]),
         r_noise_clean=_mean(found["damaged"][intact]),
+        r_noise_at_90=_mean((found["lcs_kb"] <= 0.90).astype(float)),
+        r_noise_at_98=_mean((found["lcs_kb"] <= 0.98).astype(float)),
         r_content=_mean(found["damaged_content"]),
         evidence_loss=1 - float(np.minimum(found["lcs_kb"], found["lcs_gt"]).sum()) / held if held > 0 else nan,
         term_survival=_mean(found["term_survival"]),

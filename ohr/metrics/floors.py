@@ -69,17 +69,17 @@ def read_floor(
     rng: np.random.Generator,
     segment_chinese: bool = True,
 ) -> float:
-    """Score a page that the question is not about: the evidence's lcs with it, at the noisy page's length.
+    """Score text that the question is not about: the overlap that any text of the length of the retrieved one has.
 
-    The page is drawn from another document of the same domain, else of any domain; for evidence on several pages, as
-    many pages that follow each other are taken (from the document's start again after its end). Blank pages are
-    passed over.
+    A page is drawn from another document of the same domain, else of any domain, and filled up with the pages that
+    follow it (from the document's start again after its end). Blank pages are passed over. It is no chance level of a
+    retriever: it takes for granted that the right page was found, and is 0 where it was not.
 
     Args:
         question: whose evidence is looked for.
         pages: the ground truth's.
-        noisy_length: words (as `ohr.text.words` cuts them) of the question's own pages in the knowledge base; the
-            drawn text is cut to them.
+        noisy_length: words (as `ohr.text.words` cuts them) that were retrieved of the question's own pages; the drawn
+            text is cut to them.
         rng: the question's own draws, the same at every noise level, so that floors are coupled.
         segment_chinese: as in `lcs`.
 
@@ -90,9 +90,12 @@ def read_floor(
         return nan
     drawn = pages.texts[near[int(rng.integers(len(near)))]]
     start = int(rng.integers(len(drawn)))
-    taken = [drawn[(start + step) % len(drawn)] for step in range(min(len(question.pages), len(drawn)))]
-    found = words("\n\n".join(taken), segment_chinese)[:noisy_length]
-    return lcs_of_words(found, words(evidence_text(question), segment_chinese))
+    found: list[str] = []
+    for step in range(len(drawn)):
+        if len(found) >= noisy_length:
+            break
+        found += words(drawn[(start + step) % len(drawn)], segment_chinese)
+    return lcs_of_words(found[:noisy_length], words(evidence_text(question), segment_chinese))
 
 
 def constant_answers(questions: Sequence[Question], score: Callable[[str, Question], float]) -> list[str]:

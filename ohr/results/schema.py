@@ -24,8 +24,9 @@ _PAGES = " ".join(
 )
 _DOSES = (
     "kb condition noise knob knob_value replicate:int64 "
-    "r_noise:double r_noise_clean:double r_content:double evidence_loss:double term_survival:double "
-    "answer_survival:double edit_distance:double edit_distance_content:double empty_pages:double "
+    "r_noise:double r_noise_clean:double r_noise_at_90:double r_noise_at_98:double r_content:double "
+    "evidence_loss:double term_survival:double answer_survival:double edit_distance:double "
+    "edit_distance_content:double empty_pages:double "
     "questions:int64 excluded:int64 edits:int64 edits_aimed:int64 edits_per_100_words:double failed_pages:int64"
 )
 _INTERVAL = "low:double high:double se:double"

@@ -44,8 +44,8 @@ class Attribution(_Keys):
         list[Literal["leave_one_out", "shapley"]], Field(min_length=1, description="How costs are estimated.")
     ] = ["leave_one_out"]
     permutations: Annotated[
-        int, Field(strict=True, ge=2, le=1000, description="Orders drawn for shapley, of more than five rules.")
-    ] = 8
+        int, Field(strict=True, ge=2, le=1000, description="Orders drawn for shapley, of more than seven rules.")
+    ] = 32
 
 
 class Hypothesis(_Keys):

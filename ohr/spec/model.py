@@ -45,6 +45,8 @@ class Calibration:
         tolerance: how far from the target the dose may be.
         met: it is not farther.
         passes: (strength, dose) of each measurement, in order.
+        fresh_sd: standard deviation of the mean dose of as many fresh draws around the achieved one, which is a fact of
+            these draws; None for a single seed.
     """
 
     noise: str
@@ -57,6 +59,7 @@ class Calibration:
     tolerance: float
     met: bool
     passes: tuple[tuple[float, float], ...]
+    fresh_sd: float | None = None
 
 
 def written(stage: Stage) -> dict[str, Any]:

@@ -55,8 +55,14 @@ def test_evidence_on_two_pages_is_read_on_two_others():
 
 def test_every_page_of_the_other_document_may_be_drawn():
     pages = book(deed=["rent", "rent is", "nothing"])
-    drawn = {round(floor(question(), pages, seed=seed), 3) for seed in range(40)}
-    assert drawn == {0.0, 0.333, 0.667}
+    drawn = {round(floor(question(), pages, length=2, seed=seed), 3) for seed in range(40)}
+    assert drawn == {0.333, 0.667}  # "rent rent", "rent is", "nothing rent"
+
+
+def test_a_short_page_is_filled_up_with_those_that_follow():
+    pages = book(deed=["rent", "is due"])
+    drawn = {round(floor(question(), pages, length=3, seed=seed), 3) for seed in range(40)}
+    assert drawn == {1.0, 0.667}  # "rent is due", and "is due rent"
 
 
 def test_evidence_without_a_word_has_no_floor():
