@@ -41,7 +41,9 @@ class Axis:
 
     def doses(self, means: Floats) -> Floats:
         """Return the doses, (levels,), from the means of the rows."""
-        return means if self.held is None else 1 - means[:-1] / means[-1]
+        if self.held is None:
+            return means
+        return 1 - means[:-1] / means[-1] if means[-1] > 0 else np.full(len(means) - 1, nan)
 
 
 def curve_area(
