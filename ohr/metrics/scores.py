@@ -74,6 +74,14 @@ class Scores:
         self.values.setdefault(metric, []).append(value if measured or not failed or isnan(value) else 0.0)
         self.failed.setdefault(metric, []).append(failed)
 
+    def only(self, metrics: Collection[str]) -> "Scores":
+        """Return the scores by some of the metrics."""
+        values, failed = (
+            {metric: column for metric, column in columns.items() if metric in metrics}
+            for columns in (self.values, self.failed)
+        )
+        return Scores(values, failed, [failure for failure in self.failures if failure.metric in metrics])
+
     def add_checked(self, metric: str, score: Callable[[], object], question: str, *, failed: bool) -> None:
         """Add a metric's score; anything but a number in [0, 1] or nan fails this score, and no other."""
         value, reason = _checked(score)

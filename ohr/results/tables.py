@@ -72,6 +72,11 @@ _TABLES = {
         f"condition method part stage chunker retriever generator metric evidence_source cost:double {_INTERVAL} "
         "n:int64 documents:int64 note"
     ),
+    "decomposition": (
+        "stage condition chunker retriever generator metric evidence_source quantity "
+        f"value:double {_INTERVAL} df:double n:int64 failed:int64 documents:int64 note"
+    ),
+    "swap_scores": f"{_SCORES} noisy",
     "attribution_doses": _DOSES,
     "attribution_pages": _PAGES,
     "attribution_scores": _SCORES,
@@ -83,7 +88,8 @@ MEASURED = ("questions", "texts", "scores", "hits", "answers", "pages", "edits",
 DERIVED = ("doses", "summary")
 """Tables that follow from the measured ones; each has a copy as CSV."""
 
-_FIXED = dict.fromkeys(("scores", "attribution_scores"), (*CELL, "kb", "replicate"))
+_PLACE = (*CELL, "kb", "replicate")
+_FIXED = {"scores": _PLACE, "attribution_scores": _PLACE, "swap_scores": (*_PLACE, "noisy")}
 """Columns that must be scalars: each row group belongs to one cell and replicate, and can be read alone."""
 _LINES = 1 << 11  # rows that are turned into text at once
 _ROWS = 1 << 16  # rows that are converted at once: a cell may have any size

@@ -97,6 +97,7 @@ class SpecFile(_Keys):
     retries: Annotated[int, Field(strict=True, ge=0, le=10, description="How often a failed item is tried again.")] = 1
     limits: Annotated[Limits, Field(description="Most time and memory of one item.")] = _LIMITS
     attribution: Annotated[Attribution | None, Field(description="Estimate what each part of a noise costs.")] = None
+    decompose: Annotated[bool, Field(strict=True, description="Split the loss to noise by stage.")] = False
     plugins: Annotated[list[str], Field(description="Plugin files, loaded with --trust-plugins only.")] = []
 
 
@@ -230,6 +231,17 @@ class KnowledgeBase:
         }
 
     @property
+    def noise_type(self) -> str:
+        """The kind of its noise: `semantic`, `formatting`, or `none`."""
+        types = [type(noise).noise_type for noise in self.text_noise]
+        semantic = self.ocr.kind != "ground_truth" or self.image_noise or "semantic" in types
+        return "semantic" if semantic else "formatting" if types else "none"
+
+    def uses(self, retriever: str) -> bool:
+        """Report whether a retriever, by its name, searches it."""
+        return self.retrievers is None or retriever in self.retrievers
+
+    @property
     def has_text(self) -> bool:
         """Whether its text went through its noise; not so where images are distorted and no engine reads them."""
         return not self.image_noise or self.ocr.kind != "ground_truth"
@@ -248,6 +260,7 @@ class Spec:
     """One study, ready to run.
 
     Args:
+        decompose: conditions whose loss is split by stage.
         resolved: the spec with its defaults as JSON values and paths, for the manifest.
     """
 
@@ -271,6 +284,7 @@ class Spec:
     resolved: Any = None
     calibrations: tuple[Calibration, ...] = ()
     attribution: Attribution | None = None
+    decompose: tuple[str, ...] = ()
     metrics: tuple[Named[Metric], ...] = ()
 
     def stages(self) -> Iterator[Stage]:

@@ -9,6 +9,7 @@ from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
 from ohr.spec.conditions import knowledge_bases
+from ohr.spec.decompose import fault_of_swaps, noisy_conditions
 from ohr.spec.model import KnowledgeBase, Spec, SpecFile, names, written
 from ohr.spec.parts import fault_of
 from ohr.spec.protocol import Entry, held, prescribed
@@ -17,7 +18,7 @@ from ohr.spec.source import Source, read_source, refuse
 _PLAIN = (
     "name", "seed", "replicates", "limit", "questions", "sample", "max_failures", "retries", "limits", "attribution",
 )  # fmt: skip
-_WRITTEN = {"name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution"}
+_WRITTEN = {"name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution", "decompose"}
 """Plain keys that the manifest has, and the run's key: those that can change a result."""
 
 
@@ -90,6 +91,8 @@ def _spec(builder: Builder) -> Spec:
     builder.is_few(sizes, ("knowledge_bases",), "cells")
     if file:
         _check(builder, file, benchmark, bases, bool(entries["retriever"]), names(named["metrics"]))
+        if file.decompose and not builder.faults:  # an entry with a fault may be the one that is missing
+            builder.fault(("decompose",), fault_of_swaps(bases, named["retrievers"], file.evaluate))
     refuse(builder.faults)
     assert file is not None and benchmark is not None  # as they have no faults
     return Spec(
@@ -97,6 +100,7 @@ def _spec(builder: Builder) -> Spec:
         **{key: getattr(file, key) for key in _PLAIN},
         benchmark=benchmark,
         knowledge_bases=bases,
+        decompose=noisy_conditions(bases) if file.decompose else (),
         evaluate=tuple(dict.fromkeys(file.evaluate)),
         plugin_digests=tuple(sorted(builder.registry.digests().items())),
         plugin_files=builder.registry.files,

@@ -35,7 +35,7 @@ class Alignment:
     """
 
     def __init__(self, text: str, other: str) -> None:
-        self._text, self._other = text, other
+        self.text, self.other = text, other
         self._first, self._last = len(text) - len(text.lstrip()), len(text.rstrip())
 
     def span(self, start: int, end: int) -> Span:
@@ -44,14 +44,14 @@ class Alignment:
         What precedes the first word belongs to the span that has this word, as does what follows the last one: the
         span of all words is the whole other text.
         """
-        if self._text == self._other:
+        if self.text == self.other:
             return start, end
-        return (self._place(start), self._place(end)) if self._last else (0, len(self._other))
+        return (self._place(start), self._place(end)) if self._last else (0, len(self.other))
 
     def _place(self, place: int) -> int:
         """Map one place; one that falls into a word without a counterpart goes to the nearer end of it."""
         if place <= self._first or place >= self._last:
-            return 0 if place <= self._first else len(self._other)
+            return 0 if place <= self._first else len(self.other)
         here, there, words, paired = self._aligned
         found = round(float(np.interp(place, here, there)))
         word = int(np.searchsorted(words[:, 0], found, side="right")) - 1
@@ -63,14 +63,14 @@ class Alignment:
     @cached_property
     def _aligned(self) -> tuple[Numbers, Numbers, Numbers, Numbers]:
         """Places of the text, their counterparts, (n, 2) spans of the other text's words, and which have a partner."""
-        mine, theirs = _spans(_WORD, self._text), _spans(_WORD, self._other)
+        mine, theirs = _spans(_WORD, self.text), _spans(_WORD, self.other)
         if len(mine) * len(theirs) > _MOST:
-            mine, theirs = _spans(_LINE, self._text), _spans(_LINE, self._other)
-        words, others = [self._text[a:b] for a, b in mine], [self._other[a:b] for a, b in theirs]
+            mine, theirs = _spans(_LINE, self.text), _spans(_LINE, self.other)
+        words, others = [self.text[a:b] for a, b in mine], [self.other[a:b] for a, b in theirs]
         pairs = _numbers(list(_pairs(words, others)))
         spans = _numbers(theirs)
-        here = np.concatenate([[0], _numbers(mine)[pairs[:, 0]].reshape(-1), [len(self._text)]])
-        there = np.concatenate([[0], spans[pairs[:, 1]].reshape(-1), [len(self._other)]])
+        here = np.concatenate([[0], _numbers(mine)[pairs[:, 0]].reshape(-1), [len(self.text)]])
+        there = np.concatenate([[0], spans[pairs[:, 1]].reshape(-1), [len(self.other)]])
         return here, there, spans, np.isin(np.arange(len(spans)), pairs[:, 1])
 
 
