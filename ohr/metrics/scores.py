@@ -76,11 +76,11 @@ class Scores:
 
     def only(self, metrics: Collection[str]) -> "Scores":
         """Return the scores by some of the metrics."""
-        values, failed = (
-            {metric: column for metric, column in columns.items() if metric in metrics}
-            for columns in (self.values, self.failed)
+        return Scores(
+            {metric: values for metric, values in self.values.items() if metric in metrics},
+            {metric: failed for metric, failed in self.failed.items() if metric in metrics},
+            [failure for failure in self.failures if failure.metric in metrics],
         )
-        return Scores(values, failed, [failure for failure in self.failures if failure.metric in metrics])
 
     def add_checked(self, metric: str, score: Callable[[], object], question: str, *, failed: bool) -> None:
         """Add a metric's score; anything but a number in [0, 1] or nan fails this score, and no other."""

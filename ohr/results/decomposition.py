@@ -64,7 +64,7 @@ def _rows(questions: Questions, place: Place, cells: list[CellScores]) -> list[d
         only = [cell.only([metric]) for cell in cells]
         scores = np.concatenate([cell.values for cell in only])
         defined = questions.clean_text & ~np.isnan(scores).any(axis=0)
-        failed = np.concatenate([cell.failed for cell in only]).any(axis=0)
+        failed = np.any([cell.failed[0] for cell in only], axis=0)
         for group in GROUPS:
             part = questions.part("evidence_source", group)
             kept = np.flatnonzero(defined[part.places])
@@ -88,7 +88,8 @@ def _rows(questions: Questions, place: Place, cells: list[CellScores]) -> list[d
 def _quantities(scores: Floats, clusters: Clusters) -> dict[str, Estimate]:
     """Estimate the means of the four cells and the quantities that are made of them; `scores` is (4, n)."""
     means = clustered_means(scores, clusters, [0] * len(scores))
-    return dict(zip(CELLS, means, strict=True)) | swap(*scores, clusters)
+    clean, index, reading, both = scores
+    return dict(zip(CELLS, means, strict=True)) | swap(clean, index, reading, both, clusters)
 
 
 def read_headlines(folder: Path) -> list[Row]:

@@ -8,9 +8,10 @@ from typing import Any
 from ohr.messages.wording import quoted
 from ohr.registry import choices
 from ohr.spec.build import Builder, Built
-from ohr.spec.model import MOST, KnowledgeBase, KnowledgeBaseEntry, Target
+from ohr.spec.model import MOST, KnowledgeBase, KnowledgeBaseEntry
 from ohr.spec.source import Where
 from ohr.spec.sweep import Swept, shown, suffix
+from ohr.spec.targets import Target
 
 Slot = tuple[str, int]
 """A place in the making of a knowledge base: a noise of `image_noise` or `text_noise`, or `ocr`."""

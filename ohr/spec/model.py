@@ -8,12 +8,11 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ohr.contracts import Benchmark, Chunker, Generator, ImageNoise, Metric, OcrBackend, Retriever, Stage, TextNoise
+from ohr.spec.targets import Calibration, Target
 
 S = TypeVar("S")
 
 EvaluationStage = Literal["retrieval", "generation", "overall"]
-
-Measure = Literal["r_noise", "evidence_loss"]
 
 MOST = 10_000
 """Knowledge bases of a spec with all draws, cells without, and variants of one plugin: more is a slip or an attack."""
@@ -98,6 +97,16 @@ class SpecFile(_Keys):
     limits: Annotated[Limits, Field(description="Most time and memory of one item.")] = _LIMITS
     attribution: Annotated[Attribution | None, Field(description="Estimate what each part of a noise costs.")] = None
     decompose: Annotated[bool, Field(strict=True, description="Split the loss to noise by stage.")] = False
+    margin: Annotated[
+        float,
+        Field(
+            gt=0, lt=1, allow_inf_nan=False, description="Difference of a score that matters; set it before the run."
+        ),
+    ] = 0.02
+    strata: Annotated[
+        Literal["auto", "domain", "none"],
+        Field(description="Whether intervals take the domains as fixed; auto: where each has five documents."),
+    ] = "auto"
     plugins: Annotated[list[str], Field(description="Plugin files, loaded with --trust-plugins only.")] = []
 
 
@@ -109,49 +118,6 @@ class KnowledgeBaseEntry(_Keys):
     ocr: Annotated[dict[str, Any], Field(description="Reads the pages.")] = {"kind": "ground_truth"}
     text_noise: Annotated[dict[str, Any] | list[dict[str, Any]], Field(description="Edits the text.")] = []
     retrievers: Annotated[list[str] | None, Field(description="Names of the retrievers to use; all.")] = None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The dose that a condition is to have, in place of a strength.
-
-    Args:
-        source: the questions that count: `all`, an evidence source, or `multimodal`.
-        family: `image_noise` or `text_noise`: the chain with the noise whose strength is looked for.
-        place: its place there.
-    """
-
-    measure: Measure
-    value: float
-    source: str
-    family: str
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """How the strength of a condition was found.
-
-    Args:
-        noise: name of the entry.
-        value: the strength, of field `knob`.
-        achieved: the mean dose over `seeds` at that strength.
-        questions: how many were counted.
-        tolerance: how far from the target the dose may be.
-        met: it is not farther.
-        passes: (strength, dose) of each measurement, in order.
-    """
-
-    noise: str
-    target: Target
-    knob: str
-    value: float
-    achieved: float
-    seeds: tuple[int, ...]
-    questions: int
-    tolerance: float
-    met: bool
-    passes: tuple[tuple[float, float], ...]
 
 
 def written(stage: Stage) -> dict[str, Any]:

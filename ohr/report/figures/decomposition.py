@@ -7,10 +7,10 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ohr.metrics.intervals import FEW
 from ohr.report.figures.saving import save
 from ohr.report.figures.style import GREY, HUES, INK, Colour
 from ohr.results.decomposition import Row, read_headlines
+from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
