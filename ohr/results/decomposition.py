@@ -1,12 +1,12 @@
 """The loss to noise split by stage: the cost of a noisy index, that of reading noisy text, and their overlap."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ohr.results.folder import headlines, read_finished
+from ohr.results.folder import headlines, read_manifest
 from ohr.results.groups import ALL, GROUPS
 from ohr.results.reading import read_rows
 from ohr.results.scores import CellScores, Floats, Place, Questions, ScoreTable
@@ -96,10 +96,15 @@ def read_headlines(folder: Path) -> list[Row]:
     """Read a run's losses by stage: of each stage's headline score, over all questions; none without any.
 
     Raises:
-        DataError: the run is not finished, or its table cannot be read.
+        DataError: the manifest or the table cannot be read.
     """
     path = folder / f"{TABLE}.parquet"
     if not path.is_file():
         return []
-    headline = headlines(read_finished(folder))
+    headline = headlines(read_manifest(folder))
     return [row for row in read_rows(path, evidence_source=ALL) if row["metric"] == headline[row["stage"]]]
+
+
+def varying(rows: Sequence[Row], *parts: str) -> list[str]:
+    """Return the parts of a pipeline of which the rows have several, and the retriever."""
+    return [part for part in parts if part == "retriever" or len({row[part] for row in rows} - {None}) > 1]

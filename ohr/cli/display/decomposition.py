@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from ohr.cli.display.console import say, say_table, with_interval
-from ohr.results.decomposition import Row, read_headlines
+from ohr.results.decomposition import Row, read_headlines, varying
 
-_COLUMNS = {
+COLUMNS = {
     "total": "total\nloss",
     "index_alone": "noisy index\nalone",
     "reading_alone": "noisy reading\nalone",
@@ -15,6 +15,7 @@ _COLUMNS = {
     "gain_of_repairing_reading": "gain: clean\nreading",
     "overlap": "overlap",
 }
+"""Quantities of the table, and their headers."""
 
 LEGEND = (
     "alone: the loss if only the index, or only the text that is read, were noisy; gain: what a clean index, or clean\n"
@@ -33,11 +34,12 @@ def print_decomposition(folder: Path) -> None:
 def as_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     """Arrange losses: a line for each condition and pipeline, a column for each quantity."""
     found: dict[tuple[str, ...], dict[str, Row]] = {}
+    shown = varying(rows, "chunker", "retriever", "generator")
     for row in rows:
-        parts = "/".join(filter(None, (row[name] for name in ("chunker", "retriever", "generator"))))
+        parts = "/".join(filter(None, (row[name] for name in shown)))
         found.setdefault((row["stage"], row["metric"], row["condition"], parts), {})[row["quantity"]] = row
-    lines = [[*place, *(_shown(quantities[name]) for name in _COLUMNS)] for place, quantities in found.items()]
-    return ["stage", "metric", "noise", "pipeline", *_COLUMNS.values()], lines
+    lines = [[*place, *(_shown(quantities[name]) for name in COLUMNS)] for place, quantities in found.items()]
+    return ["stage", "metric", "noise", "pipeline", *COLUMNS.values()], lines
 
 
 def _shown(row: Mapping[str, Any]) -> str:
