@@ -16,8 +16,9 @@ from typer.testing import CliRunner
 
 from ohr.cli.app import app
 from ohr.contracts import FAMILIES
-from ohr.results.tables import MEASURED, schema
-from ohr.spec.model import KnowledgeBaseEntry, Spec, SpecFile
+from ohr.results.schema import MEASURED, schema
+from ohr.spec.file import KnowledgeBaseEntry, SpecFile
+from ohr.spec.model import Spec
 from ohr.spec.read import read_spec
 from ohr.steps.prompting import read_prompt
 

@@ -12,7 +12,8 @@ from ohr.results.doses import Counts, write_doses
 from ohr.results.groups import GROUPS
 from ohr.results.scores import CellScores, Floats, Part, Place, Questions, ScoreTable
 from ohr.results.tables import Tables, export_csv
-from ohr.spec.model import Attribution, KnowledgeBase, Spec
+from ohr.spec.file import Attribution
+from ohr.spec.model import KnowledgeBase, Spec
 from ohr.spec.parts import Parts, parts
 from ohr.statistics.estimate import Estimate
 from ohr.statistics.intervals import differences

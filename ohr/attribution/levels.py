@@ -11,7 +11,8 @@ from itertools import combinations
 from math import factorial
 
 from ohr import seeds
-from ohr.spec.model import Attribution, KnowledgeBase, Spec
+from ohr.spec.file import Attribution
+from ohr.spec.model import KnowledgeBase, Spec
 from ohr.spec.parts import Parts, parts, with_only
 
 _EXACT = 5  # so many rules have at most 32 coalitions; of more a sample of orders is taken

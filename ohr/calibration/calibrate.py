@@ -18,8 +18,7 @@ from ohr.graph.keys import Keys
 from ohr.metrics.dose import DAMAGED, by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
 from ohr.results.groups import GROUPS
-from ohr.spec.model import KnowledgeBase, Spec
-from ohr.spec.targets import Calibration, Target
+from ohr.spec.model import Calibration, KnowledgeBase, Spec, Target
 from ohr.steps.measure import MeasureEvidence
 from ohr.steps.step import Step
 

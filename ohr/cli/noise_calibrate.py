@@ -8,7 +8,7 @@ from ohr.cli.options import STORE, AllowEnv, AsJson, Limit, Overrides, SpecFile,
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.spec.targets import Calibration
+    from ohr.spec.model import Calibration
 
 
 def calibrate(

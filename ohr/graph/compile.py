@@ -244,7 +244,7 @@ class _Compiler:
             self.spec.benchmark.scoring,
             self.keys.prompt(generator.stage),
             places,
-            (self.keys.identity(generator.stage), self.keys.files),
+            (self.keys.identity(generator.stage), self.keys.files, *(["again"] if cell.base.again_of else [])),
             self.spec.seed,
             images,
             documents,

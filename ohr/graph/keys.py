@@ -53,7 +53,7 @@ class Keys:
     def images(self, base: KnowledgeBase) -> ImageRecipe:
         """Describe how a knowledge base's page images are made."""
         noises = [self.identity(noise) for noise in acting(base.image_noise)]
-        identity = (noises, self._draws(base, noises), self.files)
+        identity = (noises, self._draws(base, noises), self.files, *_again(base))
         return ImageRecipe(self.spec.benchmark, base.image_noise, self.spec.seed + base.replicate, identity)
 
     def page(self, base: KnowledgeBase, document: Document, index: int) -> str:
@@ -61,7 +61,8 @@ class Keys:
         # a distortion of severity 0 returns its input, so that clean pages are read once
         noises = [self.identity(noise) for noise in acting(base.image_noise)]
         draws, leaf = self._draws(base, noises), self.inputs.leaf(document, images=True)
-        return key("page", leaf, document.name, index, noises, draws, self.identity(base.ocr), self.files)
+        made = (noises, draws, self.identity(base.ocr), self.files)
+        return key("page", leaf, document.name, index, *made, *_again(base))
 
     def document(self, base: KnowledgeBase, document: Document, pages: Sequence[str]) -> str:
         """Key of one document's text in a knowledge base.
@@ -76,7 +77,8 @@ class Keys:
             else [self.identity(base.ocr), self.inputs.leaf(document, images=False)]
         )
         asked = [[q.pages, q.evidence, q.text] for q in self.placing(base, document)]
-        return key("document", source, document.name, noises, self._draws(base, noises), asked, self.files)
+        made = (noises, self._draws(base, noises), asked, self.files)
+        return key("document", source, document.name, *made, *_again(base))
 
     def _draws(self, base: KnowledgeBase, noises: Sequence[Any]) -> list[int] | None:
         """Return what decides a knowledge base's draws; a clean one has none."""
@@ -193,3 +195,8 @@ class Keys:
     def files(self) -> list[Any]:
         """Hashes of the plugin files that a spec names: part of every key."""
         return [list(pair) for pair in self.spec.plugin_digests]
+
+
+def _again(base: KnowledgeBase) -> list[str]:
+    """Return what sets the results of a repeated condition apart from those that it repeats."""
+    return ["again"] if base.again_of else []

@@ -1,11 +1,13 @@
-"""Choices of a spec that its statistics depend on, read from the manifest of the run."""
+"""Choices of a spec and metrics of its protocol that the statistics of a run depend on, read from its manifest."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from ohr.results.folder import MANIFEST
+from ohr.errors import DataError
+from ohr.results.folder import MANIFEST, headlines
 from ohr.statistics.comparison import MARGIN
 
 Strata = Literal["auto", "domain", "none"]
@@ -13,22 +15,32 @@ Strata = Literal["auto", "domain", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How differences are judged, and which documents are taken as fixed.
+    """How differences are judged, which documents are taken as fixed, and which metrics are the headlines.
 
     Args:
         margin: difference of a score that matters.
         strata: `domain`: the domains are fixed, in these proportions; `none`: documents are drawn from all domains
             together; `auto`: fixed where each has at least five documents.
+        headline: stage to metric.
+        repeats: condition to the condition that it repeats.
+        hypotheses: the comparisons that the spec writes down.
     """
 
     margin: float = MARGIN
     strata: Strata = "auto"
+    headline: Mapping[str, str] = field(
+        default_factory=lambda: {"retrieval": "lcs", "generation": "f1", "overall": "f1"}
+    )
+    repeats: Mapping[str, str] = field(default_factory=dict)
+    hypotheses: Sequence[Mapping[str, Any]] = ()
 
 
 def read_choices(folder: Path) -> Choices:
     """Read a run's choices; the defaults where it has no manifest, or one of an earlier version."""
     try:
-        spec = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["spec"]
-        return Choices(float(spec["margin"]), spec["strata"])
-    except (OSError, ValueError, KeyError, TypeError):
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        spec = manifest["spec"]
+        repeats = {b["condition"]: b["again_of"] for b in spec["knowledge_bases"] if b.get("again_of")}
+        return Choices(float(spec["margin"]), spec["strata"], headlines(manifest), repeats, tuple(spec["hypotheses"]))
+    except (OSError, ValueError, KeyError, TypeError, DataError):
         return Choices()

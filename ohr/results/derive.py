@@ -4,10 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ohr.results.choices import read_choices
+from ohr.results.curves import write_curves
 from ohr.results.doses import Counts, write_doses
+from ohr.results.hypotheses import write_hypotheses
+from ohr.results.repeats import write_repeats
+from ohr.results.schema import DERIVED
 from ohr.results.scores import Questions, ScoreTable
 from ohr.results.summary import write_summary
-from ohr.results.tables import DERIVED, Tables, export_csv
+from ohr.results.tables import Tables, export_csv
+from ohr.results.variance import write_variance
 
 
 def derive(folder: Path, counts: Mapping[str, Counts]) -> None:
@@ -21,8 +26,13 @@ def derive(folder: Path, counts: Mapping[str, Counts]) -> None:
         DataError: a table cannot be read or written.
     """
     scores = ScoreTable(folder / "scores.parquet", Questions.read(folder))
+    choices = read_choices(folder)
     with Tables(folder, DERIVED) as tables:
         write_doses(scores, folder / "pages.parquet", counts, tables, "doses")
-        write_summary(scores, read_choices(folder).margin, tables)
+        write_summary(scores, choices.margin, tables)
+        write_curves(scores, choices.headline, tables)
+        write_variance(scores, choices.headline, tables)
+        write_repeats(scores, choices.headline, choices.repeats, tables)
+        write_hypotheses(scores, choices, tables)
     for table in DERIVED:
         export_csv(folder, table)

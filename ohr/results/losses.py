@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from ohr.results.choices import read_choices
 from ohr.results.folder import headlines, read_manifest
 from ohr.results.groups import ALL, STAGES
 from ohr.results.reading import read_columns, read_rows
@@ -87,24 +88,27 @@ def read_losses(folder: Path, group: str = ALL, *, every_metric: bool = False) -
     Raises:
         DataError: the summary is missing or damaged.
     """
-    headline = headlines(read_manifest(folder))
+    headline, repeats = headlines(read_manifest(folder)), read_choices(folder).repeats
     rows = read_columns(folder / "summary.parquet", list(_COLUMNS), by="evidence_source", group=group).to_pylist()
-    wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"]]
+    wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"] and row["condition"] not in repeats]
     found = [_loss(row) for row in wanted if every_metric or row["metric"] == headline[row["stage"]]]
     return sorted(found, key=lambda loss: STAGES.index(loss.stage))
 
 
 def distinctive(losses: Sequence[Loss]) -> list[Loss]:
     """Return the losses without the names of chunkers and generators where there is only one: for people."""
-    one = {part for part in ("chunker", "generator") if len({getattr(loss, part) for loss in losses} - {""}) == 1}
-    return [replace(loss, **dict.fromkeys(one, "")) for loss in losses]
+    one = [part for part in ("chunker", "generator") if len({getattr(loss, part) for loss in losses} - {""}) == 1]
+    unnamed: dict[str, Any] = dict.fromkeys(one, "")
+    return [replace(loss, **unnamed) for loss in losses]
 
 
 def _loss(row: Mapping[str, Any]) -> Loss:
     known = {**row, "level": row["knob_value"], "mean": row["clean_mean"] - row["lost"], "clean": row["clean_mean"]}
     known["left_out"] = row["n"] + row["undefined"] - row["pairs"]
     known |= {name: row[f"lost_{name}"] for name in ("low", "high", "inner_low", "inner_high", "p", "detectable")}
-    return Loss(**{field.name: "" if (value := known[field.name]) is None else value for field in fields(Loss)})
+    found: dict[str, Any] = {field.name: known[field.name] for field in fields(Loss)}
+    whole: dict[str, Any] = {name: "" if value is None else value for name, value in found.items()}
+    return Loss(**whole)
 
 
 def left_out(folder: Path) -> int:

@@ -16,7 +16,7 @@ from ohr.errors import DataError
 from ohr.results.choices import Strata, read_choices
 from ohr.results.groups import ATTRIBUTES, GROUPS
 from ohr.results.reading import read_columns, reading, refuse_absent
-from ohr.results.tables import CELL
+from ohr.results.schema import CELL
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import NO_INTERVAL
 
@@ -121,6 +121,10 @@ class Questions:
                 places = np.flatnonzero(held == group)
             known[trait, group] = self._part(places)
         return known[trait, group]
+
+    def among(self, places: Places) -> Part:
+        """Choose questions by their places."""
+        return self._part(places)
 
     def _part(self, places: Places) -> Part:
         documents, domains = self.documents[places], self.traits["domain"][places]
@@ -247,13 +251,12 @@ class ScoreTable:
         """Learn from the file's statistics which row groups belong to which cell and knowledge base."""
         found: dict[Place, dict[tuple[str, int], list[int]]] = defaultdict(lambda: defaultdict(list))
         metadata, names = self._file.metadata, self._file.schema_arrow.names
-        columns = [names.index(name) for name in (*self._equal, *CELL, "kb", "replicate")]
+        columns = [names.index(name) for name in (*CELL, *self._equal, "kb", "replicate")]
         for group in range(metadata.num_row_groups):
             about = metadata.row_group(group)
-            shared = [self._only(about.column(column)) for column in columns]
-            further, (*cell, base, replicate) = shared[: len(self._equal)], shared[len(self._equal) :]
-            if further == list(self._equal.values()):
-                found[Place(*cell)][base, replicate].append(group)
+            *cell, base, replicate = (self._only(about.column(column)) for column in columns)
+            if cell[len(CELL) :] == list(self._equal.values()):
+                found[Place(*cell[: len(CELL)])][base, replicate].append(group)
         return found
 
     def _only(self, chunk: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The tables of a run: their columns in one place, written as rows come."""
+"""The tables of a run, written as rows come."""
 
 import csv
 import os
@@ -9,9 +9,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ohr.errors import DataError
-from ohr.metrics.blocks import COUNTS
-from ohr.metrics.commands import KINDS
 from ohr.results.files import synced
+from ohr.results.schema import CELL, MEASURED, schema
 
 if TYPE_CHECKING:
     import pyarrow
@@ -20,93 +19,12 @@ if TYPE_CHECKING:
 Columns = Mapping[str, Any]
 """Column to its values: a sequence with one value per row, or one scalar that all rows share."""
 
-CELL = ("stage", "condition", "noise", "noise_type", "knob", "knob_value", "chunker", "retriever", "generator")
-"""Columns that all scores of one cell share, whatever the replicate."""
-
-_QUESTION = "question_id document domain evidence_source answer_form task_type multi_page:bool"
-_BASE = "kb condition noise noise_type knob knob_value replicate:int64"
-_SCORES = f"{_QUESTION} {_BASE} chunker retriever generator stage status metric value:double"
-_PAGES = " ".join(
-    (
-        f"{_BASE} document domain page:int64 sources edit_distance:double edit_distance_content:double empty:bool",
-        "words:int64 redundant:int64",
-        *(f"commands_{kind}:int64" for kind in KINDS),
-        *(f"{count}:int64" for count in COUNTS),
-    )
-)
-_DOSES = (
-    "kb condition noise knob knob_value replicate:int64 "
-    "r_noise:double r_noise_clean:double r_content:double evidence_loss:double term_survival:double "
-    "answer_survival:double edit_distance:double edit_distance_content:double empty_pages:double "
-    "questions:int64 excluded:int64 edits:int64 edits_aimed:int64 edits_per_100_words:double failed_pages:int64"
-)
-_INTERVAL = "low:double high:double se:double"
-
-_TABLES = {
-    "questions": (
-        "question_id text answers:texts evidence:texts pages:numbers document domain evidence_source answer_form "
-        "task_type clean_text:bool"
-    ),
-    "texts": "kb condition replicate:int64 document page:int64 text error",
-    "scores": _SCORES,
-    "hits": (
-        "question_id kb condition replicate:int64 chunker retriever rank:int64 score:double document page:int64 "
-        "pages:numbers start:int64 end:int64 text"
-    ),
-    "answers": (
-        "question_id stage kb condition replicate:int64 chunker retriever generator answer reply tokens_in:int64 "
-        "tokens_out:int64 seconds:double finish truncated:bool error"
-    ),
-    "pages": _PAGES,
-    "edits": "kb condition noise knob_value replicate:int64 document page:int64 rule edits:int64",
-    "failures": "stage item reason kind",
-    "doses": _DOSES,
-    "summary": (
-        f"{' '.join(CELL)} metric by group evidence_source mean:double {_INTERVAL} df:double interval strata "
-        "macro_mean:double macro_low:double macro_high:double domains:int64 n:int64 failed:int64 undefined:int64 "
-        "documents:int64 effective_documents:double note replicates:int64 replicate_sd:double r_noise:double "
-        "evidence_loss:double kb_r_noise:double kb_evidence_loss:double floor:double ceiling:double clean_mean:double "
-        "lost:double lost_low:double lost_high:double lost_inner_low:double lost_inner_high:double lost_p:double "
-        "lost_detectable:double verdict pairs:int64 changed_documents:int64 questions_lost:int64 "
-        "questions_gained:int64"
-    ),
-    "attribution": (
-        f"condition method part stage chunker retriever generator metric evidence_source cost:double {_INTERVAL} "
-        "n:int64 documents:int64 note"
-    ),
-    "decomposition": (
-        "stage condition chunker retriever generator metric evidence_source quantity "
-        f"value:double {_INTERVAL} df:double n:int64 failed:int64 documents:int64 note"
-    ),
-    "swap_scores": f"{_SCORES} noisy",
-    "attribution_doses": _DOSES,
-    "attribution_pages": _PAGES,
-    "attribution_scores": _SCORES,
-}
-"""Columns of every table: `name` for text, `name:type` for anything else."""
-
-MEASURED = ("questions", "texts", "scores", "hits", "answers", "pages", "edits", "failures")
-"""Tables of a run; every run has them, with or without rows."""
-DERIVED = ("doses", "summary")
-"""Tables that follow from the measured ones; each has a copy as CSV."""
-
 _PLACE = (*CELL, "kb", "replicate")
 _FIXED = {"scores": _PLACE, "attribution_scores": _PLACE, "swap_scores": (*_PLACE, "noisy")}
 """Columns that must be scalars: each row group belongs to one cell and replicate, and can be read alone."""
 _LINES = 1 << 11  # rows that are turned into text at once
 _ROWS = 1 << 16  # rows that are converted at once: a cell may have any size
 _BYTES = 4 << 20  # of rows that are held until they are written
-
-
-def schema(table: str) -> "pyarrow.Schema":
-    """Return the Arrow schema of a table."""
-    import pyarrow
-
-    lists = {"texts": pyarrow.list_(pyarrow.string()), "numbers": pyarrow.list_(pyarrow.int64())}
-    fields = [column.partition(":")[::2] for column in _TABLES[table].split()]
-    return pyarrow.schema(
-        [(name, lists.get(kind) or pyarrow.type_for_alias(kind or "string")) for name, kind in fields]
-    )
 
 
 class Tables:

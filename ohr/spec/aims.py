@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ohr.contracts import Stage
-from ohr.spec.targets import Measure
+from ohr.spec.model import Measure
 
 
 def _dose(given: Any) -> float:

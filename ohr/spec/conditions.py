@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 from ohr.messages.wording import quoted
 from ohr.registry import choices
 from ohr.spec.build import Builder, Built
-from ohr.spec.model import MOST, KnowledgeBase, KnowledgeBaseEntry
+from ohr.spec.file import KnowledgeBaseEntry
+from ohr.spec.model import MOST, KnowledgeBase, Target
 from ohr.spec.source import Where
 from ohr.spec.sweep import Swept, shown, suffix
-from ohr.spec.targets import Target
 
 Slot = tuple[str, int]
 """A place in the making of a knowledge base: a noise of `image_noise` or `text_noise`, or `ocr`."""
@@ -46,6 +47,15 @@ def knowledge_bases(
     if len(set(names)) == len(names):
         _refuse_equal_points(builder, bases)
     return tuple(bases)
+
+
+def repeated(bases: Sequence[KnowledgeBase]) -> tuple[KnowledgeBase, ...]:
+    """Return a second copy of every condition that nothing is drawn for: its scores must be the same."""
+    return tuple(
+        replace(base, condition=f"{base.condition} again", noise=f"{base.noise} again", again_of=base.condition)
+        for base in bases
+        if base.replicates == 1
+    )
 
 
 def _draws(

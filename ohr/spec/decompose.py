@@ -3,18 +3,25 @@
 from collections.abc import Iterable, Sequence
 
 from ohr.contracts import Retriever
+from ohr.spec.build import Builder
+from ohr.spec.file import SpecFile
 from ohr.spec.model import KnowledgeBase, Named
 
 
 def noisy_conditions(bases: Iterable[KnowledgeBase]) -> tuple[str, ...]:
-    """Return the conditions with noise, each once."""
-    return tuple(dict.fromkeys(base.condition for base in bases if base.noise_type != "none"))
+    """Return the conditions with noise, each once, without those that repeat another one."""
+    return tuple(dict.fromkeys(base.condition for base in bases if base.noise_type != "none" and not base.again_of))
 
 
-def fault_of_swaps(
-    bases: Sequence[KnowledgeBase], retrievers: Sequence[Named[Retriever]], stages: Sequence[str]
-) -> str | None:
-    """Return why no text can be swapped, or None where it can."""
+def check_swaps(
+    builder: Builder, file: SpecFile, bases: Sequence[KnowledgeBase], retrievers: Sequence[Named[Retriever]]
+) -> None:
+    """Note why the texts of a spec with `decompose` cannot be swapped; an entry with a fault may be what is missing."""
+    if file.decompose and not builder.faults:
+        builder.fault(("decompose",), _fault(bases, retrievers, file.evaluate))
+
+
+def _fault(bases: Sequence[KnowledgeBase], retrievers: Sequence[Named[Retriever]], stages: Sequence[str]) -> str | None:
     clean = [base for base in bases if base.noise_type == "none"]
     noisy = [base for base in bases if base.noise_type != "none"]
     if not {"retrieval", "overall"} & set(stages):

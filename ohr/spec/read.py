@@ -8,9 +8,11 @@ from ohr.contracts import Benchmark
 from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
-from ohr.spec.conditions import knowledge_bases
-from ohr.spec.decompose import fault_of_swaps, noisy_conditions
-from ohr.spec.model import KnowledgeBase, Spec, SpecFile, names, written
+from ohr.spec.conditions import knowledge_bases, repeated
+from ohr.spec.decompose import check_swaps, noisy_conditions
+from ohr.spec.file import SpecFile
+from ohr.spec.hypotheses import check_hypotheses
+from ohr.spec.model import KnowledgeBase, Spec, names, written
 from ohr.spec.parts import fault_of
 from ohr.spec.protocol import Entry, held, prescribed
 from ohr.spec.source import Source, read_source, refuse
@@ -20,7 +22,7 @@ _PLAIN = (
 )  # fmt: skip
 _WRITTEN = {
     "name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution", "decompose", "margin",
-    "strata",
+    "strata", "aa", "hypotheses",
 }  # fmt: skip
 """Plain keys that the manifest has, and the run's key: those that can change a result."""
 
@@ -88,14 +90,16 @@ def _spec(builder: Builder) -> Spec:
     readers = {item.name: item.stage.reads_images for item in named["retrievers"]}
     if not entries["retriever"]:  # then generators alone look at the pages
         readers = {"": bool(named["generators"]) and all(item.stage.reads_images for item in named["generators"])}
-    bases = knowledge_bases(builder, _entries(data, "knowledge_bases"), readers, file.replicates if file else 1)
+    draws = (file.replicates + file.aa) if file else 1
+    bases = knowledge_bases(builder, _entries(data, "knowledge_bases"), readers, draws)
+    bases += repeated(bases) if file and file.aa else ()
     sizes = {"knowledge_bases": len({base.condition for base in bases})}
     sizes |= {key: len(named[key]) for key in ("chunkers", "retrievers", "generators") if named[key]}
     builder.is_few(sizes, ("knowledge_bases",), "cells")
     if file:
         _check(builder, file, benchmark, bases, bool(entries["retriever"]), names(named["metrics"]))
-        if file.decompose and not builder.faults:  # an entry with a fault may be the one that is missing
-            builder.fault(("decompose",), fault_of_swaps(bases, named["retrievers"], file.evaluate))
+        check_hypotheses(builder, file, {base.condition for base in bases}, named)
+        check_swaps(builder, file, bases, named["retrievers"])
     refuse(builder.faults)
     assert file is not None and benchmark is not None  # as they have no faults
     return Spec(
@@ -105,6 +109,7 @@ def _spec(builder: Builder) -> Spec:
         knowledge_bases=bases,
         decompose=noisy_conditions(bases) if file.decompose else (),
         evaluate=tuple(dict.fromkeys(file.evaluate)),
+        hypotheses=tuple(file.hypotheses),
         plugin_digests=tuple(sorted(builder.registry.digests().items())),
         plugin_files=builder.registry.files,
         resolved={

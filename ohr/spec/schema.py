@@ -8,7 +8,7 @@ from ohr.contracts import FAMILIES, yaml_keys
 from ohr.errors import PluginError
 from ohr.registry import Registry
 from ohr.spec.aims import Aim
-from ohr.spec.model import KnowledgeBaseEntry, SpecFile
+from ohr.spec.file import KnowledgeBaseEntry, SpecFile
 from ohr.spec.sweep import takes_list
 
 _NOISES = ("image_noise", "text_noise")

@@ -112,6 +112,31 @@ def _judged(one: Estimate, low: float, high: float, margin: float, alpha: float,
     return Comparison(one, low, high, p, margin, verdict, detectable, lost, gained)
 
 
+def family(
+    members: Sequence[tuple[Floats, Clusters, float]], alpha: float = 0.05
+) -> list[tuple[Comparison, float, bool]]:
+    """Compare several pairs of cells so that the chance of any wrong finding stays at alpha.
+
+    Args:
+        members: (n,) differences, the clusters of their questions, and the difference that matters.
+        alpha: chance of any wrong finding.
+
+    Returns:
+        Each comparison by itself, its p value adjusted by `holm` (nan where it has none), and whether a difference is
+        shown within the family. A comparison without a p value is judged by its interval at level 1 - alpha / m.
+    """
+    alone = [comparisons(values[None, :], clusters, margin, alpha)[0] for values, clusters, margin in members]
+    adjusted = holm([one.p for one in alone])
+    found = []
+    for (values, clusters, _), one, p in zip(members, alone, adjusted, strict=True):
+        shown = p < alpha
+        if np.isnan(p):
+            (strict,) = differences(values[None, :], clusters, 1 - alpha / len(members))
+            shown = strict.low > 0 or strict.high < 0
+        found.append((one, p, bool(shown)))
+    return found
+
+
 def minimum_detectable_effect(se: float, df: float, power: float = 0.8, level: float = 0.95) -> float:
     """Smallest true difference that a two-sided test at 1 - `level` finds with probability `power`.
 

@@ -11,7 +11,7 @@ from typing import Any
 from ohr.engine.ledger import Failure, Ledger
 from ohr.graph.keys import Keys
 from ohr.messages.wording import counted
-from ohr.spec.targets import Calibration
+from ohr.spec.model import Calibration
 
 _PACKAGES = (
     "bm25s", "faiss-cpu", "jieba", "numpy", "onnxruntime", "opencv-python", "pypdfium2", "quicktok-v1", "rapidfuzz",

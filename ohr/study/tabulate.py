@@ -22,7 +22,8 @@ from ohr.metrics.scores import Scores, constant_scores, failed_questions, kb_sco
 from ohr.results import decomposition
 from ohr.results.derive import derive
 from ohr.results.doses import Counts
-from ohr.results.tables import MEASURED, Tables
+from ohr.results.schema import MEASURED
+from ohr.results.tables import Tables
 from ohr.spec.model import KnowledgeBase
 from ohr.steps.answers import Answered, as_answered
 from ohr.steps.damage import read_damage

@@ -184,7 +184,7 @@ def test_a_dose_counts_pages_edits_and_words(runs):
 
 
 def _counted(run):
-    from ohr.results.tables import schema
+    from ohr.results.schema import schema
 
     return [name for name in schema("pages").names if name.startswith(("commands_", "blocks_", "matched_"))] + [
         name for name in schema("pages").names if "_errors_" in name

@@ -16,7 +16,7 @@ from ohr.statistics.curves import area
 from ohr.statistics.derived import macro_mean
 from ohr.statistics.intervals import clustered_means, differences
 from ohr.statistics.planning import documents_needed, equivalence_power, planning_error, power
-from ohr.statistics.summaries import curve_area, curve_difference, max_t
+from ohr.statistics.summaries import Axis, curve_area, curve_difference, max_t
 from ohr.statistics.swap import swap
 from ohr.statistics.variance import Budget, budget, order_error, predicted_error
 
@@ -131,11 +131,11 @@ def test_areas_and_their_differences():
     case = VECTORS["curve"]
     damage, held, floors, other = (np.array(case[name], float).T for name in ("damage", "scores", "floors", "scores_b"))
     for row in case["curve_area"]:
-        found = curve_area(damage, held, floors, clusters(row["strata"]), row["low"], row["high"])
+        found = curve_area(Axis(damage), held, floors, clusters(row["strata"]), row["low"], row["high"])
         wanted = [row[name] for name in ("area", "interval_low", "interval_high", "se", "df")]
         assert [found.mean, found.low, found.high, found.se, found.df] == pytest.approx(wanted, abs=1e-6)
     for row in case["curve_difference"]:
-        found = curve_difference(damage, held, damage, other, clusters(False), row["low"], row["high"])
+        found = curve_difference(Axis(damage), held, Axis(damage), other, clusters(False), row["low"], row["high"])
         wanted = [row[name] for name in ("difference", "interval_low", "interval_high", "se", "df")]
         assert [found.mean, found.low, found.high, found.se, found.df] == pytest.approx(wanted, abs=1e-6)
     for row in case["area"]:

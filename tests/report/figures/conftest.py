@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from ohr.results.points import Point
-from ohr.results.tables import Tables, schema
+from ohr.results.schema import schema
+from ohr.results.tables import Tables
 
 HEADLINE = {"retrieval": "lcs", "generation": "f1", "overall": "f1"}
 

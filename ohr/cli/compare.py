@@ -1,0 +1,197 @@
+"""`ohr compare`: two runs, or two conditions, compared on the questions that they share."""
+
+import re
+from dataclasses import asdict
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ohr.cli.display.console import say, say_first, say_json, say_table
+from ohr.cli.options import RUNS, AsJson, RunsFolder
+
+if TYPE_CHECKING:
+    from ohr.results.comparing import Compared, Pair, Side
+
+_FIGURES = ("lost", "low", "high", "p", "p_holm", "questions_lost", "questions_gained")
+_RULE = re.compile(rf"\s*({'|'.join(_FIGURES)})\s*(>=|<=|>|<)\s*(-?\d*\.?\d+)\s*")
+_SIDE = "A run's folder or name, or RUN:CONDITION."
+
+
+def compare(
+    first: Annotated[str, typer.Argument(metavar="A", help=_SIDE, show_default=False)],
+    second: Annotated[str, typer.Argument(metavar="B", help=_SIDE, show_default=False)],
+    metric: Annotated[
+        str | None, typer.Option(help="Any metric of the runs; by default each stage's headline.")
+    ] = None,
+    group: Annotated[str, typer.Option(metavar="SOURCE", help="Evidence source: text, table, ...; all.")] = "all",
+    margin: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Difference that matters; by default the first run's own.")
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RULE",
+            help=f"End with status 1 if any comparison meets the rule, as in 'lost > 0.02'; of {', '.join(_FIGURES)}.",
+        ),
+    ] = None,
+    runs: RunsFolder = RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two runs, or two conditions (RUN:CONDITION), question by question.
+
+    `lost` is A's score less B's. Where there are many comparisons, findings are corrected by Holm's method. `worse` and
+    `better`: B's difference is shown; `same`: it is shown to be within the margin; `small`: both; `open`: neither.
+    """
+    from ohr.results.comparing import compare_sides
+    from ohr.results.groups import GROUPS
+
+    rules = [_rule(text) for text in fail_if or ()]
+    if group not in GROUPS:
+        raise typer.BadParameter(f"choose one of {', '.join(GROUPS)} (got {group!r})", param_hint="'--group'")
+    sides = _side(first, runs), _side(second, runs)
+    found = compare_sides(*sides, metric, group, margin)
+    broken = [
+        (rule, pair) for rule, name, sign, number in rules for pair in found.pairs if _meets(pair, name, sign, number)
+    ]
+    if as_json:
+        say_json(_plain(found, [(rule, _label(pair)) for rule, pair in broken]))
+    else:
+        _print(found, first, second)
+        say_first("rules that are met:", [f"{rule}: {_label(pair)}" for rule, pair in broken])
+    if broken:
+        raise typer.Exit(1)
+
+
+def _side(text: str, runs: Path) -> "Side":
+    from ohr.cli.runs import locate
+    from ohr.errors import DataError
+    from ohr.results.comparing import Side
+
+    try:
+        return Side(locate(Path(text), runs))
+    except DataError:
+        run, sign, condition = text.rpartition(":")
+        if not sign or not run:
+            raise
+        return Side(locate(Path(run), runs), condition)
+
+
+def _rule(text: str) -> tuple[str, str, str, float]:
+    match = _RULE.fullmatch(text)
+    if match is None:
+        message = f"write it as NAME > NUMBER, with one of {', '.join(_FIGURES)} (got {text!r})"
+        raise typer.BadParameter(message, param_hint="'--fail-if'")
+    name, sign, number = match.groups()
+    return text.strip(), name, sign, float(number)
+
+
+def _meets(pair: "Pair", name: str, sign: str, number: float) -> bool:
+    value = _figures(pair)[name]
+    return {">": value > number, "<": value < number, ">=": value >= number, "<=": value <= number}[sign]
+
+
+def _figures(pair: "Pair") -> dict[str, float]:
+    found = pair.found
+    one = found.difference
+    counts = {"questions_lost": found.lost, "questions_gained": found.gained}
+    return {"lost": one.mean, "low": one.low, "high": one.high, "p": found.p, "p_holm": pair.p_holm, **counts}
+
+
+def _label(pair: "Pair") -> str:
+    """Name the cells that are compared; their conditions where these are the same."""
+    parts = (pair.first.chunker, pair.first.retriever, pair.first.generator)
+    condition = f", {pair.first.condition}" if pair.first.condition == pair.second.condition else ""
+    return " ".join(filter(None, (pair.first.stage, pair.metric, "/".join(filter(None, parts))))) + condition
+
+
+def _print(found: "Compared", first: str, second: str) -> None:
+    say(f"A: {first}")
+    say(f"B: {second}")
+    say(f"{found.questions:,} questions in {found.documents:,} documents; margin {found.margin:g}")
+    say_first("notes:", list(found.notes))
+    rows = [
+        [
+            _label(pair),
+            f"{pair.first_mean:.4f}",
+            f"{pair.second_mean:.4f}",
+            _interval(pair),
+            f"-{pair.found.lost} +{pair.found.gained}",
+            _p(pair.found.p),
+            *([_p(pair.p_holm)] if len(found.pairs) > 1 else []),
+            pair.found.verdict or "no interval",
+        ]
+        for pair in found.pairs
+    ]
+    holm = ["p (Holm)"] if len(found.pairs) > 1 else []
+    say_table(["comparison", "A", "B", "lost (95% interval)", "questions", "p", *holm, "B is"], rows)
+    for line in verdict(found):
+        say(line)
+
+
+def verdict(found: "Compared") -> list[str]:
+    """Return the finding of a comparison in sentences: what is shown, with all comparisons taken together."""
+    shown = [pair for pair in found.pairs if pair.shown]
+    same = [pair for pair in found.pairs if pair.found.verdict in ("same", "small")]
+    count = len(found.pairs)
+    family = f" of {count} comparisons (corrected for all of them by Holm's method)" if count > 1 else ""
+    lines = []
+    for word, sign in (("less", 1), ("more", -1)):
+        pairs = [pair for pair in shown if sign * pair.found.difference.mean > 0]
+        if pairs:
+            most = max(pairs, key=lambda pair: abs(pair.found.difference.mean))
+            lines.append(f"B scores {word} in {len(pairs)}{family or ''}; the largest: {_label(most)}, {_words(most)}.")
+    if same:
+        lines.append(f"Shown to be within {found.margin:g} of each other: {len(same)} of {count}.")
+    if not shown:
+        lines.append(f"No difference is shown{f' in any{family}' if family else ''}.")
+        if not same:
+            finds = [pair.found.detectable for pair in found.pairs if not isnan(pair.found.detectable)]
+            least = (
+                f" a difference of {min(finds):.3f} would have been found by four of five such studies,"
+                if finds
+                else ""
+            )
+            lines.append(f'That is not "no effect":{least} and none is shown to be within {found.margin:g}.')
+    return lines
+
+
+def _words(pair: "Pair") -> str:
+    one = pair.found.difference
+    p = f", p = {pair.p_holm:.2g}" if not isnan(pair.p_holm) else ""
+    return f"{abs(one.mean):.3f} (95% interval of the loss {one.low:.3f} to {one.high:.3f}{p})"
+
+
+def _interval(pair: "Pair") -> str:
+    one = pair.found.difference
+    return f"{one.mean:.4f}" if isnan(one.low) else f"{one.mean:.4f} [{one.low:.4f}, {one.high:.4f}]"
+
+
+def _p(value: float) -> str:
+    return "" if isnan(value) else f"{value:.2g}"
+
+
+def _plain(found: "Compared", broken: list[tuple[str, str]]) -> dict[str, Any]:
+    pairs = [
+        {
+            **{name: getattr(pair.first, name) for name in ("stage", "chunker", "retriever", "generator")},
+            "metric": pair.metric,
+            "first": {"condition": pair.first.condition, "mean": pair.first_mean},
+            "second": {"condition": pair.second.condition, "mean": pair.second_mean},
+            **_figures(pair),
+            **{
+                name: value
+                for name, value in asdict(pair.found).items()
+                if name not in ("difference", "lost", "gained")
+            },
+            **{
+                name: getattr(pair.found.difference, name)
+                for name in ("se", "df", "n", "documents", "interval", "note")
+            },
+            "shown": pair.shown,
+        }
+        for pair in found.pairs
+    ]
+    about = {"questions": found.questions, "documents": found.documents, "margin": found.margin, "notes": found.notes}
+    return {**about, "pairs": pairs, "verdict": verdict(found), "met": [f"{rule}: {label}" for rule, label in broken]}

@@ -1,0 +1,108 @@
+"""The columns of every table of a run, in one place."""
+
+from typing import TYPE_CHECKING
+
+from ohr.metrics.blocks import COUNTS
+from ohr.metrics.commands import KINDS
+
+if TYPE_CHECKING:
+    import pyarrow
+
+CELL = ("stage", "condition", "noise", "noise_type", "knob", "knob_value", "chunker", "retriever", "generator")
+"""Columns that all scores of one cell share, whatever the replicate."""
+
+_QUESTION = "question_id document domain evidence_source answer_form task_type multi_page:bool"
+_BASE = "kb condition noise noise_type knob knob_value replicate:int64"
+_SCORES = f"{_QUESTION} {_BASE} chunker retriever generator stage status metric value:double"
+_PAGES = " ".join(
+    (
+        f"{_BASE} document domain page:int64 sources edit_distance:double edit_distance_content:double empty:bool",
+        "words:int64 redundant:int64",
+        *(f"commands_{kind}:int64" for kind in KINDS),
+        *(f"{count}:int64" for count in COUNTS),
+    )
+)
+_DOSES = (
+    "kb condition noise knob knob_value replicate:int64 "
+    "r_noise:double r_noise_clean:double r_content:double evidence_loss:double term_survival:double "
+    "answer_survival:double edit_distance:double edit_distance_content:double empty_pages:double "
+    "questions:int64 excluded:int64 edits:int64 edits_aimed:int64 edits_per_100_words:double failed_pages:int64"
+)
+_INTERVAL = "low:double high:double se:double"
+
+_TABLES = {
+    "questions": (
+        "question_id text answers:texts evidence:texts pages:numbers document domain evidence_source answer_form "
+        "task_type clean_text:bool"
+    ),
+    "texts": "kb condition replicate:int64 document page:int64 text error",
+    "scores": _SCORES,
+    "hits": (
+        "question_id kb condition replicate:int64 chunker retriever rank:int64 score:double document page:int64 "
+        "pages:numbers start:int64 end:int64 text"
+    ),
+    "answers": (
+        "question_id stage kb condition replicate:int64 chunker retriever generator answer reply tokens_in:int64 "
+        "tokens_out:int64 seconds:double finish truncated:bool error"
+    ),
+    "pages": _PAGES,
+    "edits": "kb condition noise knob_value replicate:int64 document page:int64 rule edits:int64",
+    "failures": "stage item reason kind",
+    "doses": _DOSES,
+    "summary": (
+        f"{' '.join(CELL)} metric by group evidence_source mean:double {_INTERVAL} df:double interval strata "
+        "macro_mean:double macro_low:double macro_high:double domains:int64 n:int64 failed:int64 undefined:int64 "
+        "documents:int64 effective_documents:double note replicates:int64 replicate_sd:double r_noise:double "
+        "evidence_loss:double kb_r_noise:double kb_evidence_loss:double floor:double ceiling:double clean_mean:double "
+        "lost:double lost_low:double lost_high:double lost_inner_low:double lost_inner_high:double lost_p:double "
+        "lost_detectable:double verdict pairs:int64 changed_documents:int64 questions_lost:int64 "
+        "questions_gained:int64"
+    ),
+    "curves": (
+        "stage noise noise_type chunker retriever generator metric group axis quantity other value:double "
+        f"{_INTERVAL} df:double interval n:int64 documents:int64 from:double to:double levels:int64 note"
+    ),
+    "variance": (
+        "stage condition chunker retriever generator metric of total:double from_documents:double "
+        "from_questions:double from_draws:double from_question_draws:double shared:double shared_ratio:double "
+        "shared_p:double draws:int64 documents:int64 effective_documents:double per_document:double cv:double df:double"
+    ),
+    "repeats": (
+        "stage condition chunker retriever generator metric kind pairs:int64 missed:double largest:double "
+        "scores_that_differ:int64"
+    ),
+    "hypotheses": (
+        "name stage first second chunker retriever generator metric group n:int64 documents:int64 "
+        "changed_documents:int64 difference:double low:double high:double inner_low:double inner_high:double p:double "
+        "p_holm:double margin:double verdict expected held:bool"
+    ),
+    "attribution": (
+        f"condition method part stage chunker retriever generator metric evidence_source cost:double {_INTERVAL} "
+        "n:int64 documents:int64 note"
+    ),
+    "decomposition": (
+        "stage condition chunker retriever generator metric evidence_source quantity "
+        f"value:double {_INTERVAL} df:double n:int64 failed:int64 documents:int64 note"
+    ),
+    "swap_scores": f"{_SCORES} noisy",
+    "attribution_doses": _DOSES,
+    "attribution_pages": _PAGES,
+    "attribution_scores": _SCORES,
+}
+"""Columns of every table: `name` for text, `name:type` for anything else."""
+
+MEASURED = ("questions", "texts", "scores", "hits", "answers", "pages", "edits", "failures")
+"""Tables of a run; every run has them, with or without rows."""
+DERIVED = ("doses", "summary", "curves", "variance", "repeats", "hypotheses")
+"""Tables that follow from the measured ones; each has a copy as CSV."""
+
+
+def schema(table: str) -> "pyarrow.Schema":
+    """Return the Arrow schema of a table."""
+    import pyarrow
+
+    lists = {"texts": pyarrow.list_(pyarrow.string()), "numbers": pyarrow.list_(pyarrow.int64())}
+    fields = [column.partition(":")[::2] for column in _TABLES[table].split()]
+    return pyarrow.schema(
+        [(name, lists.get(kind) or pyarrow.type_for_alias(kind or "string")) for name, kind in fields]
+    )
