@@ -1,13 +1,30 @@
 """`ohr plan`: the steps of a run, and those that are done."""
 
 import os
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from ohr.cli.display.console import say, say_first, say_json, say_table
-from ohr.cli.options import STORE, AllowEnv, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
+from ohr.cli.options import (
+    RUNS,
+    STORE,
+    AllowEnv,
+    AsJson,
+    Limit,
+    Overrides,
+    RunsFolder,
+    SpecFile,
+    StoreFolder,
+    Trust,
+    Workers,
+)
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
+    from ohr.cli.display.design import Planned
     from ohr.study.plan import Plan
 
 
@@ -16,29 +33,50 @@ def plan(
     overrides: Overrides = None,
     limit: Limit = None,
     workers: Workers = None,
+    detect: Annotated[
+        float | None, typer.Option(min=0.0001, max=1, help="Also print the documents that a loss this large needs.")
+    ] = None,
+    equivalent: Annotated[
+        float | None, typer.Option(min=0.0001, max=1, help="Also print those that show a loss to be smaller than this.")
+    ] = None,
+    pilot: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="RUN", help="A finished run whose errors are used; else they are assumed."),
+    ] = None,
     trust_plugins: Trust = False,
     allow_env: AllowEnv = None,
     store: StoreFolder = STORE,
+    runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show a run's cells, its results in the store, and the work left."""
+    """Show a run's cells, its results in the store, the work left, and the loss that it can detect."""
+    from ohr.cli.display.design import read_design
+    from ohr.cli.runs import locate
     from ohr.spec.read import read_spec
     from ohr.study import plan as study
 
     processes = workers or os.cpu_count() or 1
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     made = study.plan(read, store, processes, limit)
+    planned = read_design(made.design, locate(pilot, runs) if pilot else None, detect, equivalent)
     if as_json:
-        say_json(made)
+        say_json({**asdict(made), "detects": planned})
         return
+    _print(read.name, made, planned, processes)
+
+
+def _print(name: str, made: "Plan", planned: "Planned", processes: int) -> None:
+    from ohr.cli.display.design import print_design
+
     stages = ", ".join(f"{count} {stage}" for stage, count in made.cells.items())
-    say(f"{read.name}: {counted(made.documents, 'document')}, {counted(made.questions, 'question')}")
+    say(f"{name}: {counted(made.documents, 'document')}, {counted(made.questions, 'question')}")
     say(f"{counted(sum(made.cells.values()), 'cell')}: {stages}")
     say_table(
         ("step", "total", "in store", "left"),
         [(name, str(n.total), str(n.total - n.left), str(n.left)) for name, n in made.steps.items()],
     )
     say(_left(made, processes))
+    print_design(planned)
     say_first("warnings:", made.warnings)
 
 

@@ -19,6 +19,7 @@ from ohr.steps.pages import ReadPage, RenderPage
 from ohr.steps.retrieve import Retrieve
 from ohr.steps.swap import SwapHits
 from ohr.store import Store, open_store
+from ohr.study.design import Design, design
 from ohr.study.preflight import check_stages
 from ohr.study.timing import recall
 
@@ -40,12 +41,14 @@ class Plan:
         steps: pages, documents, searches and answers. Answers are counted exactly once their prompts are known;
             before that, all of them count as left.
         tokens: estimated prompt tokens of the answers that are left.
+        design: size of the study, on which depends what it can detect.
         minutes: estimated time left on this machine, None when nothing like it ran here before.
     """
 
     documents: int
     questions: int
     warnings: tuple[str, ...]
+    design: Design
     cells: Mapping[str, int]
     steps: Mapping[str, Count]
     tokens: int
@@ -73,7 +76,8 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
         steps["levels to calibrate"] = Count(levels, uncalibrated)
     sizes = len(session.inputs.documents), len(session.inputs.questions)
     warnings = (*session.inputs.warnings, *not_swapped(spec))
-    return Plan(*sizes, warnings, count(spec), steps, tokens, _minutes(spec, session.store, steps, workers))
+    minutes = _minutes(spec, session.store, steps, workers)
+    return Plan(*sizes, warnings, design(spec, session.inputs), count(spec), steps, tokens, minutes)
 
 
 _KINDS = {

@@ -28,6 +28,7 @@ from ohr.study.events import EVENTS, EventLog
 from ohr.study.fresh import check_fresh, forget
 from ohr.study.manifest import begun, ended
 from ohr.study.preflight import check_stages
+from ohr.study.registered import register
 from ohr.study.tabulate import Tabulator
 from ohr.study.timing import remember
 
@@ -138,6 +139,7 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     for line in not_swapped(spec):
         session.ledger.warn(line)
     session.store.pin(keys.run, graph.steps)
+    registered = register(keys, graph, session.store)
     tabulator = execute(session, compiled, graph, folder.path, trials)
     rendered = [step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)]
     if left := session.store.has_many(rendered):  # a run that finds everything writes nothing: a store may be read-only
@@ -145,7 +147,8 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     remember(session.store, session.ledger)
     with session.ledger.timed("summary"):
         tabulator.close()
-    folder.finish(ended(compiled, session.ledger, read_rows(folder.path / "doses.parquet")), growing=(EVENTS, LOG))
+    manifest = ended(compiled, session.ledger, read_rows(folder.path / "doses.parquet"))
+    folder.finish(manifest | ({"hypotheses": registered} if registered else {}), growing=(EVENTS, LOG))
 
 
 def execute(session: Session, keys: Keys, graph: Graph, folder: Path, trials: Mapping[str, Trial]) -> Tabulator:

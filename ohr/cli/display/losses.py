@@ -10,18 +10,22 @@ from ohr.results.losses import Loss
 LEGEND = (
     "lost: clean score less this one, question by question, with its 95% interval over documents; "
     "-n +m: questions that score less, and more\n"
-    "not shown: the interval covers no loss; `finds`: the loss that four of five such studies would find"
+    "not shown: the interval holds 0; `finds`: the loss that four of five such studies would find"
 )
 
 
 def print_losses(folder: Path) -> None:
     """Print the losses of a run in sentences and as a table; nothing where it has no clean side to compare with."""
+    from ohr.cli.display.registered import print_hypotheses, print_repeats
     from ohr.report.words import headline
     from ohr.results.losses import distinctive, read_losses
 
     losses = distinctive(read_losses(folder))
+    if print_hypotheses(folder):
+        say("exploratory, not corrected for the number of comparisons:")
     for line in headline(folder):
         say(line)
+    print_repeats(folder)
     if not losses:
         return
     say()

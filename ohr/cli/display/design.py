@@ -1,0 +1,95 @@
+"""Detectable losses of a design, and the documents of others, as `ohr plan` prints them."""
+
+from dataclasses import dataclass
+from math import inf, isinf
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ohr.cli.display.console import say, say_table
+from ohr.messages.wording import counted
+
+if TYPE_CHECKING:
+    from ohr.study.design import Design, Needed
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The losses that a design finds, and the documents that others need.
+
+    Args:
+        finds: by pilot, the smallest true loss that four of five studies find.
+        detect: the loss to be found, with `needed` documents; `equivalent` and `needed_to_show` likewise.
+    """
+
+    size: "Design"
+    pilot: Path | None
+    finds: dict[str, float]
+    detect: float | None
+    needed: "list[Needed]"
+    equivalent: float | None
+    needed_to_show: "list[Needed]"
+
+
+def read_design(size: "Design", pilot: Path | None, detect: float | None, equivalent: float | None) -> Planned:
+    """Plan a study of a size, from a pilot's errors or from assumed ones."""
+    from ohr.study.design import finds, needed, pilots
+
+    found = pilots(pilot, size)
+    # the loss that is hardest to find decides
+    hardest = [max(found, key=lambda one: finds(one, size))]
+    return Planned(
+        size,
+        pilot,
+        {one.name: finds(one, size) for one in found},
+        detect,
+        needed(hardest, size, detect, "difference") if detect else [],
+        equivalent,
+        needed(hardest, size, equivalent, "equivalence") if equivalent else [],
+    )
+
+
+def print_design(planned: Planned) -> None:
+    """Print what a design finds, and what a smaller loss needs."""
+    size = planned.size
+    about = (
+        f"{counted(size.documents, 'document')}, {size.per_document:.1f} questions each, {counted(size.draws, 'draw')}"
+    )
+    worst = max(planned.finds.values())
+    if isinf(worst):
+        say(f"this design ({about}) has too few documents to find any loss")
+    elif planned.pilot is None:
+        say(
+            f"this design ({about}) finds a loss of about {100 * worst:.0f} points in four of five studies; "
+            "the spread of scores is assumed: --from RUN takes that of a finished run"
+        )
+    else:
+        least = min(planned.finds.values())
+        name = max(planned.finds, key=lambda one: planned.finds[one])
+        say(
+            f"this design ({about}) finds losses of {100 * least:.1f} to {100 * worst:.1f} points in four of five "
+            f"studies; the largest: {name}"
+        )
+    for aim, goal, rows in (
+        ("find a loss", planned.detect, planned.needed),
+        ("show that a loss is smaller than", planned.equivalent, planned.needed_to_show),
+    ):
+        if rows and goal is not None:
+            connector = " of" if aim == "find a loss" else ""
+            say(f"documents needed to {aim}{connector} {100 * goal:g} points in four of five studies:")
+            _table(rows)
+
+
+def _table(rows: "list[Needed]") -> None:
+    sizes = sorted({row.per_document for row in rows})
+    cells = {(row.draws, row.per_document): row.documents for row in rows}
+    say_table(
+        ["draws", *(f"{size:.1f} questions each" for size in sizes)],
+        [
+            [str(draws), *(_documents(cells[draws, size]) for size in sizes)]
+            for draws in sorted({row.draws for row in rows})
+        ],
+    )
+
+
+def _documents(count: float) -> str:
+    return "no number suffices: more draws" if count == inf else f"{count:,.0f}"
