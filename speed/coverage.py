@@ -121,8 +121,9 @@ def paired(rng, sets) -> Iterator[Row]:
     }
     for (lost, gained), limits in wanted.items():
         for documents, limit in zip((5, 10, 24, 60, 136), limits, strict=True):
-            kind = "mixed" if documents == 136 else "alike"
-            yield _paired(rng, sets, documents, kind, lost, gained, limit / 100)
+            yield _paired(rng, sets, documents, "alike", lost, gained, limit / 100)
+    # ten long documents among short ones: the interval is the plain one, which the definition reports at 83%
+    yield _paired(rng, sets, 136, "mixed", 0.02, 0.0, 0.83)
     for lost in (0.01, 0.02):
         yield _paired(rng, sets, 20, "long", lost, 0.0, 0.91)
 
@@ -156,7 +157,8 @@ def cells(rng, code, sets, coupled):
     clean = right_or_wrong(rng, code, sets, 0.8, 0.15)
     apart = clustered_uniform(rng, code, sets, 0.15)
     other = apart if coupled else clustered_uniform(rng, code, sets, 0.15)
-    index, reading = np.where(apart < 0.15, 0.0, 1.0), np.where(other < 0.25, 0.4, 1.0)
+    # losses of about the size of those in the test values: .18 by the index alone, .14 by reading alone
+    index, reading = np.where(apart < 0.22, 0.0, 1.0), np.where(other < 0.35, 0.5, 1.0)
     return np.stack([clean, clean * index, clean * reading, clean * index * reading])
 
 
@@ -168,7 +170,7 @@ def decomposition(rng, sets) -> Iterator[Row]:
         for documents, limit in ((10, 0.89), (24, 0.92), (80, 0.92)):
             found = {name: [] for name in QUANTITIES}
             for mine in structures(rng, documents):
-                drawn = cells(rng, mine, sets // STRUCTURES // 4, coupled)
+                drawn = cells(rng, mine, sets // STRUCTURES, coupled)
                 for number in range(drawn.shape[1]):
                     made = swap(*drawn[:, number], Clusters.of(mine))
                     for name, one in made.items():

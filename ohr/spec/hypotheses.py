@@ -1,6 +1,6 @@
 """Checks that hypotheses name conditions and parts that a spec has."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ohr.messages.wording import quoted
@@ -20,7 +20,7 @@ _USED: Mapping[str, tuple[str, ...]] = {
 
 
 def check_hypotheses(
-    builder: Builder, file: SpecFile, conditions: Collection[str], named: Mapping[str, Sequence[Named[Any]]]
+    builder: Builder, file: SpecFile, conditions: Sequence[str], named: Mapping[str, Sequence[Named[Any]]]
 ) -> None:
     """Note what a hypothesis names that the spec does not have, and parts that it must name.
 
@@ -35,7 +35,7 @@ def check_hypotheses(
             builder.fault((*where, "name"), f"{quoted(wanted.name)} is listed twice")
         seen.add(wanted.name)
         for number, condition in enumerate(wanted.compare):
-            _known(builder, (*where, "compare", number), condition, tuple(conditions))
+            _known(builder, (*where, "compare", number), condition, conditions)
         _known(builder, (*where, "group"), wanted.group, tuple(GROUPS))
         if wanted.stage not in file.evaluate:
             builder.fault((*where, "stage"), f"`evaluate` does not have {wanted.stage}")

@@ -98,8 +98,8 @@ def _spec(builder: Builder) -> Spec:
     builder.is_few(sizes, ("knowledge_bases",), "cells")
     if file:
         _check(builder, file, benchmark, bases, bool(entries["retriever"]), names(named["metrics"]))
-        check_hypotheses(builder, file, {base.condition for base in bases}, named)
         check_swaps(builder, file, bases, named["retrievers"])
+        check_hypotheses(builder, file, tuple(dict.fromkeys(base.condition for base in bases)), named)
     refuse(builder.faults)
     assert file is not None and benchmark is not None  # as they have no faults
     return Spec(

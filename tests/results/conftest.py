@@ -25,11 +25,11 @@ def question(number, documents=12):
 class Run:
     """Writes the tables of a run into a folder."""
 
-    def __init__(self, folder: Path, count: int, documents: int = 12) -> None:
+    def __init__(self, folder: Path, count: int, documents: int = 12, clean_text=True) -> None:
         self.folder, self.count = folder, count
         self.questions = [question(number, documents) for number in range(count)]
         self.tables = Tables(folder)
-        about = {"text": "?", "answers": [["yes"]] * count, "evidence": [["it"]] * count, "clean_text": True}
+        about = {"text": "?", "answers": [["yes"]] * count, "evidence": [["it"]] * count, "clean_text": clean_text}
         self.tables.append(
             "questions", {**self.columns(), **about, "pages": [[0, 1][: 1 + n % 2] for n in range(count)]}
         )
@@ -69,4 +69,4 @@ class Run:
 @pytest.fixture
 def runs(tmp_path):
     """Make runs: their questions, and the tables to append to."""
-    return SimpleNamespace(make=lambda count=24, documents=12: Run(tmp_path, count, documents))
+    return SimpleNamespace(make=lambda *args, **more: Run(tmp_path, *(args or (24,)), **more))

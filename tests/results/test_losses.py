@@ -1,0 +1,237 @@
+"""Losses, curves, repeats and hypotheses of runs that never were, against the same numbers by hand."""
+
+import json
+from math import inf, isnan, nan
+
+import numpy as np
+import pytest
+
+from ohr.report.words import headline
+from ohr.results.choices import read_choices
+from ohr.results.derive import derive
+from ohr.results.losses import distinctive, has_sweep, left_out, read_losses
+from ohr.results.reading import read_rows
+
+RNG = np.random.default_rng(8)
+PROTOCOL = {"name": "clean", "retrieval": "lcs", "answer": ["f1"]}
+
+
+def manifest(folder, **spec):
+    known = {"margin": 0.02, "strata": "auto", "knowledge_bases": [], "hypotheses": [], **spec}
+    (folder / "manifest.json").write_text(json.dumps({"status": "finished", "spec": known, "protocol": PROTOCOL}))
+
+
+def finished(run, **spec):
+    run.close()
+    manifest(run.folder, **spec)
+    derive(run.folder, {})
+    return run.folder
+
+
+def curve(run, noise, levels, scores, retriever="bm25"):
+    """Append the levels of a noise: question i is damaged from level i // 12 on, and then has this score."""
+    for level, score in zip(levels, scores, strict=True):
+        base = run.base(f"{noise}-{level}", kind="semantic", level=str(level))
+        held = [0.5 if number // 12 < 10 * level else 1.0 for number in range(run.count)]
+        if retriever == "bm25":
+            run.page_scores(base, held)
+        run.score(
+            base,
+            {"lcs": [score if share < 1 else 1.0 for share in held], "lcs_floor": [0.0] * run.count},
+            retriever=retriever,
+        )
+
+
+@pytest.fixture
+def swept(runs):
+    """A clean base and one noise at four levels; a damaged question keeps .4 of its score."""
+    run = runs.make(120)
+    clean = run.base("clean", kind="none")
+    run.page_scores(clean, [1.0] * 120)
+    for retriever in ("bm25", "dense"):
+        run.score(clean, {"lcs": [1.0] * 120, "lcs_floor": [0.0] * 120}, retriever=retriever)
+    curve(run, "blur", (0.1, 0.3, 0.5, 0.8), (0.4, 0.4, 0.4, 0.4))
+    curve(run, "blur", (0.1, 0.3, 0.5, 0.8), (0.7, 0.7, 0.7, 0.7), retriever="dense")
+    return finished(run)
+
+
+def test_a_loss_is_the_clean_score_less_the_noisy_one(swept):
+    found = {(loss.condition, loss.retriever): loss for loss in read_losses(swept)}
+    loss = found["blur-0.5", "bm25"]
+    assert (loss.clean, loss.mean, loss.lost) == pytest.approx((1.0, 0.7, 0.3))
+    assert (loss.questions_lost, loss.questions_gained, loss.pairs, loss.left_out) == (60, 0, 120, 0)
+    assert loss.verdict == "worse"
+    assert loss.low <= 0.3 <= loss.high
+    assert has_sweep(read_losses(swept))
+
+
+def test_names_that_all_losses_share_are_left_away(swept):
+    assert {loss.system for loss in distinctive(read_losses(swept))} == {"bm25", "dense"}
+
+
+def test_the_headline_names_the_largest_loss(swept):
+    first, largest = headline(swept)
+    assert first == "Retrieval (LCS): 8 of 8 comparisons with clean text show a loss."
+    assert "blur at 0.8 with bm25 costs 48.0 points (100.0 to 52.0" in largest
+    assert "96 of 120 questions score less and 0 more" in largest
+
+
+def test_questions_without_clean_text_are_in_no_pair(runs):
+    run = runs.make(30, clean_text=[number >= 5 for number in range(30)])
+    clean, noisy = run.base("clean", kind="none"), run.base("blur-0.5", kind="semantic")
+    for base, score in ((clean, 1.0), (noisy, 0.5)):
+        run.page_scores(base, [score] * 30)
+        # what has no clean text fails on the clean side, and an engine reads it well
+        run.score(base, {"lcs": [0.0 if base is clean and number < 5 else score for number in range(30)]})
+    folder = finished(run)
+    (loss,) = read_losses(folder)
+    assert (loss.pairs, loss.left_out, loss.lost, loss.questions_gained) == (25, 5, 0.5, 0)
+    assert left_out(folder) == 5
+    assert headline(folder)[-1].startswith("5 questions left out of every comparison")
+
+
+def test_a_run_without_clean_text_says_so(runs):
+    run = runs.make(12)
+    noisy = run.base("blur-0.5", kind="semantic")
+    run.page_scores(noisy, [0.5] * 12)
+    run.score(noisy, {"lcs": [0.5] * 12})
+    folder = finished(run)
+    assert read_losses(folder) == []
+    assert headline(folder) == [
+        "No knowledge base without noise, or no question with clean text: this run cannot show a cost of noise."
+    ]
+
+
+@pytest.mark.parametrize("documents", [1, 4])
+def test_few_documents_give_no_interval_and_no_verdict(runs, documents):
+    run = runs.make(10, documents)
+    for condition, kind, score in (("clean", "none", 1.0), ("blur-0.5", "semantic", 0.5)):
+        base = run.base(condition, kind=kind)
+        run.page_scores(base, [score] * 10)
+        run.score(base, {"lcs": [score] * 10})
+    (loss,) = read_losses(finished(run))
+    assert (loss.lost, loss.verdict) == (0.5, "")
+    assert isnan(loss.low)
+    assert "too few documents" in headline(run.folder)[-1]
+
+
+# --- curves -----------------------------------------------------------------------------------------------
+
+
+def curves(folder, **wanted):
+    return read_rows(folder / "curves.parquet", **{"group": "all", "axis": "r_noise"} | wanted)
+
+
+def only(folder, **wanted):
+    (row,) = curves(folder, **wanted)
+    return row
+
+
+def test_area_slope_and_half_loss_are_those_of_the_line(swept):
+    # the share damaged is the level, so the score of bm25 is 1 - .6 r_noise
+    row = only(swept, retriever="bm25", quantity="area")
+    assert row["value"] == pytest.approx(1 - 0.6 * 0.35)
+    assert row["low"] <= row["value"] <= row["high"]
+    assert (row["from"], row["to"], row["levels"]) == (0.1, 0.6, 5)
+    assert only(swept, retriever="bm25", quantity="slope")["value"] == pytest.approx(-0.6)
+    half = only(swept, retriever="bm25", quantity="r50")
+    assert (half["value"], half["note"]) == (inf, "beyond the largest dose")  # .8 keeps .52
+
+
+def test_two_systems_that_never_meet_have_no_crossing(swept):
+    row = only(swept, quantity="crossing")
+    assert (row["retriever"], row["other"]) == ("bm25", "dense")
+    assert row["value"] == inf
+
+
+def test_two_noises_are_compared_at_equal_dose(runs):
+    run = runs.make(120)
+    clean = run.base("clean", kind="none")
+    run.page_scores(clean, [1.0] * 120)
+    run.score(clean, {"lcs": [1.0] * 120, "lcs_floor": [0.0] * 120})
+    curve(run, "blur", (0.3, 0.8), (0.4, 0.4))
+    curve(run, "format", (0.4, 0.7), (0.9, 0.9))
+    engine = run.base("engine", kind="semantic", level="")
+    run.page_scores(engine, [0.9] * 120)
+    run.score(engine, {"lcs": [0.82] * 120, "lcs_floor": [0.0] * 120})
+    folder = finished(run)
+    row = only(folder, quantity="difference")
+    assert (row["noise"], row["other"]) == ("blur", "format")
+    # over the doses that both reach: 1 - .1 x less 1 - .6 x
+    middle = (row["from"] + row["to"]) / 2
+    assert row["value"] == pytest.approx(0.5 * middle)
+    same = only(folder, quantity="equal_score", noise="blur")
+    assert (same["other"], same["value"], same["interval"]) == ("engine", pytest.approx(0.3), "range")
+
+
+def test_levels_that_do_not_cover_the_doses_have_no_area(runs):
+    run = runs.make(60)
+    clean = run.base("clean", kind="none")
+    run.page_scores(clean, [1.0] * 60)
+    run.score(clean, {"lcs": [1.0] * 60})
+    curve(run, "blur", (0.1, 0.2), (0.4, 0.4))
+    row = only(finished(run), quantity="area")
+    assert isnan(row["value"])
+    assert row["note"] == "the levels do not cover these doses"
+
+
+# --- variance, repeats, hypotheses ------------------------------------------------------------------------
+
+
+def test_the_parts_of_an_error_add_up(runs):
+    run = runs.make(60)
+    clean = run.base("clean", kind="none")
+    run.page_scores(clean, [1.0] * 60)
+    run.score(clean, {"lcs": RNG.random(60)})
+    for number in range(3):
+        noisy = run.base("blur-0.5", number, kind="semantic")
+        run.page_scores(noisy, [0.5] * 60)
+        run.score(noisy, {"lcs": RNG.random(60)})
+    rows = read_rows(finished(run) / "variance.parquet", condition="blur-0.5")
+    assert [(row["of"], row["draws"]) for row in rows] == [("score", 3), ("lost", 3)]
+    for row in rows:
+        parts = row["from_documents"] + row["from_questions"] + row["from_draws"]
+        assert parts >= row["total"] or parts == pytest.approx(row["total"])
+    (summary,) = read_rows(run.folder / "summary.parquet", condition="blur-0.5", metric="lcs", group="all")
+    assert rows[0]["total"] == pytest.approx(summary["se"] ** 2)
+
+
+def test_a_copy_is_compared_with_its_original(runs):
+    run = runs.make(12)
+    values = RNG.random(12)
+    for condition, change in (("clean", 0.0), ("clean again", 0.25)):
+        base = run.base(condition, kind="none")
+        run.page_scores(base, [1.0] * 12)
+        run.score(base, {"lcs": np.where(np.arange(12) == 3, change, values)})
+    bases = [{"condition": "clean"}, {"condition": "clean again", "again_of": "clean"}]
+    folder = finished(run, knowledge_bases=bases)
+    (row,) = read_rows(folder / "repeats.parquet")
+    assert (row["kind"], row["scores_that_differ"], row["largest"]) == ("twice", 1, 0.25)
+    assert read_losses(folder) == []  # a copy is no condition of its own
+    assert read_choices(folder).repeats == {"clean again": "clean"}
+
+
+def test_draws_are_compared_pair_by_pair(runs):
+    run = runs.make(24)
+    for number in range(3):
+        base = run.base("blur-0.5", number, kind="semantic")
+        run.page_scores(base, [0.5] * 24)
+        run.score(base, {"lcs": [0.5 + 0.1 * number] * 24})
+    (row,) = read_rows(finished(run) / "repeats.parquet")
+    assert (row["kind"], row["pairs"], row["missed"], row["largest"]) == ("draws", 3, 1.0, pytest.approx(0.2))
+
+
+def test_hypotheses_are_judged_as_one_family(swept, runs):
+    wanted = {"stage": "retrieval", "metric": None, "chunker": None, "generator": None, "group": "all", "margin": None}
+    hypotheses = [
+        {"name": "a", "compare": ["clean", "blur-0.8"], "expect": "worse", "retriever": "bm25", **wanted},
+        {"name": "b", "compare": ["blur-0.3", "blur-0.3"], "expect": "better", "retriever": "dense", **wanted},
+    ]
+    manifest(swept, hypotheses=hypotheses)
+    derive(swept, {})
+    first, second = read_rows(swept / "hypotheses.parquet")
+    assert (first["verdict"], first["held"], first["difference"]) == ("worse", True, pytest.approx(0.48))
+    assert first["p_holm"] == pytest.approx(first["p"], nan_ok=True)  # the other has no p value
+    assert (second["held"], second["difference"]) == (False, 0.0)
+    assert isnan(second["p"])
+    assert nan not in (first["low"], first["high"])
