@@ -33,6 +33,7 @@ CLEAN = (
     "docs/attribution.md",
     "docs/backends.md",
     "docs/calibration.md",
+    "docs/decomposition.md",
     "docs/folder.md",
     "docs/formatting.md",
     "docs/gallery.md",

@@ -1,6 +1,5 @@
 """`ohr check`: whether a spec is right, and can run here."""
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import typer
@@ -27,7 +26,7 @@ def check(
 
     Libraries, models and language packs are looked for; nothing is run, and faults are listed all at once.
     """
-    from ohr.graph.cells import cells
+    from ohr.graph.cells import count, not_swapped
     from ohr.inputs import limited
     from ohr.messages.variables import hidden
     from ohr.spec.read import read_spec
@@ -42,11 +41,11 @@ def check(
         text = str(error) if isinstance(error, SpecError) else hidden(str(error))
         say_json({"valid": False, "faults": text.splitlines()})
         raise typer.Exit(2) from None
-    counts = Counter(cell.stage for cell in cells(read))
-    warnings = [*sent(read), *inputs.warnings]
+    counts = count(read)
+    warnings = [*sent(read), *inputs.warnings, *not_swapped(read)]
     found = {
         "knowledge_bases": len(read.knowledge_bases),
-        "cells": dict(counts),
+        "cells": counts,
         "documents": len(inputs.documents),
         "questions": len(inputs.questions),
         "warnings": warnings,
@@ -57,7 +56,7 @@ def check(
     stages = ", ".join(f"{count} {stage}" for stage, count in counts.items())
     say(
         f"{spec} is valid: {counted(len(read.knowledge_bases), 'knowledge base')}, "
-        f"{counted(counts.total(), 'cell')} ({stages}), {counted(len(inputs.documents), 'document')}, "
+        f"{counted(sum(counts.values()), 'cell')} ({stages}), {counted(len(inputs.documents), 'document')}, "
         f"{counted(len(inputs.questions), 'question')}"
     )
     say_first("warnings:", warnings)

@@ -37,8 +37,9 @@ def show(
     """Show a run's means, or an analysis of it.
 
     The means are over all questions (micro), over domains (macro), and by one trait of the questions. Where the spec
-    asked for attribution, the cost of each part of a noise follows.
+    asked for attribution, the cost of each part of a noise follows; where it asked to decompose, the loss by stage.
     """
+    from ohr.cli.display.decomposition import print_decomposition
     from ohr.cli.runs import locate
     from ohr.errors import DataError
     from ohr.results.folder import headlines, read_finished
@@ -64,6 +65,7 @@ def show(
     for stage in dict.fromkeys(row["stage"] for row in wanted):
         _table([row for row in wanted if row["stage"] == stage], by.value)
     print_costs(folder)
+    print_decomposition(folder)
 
 
 def _table(rows: Sequence[Mapping[str, Any]], by: str) -> None:

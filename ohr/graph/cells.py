@@ -1,9 +1,14 @@
 """The cells of a run: every combination that its stages of evaluation need."""
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from ohr.contracts import Chunker, Generator, Retriever
 from ohr.spec.model import KnowledgeBase, Named, Spec
+
+Noisy = Literal["index", "reading"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +20,33 @@ class Cell:
     chunker: Named[Chunker] | None = None
     retriever: Named[Retriever] | None = None
     generator: Named[Generator] | None = None
+    swap: "Swap | None" = None
 
     @property
     def label(self) -> str:
         """The parts' names, for people."""
         parts = [item.name for item in (self.chunker, self.retriever, self.generator) if item is not None]
-        return " / ".join([self.stage, self.base.name, *parts])
+        noisy = f" ({self.swap.noisy} only)" if self.swap else ""
+        return " / ".join([self.stage, f"{self.base.name}{noisy}", *parts])
+
+    @property
+    def read(self) -> KnowledgeBase:
+        """The knowledge base that is read: another one than is searched where texts are swapped."""
+        return self.swap.clean if self.swap and self.swap.noisy == "index" else self.base
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Two knowledge bases in one cell: one is searched, and the other one is read at the same places.
+
+    Args:
+        noisy: where the cell's own base is: as `index` it is searched and the clean one is read; as `reading` the
+            clean one is searched.
+        clean: its counterpart without noise.
+    """
+
+    noisy: Noisy
+    clean: KnowledgeBase
 
 
 def cells(spec: Spec) -> list[Cell]:
@@ -32,7 +58,12 @@ def cells(spec: Spec) -> list[Cell]:
         found += [Cell("generation", b, generator=g) for b in spec.knowledge_bases for g in spec.generators]
     if "overall" in spec.evaluate:
         found += [Cell("overall", b, c, r, g) for b, c, r in searches(spec) for g in spec.generators]
-    return found
+    return [*found, *(cell for pair in swaps(spec) for cell in swapped(spec, *pair))]
+
+
+def count(spec: Spec) -> dict[str, int]:
+    """Count a spec's cells by stage, those with swapped texts apart."""
+    return dict(Counter(f"{cell.stage} with swapped texts" if cell.swap else cell.stage for cell in cells(spec)))
 
 
 Search = tuple[KnowledgeBase, Named[Chunker] | None, Named[Retriever]]
@@ -45,12 +76,52 @@ def searches(spec: Spec) -> list[Search]:
         return []
     found: list[Search] = []
     for base in spec.knowledge_bases:
-        used = [named for named in spec.retrievers if base.retrievers is None or named.name in base.retrievers]
+        used = [named for named in spec.retrievers if base.uses(named.name)]
         for chunker in spec.chunkers:
             own = replace(chunker, stage=chunker.stage.for_base(base.name))
             found += [(base, own, retriever) for retriever in used if not retriever.stage.reads_images]
         found += [(base, None, retriever) for retriever in used if retriever.stage.reads_images]
     return found
+
+
+def swaps(spec: Spec) -> list[tuple[Search, Search]]:
+    """List the searches whose loss is split by stage, each with its clean counterpart: the first one without noise."""
+    clean: dict[tuple[str, ...], Search] = {}
+    for search in searches(spec):
+        if search[0].noise_type == "none":
+            clean.setdefault(search_place(search)[1:], search)
+    return [
+        (search, clean[pipeline])
+        for search in searches(spec)
+        if search[0].condition in spec.decompose and search[1] and (pipeline := search_place(search)[1:]) in clean
+    ]
+
+
+def swapped(spec: Spec, noisy: Search, clean: Search) -> Iterator[Cell]:
+    """Yield the cells with swapped texts of one search."""
+    for swap in (Swap("index", clean[0]), Swap("reading", clean[0])):
+        if "retrieval" in spec.evaluate:
+            yield Cell("retrieval", *noisy, swap=swap)
+        if "overall" in spec.evaluate:
+            yield from (Cell("overall", *noisy, generator, swap) for generator in spec.generators)
+
+
+def not_swapped(spec: Spec) -> list[str]:
+    """List the searches of noisy conditions whose loss cannot be split, with the reason."""
+    done = {search_place(noisy) for noisy, _ in swaps(spec)}
+    left = [s for s in searches(spec) if s[0].condition in spec.decompose and search_place(s) not in done]
+    blind = dict.fromkeys(retriever.name for _, chunker, retriever in left if chunker is None)
+    alone = dict.fromkeys((base.condition, retriever.name) for base, chunker, retriever in left if chunker)
+    return [
+        *(
+            f"decompose: {name} looks at page images, which have no text to swap: its loss is not split"
+            for name in blind
+        ),
+        *(
+            f"decompose: {name} searches no clean knowledge base: its loss on {base} is not split"
+            for base, name in alone
+        ),
+    ]
 
 
 def search_place(search: Search) -> tuple[str, str, str]:

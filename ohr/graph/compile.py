@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ohr.contracts import Chunker, Document, Generator, PageRetriever, Question
-from ohr.graph.cells import Cell, Search, searches
+from ohr.graph.cells import Cell, Search, search_place, searches, swapped, swaps
 from ohr.graph.graph import BasePart, Batch, CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.keys import key
@@ -19,6 +19,7 @@ from ohr.steps.references import CONDITIONS
 from ohr.steps.retrieve import Retrieve
 from ohr.steps.scoring import ScoreRetrieval
 from ohr.steps.step import Step
+from ohr.steps.swap import SwapHits
 
 _BATCH = 512
 """Questions of one step. Few enough that a step's hits fit in memory at any `top_k` and are lost in small parts when a
@@ -63,6 +64,10 @@ class _Compiler:
     graph: Graph = field(default_factory=Graph)
     indexes: dict[str, str] = field(default_factory=dict)
     """The first step of each index, after which the others that use it run."""
+    made: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The documents of each knowledge base."""
+    found: dict[tuple[str, str, str], list[Batch]] = field(default_factory=dict)
+    """The hits of each search."""
 
     def __post_init__(self) -> None:
         self.spec, self.inputs, self.scopes = self.keys.spec, self.keys.inputs, scopes(self.keys)
@@ -72,12 +77,15 @@ class _Compiler:
         for search in searches(self.spec):
             found[search[0].name].append(search)
         for base in self.spec.knowledge_bases:
-            documents = self.documents(base)
+            documents = self.made[base.name] = self.documents(base)
             self.graph.parts.append(BasePart(base, tuple(documents.values()), self.damage(base, documents)))
             for search in found[base.name]:
                 self.search(search, documents)
             if "generation" in self.spec.evaluate:
                 self.generation(base, documents)
+        for noisy, clean in swaps(self.spec):
+            for cell in swapped(self.spec, noisy, clean):
+                self.cell(cell, self.swap(cell, noisy, clean))
         if {"generation", "overall"} & set(self.spec.evaluate):
             self.references()
         return self.graph
@@ -105,18 +113,40 @@ class _Compiler:
 
     def search(self, search: Search, documents: dict[str, str]) -> None:
         """Add a search, and its cells: retrieval, and overall for each generator."""
-        hits = [(scope.name, *found) for scope in self.scopes for found in self.hits(search, scope, documents).items()]
+        hits = [
+            Batch(places, scope.name, name)
+            for scope in self.scopes
+            for places, name in self.hits(search, scope, documents).items()
+        ]
+        self.found[search_place(search)] = hits
         if "retrieval" in self.spec.evaluate:
-            parts = [
-                Batch(places, scope, name, self.retrieval_scores(search, places, name)) for scope, places, name in hits
-            ]
-            self.graph.parts.append(CellPart(Cell("retrieval", *search), tuple(parts)))
+            self.cell(Cell("retrieval", *search), hits)
         for generator in self.spec.generators if "overall" in self.spec.evaluate else ():
-            cell = Cell("overall", *search, generator)
-            parts = [
-                Batch(places, scope, name, prompts=self.overall(cell, places, name)) for scope, places, name in hits
-            ]
-            self.graph.parts.append(CellPart(cell, tuple(parts)))
+            self.cell(Cell("overall", *search, generator), hits)
+
+    def cell(self, cell: Cell, hits: Sequence[Batch]) -> None:
+        """Add a cell that scores hits, or the answers to them."""
+        if cell.generator is None:
+            parts = [replace(batch, scores=self.retrieval_scores(cell, batch)) for batch in hits]
+        else:
+            parts = [replace(batch, prompts=self.overall(cell, batch)) for batch in hits]
+        self.graph.parts.append(CellPart(cell, tuple(parts)))
+
+    def swap(self, cell: Cell, noisy: Search, clean: Search) -> list[Batch]:
+        """Add the steps that read the hits of one search in the other's knowledge base; returns these hits."""
+        assert cell.swap is not None
+        searched, read = (noisy, clean) if cell.swap.noisy == "index" else (clean, noisy)
+        documents = {scope.name: _names(scope.documents) for scope in self.scopes}
+        batches = []
+        for batch in self.found[search_place(searched)]:
+            assert batch.hits is not None
+            names = documents[batch.scope]
+            mine, theirs = ([self.made[search[0].name][name] for name in names] for search in (searched, read))
+            output = self.keys.swapped(batch.hits, mine, theirs)
+            work = SwapHits(f"{noisy[2].name} on {noisy[0].name} ({cell.swap.noisy} only)", batch.hits, names)
+            self.graph.add(Step(work, (output,), (batch.hits, *mine, *theirs)))
+            batches.append(replace(batch, hits=output))
+        return batches
 
     def hits(self, search: Search, scope: Scope, documents: dict[str, str]) -> dict[tuple[int, ...], str]:
         """Add the steps that index and search one scope; returns the hits' keys by batch."""
@@ -156,16 +186,18 @@ class _Compiler:
         ]
         return [self.graph.add(Step(RenderPage(page, base.name), (page.key,))).key for page in pages]
 
-    def retrieval_scores(self, search: Search, places: tuple[int, ...], hits: str) -> str:
-        retriever = search[2].stage
+    def retrieval_scores(self, cell: Cell, batch: Batch) -> str:
+        assert cell.retriever is not None and batch.hits is not None
+        top_k = cell.retriever.stage.top_k
         metric = self.keys.metrics[self.spec.benchmark.scoring.retrieval]
-        name = self.keys.scores(["retrieval", hits, retriever.top_k], self.asked(places), [metric])
-        label = f"{search[2].name} on {search[0].name}"
-        work = ScoreRetrieval(label, places, hits, retriever.top_k, self.keys.rules)
-        return self.graph.add(Step(work, (name,), (hits,))).key
+        name = self.keys.scores(["retrieval", batch.hits, top_k], self.asked(batch.questions), [metric])
+        label = f"{cell.retriever.name} on {cell.base.name}"
+        work = ScoreRetrieval(label, batch.questions, batch.hits, top_k, self.keys.rules)
+        return self.graph.add(Step(work, (name,), (batch.hits,))).key
 
-    def overall(self, cell: Cell, places: tuple[int, ...], hits: str) -> Step:
-        return self.prompts(cell, "overall", places, ["overall", hits], (hits,), hits=hits)
+    def overall(self, cell: Cell, batch: Batch) -> Step:
+        assert batch.hits is not None
+        return self.prompts(cell, "overall", batch.questions, ["overall", batch.hits], (batch.hits,), hits=batch.hits)
 
     def generation(self, base: KnowledgeBase, documents: dict[str, str]) -> None:
         for generator in self.spec.generators:
@@ -204,7 +236,7 @@ class _Compiler:
     ) -> Step:
         assert cell.generator is not None
         generator: Named[Generator] = cell.generator
-        images = self.keys.images(cell.base) if generator.stage.reads_images else None
+        images = self.keys.images(cell.read) if generator.stage.reads_images else None
         shown = [list(images.identity)] if images else []
         work = PreparePrompts(
             source,

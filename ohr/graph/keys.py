@@ -21,6 +21,8 @@ _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
 DAMAGE_VERSION = 4
 """Raised when a dose is computed differently."""
+_SWAP_VERSION = 1
+"""Raised when the text of a hit is found in another way in another knowledge base."""
 SCORES_VERSION = 2
 """Raised when a score is computed differently."""
 
@@ -115,6 +117,16 @@ class Keys:
         """
         asked = [[question.id, question.text, question.document, question.pages] for question in questions]
         return key("hits", index_key, list(texts), top_k, asked)
+
+    def swapped(self, hits: str, searched: Sequence[str], read: Sequence[str]) -> str:
+        """Key of hits with the text of another knowledge base.
+
+        Args:
+            hits: key of the hits.
+            searched: keys of the documents that were searched.
+            read: keys of the documents that are read in their place.
+        """
+        return key("swapped", _SWAP_VERSION, hits, list(searched), list(read))
 
     def prompts(self, source: Sequence[Any], generator: Generator, questions: Sequence[Question]) -> str:
         """Key of the answers' keys of some questions of one condition."""

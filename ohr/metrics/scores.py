@@ -74,6 +74,14 @@ class Scores:
         self.values.setdefault(metric, []).append(value if measured or not failed or isnan(value) else 0.0)
         self.failed.setdefault(metric, []).append(failed)
 
+    def only(self, metrics: Collection[str]) -> "Scores":
+        """Return the scores by some of the metrics."""
+        return Scores(
+            {metric: values for metric, values in self.values.items() if metric in metrics},
+            {metric: failed for metric, failed in self.failed.items() if metric in metrics},
+            [failure for failure in self.failures if failure.metric in metrics],
+        )
+
     def add_checked(self, metric: str, score: Callable[[], object], question: str, *, failed: bool) -> None:
         """Add a metric's score; anything but a number in [0, 1] or nan fails this score, and no other."""
         value, reason = _checked(score)

@@ -81,6 +81,11 @@ _TABLES = {
         f"condition method part stage chunker retriever generator metric evidence_source cost:double {_INTERVAL} "
         "n:int64 documents:int64 note"
     ),
+    "decomposition": (
+        "stage condition chunker retriever generator metric evidence_source quantity "
+        f"value:double {_INTERVAL} df:double n:int64 failed:int64 documents:int64 note"
+    ),
+    "swap_scores": f"{_SCORES} noisy",
     "attribution_doses": _DOSES,
     "attribution_pages": _PAGES,
     "attribution_scores": _SCORES,

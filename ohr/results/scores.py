@@ -206,17 +206,18 @@ class ScoreTable:
     Args:
         path: the Parquet file.
         questions: those that it has scores of.
+        equal: values that a cell must have in further columns, such as `noisy` where texts were swapped.
 
     Raises:
         DataError: the file is missing, damaged, or no table of scores of this version.
     """
 
-    def __init__(self, path: Path, questions: Questions) -> None:
+    def __init__(self, path: Path, questions: Questions, **equal: str) -> None:
         from pyarrow import parquet
 
-        self._path, self.questions = path, questions
+        self._path, self.questions, self._equal = path, questions, equal
         with reading(path):
-            refuse_absent(path, parquet.read_schema(path).names, (*CELL, "kb", "replicate", "value", *_TEXT))
+            refuse_absent(path, parquet.read_schema(path).names, (*CELL, "kb", "replicate", "value", *_TEXT, *equal))
             self._file = parquet.ParquetFile(path, read_dictionary=_TEXT)
             self._groups = self._index()
         self.read = lru_cache(maxsize=_KEPT)(self._read)
@@ -250,11 +251,12 @@ class ScoreTable:
         """Learn from the file's statistics which row groups belong to which cell and knowledge base."""
         found: dict[Place, dict[tuple[str, int], list[int]]] = defaultdict(lambda: defaultdict(list))
         metadata, names = self._file.metadata, self._file.schema_arrow.names
-        columns = [names.index(name) for name in (*CELL, "kb", "replicate")]
+        columns = [names.index(name) for name in (*CELL, *self._equal, "kb", "replicate")]
         for group in range(metadata.num_row_groups):
             about = metadata.row_group(group)
             *cell, base, replicate = (self._only(about.column(column)) for column in columns)
-            found[Place(*cell)][base, replicate].append(group)
+            if cell[len(CELL) :] == list(self._equal.values()):
+                found[Place(*cell[: len(CELL)])][base, replicate].append(group)
         return found
 
     def _only(self, chunk: Any) -> Any:

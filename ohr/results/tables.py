@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 Columns = Mapping[str, Any]
 """Column to its values: a sequence with one value per row, or one scalar that all rows share."""
 
-_FIXED = dict.fromkeys(("scores", "attribution_scores"), (*CELL, "kb", "replicate"))
+_PLACE = (*CELL, "kb", "replicate")
+_FIXED = {"scores": _PLACE, "attribution_scores": _PLACE, "swap_scores": (*_PLACE, "noisy")}
 """Columns that must be scalars: each row group belongs to one cell and replicate, and can be read alone."""
 _LINES = 1 << 11  # rows that are turned into text at once
 _ROWS = 1 << 16  # rows that are converted at once: a cell may have any size

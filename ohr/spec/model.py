@@ -142,6 +142,17 @@ class KnowledgeBase:
         }
 
     @property
+    def noise_type(self) -> str:
+        """The kind of its noise: `semantic`, `formatting`, or `none`."""
+        types = [type(noise).noise_type for noise in self.text_noise]
+        semantic = self.ocr.kind != "ground_truth" or self.image_noise or "semantic" in types
+        return "semantic" if semantic else "formatting" if types else "none"
+
+    def uses(self, retriever: str) -> bool:
+        """Report whether a retriever, by its name, searches it."""
+        return self.retrievers is None or retriever in self.retrievers
+
+    @property
     def has_text(self) -> bool:
         """Whether its text went through its noise; not so where images are distorted and no engine reads them."""
         return not self.image_noise or self.ocr.kind != "ground_truth"
@@ -160,6 +171,7 @@ class Spec:
     """One study, ready to run.
 
     Args:
+        decompose: conditions whose loss is split by stage.
         resolved: the spec with its defaults as JSON values and paths, for the manifest.
     """
 
@@ -183,6 +195,7 @@ class Spec:
     resolved: Any = None
     calibrations: tuple[Calibration, ...] = ()
     attribution: Attribution | None = None
+    decompose: tuple[str, ...] = ()
     metrics: tuple[Named[Metric], ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
 

@@ -9,6 +9,7 @@ from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
 from ohr.spec.conditions import knowledge_bases, repeated
+from ohr.spec.decompose import check_swaps, noisy_conditions
 from ohr.spec.file import SpecFile
 from ohr.spec.hypotheses import check_hypotheses
 from ohr.spec.model import KnowledgeBase, Spec, names, written
@@ -20,8 +21,8 @@ _PLAIN = (
     "name", "seed", "replicates", "limit", "questions", "sample", "max_failures", "retries", "limits", "attribution",
 )  # fmt: skip
 _WRITTEN = {
-    "name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution", "margin", "strata", "aa",
-    "hypotheses",
+    "name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution", "decompose", "margin",
+    "strata", "aa", "hypotheses",
 }  # fmt: skip
 """Plain keys that the manifest has, and the run's key: those that can change a result."""
 
@@ -97,6 +98,7 @@ def _spec(builder: Builder) -> Spec:
     builder.is_few(sizes, ("knowledge_bases",), "cells")
     if file:
         _check(builder, file, benchmark, bases, bool(entries["retriever"]), names(named["metrics"]))
+        check_swaps(builder, file, bases, named["retrievers"])
         check_hypotheses(builder, file, tuple(dict.fromkeys(base.condition for base in bases)), named)
     refuse(builder.faults)
     assert file is not None and benchmark is not None  # as they have no faults
@@ -105,6 +107,7 @@ def _spec(builder: Builder) -> Spec:
         **{key: getattr(file, key) for key in _PLAIN},
         benchmark=benchmark,
         knowledge_bases=bases,
+        decompose=noisy_conditions(bases) if file.decompose else (),
         evaluate=tuple(dict.fromkeys(file.evaluate)),
         hypotheses=tuple(file.hypotheses),
         plugin_digests=tuple(sorted(builder.registry.digests().items())),

@@ -21,18 +21,10 @@ from ohr.steps.retrieve import Found
 _TRAITS = ("document", "domain", "evidence_source", "answer_form", "task_type")
 
 
-def noise_type(base: KnowledgeBase) -> str:
-    """Return what kind of noise a knowledge base has: `semantic`, `formatting`, or `none`."""
-    types = [type(noise).noise_type for noise in base.text_noise]
-    if base.ocr.kind != "ground_truth" or base.image_noise or "semantic" in types:
-        return "semantic"
-    return "formatting" if types else "none"
-
-
 def of_base(base: KnowledgeBase) -> dict[str, Any]:
     """Describe a knowledge base: the same for each of its rows."""
     value = None if base.knob_value is None else shown(base.knob_value)
-    level = {"noise": base.noise, "noise_type": noise_type(base), "knob": base.knob, "knob_value": value}
+    level = {"noise": base.noise, "noise_type": base.noise_type, "knob": base.knob, "knob_value": value}
     return {"kb": base.name, "condition": base.condition, "replicate": base.replicate, **level}
 
 
@@ -84,6 +76,11 @@ def score_columns(cell: Cell, questions: Sequence[Question], scores: Scores) -> 
         "status": ["failed" if failed else "ok" for metric in metrics for failed in scores.failed[metric]],
         "value": [value for metric in metrics for value in scores.values[metric]],
     }
+
+
+def swap_columns(cell: Cell, questions: Sequence[Question], scores: Scores) -> Columns:
+    """Columns of `swap_scores`: some questions of one cell with swapped texts."""
+    return {**score_columns(cell, questions, scores), "noisy": cell.swap and cell.swap.noisy}
 
 
 def hit_columns(cell: Cell, found: Mapping[str, Sequence[Found]]) -> Columns:

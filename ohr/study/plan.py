@@ -1,6 +1,5 @@
 """Plans: the work of a run, from the same graph that a run executes."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 from ohr.attribution.levels import with_trials
 from ohr.calibration.calibrate import NotCalibrated, calibrate
 from ohr.engine.session import Session
-from ohr.graph.cells import cells
+from ohr.graph.cells import count, not_swapped
 from ohr.graph.compile import compile_graph
 from ohr.graph.graph import Batch, CellPart, Graph
 from ohr.graph.keys import Keys
@@ -18,6 +17,7 @@ from ohr.steps.damage import MeasureDamage
 from ohr.steps.documents import CutChunks, MakeDocument
 from ohr.steps.pages import ReadPage, RenderPage
 from ohr.steps.retrieve import Retrieve
+from ohr.steps.swap import SwapHits
 from ohr.store import Store, open_store
 from ohr.study.design import Design, design
 from ohr.study.preflight import check_stages
@@ -67,18 +67,17 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     there = session.store.has_many(graph.steps.keys())
     needed = {step.key for step in graph.needed(graph.goals, there)}
     steps = {name: _count(graph, kind, needed) for name, kind in _KINDS.items()}
-    if not steps["page images to render"].total:
-        del steps["page images to render"]
+    for name in ("page images to render", "texts to swap"):
+        if not steps[name].total:
+            del steps[name]
     steps["prompts to answer"], tokens = _answers(session, graph)
     if uncalibrated:
         levels = sum(base.target is not None for base in spec.knowledge_bases)
         steps["levels to calibrate"] = Count(levels, uncalibrated)
     sizes = len(session.inputs.documents), len(session.inputs.questions)
-    stages = dict(Counter(cell.stage for cell in cells(spec)))
-    size = design(spec, session.inputs)
-    return Plan(
-        *sizes, session.inputs.warnings, size, stages, steps, tokens, _minutes(spec, session.store, steps, workers)
-    )
+    warnings = (*session.inputs.warnings, *not_swapped(spec))
+    minutes = _minutes(spec, session.store, steps, workers)
+    return Plan(*sizes, warnings, design(spec, session.inputs), count(spec), steps, tokens, minutes)
 
 
 _KINDS = {
@@ -88,6 +87,7 @@ _KINDS = {
     "documents to cut": CutChunks,
     "damage to measure": MeasureDamage,
     "searches": Retrieve,
+    "texts to swap": SwapHits,
 }
 
 

@@ -13,6 +13,7 @@ from ohr.engine.executors.local import Local
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.session import Session
+from ohr.graph.cells import not_swapped
 from ohr.graph.compile import compile_graph
 from ohr.graph.graph import BasePart, CellPart, Graph
 from ohr.graph.keys import Keys
@@ -135,6 +136,8 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     _log.info("%d steps, %d parts", len(set(map(id, graph.steps.values()))), len(graph.parts))
     if fresh:
         _log.info("made again: %d steps of %s and after", forget(graph, session.store, fresh), fresh)
+    for line in not_swapped(spec):
+        session.ledger.warn(line)
     session.store.pin(keys.run, graph.steps)
     registered = register(keys, graph, session.store)
     tabulator = execute(session, compiled, graph, folder.path, trials)

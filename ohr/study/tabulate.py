@@ -19,6 +19,7 @@ from ohr.inputs import without_text
 from ohr.metrics.dose import QuestionDose
 from ohr.metrics.ranking import PageId
 from ohr.metrics.scores import Scores, constant_scores, failed_questions, kb_scores, with_failures
+from ohr.results import decomposition
 from ohr.results.derive import derive
 from ohr.results.doses import Counts
 from ohr.results.schema import MEASURED
@@ -38,6 +39,7 @@ from ohr.study.columns import (
     page_sources,
     question_columns,
     score_columns,
+    swap_columns,
     text_columns,
 )
 
@@ -57,7 +59,7 @@ class _Sums:
 
 
 class Tabulator:
-    """Writes the tables of a run into its folder; attribution's own levels have tables of their own.
+    """Writes the tables of a run into its folder; attribution's own levels and swapped texts have tables of their own.
 
     Args:
         trials: attribution's levels, by the name of the knowledge base.
@@ -74,7 +76,8 @@ class Tabulator:
     ) -> None:
         self.keys, self.inputs, self.store = keys, keys.inputs, store
         self.scheduler, self.ledger, self.folder, self.trials = scheduler, ledger, folder, trials
-        self.tables = Tables(folder, (*MEASURED, *(costs.MEASURED if trials else ())))
+        further = (*(costs.MEASURED if trials else ()), *(decomposition.MEASURED if keys.spec.decompose else ()))
+        self.tables = Tables(folder, (*MEASURED, *further))
         self.tables.append("questions", question_columns(self.inputs.questions, without_text(self.inputs)))
         self.counts: dict[str, Counts] = {}
         self._sources = page_sources(self.inputs.questions)
@@ -128,9 +131,12 @@ class Tabulator:
         cell = part.cell
         assert cell.retriever is not None
         metric, top_k = self.keys.spec.benchmark.scoring.retrieval, cell.retriever.stage.top_k
-        names = (metric, f"hit@{top_k}", f"recall@{top_k}", "mrr", f"{metric}_floor")
+        # which pages were found does not depend on the text that is read at them
+        ranks = () if cell.swap else (f"hit@{top_k}", f"recall@{top_k}", "mrr", f"{metric}_floor")
+        names = (metric, *ranks)
         for batch in part.batches:
-            self.hits(cell, batch)
+            if not cell.swap:
+                self.hits(cell, batch)
             assert batch.scores is not None
             self._batch(cell, batch, batch.scores, names)
 
@@ -151,7 +157,7 @@ class Tabulator:
             answers: key by question, in the graph.
             scores: key of the scores, in the graph.
         """
-        if cell.base.name not in self.trials:
+        if cell.base.name not in self.trials and not cell.swap:
             found = self.scheduler.read(answers.values())
             given = {q: as_answered(found[name]) if name in found else _FAILED for q, name in answers.items()}
             self.tables.append("answers", answer_columns(cell, given))
@@ -168,7 +174,9 @@ class Tabulator:
         kept = self.scheduler.read([scores]).get(scores)
         found = read_scores(kept, metrics, len(batch.questions))
         questions = [self.inputs.questions[place] for place in batch.questions]
-        found = with_failures(found, questions, self._failed.get(cell.base.name, ()))
+        bases = [cell.base, *([cell.swap.clean] if cell.swap else ())]
+        failed = set[str]().union(*(self._failed.get(base.name, ()) for base in bases))
+        found = with_failures(found.only(metrics), questions, failed)
         self._fail(cell, found)
         self._scores(cell, batch.questions, found)
 
@@ -178,19 +186,24 @@ class Tabulator:
 
     def _scores(self, cell: Cell, places: Sequence[int], scores: Scores) -> None:
         questions = [self.inputs.questions[place] for place in places]
+        if cell.swap:
+            self.tables.append("swap_scores", swap_columns(cell, questions, scores))
+            return
         table = "attribution_scores" if cell.base.name in self.trials else "scores"
         self.tables.append(table, score_columns(cell, questions, scores))
 
     # --- the end ------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Finish the tables, and make those that follow from them: doses, means, the costs of attribution."""
+        """Finish the tables, and make those that follow from them: doses, means, costs, losses by stage."""
         self.tables.append("failures", failure_columns(self.ledger.failures))
         self.tables.close()
         derive(self.folder, self.counts)
         if self.trials:
             levels = {base.condition: base for base in self.keys.spec.knowledge_bases}
             costs.derive(self.folder, self.keys.spec, levels, self.trials, self.counts)
+        if self.keys.spec.decompose:
+            decomposition.derive(self.folder)
 
 
 _FAILED = Answered(Completion("", finish="error", error="failed: see the table of failures"), "")

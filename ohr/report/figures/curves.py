@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from math import ceil, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import ohr
 from ohr import extras
 from ohr.report.figures.data import COLUMNS, ROWS, Axis, NothingToDraw, Panel, counts, read_conditions, read_panels
+from ohr.report.figures.decomposition import draw_decomposition
 from ohr.report.figures.legend import add_legend
 from ohr.report.figures.marks import draw_bounds, draw_curve, draw_whiskers
-from ohr.report.figures.style import RC, Style, style_of
+from ohr.report.figures.saving import save
+from ohr.report.figures.style import Style, style_of
 from ohr.results.files import damaged, listed, replaced
 from ohr.results.folder import FIGURES
 
@@ -60,7 +63,7 @@ def figures(run_folder: Path) -> list[Path]:
 
 
 def draw(run_folder: Path) -> list[Path]:
-    """Draw a run's performance against r_noise and against evidence loss, each as SVG and PNG.
+    """Draw a run's performance against r_noise and against evidence loss, each as SVG and PNG; and its losses by stage.
 
     A run whose benchmark has no ground truth has no evidence loss; without evidence it has no r_noise either: then its
     knowledge bases are drawn one after the other.
@@ -82,22 +85,15 @@ def draw(run_folder: Path) -> list[Path]:
     folder = run_folder / FIGURES
     folder.mkdir(exist_ok=True)
     names = read_conditions(run_folder)
-    files = [file for axis, panels in found.items() for file in _write(panels, axis, names, folder / _FILES[axis])]
+    files = [
+        file
+        for axis, panels in found.items()
+        for file in save(partial(_figure, panels, axis, names), folder / _FILES[axis])
+    ]
+    files += draw_decomposition(run_folder, folder)
     index = {"ohr": ohr.__version__, "files": listed(folder, files)}
     with replaced(folder / INDEX) as new:
         new.write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
-    return files
-
-
-def _write(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str], stem: Path) -> list[Path]:
-    from matplotlib import style
-
-    files = [stem.with_suffix(".svg"), stem.with_suffix(".png")]
-    with style.context([RC], after_reset=True):  # whatever the reader's matplotlibrc says
-        figure = _figure(panels, axis, conditions)
-        for file in files:
-            with replaced(file) as new:  # the same run, the same bytes: no date
-                figure.savefig(new, metadata={"Date": None} if file.suffix == ".svg" else None)
     return files
 
 

@@ -1,0 +1,133 @@
+"""The loss to noise split by stage: an interval for each part of it, a block for each condition and pipeline."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ohr.report.figures.saving import save
+from ohr.report.figures.style import GREY, HUES, INK, Colour
+from ohr.results.decomposition import Row, read_headlines, varying
+from ohr.statistics.estimate import FEW
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH, DPI = 7.0, 200
+"""Inches, the text width of a two-column page; and dots per inch."""
+
+_PARTS: Mapping[str, tuple[str, Colour, str]] = {
+    "total": ("total loss", INK, "D"),
+    "index_alone": ("noisy index alone", HUES[0], "o"),
+    "gain_of_repairing_index": ("gain of a clean index", HUES[0], ">"),
+    "reading_alone": ("noisy reading alone", HUES[1], "s"),
+    "gain_of_repairing_reading": ("gain of clean reading", HUES[1], ">"),
+    "overlap": ("overlap", GREY, "v"),
+}
+"""Quantities from the top of a block to its foot: label, colour and marker."""
+
+_METRICS = {"lcs": "LCS", "f1": "F1", "em": "exact match", "f1_numeric": "numeric F1"}
+_MOST = 60
+"""Blocks of a figure; of more, which no page holds, the table has the rest."""
+
+_LINE, _BETWEEN = 0.085, 0.12  # inches: of one quantity, and between two blocks
+_STEP = _LINE * len(_PARTS) + _BETWEEN
+_LEFT, _RIGHT, _TOP, _GAP, _FOOT = 1.6, 0.12, 0.42, 0.15, 0.95  # inches: beside, above, between and under axes
+_NARROWEST = 1.5  # inches of axes: a figure with more columns is wider
+
+Column = tuple[str, str, str]
+"""Stage, metric and generator."""
+Block = tuple[str, str]
+"""Condition, and the pipeline that searches."""
+Quantities = Mapping[tuple[Block, Column], Mapping[str, Row]]
+"""The rows of a block in a column, by quantity."""
+
+
+def draw_decomposition(run_folder: Path, folder: Path) -> list[Path]:
+    """Draw a run's losses by stage as SVG and PNG; a run without them has no such figure.
+
+    Args:
+        run_folder: of the run.
+        folder: of its figures.
+
+    Raises:
+        DataError: the table of the run cannot be read.
+    """
+    if rows := read_headlines(run_folder):
+        return save(partial(_figure, rows), folder / "decomposition")
+    return []
+
+
+def _figure(rows: Sequence[Row]) -> "Figure":
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    found = _blocks(rows)
+    blocks = list(dict.fromkeys(block for block, _ in found))[:_MOST]
+    columns = list(dict.fromkeys(column for _, column in found))
+    axes_width = max(_NARROWEST, (WIDTH - _LEFT - _RIGHT + _GAP) / len(columns) - _GAP)
+    width, height = _LEFT + len(columns) * (axes_width + _GAP) - _GAP + _RIGHT, len(blocks) * _STEP
+    total = _TOP + height + _FOOT
+    figure = Figure(figsize=(width, total), dpi=DPI)
+    FigureCanvasAgg(figure)
+    for place, (stage, metric, generator) in enumerate(columns):
+        left = _LEFT + place * (axes_width + _GAP)
+        axes: Axes = figure.add_axes((left / width, _FOOT / total, axes_width / width, height / total))
+        _draw(axes, blocks, {block: found[block, column] for block, column in found if column == columns[place]})
+        title = "\n".join(filter(None, (stage.capitalize(), _shortened(generator, 22))))
+        axes.set_title(title, weight="bold", loc="left", parse_math=False)
+        axes.set_xlabel(f"loss of {_METRICS.get(metric, metric)} (points)", parse_math=False)
+        axes.set_yticklabels(
+            ["\n".join(map(_shortened, block)) if not place else "" for block in blocks], parse_math=False
+        )
+    _add_legend(figure, few=any(row["documents"] < FEW for row in rows))
+    return figure
+
+
+def _blocks(rows: Sequence[Row]) -> Quantities:
+    found: dict[tuple[Block, Column], dict[str, Row]] = defaultdict(dict)
+    for row in rows:
+        block = row["condition"], " / ".join(row[part] for part in varying(rows, "chunker", "retriever"))
+        found[block, (row["stage"], row["metric"], row["generator"] or "")][row["quantity"]] = row
+    return found
+
+
+def _shortened(name: str, longest: int = 24) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def _draw(axes: "Axes", blocks: Sequence[Block], quantities: Mapping[Block, Mapping[str, Row]]) -> None:
+    """Draw a column's blocks from the top down; the y axis is in inches."""
+    axes.axvline(0, color=INK, linewidth=0.6)
+    for number, block in enumerate(blocks):
+        for line, (name, (_, colour, marker)) in enumerate(_PARTS.items()):
+            if (row := quantities.get(block, {}).get(name)) is None:
+                continue
+            y = number * _STEP + (line + 0.5) * _LINE + _BETWEEN / 2
+            value, low, high = (100 * row[column] for column in ("value", "low", "high"))
+            if not isnan(low):
+                axes.hlines(y, low, high, color=colour, linewidth=1.0)
+            face = "white" if row["documents"] < FEW else colour
+            axes.plot(value, y, marker, color=colour, markerfacecolor=face, markersize=3.2)
+        if number:
+            axes.axhline(number * _STEP, color="0.8", linewidth=0.4)
+    axes.set_yticks([(number + 0.5) * _STEP for number in range(len(blocks))])
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    axes.set_ylim(len(blocks) * _STEP, 0)
+
+
+def _add_legend(figure: "Figure", *, few: bool) -> None:
+    from matplotlib.lines import Line2D
+
+    marks = [
+        Line2D([], [], color=colour, marker=marker, linewidth=1.0, label=label)
+        for label, colour, marker in _PARTS.values()
+    ]
+    if few:
+        hollow = f"fewer than {FEW} documents"
+        marks.append(Line2D([], [], color=INK, marker="o", markerfacecolor="white", linestyle="none", label=hollow))
+    figure.legend(handles=marks, loc="lower center", ncols=3, frameon=False)

@@ -1,0 +1,110 @@
+"""The loss to noise split by stage: the cost of a noisy index, that of reading noisy text, and their overlap."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ohr.results.folder import headlines, read_manifest
+from ohr.results.groups import ALL, GROUPS
+from ohr.results.reading import read_rows
+from ohr.results.scores import CellScores, Floats, Place, Questions, ScoreTable
+from ohr.results.tables import Tables, export_csv
+from ohr.statistics.clusters import Clusters
+from ohr.statistics.estimate import Estimate
+from ohr.statistics.intervals import clustered_means
+from ohr.statistics.swap import swap
+
+Row = Mapping[str, Any]
+
+MEASURED = ("swap_scores",)
+"""Tables that a run with `decompose` writes beside those of every run."""
+TABLE = "decomposition"
+"""The table that follows from them; it has a copy as CSV."""
+
+CELLS = ("score_clean", "score_noisy_index", "score_noisy_reading", "score_noisy")
+"""Quantities that are the mean scores of the four cells."""
+
+_PIPELINE = ("stage", "condition", "chunker", "retriever", "generator")
+_ESTIMATE = ("low", "high", "se", "df", "n", "documents", "note")
+
+
+def derive(folder: Path) -> None:
+    """Make the table of the losses by stage from the measured tables of a folder, also as CSV.
+
+    Raises:
+        DataError: a table cannot be read or written.
+    """
+    questions = Questions.read(folder)
+    whole = ScoreTable(folder / "scores.parquet", questions)
+    index, reading = (
+        ScoreTable(folder / "swap_scores.parquet", questions, noisy=noisy) for noisy in ("index", "reading")
+    )
+    with Tables(folder, (TABLE,)) as tables:
+        for place in index.places:
+            clean = whole.clean(place)
+            assert clean is not None  # as its texts were swapped with those of the clean cell
+            places = ((whole, clean), (index, place), (reading, place), (whole, place))
+            tables.append_rows(TABLE, _rows(questions, place, [table.read(at) for table, at in places]))
+    export_csv(folder, TABLE)
+
+
+def _rows(questions: Questions, place: Place, cells: list[CellScores]) -> list[dict[str, Any]]:
+    """Return the quantities of one noisy cell, by metric and group of evidence sources.
+
+    A question counts where all four cells define its score and its pages have clean text.
+
+    Args:
+        cells: clean; noisy index; noisy reading; noisy.
+    """
+    rows: list[dict[str, Any]] = []
+    about = {name: getattr(place, name) for name in _PIPELINE}
+    for metric in cells[1].metrics:
+        only = [cell.only([metric]) for cell in cells]
+        scores = np.concatenate([cell.values for cell in only])
+        defined = questions.clean_text & ~np.isnan(scores).any(axis=0)
+        failed = np.any([cell.failed[0] for cell in only], axis=0)
+        for group in GROUPS:
+            part = questions.part("evidence_source", group)
+            kept = np.flatnonzero(defined[part.places])
+            places = part.places[kept]
+            found = _quantities(scores[:, places], part.clusters.among(kept)) if kept.size else {}
+            rows += [
+                {
+                    **about,
+                    "metric": metric,
+                    "evidence_source": group,
+                    "quantity": name,
+                    "value": estimate.mean,
+                    "failed": int(failed[places].sum()),
+                    **{column: getattr(estimate, column) for column in _ESTIMATE},
+                }
+                for name, estimate in found.items()
+            ]
+    return rows
+
+
+def _quantities(scores: Floats, clusters: Clusters) -> dict[str, Estimate]:
+    """Estimate the means of the four cells and the quantities that are made of them; `scores` is (4, n)."""
+    means = clustered_means(scores, clusters, [0] * len(scores))
+    clean, index, reading, both = scores
+    return dict(zip(CELLS, means, strict=True)) | swap(clean, index, reading, both, clusters)
+
+
+def read_headlines(folder: Path) -> list[Row]:
+    """Read a run's losses by stage: of each stage's headline score, over all questions; none without any.
+
+    Raises:
+        DataError: the manifest or the table cannot be read.
+    """
+    path = folder / f"{TABLE}.parquet"
+    if not path.is_file():
+        return []
+    headline = headlines(read_manifest(folder))
+    return [row for row in read_rows(path, evidence_source=ALL) if row["metric"] == headline[row["stage"]]]
+
+
+def varying(rows: Sequence[Row], *parts: str) -> list[str]:
+    """Return the parts of a pipeline of which the rows have several, and the retriever."""
+    return [part for part in parts if part == "retriever" or len({row[part] for row in rows} - {None}) > 1]

@@ -1,0 +1,52 @@
+"""Losses by stage are printed by `ohr run` and `ohr show`, counted by `ohr plan`, and checked by `ohr check`."""
+
+import json
+
+from ohr.cli.display.decomposition import COLUMNS, as_table
+
+WORDS = ("small.yaml", "--set", "decompose=true", "--set", "evaluate=[retrieval]")
+
+
+def test_a_run_and_show_print_the_losses_by_stage(ohr, home):
+    ran = ohr("run", *WORDS, "--workers", "1", "--no-figures")
+    assert ran.exit_code == 0
+    lines = [" ".join(line.split()) for line in ran.stdout.splitlines()]
+    head = lines.index(
+        "stage metric noise pipeline total loss noisy index alone noisy reading alone gain: clean index "
+        "gain: clean reading overlap"
+    )
+    assert [line.split()[:4] for line in lines[head + 1 : head + 3]] == [
+        ["retrieval", "lcs", "formatting-0.1", "bm25"],
+        ["retrieval", "lcs", "formatting-0.6", "bm25"],
+    ]
+    total, *_ = map(float, lines[head + 2].split()[4:])
+    assert total > 0
+    again = ohr("show", "small")
+    assert [" ".join(line.split()) for line in again.stdout.splitlines()][-5:] == lines[head : head + 5]
+
+
+def test_a_plan_and_a_check_count_the_cells(ohr):
+    plan = json.loads(ohr("plan", *WORDS, "--json").stdout)
+    assert plan["cells"] == {"page": 3, "retrieval": 3, "retrieval with swapped texts": 4}
+    assert plan["steps"]["texts to swap"]["left"] == 4
+    check = json.loads(ohr("check", *WORDS, "--json").stdout)
+    assert check["cells"] == plan["cells"]
+
+
+def test_a_spec_without_clean_text_is_refused_in_a_sentence(ohr, home):
+    spec = (home / "small.yaml").read_text().replace("  - name: ground_truth\n", "")
+    (home / "small.yaml").write_text(spec + "decompose: true\n")
+    refused = ohr("check", "small.yaml")
+    assert refused.exit_code == 2
+    assert "small.yaml:12: decompose: compares with a knowledge base without noise, and there is none" in refused.stderr
+
+
+def test_only_parts_that_differ_are_named():
+    about = {"stage": "overall", "metric": "f1", "condition": "scan", "chunker": "tokens", "retriever": "bm25"}
+    rows = [
+        {**about, "generator": generator, "quantity": quantity, "value": 0.1, "low": 0.0, "high": 0.2}
+        for generator in ("small", "large")
+        for quantity in COLUMNS
+    ]
+    _, lines = as_table(rows)
+    assert [line[3:5] for line in lines] == [["bm25/small", "0.10 ±0.10"], ["bm25/large", "0.10 ±0.10"]]

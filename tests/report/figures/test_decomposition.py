@@ -1,0 +1,71 @@
+"""The figure of losses by stage: drawn where a run has them, for any names and numbers."""
+
+import xml.etree.ElementTree as ElementTree
+from itertools import product
+from math import nan
+
+import pytest
+from PIL import Image, ImageOps
+
+from ohr.report.figures.curves import draw
+from ohr.report.figures.decomposition import DPI, WIDTH
+from ohr.results.tables import Tables
+
+pytest.importorskip("matplotlib")
+
+PARTS = ("total", "index_alone", "reading_alone", "gain_of_repairing_index", "gain_of_repairing_reading", "overlap")
+
+
+def losses(condition="scan-0.3", stage="retrieval", retriever="bm25", generator=None, **other):
+    """Return the rows of one condition and pipeline."""
+    metric = "lcs" if stage == "retrieval" else "f1"
+    about = {"stage": stage, "condition": condition, "chunker": "tokens", "retriever": retriever, "metric": metric}
+    numbers = {"low": -0.1, "high": 0.3, "se": 0.1, "df": 9.0, "n": 90, "failed": 0, "documents": 17, "note": ""}
+    return [
+        {**about, "generator": generator, "evidence_source": "all", "quantity": part, "value": 0.1, **numbers, **other}
+        for part in PARTS
+    ]
+
+
+CASES = {
+    "one block": losses(),
+    "both stages": [*losses(), *losses(stage="overall", generator="extractive")],
+    "points only": losses(low=nan, high=nan, se=nan, df=nan, documents=3),
+    "a loss of nothing": losses(value=0.0, low=0.0, high=0.0),
+    "undefined": losses(value=nan, low=nan, high=nan),
+    "signs of mathtext": losses("_cost_$5^{", retriever="a$\\b$c_d"),
+    "long names": losses("scan of " + 30 * "very " + "old paper", retriever="r" * 90),
+    "right to left": losses("\u05e1\u05e8\u05d9\u05e7\u05d4", retriever="<script>"),
+    "many of everything": [
+        row for n, r, g in product(range(9), range(3), range(5)) for row in losses(f"n{n}", "overall", f"r{r}", f"g{g}")
+    ],
+    "more than a page holds": [row for n in range(70) for row in losses(f"n{n}")],
+}
+
+
+def drawn(tables, folder, rows):
+    tables.write(folder, [tables.row()])
+    with Tables(folder, ("decomposition",)) as made:
+        made.append_rows("decomposition", rows)
+    return [file for file in draw(folder) if file.stem == "decomposition"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_losses_are_drawn_with_ink_inside_the_page_only(tables, tmp_path, case):
+    svg, png = drawn(tables, tmp_path, CASES[case])
+    assert ElementTree.parse(svg).getroot().tag.endswith("svg")
+    with Image.open(png) as image:
+        assert image.width >= WIDTH * DPI and image.height < 40 * DPI
+        inked = ImageOps.invert(image.convert("L")).getbbox()
+        assert inked is not None
+        left, top, right, bottom = inked
+        assert min(left, top, image.width - right, image.height - bottom) > 0
+
+
+def test_the_same_run_gives_the_same_bytes(tables, tmp_path):
+    first = [file.read_bytes() for file in drawn(tables, tmp_path, CASES["both stages"])]
+    assert [file.read_bytes() for file in drawn(tables, tmp_path, CASES["both stages"])] == first
+
+
+def test_a_run_without_losses_by_stage_has_no_such_figure(tables, tmp_path):
+    assert [file.stem for file in draw(tables.write(tmp_path, [tables.row()]))][-1] == "performance-evidence-loss"
