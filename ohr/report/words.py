@@ -40,8 +40,11 @@ def _stage(losses: Sequence[Loss]) -> list[str]:
     shown = [loss for loss in losses if loss.verdict in ("worse", "small") and loss.lost > 0]
     gains = [loss for loss in losses if loss.verdict in ("better", "small") and loss.lost < 0]
     same = [loss for loss in losses if loss.verdict == "same"]
-    unknown = [loss for loss in losses if loss.verdict in ("open", "")]
+    unknown = [loss for loss in losses if loss.verdict == "open"]
     what = f"{_ACTIVITY[first.stage]} ({METRICS.get(first.metric, first.metric)})"
+    if isnan(first.low):
+        most = sentence(max(losses, key=lambda loss: loss.lost))
+        return [f"{what}: too few documents ({first.documents}) for intervals.", f"The largest difference: {most}"]
     counts = [f"{len(shown)} of {counted(len(losses), 'comparison')} with clean text show a loss"]
     counts += [f"{len(gains)} a gain"] if gains else []
     counts += [f"{len(same)} no difference that matters"] if same else []
@@ -63,7 +66,7 @@ def sentence(loss: Loss) -> str:
         f"{loss.questions_lost:,} of {counted(loss.pairs, 'question')} score less and {loss.questions_gained:,} more"
     )
     if isnan(loss.low):
-        return f"{loss.noise}{level}{system}: {change} points; too few documents ({loss.documents}) for an interval."
+        return f"{loss.noise}{level}{system}, {change} points: {questions}."
     interval = f"95% interval {_points(loss.low)} to {_points(loss.high)}"
     if loss.verdict == "open":
         found = "" if isnan(loss.detectable) else f"; a loss of {_points(loss.detectable)} would have been found"

@@ -112,7 +112,7 @@ def test_few_documents_give_no_interval_and_no_verdict(runs, documents):
     (loss,) = read_losses(finished(run))
     assert (loss.lost, loss.verdict) == (0.5, "")
     assert isnan(loss.low)
-    assert "too few documents" in headline(run.folder)[-1]
+    assert headline(run.folder)[0] == f"Retrieval (LCS): too few documents ({documents}) for intervals."
 
 
 # --- curves -----------------------------------------------------------------------------------------------
