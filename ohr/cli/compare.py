@@ -39,7 +39,7 @@ def compare(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two runs, or two conditions (RUN:CONDITION), question by question.
+    """Compare two runs, or two conditions of one, by question.
 
     `lost` is A's score less B's. Where there are many comparisons, findings are corrected by Holm's method. `worse` and
     `better`: B's difference is shown; `same`: it is shown to be within the margin; `small`: both; `open`: neither.

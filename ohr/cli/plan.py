@@ -49,7 +49,7 @@ def plan(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show a run's cells, its results in the store, the work left, and the loss that it can detect."""
+    """Show a run's work that is left, and the loss that it can detect."""
     from ohr.cli.display.design import read_design
     from ohr.cli.runs import locate
     from ohr.spec.read import read_spec

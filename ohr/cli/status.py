@@ -16,7 +16,7 @@ def status(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show the progress of each phase of a run, with rate and time left."""
+    """Show a run's progress by phase, with rate and time left."""
     from ohr.results.folder import read_manifest
     from ohr.results.folder import status as status_of
     from ohr.study.events import phases, read_events
