@@ -6,6 +6,7 @@ from math import inf, isnan, nan
 import numpy as np
 import pytest
 
+from ohr.report.analyses.robustness import robustness
 from ohr.report.words import headline
 from ohr.results.choices import read_choices
 from ohr.results.derive import derive
@@ -136,6 +137,13 @@ def test_area_slope_and_half_loss_are_those_of_the_line(swept):
     assert only(swept, retriever="bm25", quantity="slope")["value"] == pytest.approx(-0.6)
     half = only(swept, retriever="bm25", quantity="r50")
     assert (half["value"], half["note"]) == (inf, "beyond the largest dose")  # .8 keeps .52
+
+
+def test_the_analysis_of_robustness_leaves_out_what_is_undefined(swept):
+    rows = robustness(swept)
+    assert {row["quantity"] for row in rows} == {"area", "slope", "r50", "crossing"}
+    assert all(not isnan(row["value"]) for row in rows)
+    assert {row["over"] for row in rows if row["quantity"] == "area"} == {"0.10 to 0.60", "0.00 to 0.30"}
 
 
 def test_two_systems_that_never_meet_have_no_crossing(swept):

@@ -6,6 +6,7 @@ from typing import Any
 
 from ohr.report.analyses.pages import edit_distances, noise_ratios
 from ohr.report.analyses.questions import error_classes, formatting_lcs, r_noise, table_formats
+from ohr.report.analyses.robustness import robustness
 
 Rows = list[dict[str, Any]]
 
@@ -16,6 +17,7 @@ ANALYSES: Mapping[str, Callable[[Path], Rows]] = {
     "error_classes": error_classes,
     "edit_distances": edit_distances,
     "noise_ratios": noise_ratios,
+    "robustness": robustness,
 }
 """By name."""
 
