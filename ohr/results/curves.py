@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isinf, isnan, nan
 from typing import Any
@@ -13,7 +13,8 @@ from ohr.results.groups import ALL, STAGES
 from ohr.results.scores import CellScores, Floats, Part, Place, ScoreTable
 from ohr.results.tables import Tables
 from ohr.statistics.clusters import Clusters
-from ohr.statistics.estimate import Estimate
+from ohr.statistics.estimate import NO_INTERVAL, Estimate
+from ohr.statistics.intervals import clustered_means
 from ohr.statistics.summaries import (
     Axis,
     crossing,
@@ -21,6 +22,7 @@ from ohr.statistics.summaries import (
     curve_difference,
     curve_r50,
     equal_score,
+    simultaneous,
     slope,
 )
 
@@ -36,7 +38,7 @@ class _Curve:
     """One pipeline under the levels of one noise, the clean text first: (levels, questions) each.
 
     Args:
-        ends: the noise of a single level, such as an OCR engine, has no curve: two levels with the clean one.
+        places: the clean cell, then those of the levels; an OCR engine without a sweep has two.
     """
 
     noise: str
@@ -126,6 +128,8 @@ def _rows(
     pipelines: Sequence[Sequence[_Curve]], clusters: Clusters, group: str, metric: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the summaries of each curve, and of pairs of noises, of systems, and of an engine and a noise."""
+    for curve in (curve for curves in pipelines for curve in curves if curve.is_sweep):
+        yield _row(curve, group, metric, "", "critical", _critical(curve, clusters))
     for axis, span in SPAN.items():
         for curves in pipelines:
             sweeps = [curve for curve in curves if curve.is_sweep]
@@ -155,6 +159,15 @@ def _alone(
     yield "area", curve_area(x, curve.scores, floors, clusters, *span), span
     yield "slope", slope(x, curve.scores, clusters), everywhere
     yield "r50", curve_r50(x, curve.scores, floors, clusters), everywhere
+
+
+def _critical(curve: _Curve, clusters: Clusters) -> Estimate:
+    """Return how many standard errors wide the bands are that hold together at all levels."""
+    defined = np.flatnonzero(~np.isnan(curve.scores).any(axis=0))
+    mine = clusters.among(defined) if defined.size else clusters
+    found = clustered_means(curve.scores[:1], clusters)[0]
+    wide = simultaneous(curve.scores[:, defined], mine) if len(mine.counts) >= NO_INTERVAL and defined.size else nan
+    return replace(found, mean=wide, low=nan, high=nan, se=nan, interval="")
 
 
 def _crossings(

@@ -23,5 +23,5 @@ def robustness(folder: Path) -> list[dict[str, Any]]:
             "note": row["note"],
         }
         for row in rows
-        if not isnan(row["value"])
+        if row["axis"] and not isnan(row["value"])
     ]
