@@ -294,7 +294,7 @@ def _charts(folder: Path, points: Sequence[Row]) -> dict[str, Any]:
 
 def _dot(row: Row) -> dict[str, Any]:
     names = ("stage", "condition", "noise_type", "metric", "mean", "low", "high", "lost", "lost_low", "lost_high")
-    return {**{name: row[name] for name in names}, "pipeline": _pipeline(row), "few": row["documents"] < FEW}
+    return {**{name: row[name] for name in names}, "system": [row["retriever"] or "", row["generator"] or ""], "few": row["documents"] < FEW}
 
 
 def _panels(folder: Path, axis: Axis) -> list[dict[str, Any]]:
@@ -319,7 +319,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
                 "condition": mark.point.condition,
                 "noise": curve.noise,
                 "type": curve.noise_type,
-                "system": " + ".join(filter(None, (curve.system.search, curve.system.generator))),
+                "system": [curve.system.search, curve.system.generator],
                 "n": mark.point.n,
             }
             for curve in panel.curves
@@ -328,7 +328,6 @@ def _panel(panel: Panel) -> dict[str, Any]:
         "bounds": [
             {
                 "which": bound.which,
-                "system": "" if bound.system is None else " + ".join(filter(None, (bound.system.search, bound.system.generator))),
                 "x": bound.x,
                 "y": [value / 100 for value in bound.y],
             }
