@@ -135,6 +135,18 @@ class Inputs:
         return {document: tuple(asked) for document, asked in found.items()}
 
 
+def without_text(inputs: Inputs) -> set[str]:
+    """Return the ids of questions whose pages have no text in the ground truth, such as scans; none without any."""
+    if inputs.is_bare:
+        return set()
+    found = set()
+    for question in inputs.questions:
+        pages = [page for page in inputs.truth.get(question.document, ()) if page.index in question.pages]
+        if pages and not any(page.text.strip() for page in pages):
+            found.add(question.id)
+    return found
+
+
 _ABSENT = "about an absent document, scored 0 in a run"
 
 
@@ -150,7 +162,7 @@ def read_inputs(spec: Spec) -> Inputs:
         SpecError: nothing is left to evaluate, or an engine cannot read a document's language.
     """
     everything = spec.benchmark.documents()
-    documents = _spread(everything, spec.limit)
+    documents = _spread(everything, spec.limit, spec.seed)
     warnings = list(spec.benchmark.notes())
     if len(documents) < len(everything):
         warnings.append(f"limited to {len(documents):,} of {counted(len(everything), 'document')}")
@@ -187,13 +199,18 @@ def _refuse_repeats(spec: Spec, documents: Sequence[str], questions: Sequence[st
             raise SpecError(f"benchmark {spec.benchmark.kind}: {what} {repeated[0]!r} is listed more than once")
 
 
-def _spread(documents: Sequence[Document], limit: int | None) -> list[Document]:
+def _spread(documents: Sequence[Document], limit: int | None, seed: int) -> list[Document]:
+    """Draw documents from all domains in turn; intervals take them as drawn at random."""
     if limit is None or limit >= len(documents):
         return list(documents)
     by_domain: dict[str, list[Document]] = defaultdict(list)
     for document in documents:
         by_domain[document.domain].append(document)
-    turns = [(turn, document) for found in by_domain.values() for turn, document in enumerate(found)]
+    turns = [
+        (turn, found[place])
+        for domain, found in by_domain.items()
+        for turn, place in enumerate(seeds.generator(seed, "limit", domain).permutation(len(found)))
+    ]
     kept = {document.name for _, document in sorted(turns, key=lambda pair: pair[0])[:limit]}
     return [document for document in documents if document.name in kept]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ohr.metrics.dose import QUESTION_PARTS
-from ohr.results.means import derive
+from ohr.results.derive import derive
 from ohr.results.tables import Tables
 
 RETRIEVERS = ("bm25", "dense", "hybrid")
@@ -33,7 +33,9 @@ def write(folder: Path, levels: int, questions: int, documents: int) -> int:
     }
     with Tables(folder) as tables:
         about = {"text": "?", "answers": [["yes"]] * questions, "evidence": [["it"]] * questions}
-        tables.append("questions", {"question_id": names, **about, "pages": [[0]] * questions, **held})
+        tables.append(
+            "questions", {"question_id": names, **about, "clean_text": True, "pages": [[0]] * questions, **held}
+        )
         for level in range(levels + 1):
             name = f"blur-{level}" if level else "clean"
             base = {"kb": name, "condition": name, "noise": name.partition("-")[0], "replicate": 0}

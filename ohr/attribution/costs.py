@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from ohr.attribution.levels import Trial, weights
-from ohr.metrics.intervals import DIFFERENCES, Estimate, clustered_means
+from ohr.results.doses import Counts, write_doses
 from ohr.results.groups import GROUPS
-from ohr.results.means import Counts, write_doses
 from ohr.results.scores import CellScores, Floats, Part, Place, Questions, ScoreTable
 from ohr.results.tables import Tables, export_csv
 from ohr.spec.model import Attribution, KnowledgeBase, Spec
 from ohr.spec.parts import Parts, parts
+from ohr.statistics.estimate import Estimate
+from ohr.statistics.intervals import differences
 
 MEASURED = ("attribution_scores", "attribution_pages")
 """Tables that a run with attribution writes beside those of every run."""
@@ -107,6 +108,4 @@ def _costs(questions: Questions, place: Place, cells: Mapping[Parts, CellScores]
 
 
 def _estimated(table: Floats, part: Part) -> list[Estimate]:
-    count = len(table)
-    costs = np.take(table, part.places, axis=1)
-    return clustered_means(costs, part.clusters, [0] * count, within=[DIFFERENCES] * count)
+    return differences(np.take(table, part.places, axis=1), part.clusters)

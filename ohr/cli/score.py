@@ -14,11 +14,11 @@ from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Worker
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.metrics.intervals import Estimate
     from ohr.report.leaderboard.answers import AnswerScore
     from ohr.report.leaderboard.ocr import OcrScore
     from ohr.report.leaderboard.standings import Leaderboard
     from ohr.results.means import Breakdown
+    from ohr.statistics.estimate import Estimate
 
 app = typer.Typer(no_args_is_help=True, help="Score OCR results or answers made elsewhere.", rich_markup_mode=None)
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import nan
 from pathlib import Path
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
-from ohr.metrics.intervals import NO_INTERVAL, Clusters
+from ohr.results.choices import Strata, read_choices
 from ohr.results.groups import ATTRIBUTES, GROUPS
 from ohr.results.reading import read_columns, reading, refuse_absent
 from ohr.results.tables import CELL
+from ohr.statistics.clusters import Clusters
+from ohr.statistics.estimate import NO_INTERVAL
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -32,13 +34,18 @@ class Part:
 
     Args:
         places: (n,) among all questions.
-        clusters: how they share documents and, where each domain has enough of these, domains.
-        domains: (n,) code of each one's domain.
+        clusters: how they share documents and, where these are fixed strata, domains.
+        by_domain: how they share documents and domains, whatever the strata.
     """
 
     places: Places
     clusters: Clusters
-    domains: Places
+    by_domain: Clusters
+
+    @property
+    def domains(self) -> Places:
+        """(n,) code of each one's domain."""
+        return self.by_domain.strata[self.by_domain.documents]
 
 
 @dataclass(frozen=True)
@@ -47,11 +54,15 @@ class Questions:
 
     Args:
         traits: by name, as TRAITS.
+        clean_text: whether the ground truth has any text on the question's pages.
+        strata: whether domains are fixed strata, as the spec chose.
     """
 
     ids: tuple[str, ...]
     documents: NDArray[np.str_]
     traits: Mapping[str, NDArray[np.str_]]
+    clean_text: Flags
+    strata: Strata = "auto"
 
     @classmethod
     def of(cls, asked: Sequence[Question]) -> Self:
@@ -68,10 +79,12 @@ class Questions:
         """
         import pyarrow.compute as pc
 
-        table = read_columns(folder / "questions.parquet", ["question_id", "document", "pages", *ATTRIBUTES])
-        columns = {name: table[name].to_pylist() for name in table.column_names}
+        names = ["question_id", "document", "pages", "clean_text", *ATTRIBUTES]
+        table = read_columns(folder / "questions.parquet", names)
+        columns = {name: table[name].to_pylist() for name in names if name != "pages"}
         pages = pc.list_value_length(table["pages"]).to_pylist()
-        return cls._made(columns.pop("question_id"), columns.pop("document"), pages, columns)
+        made = cls._made(columns.pop("question_id"), columns.pop("document"), pages, columns)
+        return replace(made, clean_text=np.array(columns["clean_text"], bool), strata=read_choices(folder).strata)
 
     @classmethod
     def _made(
@@ -79,7 +92,8 @@ class Questions:
     ) -> Self:
         traits = {name: np.array(columns[name], dtype=str) for name in ATTRIBUTES}
         spans = ["multi-page" if count > 1 else "single-page" for count in pages]
-        return cls(tuple(ids), np.array(documents, dtype=str), traits | {"pages": np.array(spans, dtype=str)})
+        traits["pages"] = np.array(spans, dtype=str)
+        return cls(tuple(ids), np.array(documents, dtype=str), traits, np.ones(len(ids), bool))
 
     @cached_property
     def place(self) -> Mapping[str, int]:
@@ -110,9 +124,9 @@ class Questions:
 
     def _part(self, places: Places) -> Part:
         documents, domains = self.documents[places], self.traits["domain"][places]
-        codes = np.unique(domains, return_inverse=True)[1].astype(np.intp)
-        strata = domains if _are_strata(documents, domains) else None
-        return Part(places, Clusters.of(documents, strata), codes)
+        fixed = self.strata == "domain" or (self.strata == "auto" and _are_strata(documents, domains))
+        by_domain = Clusters.of(documents, domains)
+        return Part(places, by_domain if fixed else Clusters.of(documents), by_domain)
 
 
 def _are_strata(documents: NDArray[np.str_], domains: NDArray[np.str_]) -> bool:
@@ -211,6 +225,10 @@ class ScoreTable:
     def of_stage(self, stage: str) -> list[Place]:
         """Every cell of a stage."""
         return [place for place in self._groups if place.stage == stage]
+
+    def clean(self, place: Place) -> Place | None:
+        """Find the cell of the same pipeline on the knowledge base without noise; None where there is none."""
+        return next((other for other in self.pipelines[place.pipeline] if other.noise_type == "none"), None)
 
     @cached_property
     def pipelines(self) -> Mapping[tuple[str | None, ...], Sequence[Place]]:

@@ -45,7 +45,7 @@ _INTERVAL = "low:double high:double se:double"
 _TABLES = {
     "questions": (
         "question_id text answers:texts evidence:texts pages:numbers document domain evidence_source answer_form "
-        "task_type"
+        "task_type clean_text:bool"
     ),
     "texts": "kb condition replicate:int64 document page:int64 text error",
     "scores": _SCORES,
@@ -62,11 +62,22 @@ _TABLES = {
     "failures": "stage item reason kind",
     "doses": _DOSES,
     "summary": (
-        f"{' '.join(CELL)} metric by group evidence_source mean:double macro_mean:double domains:int64 {_INTERVAL} "
-        "df:double n:int64 failed:int64 undefined:int64 documents:int64 effective_documents:double note "
-        "replicates:int64 replicate_sd:double r_noise:double evidence_loss:double kb_r_noise:double "
-        "kb_evidence_loss:double lost:double lost_low:double lost_high:double lost_detectable:double floor:double "
-        "ceiling:double"
+        f"{' '.join(CELL)} metric by group evidence_source mean:double {_INTERVAL} df:double interval strata "
+        "macro_mean:double macro_low:double macro_high:double domains:int64 n:int64 failed:int64 undefined:int64 "
+        "documents:int64 effective_documents:double note replicates:int64 replicate_sd:double r_noise:double "
+        "evidence_loss:double kb_r_noise:double kb_evidence_loss:double floor:double ceiling:double clean_mean:double "
+        "lost:double lost_low:double lost_high:double lost_inner_low:double lost_inner_high:double lost_p:double "
+        "lost_detectable:double verdict pairs:int64 changed_documents:int64 questions_lost:int64 "
+        "questions_gained:int64"
+    ),
+    "curves": (
+        "stage noise noise_type chunker retriever generator metric group axis quantity other value:double "
+        f"{_INTERVAL} df:double interval n:int64 documents:int64 from:double to:double levels:int64 note"
+    ),
+    "variance": (
+        "stage condition chunker retriever generator metric of total:double from_documents:double "
+        "from_questions:double from_draws:double from_question_draws:double shared:double shared_ratio:double "
+        "shared_p:double draws:int64 documents:int64 effective_documents:double per_document:double cv:double df:double"
     ),
     "attribution": (
         f"condition method part stage chunker retriever generator metric evidence_source cost:double {_INTERVAL} "
@@ -80,7 +91,7 @@ _TABLES = {
 
 MEASURED = ("questions", "texts", "scores", "hits", "answers", "pages", "edits", "failures")
 """Tables of a run; every run has them, with or without rows."""
-DERIVED = ("doses", "summary")
+DERIVED = ("doses", "summary", "curves", "variance")
 """Tables that follow from the measured ones; each has a copy as CSV."""
 
 _FIXED = dict.fromkeys(("scores", "attribution_scores"), (*CELL, "kb", "replicate"))

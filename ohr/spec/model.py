@@ -97,6 +97,16 @@ class SpecFile(_Keys):
     retries: Annotated[int, Field(strict=True, ge=0, le=10, description="How often a failed item is tried again.")] = 1
     limits: Annotated[Limits, Field(description="Most time and memory of one item.")] = _LIMITS
     attribution: Annotated[Attribution | None, Field(description="Estimate what each part of a noise costs.")] = None
+    margin: Annotated[
+        float,
+        Field(
+            gt=0, lt=1, allow_inf_nan=False, description="Difference of a score that matters; set it before the run."
+        ),
+    ] = 0.02
+    strata: Annotated[
+        Literal["auto", "domain", "none"],
+        Field(description="Whether intervals take the domains as fixed; auto: where each has five documents."),
+    ] = "auto"
     plugins: Annotated[list[str], Field(description="Plugin files, loaded with --trust-plugins only.")] = []
 
 

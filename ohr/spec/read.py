@@ -17,7 +17,9 @@ from ohr.spec.source import Source, read_source, refuse
 _PLAIN = (
     "name", "seed", "replicates", "limit", "questions", "sample", "max_failures", "retries", "limits", "attribution",
 )  # fmt: skip
-_WRITTEN = {"name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution"}
+_WRITTEN = {
+    "name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution", "margin", "strata",
+}  # fmt: skip
 """Plain keys that the manifest has, and the run's key: those that can change a result."""
 
 

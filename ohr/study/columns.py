@@ -1,7 +1,7 @@
 """From the outputs of a run to the columns of its tables."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ohr.contracts import Page, Question
@@ -42,8 +42,13 @@ def of_cell(cell: Cell) -> dict[str, Any]:
     return {**of_base(cell.base), "stage": cell.stage, **{name: part and part.name for name, part in parts.items()}}
 
 
-def question_columns(questions: Sequence[Question]) -> Columns:
-    """Columns of `questions`."""
+def question_columns(questions: Sequence[Question], without_text: Collection[str]) -> Columns:
+    """Columns of `questions`.
+
+    Args:
+        questions: all that are asked.
+        without_text: ids of those whose pages have no text in the ground truth.
+    """
     return {
         "question_id": [question.id for question in questions],
         "text": [question.text for question in questions],
@@ -51,6 +56,7 @@ def question_columns(questions: Sequence[Question]) -> Columns:
         "evidence": [question.evidence for question in questions],
         "pages": [question.pages for question in questions],
         **{name: [getattr(question, name) for question in questions] for name in _TRAITS},
+        "clean_text": [question.id not in without_text for question in questions],
     }
 
 

@@ -15,10 +15,12 @@ from ohr.graph.cells import Cell
 from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
 from ohr.graph.keys import Keys
+from ohr.inputs import without_text
 from ohr.metrics.dose import QuestionDose
 from ohr.metrics.ranking import PageId
 from ohr.metrics.scores import Scores, constant_scores, failed_questions, kb_scores, with_failures
-from ohr.results.means import Counts, derive
+from ohr.results.derive import derive
+from ohr.results.doses import Counts
 from ohr.results.tables import MEASURED, Tables
 from ohr.spec.model import KnowledgeBase
 from ohr.steps.answers import Answered, as_answered
@@ -72,7 +74,7 @@ class Tabulator:
         self.keys, self.inputs, self.store = keys, keys.inputs, store
         self.scheduler, self.ledger, self.folder, self.trials = scheduler, ledger, folder, trials
         self.tables = Tables(folder, (*MEASURED, *(costs.MEASURED if trials else ())))
-        self.tables.append("questions", question_columns(self.inputs.questions))
+        self.tables.append("questions", question_columns(self.inputs.questions, without_text(self.inputs)))
         self.counts: dict[str, Counts] = {}
         self._sources = page_sources(self.inputs.questions)
         self._failed: dict[str, set[str]] = {}

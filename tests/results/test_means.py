@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 from ohr.errors import DataError
-from ohr.metrics.intervals import clustered_mean, minimum_detectable_effect, paired_difference
-from ohr.results.means import Counts, breakdown, derive, macro_over_domains
+from ohr.results.derive import derive
+from ohr.results.doses import Counts
+from ohr.results.means import breakdown, macro_over_domains
 from ohr.results.reading import read_rows
 from ohr.results.scores import Questions, ScoreTable
+from ohr.statistics.clusters import Clusters
+from ohr.statistics.comparison import compare
+from ohr.statistics.intervals import clustered_mean, paired_difference
 
 RNG = np.random.default_rng(3)
 GROUPS = {
@@ -72,7 +76,10 @@ def test_a_mean_and_its_interval_are_those_of_its_questions(noisy, group):
         same(row[name], pytest.approx(getattr(wanted, name), rel=1e-12))
     lost = paired_difference(clean[chosen], values, documents, strata=strata)
     assert (row["lost"], row["lost_low"], row["lost_high"]) == pytest.approx((lost.mean, lost.low, lost.high))
-    same(row["lost_detectable"], pytest.approx(minimum_detectable_effect(lost.se, lost.df)))
+    found = compare(clean[chosen], values, Clusters.of(documents, strata), 0.02)
+    same(row["lost_detectable"], pytest.approx(found.detectable, nan_ok=True))
+    assert (row["verdict"], row["pairs"]) == (found.verdict, lost.n)
+    assert (row["questions_lost"], row["questions_gained"]) == (found.lost, found.gained)
     assert row["floor"] == pytest.approx(np.nanmean(values / 10))
     assert row["ceiling"] == pytest.approx(np.nanmean(clean[chosen]))
     assert row["replicates"] == 2

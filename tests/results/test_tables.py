@@ -46,7 +46,14 @@ def test_scalars_are_in_every_row_beside_sequences(tmp_path):
 
 def test_lists_undefined_and_absent_values_come_back(tmp_path):
     questions = {"question_id": ["q"], "text": "?", "answers": [("a", "b")], "evidence": [[]], "pages": [(1, 2)]}
-    about = {"document": "law/a", "domain": "law", "evidence_source": "text", "answer_form": "x", "task_type": None}
+    about = {
+        "document": "law/a",
+        "domain": "law",
+        "evidence_source": "text",
+        "answer_form": "x",
+        "task_type": None,
+        "clean_text": True,
+    }
     (row,) = read_rows(written(tmp_path, "questions", {**questions, **about}))
     assert (row["answers"], row["evidence"], row["pages"], row["task_type"]) == (["a", "b"], [], [1, 2], None)
     (row,) = read_rows(written(tmp_path, "scores", scored(value=[nan])))

@@ -59,8 +59,10 @@ def figures_of(finished: "Finished") -> list[Path]:
 def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> None:
     from ohr.cli.display.costs import print_costs
     from ohr.cli.display.curve import read_curve
+    from ohr.cli.display.losses import print_losses
     from ohr.results.folder import read_manifest
 
+    print_losses(finished.folder)
     _print_curve(read_curve(finished.folder))
     print_costs(finished.folder)
     say_first("warnings:", read_manifest(finished.folder)["warnings"])

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ohr.contracts import SOURCES
-from ohr.metrics.intervals import Estimate
 from ohr.metrics.lcs import lcs_without_formatting
 from ohr.results.folder import headlines, read_finished
 from ohr.results.groups import ALL, STAGES
 from ohr.results.means import estimates
 from ohr.results.reading import read_columns, read_rows
 from ohr.results.scores import CellScores, Floats, Part, Place, Questions, ScoreTable
+from ohr.statistics.estimate import Estimate
 
 RIGHT = 0.5
 """An answer is right when its F1 is at least this; the paper does not say what it took."""

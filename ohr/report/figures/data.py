@@ -9,11 +9,11 @@ from typing import Literal
 
 from ohr.errors import DataError
 from ohr.messages.wording import counted
-from ohr.metrics.intervals import FEW
 from ohr.results.folder import headlines, read_manifest
 from ohr.results.groups import ALL, STAGES
 from ohr.results.points import Point, read_points
 from ohr.results.reading import read_rows
+from ohr.statistics.estimate import FEW
 
 Axis = Literal["r_noise", "evidence_loss", "condition"]
 """The x axis of a figure: a dose; or, where there is none, the conditions one after the other."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from ohr.metrics.intervals import FEW, NO_INTERVAL
 from ohr.report.figures.data import Panel
 from ohr.report.figures.style import CEILING, CLEAN_MARKER, CLEAN_SIZE, DASHES, FLOOR, GREY, INK, Style, paler
+from ohr.statistics.estimate import FEW, NO_INTERVAL
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ohr.metrics.intervals import clustered_mean, equivalent, minimum_detectable_effect, paired_difference
+from ohr.statistics.comparison import minimum_detectable_effect
+from ohr.statistics.intervals import clustered_mean, paired_difference
 
 clusters = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=5, max_size=12)
 
@@ -27,33 +28,39 @@ def loop_jackknife(values, documents):
     return sqrt((len(names) - 1) / len(names) * sum((mean - centre) ** 2 for mean in means))
 
 
-def test_one_question_a_document_gives_students_interval():
+def test_one_question_a_document_gives_students_error():
     values = [0.1, 0.9, 0.4, 0.6, 0.7, 0.2, 0.5, 0.3, 1.0, 0.8]
     result = clustered_mean(values, [str(number) for number in range(10)])
-    low, high = stats.t.interval(0.95, 9, np.mean(values), stats.sem(values))
-    assert (result.low, result.high) == (pytest.approx(low), pytest.approx(high))
+    assert result.se == pytest.approx(stats.sem(values))
     assert (result.mean, result.df, result.n, result.documents) == (pytest.approx(0.55), pytest.approx(9), 10, 10)
     assert result.effective_documents == pytest.approx(10)
     assert result.note == ""
 
 
-@pytest.mark.parametrize(
-    ("values", "within", "low", "high"),
-    [
-        ([1, 1, 1, 1, 0.7, 1], (0, 1), None, 1),
-        ([0, 0, 0, 0.3, 0, 0], (0, 1), 0, None),
-        ([1, 0, 1, 0, 1, 0], (0, 1), 0, 1),
-        ([1, -1, 0, 0, 0, 0.5], (0, 1), None, None),  # as the published code scores an answer that is no string
-        ([1, 1, -1, 1, 1, 1], (-1, 1), None, 1),
-        ([3, 0, 0, 0, 0, 0], (0, 9), 0, None),
-    ],
-)
-def test_an_interval_ends_where_no_mean_can_lie_and_its_error_stays(values, within, low, high):
-    result = clustered_mean(values, [str(number) for number in range(6)], within=within)
-    whole = stats.t.interval(0.95, 5, np.mean(values), stats.sem(values))
-    assert result.low == (pytest.approx(whole[0]) if low is None else low)
-    assert result.high == (pytest.approx(whole[1]) if high is None else high)
-    assert result.se == pytest.approx(stats.sem(values))
+def test_an_interval_stays_where_a_mean_can_be():
+    result = clustered_mean([1, 1, 1, 1, 0.7, 1], [str(number) for number in range(6)])
+    logit = np.log(result.mean / (1 - result.mean))
+    reach = stats.t.ppf(0.975, 5) * result.se / (result.mean * (1 - result.mean))
+    ends = [1 / (1 + np.exp(-(logit + sign * reach))) for sign in (-1, 1)]
+    assert [result.low, result.high] == pytest.approx(ends)
+    assert (result.interval, result.se) == ("logit", pytest.approx(stats.sem([1, 1, 1, 1, 0.7, 1])))
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_where_nothing_varies_at_an_end_the_interval_is_binomial(value):
+    result = clustered_mean([value] * 12, [str(number // 2) for number in range(12)])
+    worth = 12 / (1 + (4 * 6 / 12 - 1) * 0.2)
+    wanted = 1 - 0.025 ** (1 / worth)
+    assert (result.low, result.high) == pytest.approx((0, wanted) if value == 0 else (1 - wanted, 1))
+    assert (result.interval, result.se) == ("edge", 0)
+
+
+def test_a_score_outside_of_its_range_has_the_plain_interval():  # the published code gives -1 to no string
+    values = [1, -1, 0, 0, 0, 0.5]
+    result = clustered_mean(values, [str(number) for number in range(6)])
+    low, high = stats.t.interval(0.95, 5, np.mean(values), stats.sem(values))
+    assert (result.low, result.high) == (pytest.approx(low), pytest.approx(high))
+    assert result.interval == "t"
 
 
 def test_effective_documents_fall_with_unequal_sizes():
@@ -176,7 +183,9 @@ def test_a_paired_difference_is_the_mean_of_differences():
 def test_a_cell_does_not_differ_from_itself(groups):
     values, documents = flat(groups)
     result = paired_difference(values, values, documents)
-    assert (result.mean, result.low, result.high) == (0, 0, 0)
+    assert (result.mean, result.changed, result.interval) == (0, 0, "rare")
+    assert result.low == pytest.approx(-result.high)
+    assert result.high > 0.01  # that nothing changed here does not show that nothing ever does
 
 
 def test_a_difference_is_surer_than_its_sides():
@@ -199,19 +208,6 @@ def test_the_detectable_effect_is_found_with_the_power_asked_for():
 
 def test_there_is_no_detectable_effect_without_an_error():
     assert isnan(minimum_detectable_effect(nan, nan))
-
-
-def test_equivalence_is_the_ninety_percent_interval_inside_the_margins():
-    values, documents = flat([[0.01], [-0.02], [0.03], [0.0], [-0.01], [0.02]])
-    narrow = clustered_mean(values, documents, level=0.9)
-    edge = max(abs(narrow.low), abs(narrow.high))
-    estimate = clustered_mean(values, documents)
-    assert equivalent(estimate, edge + 1e-9)
-    assert not equivalent(estimate, edge - 1e-9)
-
-
-def test_nothing_is_equivalent_without_an_interval():
-    assert not equivalent(clustered_mean([0.0, 0.0], ["d", "e"]), 1.0)
 
 
 def test_a_tiny_variance_has_degrees_of_freedom():

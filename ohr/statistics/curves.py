@@ -1,14 +1,14 @@
-"""Summaries of a curve of performance against noise: retention, area under it, and where half is lost."""
+"""Summaries of a curve of performance against noise: retention, the area under it, and where half is lost."""
 
 from math import inf, nan
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from ohr.statistics.clusters import Floats
 
-COVERING = 4
-"""An area needs at least this many points on or around its interval."""
+COVERING, TWO_ENDS = 4, 2
+"""Points on or around its interval that an area needs; the difference of two areas needs the ends only."""
 
 
 def retention(s: ArrayLike, floor: ArrayLike, s0: float, floor0: float) -> Floats:
@@ -27,7 +27,7 @@ def retention(s: ArrayLike, floor: ArrayLike, s0: float, floor0: float) -> Float
     return gain / (s0 - floor0) if s0 > floor0 else np.full_like(gain, nan)
 
 
-def area(x: ArrayLike, rho: ArrayLike, low: float, high: float) -> float:
+def area(x: ArrayLike, rho: ArrayLike, low: float, high: float, covering: int = COVERING) -> float:
     """Mean of the retention between two amounts of noise, by linear interpolation; higher is better.
 
     Args:
@@ -35,17 +35,18 @@ def area(x: ArrayLike, rho: ArrayLike, low: float, high: float) -> float:
         rho: (points,) retentions; undefined points are left out.
         low: start of the interval.
         high: its end, above `low`.
+        covering: points that must be inside, or be the nearest outside.
 
-    Edge cases: never extrapolates: nan unless the points reach from `low` to `high` and at least 4 of them (at
-    different amounts) are inside or are the nearest outside.
+    Edge cases: never extrapolates: nan unless the points reach from `low` to `high` and enough of them (at different
+    amounts) cover it.
     """
     if not low < high:
         raise ValueError(f"an area needs low < high, not {low} and {high}")
-    x, rho, _ = _merged(x, rho)
+    x, rho, _ = merged(x, rho)
     if not x.size or x[0] > low or x[-1] < high:
         return nan
     first, last = np.searchsorted(x, low, "right") - 1, np.searchsorted(x, high, "left")
-    if last - first + 1 < COVERING:
+    if last - first + 1 < covering:
         return nan
     knots = np.concatenate(([low], x[(x > low) & (x < high)], [high]))
     heights = np.interp(knots, x, rho)
@@ -68,7 +69,7 @@ def r50(x: ArrayLike, rho: ArrayLike, share: float = 0.5) -> float:
     """
     from scipy.optimize import isotonic_regression
 
-    x, rho, weights = _merged(x, rho)
+    x, rho, weights = merged(x, rho)
     if not x.size:
         return nan
     fit = isotonic_regression(rho, weights=weights, increasing=False).x
@@ -81,8 +82,20 @@ def r50(x: ArrayLike, rho: ArrayLike, share: float = 0.5) -> float:
     return float(np.interp(-share, -fit[end - 1 : end + 1], x[end - 1 : end + 1]))
 
 
-def _merged(x: ArrayLike, rho: ArrayLike) -> tuple[Floats, Floats, Floats]:
+def merged(x: ArrayLike, rho: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    """Sort points by x and average those at equal x; returns x, means and counts, without undefined points."""
     x, rho = np.asarray(x, dtype=float), np.asarray(rho, dtype=float)
     defined = ~(np.isnan(x) | np.isnan(rho))
     places, code, counts = np.unique(x[defined], return_inverse=True, return_counts=True)
     return places, np.bincount(code, weights=rho[defined], minlength=len(places)) / counts, counts.astype(float)
+
+
+def first_zero(x: Floats, gap: Floats) -> float:
+    """Return where a curve of differences first changes its sign; inf where it never does."""
+    places, values, _ = merged(x, gap)
+    for place in range(1, len(places)):
+        before, after = values[place - 1], values[place]
+        if before != 0 and np.sign(after) != np.sign(before):
+            share = before / (before - after)
+            return float(places[place - 1] + share * (places[place] - places[place - 1]))
+    return inf

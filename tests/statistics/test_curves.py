@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.metrics.curves import area, r50, retention
+from ohr.statistics.curves import area, r50, retention
 
 share = st.floats(0, 1, allow_subnormal=False)
 curve = st.lists(st.tuples(st.integers(0, 20).map(lambda x: x / 20), share), min_size=1, max_size=12)

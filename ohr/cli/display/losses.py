@@ -1,0 +1,64 @@
+"""The cost block that every run prints first: what noise took from each score, question by question."""
+
+from collections.abc import Sequence
+from math import isnan
+from pathlib import Path
+
+from ohr.cli.display.console import fits, say, say_table
+from ohr.results.losses import Loss
+
+LEGEND = (
+    "lost: clean score less this one, question by question, with its 95% interval over documents; "
+    "-n +m: questions that score less, and more\n"
+    "not shown: the interval covers no loss; `finds`: the loss that four of five such studies would find"
+)
+
+
+def print_losses(folder: Path) -> None:
+    """Print the losses of a run in sentences and as a table; nothing where it has no clean side to compare with."""
+    from ohr.report.words import headline
+    from ohr.results.losses import distinctive, read_losses
+
+    losses = distinctive(read_losses(folder))
+    for line in headline(folder):
+        say(line)
+    if not losses:
+        return
+    say()
+    whole = as_table(losses)
+    stages = dict.fromkeys(loss.stage for loss in losses)
+    parts = [whole] if fits(*whole) else [as_table([loss for loss in losses if loss.stage == s]) for s in stages]
+    for headers, rows in parts:
+        say_table(headers, rows)
+    say(LEGEND)
+    say()
+
+
+def as_table(losses: Sequence[Loss]) -> tuple[list[str], list[list[str]]]:
+    """Arrange losses: a line for each condition, a column for each pipeline."""
+    pipelines = list(dict.fromkeys((*loss.pipeline, loss.metric) for loss in losses))
+    cells = {(loss.condition, (*loss.pipeline, loss.metric)): cell(loss) for loss in losses}
+    first = {loss.condition: loss for loss in reversed(losses)}
+    rows = [
+        [loss.noise, loss.level, *(cells.get((condition, pipeline), "") for pipeline in pipelines)]
+        for condition, loss in reversed(first.items())
+    ]
+    return ["lost to", "level", *map(_header, pipelines)], rows
+
+
+def cell(loss: Loss) -> str:
+    """Write one loss with its verdict."""
+    counts = f"-{loss.questions_lost} +{loss.questions_gained}"
+    if isnan(loss.low):
+        return f"{loss.lost:.2f} {counts}"
+    interval = f"[{loss.low:.2f}, {loss.high:.2f}]"
+    if loss.verdict == "open":
+        finds = "" if isnan(loss.detectable) else f" finds {loss.detectable:.2f}"
+        return f"not shown {interval} {counts}{finds}"
+    known = {"same": "none that matters ", "small": "small "}.get(loss.verdict, "")
+    return f"{known}{loss.lost:.2f} {interval} {counts}"
+
+
+def _header(pipeline: tuple[str, ...]) -> str:
+    stage, *parts, metric = pipeline
+    return "\n".join((stage, " ".join((metric, "/".join(filter(None, parts)))).strip()))

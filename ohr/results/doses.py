@@ -1,0 +1,70 @@
+"""The table of doses: how noisy each knowledge base of a run is."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ohr.metrics.dose import PAGE_PARTS, QUESTION_PARTS, Dose, aggregated, mean_dose
+from ohr.results.reading import read_columns
+from ohr.results.scores import CellScores, Part, ScoreTable
+from ohr.results.tables import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts from the making of a knowledge base.
+
+    Args:
+        edits: edits of its text noise.
+        edits_aimed: how many were to be made.
+        failed_pages: pages that failed.
+    """
+
+    edits: int = 0
+    edits_aimed: int = 0
+    failed_pages: int = 0
+
+
+# --- doses ------------------------------------------------------------------------------------------------
+
+
+def level_dose(cell: CellScores, part: Part) -> Dose:
+    """Return the dose of a level for some of the questions: the mean over its replicates, without that of its pages."""
+    draws, pages = cell.only(QUESTION_PARTS).draws.transpose(1, 0, 2), dict.fromkeys(PAGE_PARTS, np.empty(0))
+    return mean_dose(
+        [aggregated(dict(zip(QUESTION_PARTS, draw[:, part.places], strict=True)), pages) for draw in draws]
+    )
+
+
+def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], tables: Tables, table: str) -> None:
+    """Append the dose of every knowledge base to a table, in the order of the scores.
+
+    Args:
+        scores: with those of stage `page`.
+        pages: the table of the knowledge bases' pages.
+        counts: by the name of the knowledge base.
+        tables: to append to.
+        table: `doses`, or `attribution_doses`.
+    """
+    rows = []
+    for place in scores.of_stage("page"):
+        draws = scores.read(place).only(QUESTION_PARTS).draws.transpose(1, 0, 2)
+        for draw, (base, replicate) in zip(draws, scores.bases(place), strict=True):
+            held = read_columns(pages, [*PAGE_PARTS, "words"], kb=base)
+            seen = {name: np.array(held[name].to_pylist(), dtype=float) for name in held.column_names}
+            words, counted = int(seen.pop("words").sum()), counts.get(base, Counts())
+            about = {name: getattr(place, name) for name in ("condition", "noise", "knob", "knob_value")}
+            made = asdict(aggregated(dict(zip(QUESTION_PARTS, draw, strict=True)), seen))
+            density = 100 * counted.edits / words if words else 0.0
+            row = {
+                "kb": base,
+                **about,
+                "replicate": replicate,
+                **made,
+                **asdict(counted),
+                "edits_per_100_words": density,
+            }
+            rows.append(row)
+    tables.append_rows(table, rows)

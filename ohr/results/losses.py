@@ -1,0 +1,125 @@
+"""The cost block of a run: each condition's loss against the clean text, paired on questions."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from ohr.results.folder import headlines, read_manifest
+from ohr.results.groups import ALL, STAGES
+from ohr.results.reading import read_columns, read_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The loss of one condition in one pipeline: the clean score less the noisy one, question by question.
+
+    Args:
+        chunker: "" where the stage has none, as are the other parts.
+        clean: mean of the clean scores over the pairs; `mean` is that of the noisy ones.
+        low: of the 95% interval of `lost`; nan where there are too few documents.
+        inner_low: of the 90% interval, with which equivalence is tested.
+        p: two-sided p value of no difference; nan where fewer than 8 documents changed.
+        detectable: the smallest true loss that four of five studies like this one would find; nan where unknown.
+        verdict: as in `ohr.statistics.comparison.Comparison`.
+        pairs: questions that are compared.
+        left_out: questions that are not: no clean text, or undefined on one side.
+        questions_lost: questions that score less than on the clean text.
+        questions_gained: questions that score more.
+        failed: questions that failed on the noisy side.
+    """
+
+    stage: str
+    condition: str
+    noise: str
+    level: str
+    noise_type: str
+    chunker: str
+    retriever: str
+    generator: str
+    metric: str
+    group: str
+    clean: float
+    mean: float
+    lost: float
+    low: float
+    high: float
+    inner_low: float
+    inner_high: float
+    p: float
+    detectable: float
+    verdict: str
+    pairs: int
+    left_out: int
+    questions_lost: int
+    questions_gained: int
+    failed: int
+    documents: int
+    note: str
+
+    @property
+    def pipeline(self) -> tuple[str, ...]:
+        """Stage, chunker, retriever and generator."""
+        return self.stage, self.chunker, self.retriever, self.generator
+
+    @property
+    def system(self) -> str:
+        """The parts of the pipeline, for people."""
+        return " / ".join(filter(None, (self.chunker, self.retriever, self.generator)))
+
+
+_COLUMNS = (
+    "stage", "condition", "noise", "knob_value", "noise_type", "chunker", "retriever", "generator", "metric", "group",
+    "clean_mean", "lost", "lost_low", "lost_high", "lost_inner_low", "lost_inner_high", "lost_p", "lost_detectable",
+    "verdict", "pairs", "questions_lost", "questions_gained", "n", "undefined", "failed", "documents", "note",
+)  # fmt: skip
+
+
+def read_losses(folder: Path, group: str = ALL, *, every_metric: bool = False) -> list[Loss]:
+    """Read the losses of the stages that a run evaluates, in the order of the summary; none without a clean side.
+
+    Args:
+        folder: of the run.
+        group: of evidence sources.
+        every_metric: of every metric; by default of each stage's headline metric.
+
+    Raises:
+        DataError: the summary is missing or damaged.
+    """
+    headline = headlines(read_manifest(folder))
+    rows = read_columns(folder / "summary.parquet", list(_COLUMNS), by="evidence_source", group=group).to_pylist()
+    wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"]]
+    found = [_loss(row) for row in wanted if every_metric or row["metric"] == headline[row["stage"]]]
+    return sorted(found, key=lambda loss: STAGES.index(loss.stage))
+
+
+def distinctive(losses: Sequence[Loss]) -> list[Loss]:
+    """Return the losses without the names of chunkers and generators where there is only one: for people."""
+    one = [part for part in ("chunker", "generator") if len({getattr(loss, part) for loss in losses} - {""}) == 1]
+    unnamed: dict[str, Any] = dict.fromkeys(one, "")
+    return [replace(loss, **unnamed) for loss in losses]
+
+
+def _loss(row: Mapping[str, Any]) -> Loss:
+    known = {**row, "level": row["knob_value"], "mean": row["clean_mean"] - row["lost"], "clean": row["clean_mean"]}
+    known["left_out"] = row["n"] + row["undefined"] - row["pairs"]
+    known |= {name: row[f"lost_{name}"] for name in ("low", "high", "inner_low", "inner_high", "p", "detectable")}
+    found: dict[str, Any] = {field.name: known[field.name] for field in fields(Loss)}
+    whole: dict[str, Any] = {name: "" if value is None else value for name, value in found.items()}
+    return Loss(**whole)
+
+
+def left_out(folder: Path) -> int:
+    """Count the questions whose pages have no clean text, which no pair holds.
+
+    Raises:
+        DataError: the table of questions is missing or damaged.
+    """
+    return Counter(row["clean_text"] for row in read_rows(folder / "questions.parquet", ["clean_text"]))[False]
+
+
+def has_sweep(losses: Sequence[Loss]) -> bool:
+    """Report whether any noise has several levels: its conditions are a curve, not a list of engines."""
+    levels = Counter((loss.noise, *loss.pipeline) for loss in losses)
+    return any(count > 1 for count in levels.values())

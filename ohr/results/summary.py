@@ -1,0 +1,230 @@
+"""The summary of a run: each cell's means by group of questions, with doses, losses, floors and ceilings."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from ohr.metrics.dose import Dose
+from ohr.metrics.floors import CEILINGS, CONSTANT, FLOORS
+from ohr.results.doses import level_dose
+from ohr.results.groups import ALL, GROUPS, STAGES, TRAITS
+from ohr.results.scores import Flags, Floats, Part, Place, Questions, ScoreTable, over_draws
+from ohr.results.tables import Tables
+from ohr.statistics.comparison import Comparison, comparisons
+from ohr.statistics.derived import macro_means
+from ohr.statistics.estimate import Estimate
+from ohr.statistics.intervals import clustered_means
+
+_ROWS = 100  # rows of a sheet at most, each with a row of the summary per group of questions
+_NUMBERS = 1 << 18  # scores of a sheet at most: a few megabytes, however many questions there are
+
+
+def write_summary(scores: ScoreTable, margin: float, tables: Tables) -> None:
+    """Append the rows of `summary`.
+
+    Args:
+        scores: of the run.
+        margin: difference of a score that matters.
+        tables: to append to.
+    """
+    parts = {group: scores.questions.part("evidence_source", group) for group in GROUPS}
+    doses = {
+        place.condition: {group: level_dose(scores.read(place), part) for group, part in parts.items()}
+        for place in scores.of_stage("page")
+    }
+    for sheet in _sheets(scores):
+        tables.append_rows("summary", _summary(sheet, scores.questions, doses, margin))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """Scores of several cells, their floors and ceilings: (rows, questions), a row per cell and metric.
+
+    Args:
+        about: what each row is.
+        values: the scores.
+        failed: where they failed.
+        clean: the same pipeline on the knowledge base without noise; nan where this is the cell itself, or absent, and
+            for questions whose pages have no clean text.
+        floor: scores whose mean is the floor; nan where there is none.
+        ceiling: scores whose mean is the ceiling; nan where there is none.
+        exact: rows that are 0 or 1 by construction, and so have no interval: the damage of text without noise.
+    """
+
+    about: list[dict[str, Any]]
+    values: Floats
+    failed: Flags
+    clean: Floats
+    floor: Floats
+    ceiling: Floats
+    exact: Flags
+
+
+def _sheets(scores: ScoreTable) -> Iterator[_Sheet]:
+    """Yield all cells, as many at a time as are summarised at hardly more cost than one."""
+    held: list[_Sheet] = []
+    for place in (place for place in scores.places if place.stage != "reference"):
+        held.append(_sheet(scores, place))
+        rows = sum(len(sheet.about) for sheet in held)
+        if rows >= _ROWS or rows * len(scores.questions.ids) >= _NUMBERS:
+            yield _together(held)
+            held = []
+    if held:
+        yield _together(held)
+
+
+def _together(sheets: Sequence[_Sheet]) -> _Sheet:
+    about = [row for sheet in sheets for row in sheet.about]
+    names = ("values", "failed", "clean", "floor", "ceiling", "exact")
+    return _Sheet(about, *(np.concatenate([getattr(sheet, name) for sheet in sheets]) for name in names))
+
+
+def _sheet(scores: ScoreTable, place: Place) -> _Sheet:
+    whole = scores.read(place)
+    cell = whole.only([metric for metric in whole.metrics if not metric.endswith("_floor")])
+    undefined = np.full_like(cell.values, nan)
+    unnoised = scores.clean(place)
+    clean = undefined if unnoised in (None, place) else scores.read(unnoised).only(cell.metrics).values
+    clean = np.where(scores.questions.clean_text, clean, nan)
+    floor, ceiling = undefined, undefined
+    if place.stage == "retrieval":  # its floor is a metric of its own, and its ceiling what the clean text gives
+        floor = whole.only([f"{metric}_floor" for metric in cell.metrics]).values
+        ceiling = cell.values if unnoised == place else clean
+    elif place.stage in STAGES:
+        asked = [
+            other for g in (place.generator, None) for other in scores.pipelines.get(("reference", None, None, g), ())
+        ]
+        found = {other.condition: scores.read(other).only(cell.metrics).values for other in asked}
+        floor = _best([found[name] for name in (*FLOORS, CONSTANT) if name in found], undefined)
+        ceiling = next((found[name] for name in CEILINGS if name in found), undefined)
+    about = [
+        {**place._asdict(), "metric": metric, "replicates": len(draws), "replicate_sd": _spread(draws)}
+        for metric, draws in zip(cell.metrics, cell.draws, strict=True)
+    ]
+    exact = np.full(len(about), place.stage == "page" and place.noise_type == "none")
+    return _Sheet(about, cell.values, cell.failed, clean, floor, ceiling, exact)
+
+
+def _best(floors: Sequence[Floats], undefined: Floats) -> Floats:
+    """Return, for each metric, the floor that is best over all questions.
+
+    It is chosen once: the best of each group of questions would fit noise, and be above what anyone could score.
+    """
+    if not floors:
+        return undefined
+    means = np.stack([_means(floor) for floor in floors])
+    chosen = np.where(np.isnan(means), -np.inf, means).argmax(axis=0)
+    return np.stack([floors[floor][row] for row, floor in enumerate(chosen)])
+
+
+def _summary(
+    sheet: _Sheet, questions: Questions, doses: Mapping[str, Mapping[str, Dose]], margin: float
+) -> list[dict[str, Any]]:
+    """Average every row by evidence source with dose, loss, floor and ceiling, and by each other trait.
+
+    Args:
+        sheet: the rows.
+        questions: of the run.
+        doses: by condition and group of evidence sources.
+        margin: difference of a score that matters.
+    """
+    rows: list[list[dict[str, Any]]] = [[] for _ in sheet.about]
+    for trait, group in _groups(questions):
+        part = questions.part(trait, group)
+        made = _of_group(sheet, part, margin if trait == "evidence_source" else None) if part.places.size else []
+        for found, about, row in zip(rows, sheet.about, made, strict=bool(made)):
+            whole = {"by": trait, "group": group, **_NOTHING, **about, **row}
+            if trait == "evidence_source":
+                level = doses.get(about["condition"], {})
+                whole |= {name: getattr(level[group], name) for name in _AXES if group in level}
+                whole |= {f"kb_{name}": getattr(level[ALL], name) for name in _AXES if ALL in level}
+                whole["evidence_source"] = group
+            if group != ALL:
+                whole["replicate_sd"] = nan
+            found.append(whole)
+    return [row for found in rows for row in found]
+
+
+_AXES = ("r_noise", "evidence_loss")
+_LOSS = (
+    "clean_mean",
+    "lost",
+    "lost_low",
+    "lost_high",
+    "lost_inner_low",
+    "lost_inner_high",
+    "lost_p",
+    "lost_detectable",
+)
+_NOTHING: Mapping[str, Any] = {
+    "evidence_source": None,
+    "verdict": None,
+    **dict.fromkeys((*_AXES, *(f"kb_{name}" for name in _AXES)), nan),
+    **dict.fromkeys((*_LOSS, "floor", "ceiling"), nan),
+    **dict.fromkeys(("pairs", "changed_documents", "questions_lost", "questions_gained"), None),
+}
+"""Columns that are empty in rows by other traits than the evidence source."""
+
+_ESTIMATE = tuple(name for name in Estimate.__slots__ if name != "changed")
+
+
+def _groups(questions: Questions) -> list[tuple[str, str]]:
+    """List the groups that have rows of their own; a trait that all questions share has none."""
+    others = [(trait, group) for trait in TRAITS[1:] for group in questions.groups(trait)]
+    return [("evidence_source", g) for g in GROUPS] + [pair for pair in others if len(questions.groups(pair[0])) > 1]
+
+
+def _of_group(sheet: _Sheet, part: Part, margin: float | None) -> list[dict[str, Any]]:
+    """Return the means of one group of questions; with losses, floors and ceilings where there is a margin."""
+    values = sheet.values[:, part.places]
+    failed = sheet.failed[:, part.places].sum(axis=1).tolist()
+    strata = "domain" if part.clusters.stratified else None
+    rows: list[dict[str, Any]] = [
+        {**{name: getattr(estimate, name) for name in _ESTIMATE}, **macro, "strata": strata}
+        for estimate, macro in zip(clustered_means(values, part.clusters, failed), _macro(values, part), strict=True)
+    ]
+    for row in (row for row, exact in zip(rows, sheet.exact, strict=True) if exact and row["interval"] == "edge"):
+        row |= {"low": nan, "high": nan, "interval": ""}
+    if margin is not None:
+        clean = np.where(np.isnan(values), nan, sheet.clean[:, part.places])
+        losses = comparisons(clean - values, part.clusters, margin)
+        means = (_means(table) for table in (clean, sheet.floor[:, part.places], sheet.ceiling[:, part.places]))
+        for row, loss, *about in zip(rows, losses, *(column.tolist() for column in means), strict=True):
+            row |= {**_loss(loss), **dict(zip(("clean_mean", "floor", "ceiling"), about, strict=True))}
+    return rows
+
+
+def _loss(found: Comparison) -> dict[str, Any]:
+    """Return the loss to noise, question by question; empty where there is no clean side."""
+    one = found.difference
+    if not one.n:
+        return {}
+    ends = {"lost": one.mean, "lost_low": one.low, "lost_high": one.high}
+    inner = {"lost_inner_low": found.inner_low, "lost_inner_high": found.inner_high}
+    counts = {"pairs": one.n, "changed_documents": one.changed}
+    counts |= {"questions_lost": found.lost, "questions_gained": found.gained}
+    return {**ends, **inner, **counts, "lost_p": found.p, "lost_detectable": found.detectable, "verdict": found.verdict}
+
+
+def _means(values: Floats) -> Floats:
+    """Average (rows, n) values, without those that are undefined."""
+    return over_draws(values.T)
+
+
+def _macro(values: Floats, part: Part) -> list[dict[str, Any]]:
+    """Average the means of the domains, each with the same weight, of (rows, n) values; nan is in no mean."""
+    found = macro_means(values, part.by_domain)
+    domains = [len(np.unique(part.domains[~np.isnan(row)])) for row in values]
+    return [
+        {"macro_mean": one.mean, "macro_low": one.low, "macro_high": one.high, "domains": count}
+        for one, count in zip(found, domains, strict=True)
+    ]
+
+
+def _spread(draws: Floats) -> float:
+    """Return the standard deviation of the replicates' means."""
+    means = _means(draws)
+    return float(np.std(means, ddof=1)) if len(means) > 1 else nan

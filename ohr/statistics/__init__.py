@@ -1,0 +1,1 @@
+"""Statistics of scores whose questions share documents: intervals, comparisons, curves, planning."""
