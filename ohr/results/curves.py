@@ -130,25 +130,34 @@ def _rows(
     """Yield the summaries of each curve, and of pairs of noises, of systems, and of an engine and a noise."""
     for curve in (curve for curves in pipelines for curve in curves if curve.is_sweep):
         yield _row(curve, group, metric, "", "critical", _critical(curve, clusters))
-    for axis, span in SPAN.items():
+    for axis in SPAN:
         for curves in pipelines:
-            sweeps = [curve for curve in curves if curve.is_sweep]
-            for curve in sweeps:
-                for quantity, found, ends in _alone(curve, axis, span, clusters):
-                    yield _row(curve, group, metric, axis, quantity, found, ends)
-            for first, second in combinations(sweeps, 2):
-                shared = _shared(first, second, axis, span, clusters)
-                if shared:
-                    found = curve_difference(
-                        first.axes[axis], first.scores, second.axes[axis], second.scores, clusters, *shared
-                    )
-                    yield _row(first, group, metric, axis, "difference", found, shared, second.noise)
-            for engine in (curve for curve in curves if not curve.is_sweep):
-                for curve in sweeps:
-                    found = equal_score(curve.axes[axis], curve.scores, engine.scores[1], clusters)
-                    yield _row(curve, group, metric, axis, "equal_score", found, other=engine.places[1].condition)
+            for curve, quantity, found, ends, other in _of_pipeline(curves, axis, clusters):
+                yield _row(curve, group, metric, axis, quantity, found, ends, other)
         for one, two in combinations(pipelines, 2):
             yield from _crossings(one, two, clusters, group, metric, axis)
+
+
+_Summary = tuple[_Curve, str, Estimate, tuple[float, float], str | None]
+
+
+def _of_pipeline(curves: Sequence[_Curve], axis: str, clusters: Clusters) -> Iterator[_Summary]:
+    """Yield the summaries of one pipeline's curves, of pairs of them, and of its engines beside them."""
+    sweeps, span = [curve for curve in curves if curve.is_sweep], SPAN[axis]
+    for curve in sweeps:
+        for quantity, found, ends in _alone(curve, axis, span, clusters):
+            yield curve, quantity, found, ends, None
+    for first, second in combinations(sweeps, 2):
+        shared = _shared(first, second, axis, span, clusters)
+        if shared:
+            found = curve_difference(
+                first.axes[axis], first.scores, second.axes[axis], second.scores, clusters, *shared
+            )
+            yield first, "difference", found, shared, second.noise
+    for engine in (curve for curve in curves if not curve.is_sweep):
+        for curve in sweeps:
+            found = equal_score(curve.axes[axis], curve.scores, engine.scores[1], clusters)
+            yield curve, "equal_score", found, (nan, nan), engine.places[1].condition
 
 
 def _alone(

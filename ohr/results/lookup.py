@@ -32,7 +32,12 @@ class Lookup:
     """
 
     def __init__(
-        self, path: Path, by: str, columns: Sequence[str], bases: Collection[str | None] | None = None, hold: bool = False
+        self,
+        path: Path,
+        by: str,
+        columns: Sequence[str],
+        bases: Collection[str | None] | None = None,
+        hold: bool = False,
     ) -> None:
         from pyarrow import parquet
 

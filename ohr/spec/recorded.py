@@ -58,7 +58,9 @@ class RecordedSpec:
             raise SpecError("its spec runs code of its own, which needs --trust-plugins")
         if gone := [file for file in files if not file.is_file()]:
             raise SpecError(f"{gone[0]}: no such plugin file")
-        return Builder(Source(dict(self._spec), str(self._path), {(): (str(self._path), 0)}), Registry(files, bool(files)))
+        return Builder(
+            Source(dict(self._spec), str(self._path), {(): (str(self._path), 0)}), Registry(files, bool(files))
+        )
 
     def _made(self, family: str, keys: Mapping[str, Any]) -> Any:
         builder = self._builder

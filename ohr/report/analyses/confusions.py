@@ -15,9 +15,9 @@ MOST = 25
 PAGES = 2_000
 """Pages of a condition that are compared: more take long, and do not change which confusions lead."""
 
-_ALIKE = 50.0
-"""Similarity in percent, by rapidfuzz's ratio, from which one word may be a misreading of another: what a page in another
-order has at the same place is none."""
+_SIMILAR = 50.0
+"""Similarity in percent, by rapidfuzz's ratio, from which one word may be a misreading of another; the word that a page
+in another order has at the same place is none."""
 _LONGEST = 3
 """Words that are joined or split at once: `some thing` for `something`."""
 _CHARACTERS = 50_000
@@ -37,7 +37,7 @@ def confusions(folder: Path) -> list[Row]:
     """
     texts = _texts(folder)
     clean = next((condition for condition, kind in _noise_types(folder).items() if kind == "none"), None)
-    if clean not in texts:
+    if clean is None or clean not in texts:
         return []
     found: list[Row] = []
     truth: dict[tuple[str, int], Sequence[str]] = {}
@@ -86,7 +86,14 @@ def _rows(
             counts[pair] += 1
             examples.setdefault(pair, f"{place[0]} page {place[1] + 1}: {context}")
     return [
-        {"condition": condition, "truth": a, "read": b, "count": count, "of": total[a] or count, "example": examples[a, b]}
+        {
+            "condition": condition,
+            "truth": a,
+            "read": b,
+            "count": count,
+            "of": total[a] or count,
+            "example": examples[a, b],
+        }
         for (a, b), count in counts.most_common(MOST)
     ]
 
@@ -95,7 +102,8 @@ def _confused(truth: Sequence[str], read: Sequence[str]) -> Iterator[tuple[Pair,
     """Yield the confusions of a page, each with the words around it."""
     from rapidfuzz.distance import Levenshtein
 
-    for tag, a, b, c, d in Levenshtein.opcodes(truth, read).as_list():
+    opcodes: list[Any] = Levenshtein.opcodes(truth, read).as_list()
+    for tag, a, b, c, d in opcodes:
         if tag != "replace":
             continue
         context = " ".join(truth[max(a - 2, 0) : b + 2])[:120]
@@ -113,5 +121,5 @@ def _pairs(truth: Sequence[str], read: Sequence[str]) -> Iterator[Pair]:
         return
     for before, after in pairs:
         bare = _EDGES.sub("", before), _EDGES.sub("", after)  # a stray quotation mark is no other word
-        if bare[0] != bare[1] and all(bare) and fuzz.ratio(*bare) >= _ALIKE:
+        if bare[0] != bare[1] and all(bare) and fuzz.ratio(*bare) >= _SIMILAR:
             yield bare

@@ -125,11 +125,15 @@ class _Pages:
                 part = _beside(read, start, len(truth), len(whole))
                 made = self._compare(key, condition, truth, part)
                 if condition not in page["reads"]:
-                    page["reads"][condition] = {"read": part, "changes": made.changes(), "cut": len(part) < len(read)} | about
+                    page["reads"][condition] = {
+                        "read": part,
+                        "changes": made.changes(),
+                        "cut": len(part) < len(read),
+                    } | about
                 kept[condition] = made.kept(marks)
             else:  # nobody has the truth: the evidence is marked where it is found
                 first, last, kept[condition] = _framed(read, passages)
-                cut = {"read": read[first:last], "changes": [], "cut": last - first < len(read)}
+                cut: Row = {"read": read[first:last], "changes": [], "cut": last - first < len(read)}
                 page["reads"].setdefault(condition, cut | about)
         return {"key": key, "evidence": marks, "kept": kept, "cut": len(truth) < len(whole)}
 
@@ -148,7 +152,7 @@ def _framed(text: str, passages: Sequence[str]) -> tuple[int, int, list[Span]]:
 
 
 def _beside(read: str, start: int, length: int, whole: int) -> str:
-    """Cut what was read of a long page to about the part whose truth is shown, with room for what noise added."""
+    """Cut the text of a long page to about the part whose truth is shown, with room for words that noise added."""
     if len(read) <= 2 * length:
         return read
     first = int(len(read) * start / whole)

@@ -1,8 +1,9 @@
-"""What reading changed on a page: word by word, with the words of the evidence marked on both sides."""
+"""Changes that reading made to a page, word by word, with the words of the evidence marked on both sides."""
 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from typing import Any
 
 Span = tuple[int, int]
 
@@ -69,7 +70,7 @@ class Comparison:
         from rapidfuzz.distance import Levenshtein
 
         self.truth, self.read = truth, read
-        self._blocks = Levenshtein.opcodes(truth.words, read.words).as_list()
+        self._blocks: list[Any] = Levenshtein.opcodes(truth.words, read.words).as_list()
 
     def changes(self) -> list[tuple[int, int, int, int, bool]]:
         """List (start, end, start, end, same): a part of the truth, and what became of it.
@@ -88,7 +89,7 @@ class Comparison:
         found = []
         for start, end in evidence:
             first, last = bisect_right(self.truth.ends, start), bisect_left(self.truth.starts, end)
-            here = [_clipped(*block, first, last) for block in self._blocks if block[1] < last and block[2] > first]
+            here = [_clipped(block, first, last) for block in self._blocks if block[1] < last and block[2] > first]
             if here and here[0][0] < here[-1][1]:
                 found.append(self.read.range(here[0][0], here[-1][1]))
         return found
@@ -98,6 +99,7 @@ def _bare(words: Sequence[str]) -> str:
     return _SIGNS.sub("", "".join(words)).lower()
 
 
-def _clipped(tag: str, a: int, b: int, c: int, d: int, first: int, last: int) -> Span:
+def _clipped(block: Sequence[Any], first: int, last: int) -> Span:
     """Return the read words of the part of a block that belongs to the truth's words [first, last)."""
+    tag, a, b, c, d = block
     return (max(a, first) + c - a, min(b, last) + c - a) if tag == "equal" else (c, d)

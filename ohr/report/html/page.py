@@ -13,14 +13,19 @@ from ohr.report.html.findings import Findings
 from ohr.report.html.sheets import Sheet
 
 HEADINGS: tuple[tuple[str, str, str], ...] = (
-    ("cost", "What the noise costs", "Each condition against the clean text, the same questions on both sides. Lines are 95% "
-     "intervals over documents; where one crosses 0, no loss is shown. Hollow: fewer than ten documents."),
-    ("curves", "Scores", "Lines and bands are 95% intervals over documents. The floor is what a system scores that finds or "
-     "knows nothing; the ceiling is what the clean text allows."),
-    ("decomposition", "Index damage and reading damage", "What noise takes in the search, and what it takes in the reading."),
+    ("hypotheses", "Hypotheses", ""),
+    ("cost", "What the noise costs", "Each condition against the clean text, the same questions on both sides. Lines "
+     "are 95% intervals over documents; where one crosses 0, no loss is shown. Hollow: few documents."),
+    ("curves", "Scores", "Lines and bands are 95% intervals over documents. The floor is the score of a text that "
+     "has nothing to do with the question; the ceiling is that of the clean text, or of the evidence alone. Both are "
+     "references: a score may be beyond them."),
+    ("robustness", "Robustness in one number", ""),
+    ("decomposition", "Index damage and reading damage", "The loss that comes from searching a noisy "
+     "index, and the loss that comes from reading noisy text."),
     ("leaderboard", "Leaderboard", ""),
     ("groups", "By evidence source and domain", ""),
-    ("errors", "Error classes and other analyses", "In the chart: was the OCR of the evidence right, and was the answer?"),
+    ("errors", "Error classes and other analyses", "In the chart: was the OCR of the "
+     "evidence right, and was the answer?"),
     ("words", "Most confused words", "Which words of the clean text became which others."),
     ("attribution", "Cost of each part of a noise", ""),
     ("doses", "How noisy the texts are", ""),
@@ -30,10 +35,23 @@ HEADINGS: tuple[tuple[str, str, str], ...] = (
 )  # fmt: skip
 """Sections of a run in their order: key, heading, and a sentence."""
 
-_OPEN = {"cost": 12, "leaderboard": 30, "groups": 12, "words": 30, "attribution": 60, "doses": 12, "failures": 30, "provenance": 30}
+_OPEN = {
+    "hypotheses": 30,
+    "cost": 12,
+    "robustness": 8,
+    "decomposition": 12,
+    "leaderboard": 30,
+    "groups": 12,
+    "words": 30,
+    "attribution": 60,
+    "doses": 12,
+    "failures": 30,
+    "provenance": 30,
+}
 """Rows up to which the first table of a section is open from the start; other tables open when they are asked for."""
 _VERDICTS = {
-    "lost": "lost", "gained": "gained", "not shown": "unclear", "too few documents": "unclear", "equivalent": "unclear",
+    "lost": "lost", "gained": "gained", "small": "lost", "not shown": "unclear", "too few documents": "unclear",
+    "none that matters": "unclear",
 }  # fmt: skip
 _SCRIPTS = ("vendor/d3.min.js", "vendor/plot.min.js", "vendor/tabulator.min.js", "data.js", "charts.js", "questions.js",
             "question.js", "page.js")  # fmt: skip
@@ -56,7 +74,7 @@ def render(
         MissingExtra: jinja2 is not installed.
     """
     nonce = sha256("".join(blobs.values()).encode()).hexdigest()[:24]  # the same runs, the same bytes
-    return _template("report.html").render(
+    text: str = _template("report.html").render(
         runs=runs,
         blobs=blobs.items(),
         title=title,
@@ -73,11 +91,12 @@ def render(
         css=_asset(*_STYLES),
         scripts=[_asset(name) for name in _SCRIPTS],
     )
+    return text
 
 
 def render_index(runs: Sequence[Mapping[str, Any]], folder: str) -> str:
     """Write the list of runs that `ohr view` begins with."""
-    return _template("index.html").render(
+    text: str = _template("index.html").render(
         runs=runs,
         folder=folder,
         version=ohr.__version__,
@@ -86,6 +105,7 @@ def render_index(runs: Sequence[Mapping[str, Any]], folder: str) -> str:
         nonce="index",
         policy=policy("index", served=True),
     )
+    return text
 
 
 def policy(nonce: str, *, served: bool) -> str:
@@ -114,7 +134,11 @@ def _template(name: str) -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("ohr.report.html"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("ohr.report.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return environment.get_template(name)
 
@@ -124,5 +148,7 @@ def _asset(*names: str) -> Any:
     """Read files of our own, which are markup, style and script."""
     from markupsafe import Markup
 
-    texts = [files("ohr.report.html").joinpath("assets", *name.split("/")).read_text(encoding="utf-8") for name in names]
-    return Markup("\n".join(texts))  # noqa: S704 # shipped with ohr
+    texts = [
+        files("ohr.report.html").joinpath("assets", *name.split("/")).read_text(encoding="utf-8") for name in names
+    ]
+    return Markup("\n".join(texts))  # shipped with ohr

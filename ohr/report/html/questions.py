@@ -42,7 +42,7 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What to list: a pipeline, a condition, filters, and an order.
+    """A choice of questions: a pipeline, a condition, filters, and an order.
 
     Args:
         pipeline: its place among the pipelines.
@@ -112,7 +112,7 @@ class QuestionList:
     @cached_property
     def bases(self) -> Mapping[str, str]:
         """The first knowledge base of each condition: the one whose pages, passages and answers are shown."""
-        found = {}
+        found: dict[str, str] = {}
         for place in self._scores.places:
             if place.condition in self.conditions:
                 found.setdefault(place.condition, self._scores.bases(place)[0][0])

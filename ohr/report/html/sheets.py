@@ -66,7 +66,9 @@ def of_rows(title: str, how: str, rows: Sequence[Mapping[str, Any]], names: Mapp
     """Make a table of rows; `names` chooses the columns and their headers; columns without any value are left out."""
     names = names or {name: name.replace("_", " ") for name in (rows[0] if rows else ())}
     used = [name for name in names if any(cell(row.get(name)) for row in rows)]
-    return Sheet(title, how, tuple(names[name] for name in used), tuple(tuple(cell(row.get(n)) for n in used) for row in rows))
+    return Sheet(
+        title, how, tuple(names[name] for name in used), tuple(tuple(cell(row.get(n)) for n in used) for row in rows)
+    )
 
 
 def cell(value: Any) -> str:
@@ -156,3 +158,8 @@ def leaderboard(boards: Iterable[Leaderboard]) -> list[Sheet]:
         title = f"{board.stage.capitalize()}: {setting}" if setting else board.stage.capitalize()
         found.append(Sheet(title, how, headers, rows, own if len(own) < len(rows) else frozenset()))
     return found
+
+
+def pipeline(row: Mapping[str, Any]) -> str:
+    """Name the retriever and the generator of a row."""
+    return " + ".join(filter(None, (row["retriever"], row["generator"])))

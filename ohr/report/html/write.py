@@ -20,7 +20,7 @@ from ohr.results.files import NEW, replaced
 REPORT = "report.html"
 """Name of a run's report in its folder."""
 IMAGES = 24
-"""Page images that a report embeds unless it is told otherwise."""
+"""Page images that a report embeds by default."""
 
 _EMBEDDED = 3_600_000
 """Characters of packed data in the page; with its libraries and tables it stays under 5 MB."""
@@ -125,7 +125,9 @@ def _add(parts: Parts, run: str, findings: Findings, images: int, trust_plugins:
     parts.add(f"{run}/images", embedded_images(listed, images, trust_plugins))
     for pipeline in range(len(listed.pipelines)):
         parts.add(f"{run}/scores/{pipeline}", _scores(listed, pipeline))
-    order = sorted(range(len(listed.ids)), key=lambda place: listed.documents[place])  # a document's pages are there once
+    order = sorted(
+        range(len(listed.ids)), key=lambda place: listed.documents[place]
+    )  # a document's pages are there once
     held = dict(enumerate(order[start : start + _QUESTIONS] for start in range(0, len(order), _QUESTIONS)))
     part = {place: number for number, places in held.items() for place in places}
     parts.add(f"{run}/index", _index(listed, part))
@@ -149,7 +151,9 @@ def _scores(listed: QuestionList, pipeline: int) -> dict[str, Any]:
     """Return the scores of a pipeline: for each condition a column of numbers, and the places that failed."""
     cells = [listed.scores(pipeline, condition) for condition in range(len(listed.conditions))]
     return {
-        "values": [[None if value != value else value for value in np.round(values, 4).tolist()] for values, _ in cells],
+        "values": [
+            [None if value != value else value for value in np.round(values, 4).tolist()] for values, _ in cells
+        ],
         "failed": [np.flatnonzero(bad).tolist() for _, bad in cells],
     }
 
