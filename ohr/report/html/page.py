@@ -94,14 +94,13 @@ def render(
     return text
 
 
-def render_index(runs: Sequence[Mapping[str, Any]], folder: str) -> str:
-    """Write the list of runs that `ohr view` begins with."""
+def render_index(folder: str) -> str:
+    """Write the list of runs that `ohr view` begins with; the page asks for the runs themselves."""
     text: str = _template("index.html").render(
-        runs=runs,
         folder=folder,
         version=ohr.__version__,
         css=_asset("report.css"),
-        script=_asset("index.js"),
+        scripts=[_asset("data.js"), _asset("index.js")],
         nonce="index",
         policy=policy("index", served=True),
     )
