@@ -25,6 +25,7 @@ from ohr.cli.runs import runs
 from ohr.cli.schema import schema
 from ohr.cli.show import show
 from ohr.cli.status import status
+from ohr.cli.view import view
 from ohr.errors import OhrError, SpecError
 from ohr.messages.variables import hidden
 
@@ -63,7 +64,7 @@ def _status(error: OhrError) -> int:
 
 # plain help and plain tracebacks: rich takes 0.15 s to load, and its tracebacks show the values of secrets
 app = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
-for command in (demo, run, check, plan, plot, runs, status, show, compare, report_command, schema, new):
+for command in (demo, run, check, plan, plot, runs, status, show, compare, report_command, view, schema, new):
     app.command()(command)
 app.add_typer(plugins.app, name="plugins")
 app.add_typer(noise.app, name="noise")
