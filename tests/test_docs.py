@@ -132,8 +132,7 @@ def test_a_spec_in_the_docs_is_valid(block: Block, tmp_path: Path, monkeypatch: 
 def test_a_walk_ends_in_a_run(block: Block, folder: Path):
     write_named(block.page, folder)
     done = CliRunner().invoke(
-        app,
-        ["run", str(block.name), "--no-figures", "--no-report", "--trust-plugins", "--workers", "1", "--limit", "1"],
+        app, ["run", str(block.name), "--no-figures", "--trust-plugins", "--workers", "1", "--limit", "1"]
     )
     assert done.exit_code == 0, done.output
 

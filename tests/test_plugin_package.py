@@ -86,7 +86,7 @@ def test_its_plugins_keep_their_contracts(python: Run):
 
 
 def test_its_plugins_make_a_curve(python: Run, tmp_path: Path):
-    done = ohr(python, "run", "foreign.yaml", "--no-figures", "--no-report", "--workers", "1", "--runs", str(tmp_path))
+    done = ohr(python, "run", "foreign.yaml", "--no-figures", "--workers", "1", "--runs", str(tmp_path))
     assert "acme_first_word" in done
     (folder,) = (tmp_path / "foreign").glob("*-*")
     rows = read_rows(folder / "summary.parquet", evidence_source="all")
@@ -102,7 +102,7 @@ def test_the_schema_completes_its_plugins(python: Run):
 
 def test_an_edit_of_an_installed_plugin_gives_new_numbers(python: Run, site: Path, tmp_path: Path):
     def hits() -> dict[str, str]:
-        ohr(python, "run", "foreign.yaml", "--no-figures", "--no-report", "--workers", "1", "--runs", str(tmp_path))
+        ohr(python, "run", "foreign.yaml", "--no-figures", "--workers", "1", "--runs", str(tmp_path))
         folder = max((tmp_path / "foreign").glob("*-*"))
         rows = [row for row in read_rows(folder / "summary.parquet") if row["evidence_source"] == "all"]
         return {row["knob_value"]: row["mean"] for row in rows if row["metric"] == "lcs"}

@@ -43,9 +43,6 @@ def run(
     draw: Annotated[
         bool, typer.Option("--figures/--no-figures", help="Draw figures; `ohr plot` draws them later.")
     ] = True,
-    write: Annotated[
-        bool, typer.Option("--report/--no-report", help="Write the report; `ohr report` writes it later.")
-    ] = True,
     trust_plugins: Trust = False,
     allow_env: AllowEnv = None,
     store: StoreFolder = STORE,
@@ -58,5 +55,4 @@ def run(
 
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     where = make_executor(executor, workers, address)
-    shown = {"as_json": as_json, "draw": draw, "write": write}
-    carry_out(read, store=store, runs=runs, executor=where, limit=limit, fresh=fresh, **shown)
+    carry_out(read, store=store, runs=runs, executor=where, limit=limit, as_json=as_json, fresh=fresh, draw=draw)

@@ -82,7 +82,7 @@ def test_mistakes_are_explained(ohr, there, words, message):
 
 def test_a_run_twice_and_a_hypothesis_written_down(home, ohr):
     (home / "again.yaml").write_text(AGAIN)
-    result = ohr("run", "again.yaml", "--workers", "1", "--no-figures", "--no-report")
+    result = ohr("run", "again.yaml", "--workers", "1", "--no-figures")
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0].endswith("before any score was known; p values corrected by Holm's method:")
@@ -96,7 +96,7 @@ def test_a_run_twice_and_a_hypothesis_written_down(home, ohr):
     assert (twice["scores_that_differ"], draws["scores_that_differ"] > 0) == (0, True)
     # a changed margin makes another run, of a hypothesis that was known before
     (home / "again.yaml").write_text(AGAIN.replace("name: again", "name: later"))
-    later = ohr("run", "again.yaml", "--workers", "1", "--no-figures", "--no-report", "--set", "margin=0.05")
+    later = ohr("run", "again.yaml", "--workers", "1", "--no-figures", "--set", "margin=0.05")
     assert later.stdout.splitlines()[0] == lines[0]  # first run and its time stay
 
 

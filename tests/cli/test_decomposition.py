@@ -8,7 +8,7 @@ WORDS = ("small.yaml", "--set", "decompose=true", "--set", "evaluate=[retrieval]
 
 
 def test_a_run_and_show_print_the_losses_by_stage(ohr, home):
-    ran = ohr("run", *WORDS, "--workers", "1", "--no-figures", "--no-report")
+    ran = ohr("run", *WORDS, "--workers", "1", "--no-figures")
     assert ran.exit_code == 0
     lines = [" ".join(line.split()) for line in ran.stdout.splitlines()]
     head = lines.index(

@@ -28,7 +28,7 @@ def test_the_transcript_shows_every_measurement_and_the_run_finds_it_in_the_stor
         assert abs(one["achieved"] - one["target"]["value"]) <= one["tolerance"]
         assert f"{one['value']:.5g}" in said.stdout
         assert [one["value"], one["achieved"]] in one["passes"]
-    done = json.loads(ohr("run", "aimed.yaml", "--no-figures", "--no-report", "--workers", 1, "--json").stdout)
+    done = json.loads(ohr("run", "aimed.yaml", "--no-figures", "--workers", 1, "--json").stdout)
     assert "probes" not in done["calls"]
     manifest = json.loads((home / done["folder"] / "manifest.json").read_text())
     assert manifest["calibration"] == found

@@ -47,16 +47,7 @@ def stumbling(home):
     lines = (home / "small.yaml").read_text().replace("extractive", "stumbling").splitlines()
     (home / "small.yaml").write_text("\n".join(["plugins: [./stumbling.py]", *lines]))
     inline = ("--executor", "inline", "--set", "retries=0")  # the plugin counts in this process
-    return (
-        "run",
-        "small.yaml",
-        "--trust-plugins",
-        "--no-figures",
-        "--no-report",
-        *inline,
-        "--set",
-        "evaluate=[generation]",
-    )
+    return ("run", "small.yaml", "--trust-plugins", "--no-figures", *inline, "--set", "evaluate=[generation]")
 
 
 def test_a_run_ends_with_0_and_its_folder(finished):
@@ -109,17 +100,7 @@ def test_a_second_run_does_nothing_and_names_the_same_folder(finished, there, oh
 
 def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here):
     report = json.loads(ohr_here("run", "small.yaml", "--json").stdout)
-    assert report.keys() == {
-        "folder",
-        "curve",
-        "warnings",
-        "failures",
-        "calls",
-        "tokens",
-        "seconds",
-        "figures",
-        "report",
-    }
+    assert report.keys() == {"folder", "curve", "warnings", "failures", "calls", "tokens", "seconds", "figures"}
     assert report["folder"] == finished[1].stdout.splitlines()[-1]
     assert report["calls"] == {}
     assert len(report["curve"]) == 3 * 3
@@ -201,7 +182,7 @@ def test_an_address_needs_the_cluster_executor(ohr):
 
 
 def test_a_run_without_figures_draws_none_and_plot_draws_them_later(ohr):
-    result = ohr("run", "small.yaml", "--no-figures", "--no-report", "--workers", "1")
+    result = ohr("run", "small.yaml", "--no-figures", "--workers", "1")
     assert result.exit_code == 0
     folder = Path(result.stdout.splitlines()[-1])
     assert "figures:" not in result.stdout

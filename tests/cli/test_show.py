@@ -27,10 +27,7 @@ def done(tmp_path_factory):
     (home / "study.yaml").write_text(SPEC)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
-        assert (
-            CliRunner().invoke(app, ["run", "study.yaml", "--no-figures", "--no-report", "--workers", "1"]).exit_code
-            == 0
-        )
+        assert CliRunner().invoke(app, ["run", "study.yaml", "--no-figures", "--workers", "1"]).exit_code == 0
     return home
 
 

@@ -73,7 +73,7 @@ def test_a_plugin_that_changes_folder_and_locale_does_not_disturb_other_pages(ho
 
 def test_what_an_engine_prints_does_not_reach_the_output(home):
     home.write(SPEC.replace("BAD", "print"))
-    command = [OHR, "run", "spec.yaml", "--no-figures", "--no-report", "--trust-plugins", "--workers", "1", "--json"]
+    command = [OHR, "run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1", "--json"]
     ended = subprocess.run(command, cwd=home.folder, capture_output=True, text=True, check=True)
     assert json.loads(ended.stdout)["failures"] == []
     assert "an engine" in ended.stderr
@@ -88,6 +88,6 @@ def test_processes_that_an_engine_started_end_with_their_worker(home):
 def test_a_file_beside_the_spec_is_not_imported_by_workers(home):
     (home.folder / "socket.py").write_text("open('executed', 'w').close(); raise RuntimeError('imported')\n")
     home.write(SPEC.replace("BAD", "''"))
-    command = [OHR, "run", "spec.yaml", "--no-figures", "--no-report", "--trust-plugins", "--workers", "1"]
+    command = [OHR, "run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1"]
     assert subprocess.run(command, cwd=home.folder, capture_output=True, check=False).returncode == 0
     assert not (home.folder / "executed").exists()

@@ -26,7 +26,7 @@ from ohr.store.reasons import ReadOnly
 from .conftest import rows, values
 
 OHR = Path(sys.executable).with_name("ohr")
-RUN = ("run", "spec.yaml", "--no-figures", "--no-report", "--trust-plugins", "--workers", "1")
+RUN = ("run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1")
 SPEC = """\
 benchmark: {kind: tiny}
 knowledge_bases:

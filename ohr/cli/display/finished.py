@@ -1,6 +1,5 @@
-"""Work that `ohr run` and `ohr demo` do with a spec: run it, draw its figures, write its report, print its results."""
+"""Work that `ohr run` and `ohr demo` do with a spec: run it, draw its figures, print its results."""
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from ohr.spec.model import Spec
     from ohr.study.run import Finished
 
-_log = logging.getLogger(__name__)
-
 
 def carry_out(
     spec: "Spec",
@@ -30,14 +27,8 @@ def carry_out(
     as_json: bool = False,
     fresh: str | None = None,
     draw: bool = True,
-    write: bool = True,
 ) -> None:
-    """Run a spec, draw its figures, write its report and print its results; ends with status 1 when items failed.
-
-    Args:
-        draw: draw figures.
-        write: write the report.
-    """
+    """Run a spec, draw its figures and print its results; ends with status 1 when items failed."""
     from ohr.spec.sent import sent
     from ohr.study.run import run
 
@@ -48,8 +39,7 @@ def carry_out(
         finished = run(spec, store=store, runs=runs, executor=executor, limit=limit, progress=progress, fresh=fresh)
     seconds = perf_counter() - began
     figures = figures_of(finished) if draw else []
-    page = report_of(finished) if write else None
-    (_print_json if as_json else _print)(finished, figures, page, seconds)
+    (_print_json if as_json else _print)(finished, figures, seconds)
     if finished.ledger.failures:
         raise typer.Exit(1)
 
@@ -66,23 +56,7 @@ def figures_of(finished: "Finished") -> list[Path]:
         return []
 
 
-def report_of(finished: "Finished") -> Path | None:
-    """Write a run's report where it is not there and current; whatever happens, the run is done."""
-    from ohr.errors import OhrError
-    from ohr.report.html.write import REPORT, is_current, write_report
-
-    path = finished.folder / REPORT
-    try:
-        return path if is_current(path, finished.folder) else write_report([finished.folder], path)[0]
-    except OhrError as error:
-        report(f"no report: {error}")
-    except Exception as error:
-        _log.debug("report of %s", finished.folder, exc_info=True)
-        report(f"no report: {type(error).__name__}: {error}")
-    return None
-
-
-def _print(finished: "Finished", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
+def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> None:
     from ohr.cli.display.costs import print_costs
     from ohr.cli.display.curve import read_curve
     from ohr.cli.display.decomposition import print_decomposition
@@ -102,8 +76,6 @@ def _print(finished: "Finished", figures: Sequence[Path], page: Path | None, sec
     say(_done(finished, seconds))
     say_first("figures:", [str(path) for path in figures])
     say(str(finished.folder))
-    if page:
-        say(f"report: {page}")
 
 
 def _print_curve(points: "Sequence[Point]") -> None:
@@ -131,7 +103,7 @@ def _done(finished: "Finished", seconds: float) -> str:
     return f"done in {seconds:.1f} s: {', '.join(f'{name} {count:,}' for name, count in done.items())}"
 
 
-def _print_json(finished: "Finished", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
+def _print_json(finished: "Finished", figures: Sequence[Path], seconds: float) -> None:
     from ohr.cli.display.curve import read_curve
     from ohr.results.folder import read_manifest
 
@@ -146,6 +118,5 @@ def _print_json(finished: "Finished", figures: Sequence[Path], page: Path | None
             "tokens": ledger.tokens,
             "seconds": round(seconds, 2),
             "figures": figures,
-            "report": page,
         }
     )

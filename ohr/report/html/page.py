@@ -94,13 +94,14 @@ def render(
     return text
 
 
-def render_index(folder: str) -> str:
-    """Write the list of runs that `ohr view` begins with; the page asks for the runs themselves."""
+def render_index(runs: Sequence[Mapping[str, Any]], folder: str) -> str:
+    """Write the list of runs that `ohr view` begins with."""
     text: str = _template("index.html").render(
+        runs=runs,
         folder=folder,
         version=ohr.__version__,
         css=_asset("report.css"),
-        scripts=[_asset("data.js"), _asset("index.js")],
+        script=_asset("index.js"),
         nonce="index",
         policy=policy("index", served=True),
     )

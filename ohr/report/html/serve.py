@@ -1,274 +1,220 @@
-"""`ohr view`: the pages of a folder of runs on a local port; what is looked at is read then."""
+"""`ohr view`: runs as pages on a local port; questions and page images are read when they are looked at."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import RLock
-from typing import Any, ClassVar
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
-from ohr.errors import OhrError
+from ohr.errors import DataError, OhrError
 from ohr.report.html.details import Details
 from ohr.report.html.findings import read_findings
 from ohr.report.html.images import PageImages
 from ohr.report.html.pack import as_json, packed
-from ohr.report.html.page import policy, render, render_index
+from ohr.report.html.page import render, render_index
 from ohr.report.html.questions import Choice, QuestionList
 from ohr.results.folder import MANIFEST, read_manifest, status
-from ohr.study.events import phases, read_events
+
+_KEPT = 4  # runs whose questions are held at once
+_MOST = 200  # questions of one answer
+_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 _log = logging.getLogger(__name__)
 
-_KEPT = 4
-"""Runs whose tables are kept open."""
-_IMAGES = 64
-"""Page images that are kept: a question that is opened again shows its page at once."""
-_MOST = 200
-"""Questions of one answer at most."""
-
-Query = Mapping[str, str]
+Values = Mapping[str, str]
+Progress = Callable[[Path], list[dict[str, Any]]]
+"""A run's folder to its phases: name, done, total, rate, and seconds left or None."""
 
 
-class NotFound(Exception):
-    """There is nothing at an address."""
+class _Opened:
+    """A finished run that somebody looks at.
 
+    Args:
+        folder: of the run.
+        trust_plugins: run the plugin files of its spec, to make page images.
+    """
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer to a browser."""
-
-    body: bytes
-    kind: str = "application/json"
-    policy: str = "default-src 'none'"
-
-
-class OpenRun:
-    """A finished run: its page is made once, its tables stay open."""
-
-    def __init__(self, folder: Path, trust_plugins: bool) -> None:
-        self._folder, self._trusted, self._lock = folder, trust_plugins, RLock()
-        self.listed = QuestionList(folder)
-        self._details = Details(self.listed)
+    def __init__(self, folder: Path, *, trust_plugins: bool) -> None:
+        self._lock = Lock()  # of the Parquet files, which are read by place
+        self._findings = read_findings(folder, trust_plugins=trust_plugins)
+        self._listed = QuestionList(folder)
+        self._details = Details(self._listed)
         self._images = PageImages(folder, trust_plugins=trust_plugins)
-        self.image = lru_cache(maxsize=_IMAGES)(self._image)
 
-    def page(self) -> Reply:
-        """Return the page; it asks for everything else."""
-        with self._lock:
-            findings = read_findings(self._folder, trust_plugins=self._trusted)
-        text = render([findings], {"0/charts": packed(findings.charts)}, title=findings.name, mode="served")
-        return Reply(text.encode("utf-8", "replace"), "text/html; charset=utf-8", "")
+    def page(self, values: Values) -> tuple[str, bytes]:  # noqa: ARG002 # as of the other addresses
+        """Return the page."""
+        text = render(
+            [self._findings], {"0/charts": packed(self._findings.charts)}, title=self._findings.name, mode="served"
+        )
+        return "text/html; charset=utf-8", text.encode("utf-8", "replace")
 
-    def about(self, _query: Query) -> Reply:
-        """Return what the page needs to offer choices."""
-        with self._lock:
-            return Reply(as_json(self.listed.about()))
+    def about(self, values: Values) -> tuple[str, bytes]:  # noqa: ARG002
+        """Return the choices that the list of questions offers."""
+        return _json(self._listed.about())
 
-    def questions(self, query: Query) -> Reply:
+    def questions(self, values: Values) -> tuple[str, bytes]:
         """Return one page of the list of questions."""
-        pipeline, condition = _number(query, "pipeline"), _number(query, "condition")
-        if pipeline >= len(self.listed.pipelines) or condition >= len(self.listed.conditions):
-            raise NotFound
-        change = query.get("change", "")
-        if change not in ("", "lost", "gained", "failed"):
-            raise NotFound
-        texts = {name: query.get(name, "") for name in ("source", "domain", "search")}
-        order, descending = query.get("order", "lost"), query.get("descending", "1") == "1"
-        choice = Choice(pipeline, condition, change, **texts, order=order, descending=descending)  # type: ignore[arg-type] # just checked
-        size = min(max(_number(query, "size", 25), 1), _MOST)
+        size, number = min(int(values.get("size", 25)), _MOST), max(int(values.get("page", 1)), 1)
+        choice = Choice(
+            pipeline=int(values["pipeline"]),
+            condition=int(values["condition"]),
+            change=values.get("change", ""),  # type: ignore[arg-type] # another word is refused when it is looked up
+            source=values.get("source", ""),
+            domain=values.get("domain", ""),
+            search=values.get("search", ""),
+            order=values.get("order", "lost"),
+            descending=values.get("descending", "1") == "1",
+        )
         with self._lock:
-            places = self.listed.select(choice)
-            start = size * max(_number(query, "page", 1) - 1, 0)
-            rows = self.listed.rows(choice, places[start : start + size].tolist())
-        return Reply(as_json({"data": rows, "last_page": max(-(-len(places) // size), 1), "last_row": len(places)}))
+            found = self._listed.select(choice)
+            rows = self._listed.rows(choice, found[(number - 1) * size : number * size].tolist())
+        return _json({"data": rows, "last_page": max(1, -(-len(found) // size)), "last_row": len(found)})
 
-    def question(self, query: Query) -> Reply:
+    def question(self, values: Values) -> tuple[str, bytes]:
         """Return one question with everything that is known of it."""
-        place = _number(query, "place")
-        if place >= len(self.listed.ids):
-            raise NotFound
         with self._lock:
-            return Reply(as_json(self._details.read([place])))
+            return _json(self._details.read([int(values["place"])]))
 
-    def picture(self, query: Query) -> Reply:
-        """Return a page image as a condition's engine saw it."""
-        condition, document = query.get("condition", ""), query.get("document", "")
-        return Reply(self.image(self._images.source(condition), document, _number(query, "page")), "image/webp")
+    def image(self, values: Values) -> tuple[str, bytes]:
+        """Return a page image, as the engine saw it."""
+        return "image/webp", self._images.make(values["condition"], values["document"], int(values["page"]))
 
-    def _image(self, source: str, document: str, page: int) -> bytes:
-        with self._lock:
-            return self._images.make(source, document, page)
+
+def _json(value: Any) -> tuple[str, bytes]:
+    return "application/json", as_json(value)
 
 
 class Site:
-    """Everything that `ohr view` can show of a folder of runs.
+    """The runs of a folder.
 
     Args:
-        runs: the folder: `<name>/<time>-<key>/` below it.
+        runs: the folder.
+        progress: reads how far an unfinished run is.
         trust_plugins: run the plugin files of the runs' specs, to make page images.
     """
 
-    def __init__(self, runs: Path, *, trust_plugins: bool = False) -> None:
-        self.runs, self._trusted, self._lock = runs, trust_plugins, RLock()
-        self._open = lru_cache(maxsize=_KEPT)(self._opened)
+    def __init__(self, runs: Path, progress: Progress, *, trust_plugins: bool = False) -> None:
+        self._runs, self._progress, self._lock = runs, progress, Lock()
 
-    def reply(self, path: str, query: Query) -> Reply:
-        """Answer a request.
+        @lru_cache(maxsize=_KEPT)
+        def opened(folder: Path, written: int) -> _Opened:  # noqa: ARG001 # a run that is written again is read again
+            return _Opened(folder, trust_plugins=trust_plugins)
+
+        self._opened = opened
+
+    def answer(self, path: str, values: Values) -> tuple[str, bytes]:
+        """Return the type and the body of an address.
 
         Raises:
-            NotFound: there is nothing at this address.
-            OhrError: a run cannot be read, with the reason.
+            DataError: there is nothing at the address, or it cannot be read.
         """
-        parts = [unquote(part) for part in path.split("/") if part]
+        parts = [unquote(part) for part in path.strip("/").split("/") if part]
         if not parts:
-            text = render_index(str(self.runs))
-            return Reply(text.encode("utf-8", "replace"), "text/html; charset=utf-8", policy("index", served=True))
-        if parts == ["runs"]:
-            return Reply(as_json(list_runs(self.runs)))
-        if parts[0] != "run" or len(parts) not in (3, 5):
-            raise NotFound
-        folder = self._folder(*parts[1:3])
+            text = render_index(self.listed(), str(self._runs))
+            return "text/html; charset=utf-8", text.encode("utf-8", "replace")
+        if parts == ["runs.json"]:
+            return _json(self.listed())
+        if len(parts) < 3 or parts[0] != "run":
+            raise DataError(f"{path}: there is nothing here")
+        folder = self._folder(parts[1], parts[2])
         with self._lock:
-            run = self._open(folder, (folder / MANIFEST).stat().st_mtime_ns)
-        if len(parts) == 3:
-            return run.page()
-        answers: Mapping[str, Callable[[Query], Reply]] = {
-            "about": run.about, "questions": run.questions, "question": run.question, "image": run.picture,
-        }  # fmt: skip
-        if parts[3] != "0" or parts[4] not in answers:
-            raise NotFound
-        return answers[parts[4]](query)
-
-    def _opened(self, folder: Path, _written: int) -> OpenRun:
-        return OpenRun(folder, self._trusted)
-
-    def _folder(self, name: str, run: str) -> Path:
-        """Find a run by the names of its two folders; no other file can be reached."""
-        found = next(
-            (folder for folder in run_folders(self.runs) if (folder.parent.name, folder.name) == (name, run)), None
-        )
-        if found is None:
-            raise NotFound
+            run = self._opened(folder, (folder / MANIFEST).stat().st_mtime_ns)
+        kind = parts[4] if len(parts) == 5 and parts[3] == "0" else "page" if len(parts) == 3 else ""
+        if kind not in ("page", "about", "questions", "question", "image"):
+            raise DataError(f"{path}: there is nothing here")
+        found: tuple[str, bytes] = getattr(run, kind)(values)
         return found
 
+    def listed(self) -> list[dict[str, Any]]:
+        """List the runs, the newest first, with the progress of those that are not finished."""
+        found: list[dict[str, Any]] = []
+        for path in self._runs.glob(f"*/*/{MANIFEST}"):
+            folder = path.parent
+            try:
+                manifest = read_manifest(folder)
+            except DataError as error:
+                found.append(
+                    {"name": folder.parent.name, "folder": folder.name, "status": "damaged", "why": str(error)}
+                )
+                continue
+            state = status(manifest)
+            about = {name: manifest.get(name) for name in ("started", "questions", "documents")}
+            about["failures"] = (manifest.get("failures") or {}).get("items")
+            about["phases"] = [] if state == "finished" else self._progress(folder)
+            found.append(_row(folder, state, why=str(manifest.get("reason") or ""), **about))
+        return sorted(found, key=lambda run: run["folder"], reverse=True)
 
-def run_folders(runs: Path) -> list[Path]:
-    """List the folders of runs, in any state."""
-    return [path.parent for path in runs.glob(f"*/*/{MANIFEST}") if not path.parent.name.startswith(".")]
-
-
-def list_runs(runs: Path) -> list[dict[str, Any]]:
-    """Describe the runs of a folder, the newest first, with the progress of those that are not finished."""
-    found = []
-    for folder in sorted(run_folders(runs), key=lambda folder: folder.name, reverse=True):
-        about: dict[str, Any] = {"name": folder.parent.name, "folder": folder.name, "phases": [], "path": ""}
-        about |= {"questions": None, "failures": 0, "reason": "", "last": ""}
-        try:
-            manifest = read_manifest(folder)
-            about["status"], about["questions"] = status(manifest), manifest.get("questions")
-            about["reason"] = str(manifest.get("reason") or "")
-            about["failures"] = int((manifest.get("failures") or {}).get("items", 0))
-        except (OhrError, TypeError, ValueError, AttributeError) as error:
-            found.append({**about, "status": "not readable", "reason": str(error)})
-            continue
-        if about["status"] == "finished":
-            about["path"] = f"/run/{quote(folder.parent.name, safe='')}/{quote(folder.name, safe='')}/"
-        else:
-            about |= _progress(folder)
-        found.append(about)
-    return found
-
-
-def _progress(folder: Path) -> dict[str, Any]:
-    seen = [{"name": p.name, "done": p.done, "total": p.total, "left": p.left} for p in phases(folder)]
-    failures = [event for event in read_events(folder) if event.get("event") == "failure"]
-    last = failures[-1] if failures else {}
-    reason = f"{last.get('stage')} on {last.get('item')}: {last.get('reason')}" if last else ""
-    return {"phases": seen, "failures": len(failures), "last": reason}
+    def _folder(self, name: str, run: str) -> Path:
+        """Find a run's folder; only names that are there count, so that no path leaves the folder of runs."""
+        for path in self._runs.glob(f"*/*/{MANIFEST}"):
+            if (path.parent.parent.name, path.parent.name) == (name, run):
+                return path.parent
+        raise DataError(f"{name}/{run}: there is no such run")
 
 
-def _number(query: Query, name: str, default: int = 0) -> int:
-    text = query.get(name, str(default))
-    if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise NotFound
-    return int(text)
+def _row(folder: Path, state: str, **about: Any) -> dict[str, Any]:
+    about["started"] = str(about.get("started") or "")[:16].replace("T", " ")
+    names = ("questions", "documents", "failures", "phases")
+    return {"name": folder.parent.name, "folder": folder.name, "status": state, **dict.fromkeys(names), **about}
 
 
-# --- the server -------------------------------------------------------------------------------------------
-
-
-def make_server(site: Site, port: int) -> ThreadingHTTPServer:
-    """Return a server on this machine only; port 0 takes a free one.
-
-    Raises:
-        OSError: the port is taken.
-    """
-
-    class Handler(_Handler):
-        pages = site
-
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    server.daemon_threads = True
-    return server
-
-
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
     """Answers browsers on this machine."""
 
-    pages: ClassVar[Site]
-    protocol_version = "HTTP/1.1"
+    site: Site
     server_version = "ohr"
     sys_version = ""
 
     def do_GET(self) -> None:
-        """Answer a request."""
-        if not self._is_local():
-            self._send(HTTPStatus.FORBIDDEN, _plain("ohr view answers to 127.0.0.1 and localhost only"))
+        """Send what is at an address."""
+        host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
+        if host not in _NAMES:  # else a page of somebody else could read the runs under a name that leads here
+            self._send(HTTPStatus.FORBIDDEN, "text/plain; charset=utf-8", b"this address is for this machine only")
             return
         address = urlsplit(self.path)
+        values = {name: found[-1] for name, found in parse_qs(address.query, keep_blank_values=True).items()}
+        if address.path.startswith("/run/") and address.path.count("/") == 3:  # relative addresses start at the run
+            self._redirect(f"{address.path}/")
+            return
         try:
-            self._send(HTTPStatus.OK, self.pages.reply(address.path, dict(parse_qsl(address.query))))
-        except NotFound:
-            self._send(HTTPStatus.NOT_FOUND, _plain("nothing is here"))
+            self._send(HTTPStatus.OK, *self.site.answer(address.path, values))
         except OhrError as error:
-            self._send(HTTPStatus.UNPROCESSABLE_ENTITY, _plain(str(error)))
-        except (BrokenPipeError, ConnectionResetError):  # the reader has left the page
-            self.close_connection = True
-        except Exception as error:
-            _log.exception("%s", self.path)
-            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, _plain(f"{type(error).__name__}: {error}"))
+            self._send(HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", str(error).encode("utf-8", "replace"))
+        except (KeyError, ValueError, IndexError) as error:
+            reason = f"this address is not understood: {type(error).__name__}: {error}"
+            self._send(HTTPStatus.BAD_REQUEST, "text/plain; charset=utf-8", reason.encode("utf-8", "replace"))
 
-    def _is_local(self) -> bool:
-        """Report whether the browser asked for this machine: a page elsewhere that renames itself to it did not."""
-        port = self.server.server_address[1]
-        return self.headers.get("Host", "") in (f"127.0.0.1:{port}", f"localhost:{port}")
-
-    def _send(self, state: HTTPStatus, reply: Reply) -> None:
-        self.send_response(state)
-        headers: Sequence[tuple[str, str]] = (
-            ("Content-Type", reply.kind),
-            ("Content-Length", str(len(reply.body))),
-            ("Cache-Control", "no-store"),
-            ("X-Content-Type-Options", "nosniff"),
-            ("Referrer-Policy", "no-referrer"),
-            ("Cross-Origin-Resource-Policy", "same-origin"),
-            ("X-Frame-Options", "DENY"),
-        )
-        for name, value in headers:
-            self.send_header(name, value)
-        if reply.policy:
-            self.send_header("Content-Security-Policy", reply.policy)
-        self.end_headers()
-        self.wfile.write(reply.body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Log requests where they are asked for, not in the user's terminal."""
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log a request, at the level of details."""
         _log.debug(format, *args)
 
+    def _redirect(self, path: str) -> None:
+        self.send_response(HTTPStatus.FOUND)
+        self.send_header("Location", path)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
-def _plain(text: str) -> Reply:
-    return Reply(text.encode("utf-8", "replace"), "text/plain; charset=utf-8")
+    def _send(self, code: HTTPStatus, kind: str, body: bytes) -> None:
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.end_headers()
+        with suppress(BrokenPipeError, ConnectionResetError):  # the reader has opened another question
+            self.wfile.write(body)
+
+
+def make_server(site: Site, port: int) -> ThreadingHTTPServer:
+    """Open a server on this machine's own address; the port 0 takes a free one.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    handler = type("SiteHandler", (Handler,), {"site": site})
+    return ThreadingHTTPServer(("127.0.0.1", port), handler)

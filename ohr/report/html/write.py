@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-import ohr
 from ohr.errors import DataError
 from ohr.report.html.details import Details
 from ohr.report.html.findings import Findings, read_findings
@@ -17,7 +16,6 @@ from ohr.report.html.pack import packed
 from ohr.report.html.page import render
 from ohr.report.html.questions import Choice, QuestionList, shown
 from ohr.results.files import NEW, replaced
-from ohr.results.folder import MANIFEST
 
 REPORT = "report.html"
 """Name of a run's report in its folder."""
@@ -117,16 +115,6 @@ def write_report(
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(new, ignore_errors=True)
-
-
-def is_current(path: Path, folder: Path) -> bool:
-    """Report whether a report was written by this version of ohr, after its run ended."""
-    try:
-        with path.open("rb") as opened:
-            mark = f'content="ohr {ohr.__version__}"'.encode() in opened.read(4096)
-        return mark and path.stat().st_mtime_ns >= (folder / MANIFEST).stat().st_mtime_ns
-    except OSError:
-        return False
 
 
 def _add(parts: Parts, run: str, findings: Findings, images: int, trust_plugins: bool) -> None:
