@@ -100,17 +100,17 @@ ohr.question.text = (state, asked, page, read) => {
     draw(); parts.push(place);
   } else {
     const note = !truth.length ? "No clean text of this page is known; the evidence is marked where it was found." : after.length ? "The text equals the clean text; the evidence is marked." : "";
-    parts.push(ohr.make("p", { class: "how" }, note), ohr.question.pane(state.condition, after, truth.length ? kept : kept, []));
+    parts.push(ohr.make("p", { class: "how" }, note), ohr.question.pane(state.condition, after, kept, []));
   }
   if (asked.cut || read.cut) parts.push(ohr.make("p", { class: "how" }, "This page is long: a part around the evidence is shown."));
   return parts;
 };
 ohr.question.key = () => ohr.make("p", { class: "key" },
-  ohr.make("span", { class: "text" }, ohr.make("span", { class: "text-sample" }, "")),
   "Struck out: words of the clean text that are gone. Underlined: words that came instead. Dotted: only case, punctuation or space differs. Highlighted: the evidence.");
 
 /* Cut a text at every border of its spans, and wrap each piece in what covers it. */
 ohr.question.pieces = (signs, marks, changes) => {
+  if (!signs.length) return [];
   const borders = [...new Set([0, signs.length, ...marks.flat(), ...changes.flatMap(([a, b]) => [a, b])])].filter((at) => at <= signs.length).sort((a, b) => a - b);
   const nodes = [];
   for (let number = 0; number + 1 < borders.length; number += 1) {
@@ -132,13 +132,13 @@ ohr.question.inline = (truth, after, changes, evidence) => {
   const equal = (start, end) => { if (start < end) nodes.push(...ohr.question.pieces(truth.slice(start, end), inside(start, end), [])); };
   for (const [a, b, c, d, same] of changes) {
     equal(at, a);
+    const [gone, came] = [truth.slice(a, b), after.slice(c, d).join("")];
     const marked = evidence.some(([start, end]) => start < Math.max(b, a + 1) && end > a);
     const wrap = (node) => (marked ? ohr.make("mark", {}, node) : node);
-    const [gone, came] = [truth.slice(a, b).join(""), after.slice(c, d).join("")];
-    if (same) nodes.push(wrap(ohr.make("span", { class: "same", title: gone }, came || gone)));
+    if (same) nodes.push(wrap(ohr.make("span", { class: "same", title: gone.join("") }, came || gone.join(""))));
     else {
-      if (gone) nodes.push(wrap(ohr.make("del", {}, gone)));
-      if (came) nodes.push(gone ? " " : "", wrap(ohr.make("ins", {}, came)), gone ? "" : " ");
+      nodes.push(...ohr.question.pieces(gone, inside(a, b), [[0, gone.length, "del"]]));
+      if (came) nodes.push(gone.length ? " " : "", wrap(ohr.make("ins", {}, came)), gone.length ? "" : " ");
     }
     at = b;
   }
