@@ -195,7 +195,9 @@ def large(questions: int, *, levels: int = 7, words: int = 300, retrievers: int 
     Its documents are the packaged benchmark's, so that page images can be made, while there are enough of them.
     """
     rng = np.random.default_rng(0)
-    vocabulary = np.array(["".join(rng.choice(list("abcdefghijklmnoprstuvw"), rng.integers(2, 11))) for _ in range(4000)])
+    vocabulary = np.array(
+        ["".join(rng.choice(list("abcdefghijklmnoprstuvw"), rng.integers(2, 11))) for _ in range(4000)]
+    )
     misread = np.array([word.replace("e", "c").replace("l", "1").replace("m", "rn") + "." for word in vocabulary])
     codes = {word: code for code, word in enumerate(vocabulary.tolist())}
     documents = _documents(questions)

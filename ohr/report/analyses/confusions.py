@@ -12,7 +12,7 @@ from ohr.text.words import words
 
 MOST = 25
 """Confusions of a condition that are listed."""
-PAGES = 2_000
+PAGES = 500
 """Pages of a condition that are compared: more take long, and do not change which confusions lead."""
 
 _SIMILAR = 50.0
