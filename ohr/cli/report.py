@@ -1,5 +1,6 @@
 """`ohr report`: the findings of runs as one page that opens offline."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -32,5 +33,6 @@ def report(
     from ohr.report.html.write import REPORT, write_report
 
     folders = [locate(run, runs) for run in chosen]
-    for path in write_report(folders, out or folders[0] / REPORT, images=images, trust_plugins=trust_plugins):
+    page, workers = out or folders[0] / REPORT, os.cpu_count() or 1
+    for path in write_report(folders, page, images=images, trust_plugins=trust_plugins, workers=workers):
         say(str(path))

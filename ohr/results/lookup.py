@@ -46,19 +46,25 @@ class Lookup:
             refuse_absent(path, parquet.read_schema(path).names, [by, *columns, *(["kb"] if bases is not None else [])])
             self._file = parquet.ParquetFile(path)
             self._hold = hold or path.stat().st_size <= _HELD
-        self._places = self._find(bases)
+        self._order, self._ranges = self._find(bases)
 
     def rows(self, values: Collection[str]) -> list[dict[str, Any]]:
-        """Return the rows that have one of the values, in the order of the file."""
-        found = [self._places[value] for value in values if value in self._places]
-        if not found:
-            return []
-        places = np.sort(np.concatenate(found))
-        rows: list[dict[str, Any]] = self._read(places).to_pylist()
-        return rows
+        """Return the rows that have one of the values; those of one value are in the order of the file."""
+        columns = self.columns(values)
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def _find(self, bases: Collection[str | None] | None) -> Mapping[str, NDArray[np.int64]]:
-        """Group the numbers of the rows by their value."""
+    def columns(self, values: Collection[str]) -> dict[str, list[Any]]:
+        """Return the same rows as columns."""
+        ranges = [self._ranges[value] for value in values if value in self._ranges]
+        if not ranges:
+            return {name: [] for name in self._columns}
+        table = self._sorted(ranges) if self._hold else self._read(ranges)
+        return {name: table[name].to_pylist() for name in self._columns}
+
+    def _find(
+        self, bases: Collection[str | None] | None
+    ) -> tuple[NDArray[np.int64], Mapping[str | None, tuple[int, int]]]:
+        """Order the numbers of the rows by their value; returns also the part of the order that each value has."""
         keys = read_columns(self._path, [self._by, *(["kb"] if bases is not None else [])])
         column = keys[self._by].unify_dictionaries().combine_chunks()
         codes, names = column.indices.to_numpy(), column.dictionary.to_pylist()
@@ -67,15 +73,24 @@ class Lookup:
             base = keys["kb"].unify_dictionaries().combine_chunks()
             wanted = np.array([name in bases for name in base.dictionary.to_pylist()], dtype=bool)
             order = order[wanted[base.indices.to_numpy()][order]] if len(wanted) else order[:0]
-        ends = np.searchsorted(codes[order], np.arange(len(names) + 1))
-        return {name: order[ends[code] : ends[code + 1]] for code, name in enumerate(names)}
+        ends = np.searchsorted(codes[order], np.arange(len(names) + 1)).tolist()
+        return order, {name: (ends[code], ends[code + 1]) for code, name in enumerate(names)}
+
+    def _sorted(self, ranges: Sequence[tuple[int, int]]) -> "pyarrow.Table":
+        import pyarrow
+
+        return pyarrow.concat_tables([self._table.slice(start, end - start) for start, end in ranges])
 
     @cached_property
     def _table(self) -> "pyarrow.Table":
+        """The whole table in the order of the values: what is asked for together is in one place."""
+        import pyarrow
         from pyarrow import parquet
 
         with reading(self._path):
-            return parquet.read_table(self._path, columns=self._columns)
+            table = parquet.read_table(self._path, columns=self._columns)
+        fields = [f.with_type(pyarrow.large_string()) if f.type == pyarrow.string() else f for f in table.schema]
+        return table.cast(pyarrow.schema(fields)).combine_chunks().take(self._order)  # chunk by chunk takes minutes
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
@@ -83,13 +98,12 @@ class Lookup:
         sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
         return np.cumsum([0, *sizes])
 
-    def _read(self, places: NDArray[np.int64]) -> "pyarrow.Table":
+    def _read(self, ranges: Sequence[tuple[int, int]]) -> "pyarrow.Table":
         import pyarrow
 
-        if self._hold:
-            return self._table.take(places)
+        places = np.sort(np.concatenate([self._order[start:end] for start, end in ranges]))
         groups = np.searchsorted(self._starts, places, side="right") - 1
-        parts = []
+        parts = [self._file.schema_arrow.empty_table().select(self._columns)]
         for group in np.unique(groups).tolist():
             with reading(self._path):
                 held = self._file.read_row_group(group, columns=self._columns)

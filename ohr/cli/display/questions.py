@@ -84,9 +84,11 @@ def _evidence(part: dict[str, Any], condition: str) -> dict[str, Any]:
 
 def _marked(truth: str, read: dict[str, Any], span: tuple[int, int]) -> str:
     """Put what was lost of a passage in brackets, and what was read instead after an arrow."""
+    from ohr.report.html.diff import changes_of
+
     start, end = span
     parts, place = [], start
-    for a, b, c, d, same in read["changes"]:
+    for a, b, c, d, same in changes_of(read["changes"]):
         if b <= start or a >= end or same:
             continue
         first, last = max(a, start), min(b, end)

@@ -12,7 +12,7 @@ from ohr.text.words import words
 
 MOST = 25
 """Confusions of a condition that are listed."""
-PAGES = 2_000
+PAGES = 500
 """Pages of a condition that are compared: more take long, and do not change which confusions lead."""
 
 _SIMILAR = 50.0
@@ -49,9 +49,9 @@ def confusions(folder: Path) -> list[Row]:
 
 def _noise_types(folder: Path) -> dict[str, str]:
     """Return each condition's kind of noise."""
-    table = read_columns(folder / "pages.parquet", ["condition", "noise_type"])
+    table = read_columns(folder / "pages.parquet", ["condition", "noise_type"]).unify_dictionaries()
     if not table.num_rows:  # no ground truth was measured: the summary has the conditions too
-        table = read_columns(folder / "summary.parquet", ["condition", "noise_type"])
+        table = read_columns(folder / "summary.parquet", ["condition", "noise_type"]).unify_dictionaries()
     rows = table.group_by(["condition", "noise_type"], use_threads=False).aggregate([]).to_pylist()
     return {row["condition"]: row["noise_type"] for row in rows}
 

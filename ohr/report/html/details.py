@@ -2,10 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ohr.report.html.diff import Comparison, Side, Span, find, window
-from ohr.report.html.questions import QuestionList
+from ohr.report.html.questions import Pipeline, QuestionList
 from ohr.results.lookup import Lookup
 
 Row = dict[str, Any]
@@ -16,8 +19,28 @@ _PASSAGE = 700
 _ANSWER = 600
 _EVIDENCE = 4_000
 
-_HIT = ("question_id", "condition", "chunker", "retriever", "rank", "score", "document", "page", "pages", "text")
-_GIVEN = ("question_id", "stage", "condition", "chunker", "retriever", "generator", "answer", "error")
+_HIT = ("question_id", "condition", "retriever", "rank", "score", "document", "page", "pages", "text")
+_GIVEN = ("question_id", "condition", "answer", "error", "stage", "chunker", "retriever", "generator")
+_ASKED = ("question_id", "text", "answers", "evidence", "pages")
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The rows that some questions need, to be put together here or in another process.
+
+    Args:
+        clean: the condition without noise.
+        asked: each question's row, document, domain, evidence source and scores.
+        texts: rows of the pages of their documents.
+    """
+
+    conditions: tuple[str, ...]
+    clean: str | None
+    pipelines: tuple[Pipeline, ...]
+    asked: Sequence[tuple[Row, str, str, str, list[list[Any]]]]
+    texts: Sequence[Row]
+    hits: Mapping[str, list[Any]]
+    answers: Mapping[str, list[Any]]
 
 
 class Details:
@@ -33,57 +56,105 @@ class Details:
 
     def __init__(self, listed: QuestionList, *, everything: bool = False) -> None:
         self._list, folder, bases = listed, listed.folder, set(listed.bases.values())
-        self._asked = Lookup(
-            folder / "questions.parquet", "question_id", ["question_id", "text", "answers", "evidence", "pages"]
-        )
+        self._asked = Lookup(folder / "questions.parquet", "question_id", _ASKED)
         texts = ("condition", "document", "page", "text", "error")
         self._texts = Lookup(folder / "texts.parquet", "document", texts, bases, everything)
         self._hits = Lookup(folder / "hits.parquet", "question_id", _HIT, bases, everything)
         self._answers = Lookup(folder / "answers.parquet", "question_id", _GIVEN, bases, everything)
 
     def read(self, places: Sequence[int]) -> Row:
-        """Return questions; pages that several of them share are there once.
+        """Return questions, as `assembled` does."""
+        return assembled(self.gathered(places))
 
-        Returns:
-            `questions`: by id. `pages`: by key, the truth and what each condition read. `passages`: texts of chunks.
-        """
+    def gathered(self, places: Sequence[int]) -> Gathered:
+        """Read the rows that some questions need."""
         names = [self._list.ids[place] for place in places]
         documents = {self._list.documents[place] for place in places}
-        asked = {row["question_id"]: row for row in self._asked.rows(names)}
-        pages = _Pages(self._list, self._texts.rows(documents))
-        passages = _Passages()
-        hits, answers = _by_question(self._hits.rows(names)), _by_question(self._answers.rows(names))
-        questions = {}
-        for place, name in zip(places, names, strict=True):
-            row, document = asked[name], self._list.documents[place]
-            questions[name] = {
-                "id": name,
-                "text": row["text"],
-                "answers": row["answers"] or [],
-                "evidence": [passage[:_EVIDENCE] for passage in row["evidence"] or []],
-                "document": document,
-                "domain": self._list.domains[place],
-                "source": self._list.sources[place],
-                "pages": pages.of(document, list(row["pages"] or []), [text for text in row["evidence"] or [] if text]),
-                "hits": [passages.hit(hit, document, row["pages"] or []) for hit in hits[name]],
-                "answered": [_answer(given) for given in answers[name]],
-                "scores": self._scores(place),
-            }
-        return {"questions": questions, "pages": pages.shown, "passages": list(passages.numbers)}
+        traits = [
+            (self._list.documents[place], self._list.domains[place], self._list.sources[place]) for place in places
+        ]
+        asked, scores = {row["question_id"]: row for row in self._asked.rows(names)}, self._scores(places)
+        return Gathered(
+            tuple(self._list.conditions),
+            None if self._list.clean is None else self._list.conditions[self._list.clean],
+            tuple(self._list.pipelines),
+            [(asked[name], *about, rows) for name, about, rows in zip(names, traits, scores, strict=True)],
+            self._texts.rows(documents),
+            self._hits.columns(names),
+            self._answers.columns(names),
+        )
 
-    def _scores(self, place: int) -> list[list[Any]]:
-        """Return the scores of a question: for each pipeline, a list over conditions; `failed` where it failed."""
-        rows = []
+    def _scores(self, places: Sequence[int]) -> list[list[list[Any]]]:
+        """Return the scores of questions: of each, for each pipeline, a list over conditions; or `failed`."""
+        chosen = np.asarray(places, dtype=np.intp)
+        columns = []
         for pipeline in range(len(self._list.pipelines)):
             cells = [self._list.scores(pipeline, condition) for condition in range(len(self._list.conditions))]
-            rows.append(["failed" if bad[place] else round(float(values[place]), 4) for values, bad in cells])
-        return rows
+            known = np.stack([np.round(values[chosen], 4) for values, _ in cells], axis=1)
+            values = known.astype(object)
+            values[np.isnan(known)] = None
+            values[np.stack([failed[chosen] for _, failed in cells], axis=1)] = "failed"
+            columns.append(values.tolist())
+        return [list(rows) for rows in zip(*columns, strict=True)] or [[] for _ in places]
 
 
-def _by_question(rows: Iterable[Row]) -> Mapping[str, list[Row]]:
-    found: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        found[row["question_id"]].append(row)
+def assembled(part: Gathered) -> Row:
+    """Return questions; pages that several of them share are there once.
+
+    Returns:
+        `questions`: by id. `pages`: by key, the truth and what each condition read. `passages`: texts of chunks.
+        A hit is a list: place of the condition, name of the retriever, rank, score, document, page, whether it is
+        of the question's own pages, place of its text. An answer is a list: places of the pipeline and the
+        condition, the answer, the error. Both are short because a large report has millions.
+    """
+    pages, passages = _Pages(part.conditions, part.clean, part.texts), dict[str, int]()
+    hits, answers = _hits(part, passages), _answers(part)
+    questions = {}
+    for row, document, domain, source, scores in part.asked:
+        name, evidence = row["question_id"], row["evidence"] or []
+        questions[name] = {
+            "id": name,
+            "text": row["text"],
+            "answers": row["answers"] or [],
+            "evidence": [passage[:_EVIDENCE] for passage in evidence],
+            "document": document,
+            "domain": domain,
+            "source": source,
+            "pages": pages.of(document, list(row["pages"] or []), [text for text in evidence if text]),
+            "hits": hits[name],
+            "answered": answers[name],
+            "scores": scores,
+        }
+    return {"questions": questions, "pages": pages.shown, "passages": list(passages)}
+
+
+def _hits(part: Gathered, passages: dict[str, int]) -> Mapping[str, list[list[Any]]]:
+    """Return the hits of each question; each text is once in `passages`, whoever found it."""
+    found: dict[str, list[list[Any]]] = defaultdict(list)
+    own = {row["question_id"]: (document, set(row["pages"] or ())) for row, document, *_ in part.asked}
+    places = {name: number for number, name in enumerate(part.conditions)}
+    columns = (part.hits[column] for column in _HIT)
+    for name, condition, retriever, rank, score, document, page, pages, text in zip(*columns, strict=True):
+        home, wanted = own[name]
+        is_own = document == home and not wanted.isdisjoint(pages or (page,))
+        place = passages.setdefault(_shortened(text or "", _PASSAGE), len(passages))
+        score = None if score is None or score != score else round(score, 4)
+        found[name].append([places[condition], retriever or "", rank, score, document, page, int(is_own), place])
+    return found
+
+
+def _answers(part: Gathered) -> Mapping[str, list[list[Any]]]:
+    """Return the answers to each question, without those of the references."""
+    found: dict[str, list[list[Any]]] = defaultdict(list)
+    places = {name: number for number, name in enumerate(part.conditions)}
+    pipelines = {
+        (one.stage, one.chunker or None, one.retriever or None, one.generator or None): number
+        for number, one in enumerate(part.pipelines)
+    }
+    columns = (part.answers[column] for column in _GIVEN)
+    for name, condition, answer, error, *parts in zip(*columns, strict=True):
+        if condition in places and (pipeline := pipelines.get(tuple(parts))) is not None:
+            found[name].append([pipeline, places[condition], _shortened(answer or "", _ANSWER), error or ""])
     return found
 
 
@@ -94,13 +165,13 @@ class _Pages:
         texts: rows of their texts.
     """
 
-    def __init__(self, listed: QuestionList, texts: Iterable[Row]) -> None:
-        self._conditions = listed.conditions
-        self._clean = None if listed.clean is None else listed.conditions[listed.clean]
+    def __init__(self, conditions: Sequence[str], clean: str | None, texts: Iterable[Row]) -> None:
+        self._conditions, self._clean = conditions, clean
         self._texts: dict[PageId, dict[str, Row]] = defaultdict(dict)
         for row in texts:
             self._texts[row["document"], row["page"]][row["condition"]] = row
         self._compared: dict[tuple[str, str], Comparison] = {}
+        self._sides: dict[str, Side] = {}
         self.shown: dict[str, Row] = {}
 
     def of(self, document: str, indices: Sequence[int], passages: Sequence[str]) -> list[Row]:
@@ -139,8 +210,8 @@ class _Pages:
 
     def _compare(self, key: str, condition: str, truth: str, part: str) -> Comparison:
         if (key, condition) not in self._compared:
-            side = next((made.truth for (other, _), made in self._compared.items() if other == key), None)
-            self._compared[key, condition] = Comparison(side or Side(truth), Side(part))
+            side = self._sides.get(key) or self._sides.setdefault(key, Side(truth))
+            self._compared[key, condition] = Comparison(side, Side(part))
         return self._compared[key, condition]
 
 
@@ -157,32 +228,6 @@ def _beside(read: str, start: int, length: int, whole: int) -> str:
         return read
     first = int(len(read) * start / whole)
     return read[first : first + 2 * length]
-
-
-class _Passages:
-    """Retrieved chunks, each text once: retrievers and conditions find the same ones."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-
-    def hit(self, row: Row, document: str, pages: Sequence[int]) -> Row:
-        """Return a retrieved chunk; `own`: it is of the question's own pages."""
-        text = _shortened(row["text"] or "", _PASSAGE)
-        found = {name: row[name] or "" for name in ("condition", "chunker", "retriever")}
-        return {
-            **found,
-            "rank": row["rank"],
-            "score": row["score"],
-            "document": row["document"],
-            "page": row["page"],
-            "own": row["document"] == document and bool(set(row["pages"] or [row["page"]]) & set(pages)),
-            "passage": self.numbers.setdefault(text, len(self.numbers)),
-        }
-
-
-def _answer(row: Row) -> Row:
-    parts = {name: row[name] or "" for name in ("stage", "condition", "chunker", "retriever", "generator", "error")}
-    return {**parts, "answer": _shortened(row["answer"] or "", _ANSWER)}
 
 
 def _shortened(text: str, most: int) -> str:

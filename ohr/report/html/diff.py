@@ -2,7 +2,9 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 Span = tuple[int, int]
@@ -17,6 +19,8 @@ _LONGEST = 200_000
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 """Words as they are written: a Chinese or Japanese character is one of its own."""
+_GAP = re.compile(r"(\s+)")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _SIGNS = re.compile(r"\W+")
 
 
@@ -25,16 +29,28 @@ class Side:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.spans = [match.span() for match in _WORD.finditer(text)]
-        self.words = [text[start:end] for start, end in self.spans]
-        self.starts, self.ends = [span[0] for span in self.spans], [span[1] for span in self.spans]
+        self.words, self.starts, self.ends = (_by_sign if _UNSPACED.search(text) else _by_space)(text)
 
     def range(self, first: int, last: int) -> Span:
         """Return the characters of words [first, last); an empty range is where a word would be."""
         if first < last:
-            return self.spans[first][0], self.spans[last - 1][1]
-        at = self.spans[first][0] if first < len(self.spans) else len(self.text)
+            return self.starts[first], self.ends[last - 1]
+        at = self.starts[first] if first < len(self.starts) else len(self.text)
         return at, at
+
+
+def _by_space(text: str) -> tuple[list[str], list[int], list[int]]:
+    """Return the words, and where each starts and ends; four times as fast as one match for each word."""
+    pieces = _GAP.split(text)
+    ends = list(accumulate(map(len, pieces)))
+    words = pieces[::2], [0, *ends[1::2]], ends[::2]
+    first, last = int(not pieces[0]), len(words[0]) - int(not pieces[-1])
+    return words[0][first:last], words[1][first:last], words[2][first:last]
+
+
+def _by_sign(text: str) -> tuple[list[str], list[int], list[int]]:
+    found = list(_WORD.finditer(text))
+    return [match[0] for match in found], [match.start() for match in found], [match.end() for match in found]
 
 
 def find(evidence: str, text: str) -> Span | None:
@@ -71,32 +87,58 @@ class Comparison:
 
         self.truth, self.read = truth, read
         self._blocks: list[Any] = Levenshtein.opcodes(truth.words, read.words).as_list()
+        self._starts, self._ends = [block[1] for block in self._blocks], [block[2] for block in self._blocks]
 
-    def changes(self) -> list[tuple[int, int, int, int, bool]]:
-        """List (start, end, start, end, same): a part of the truth, and what became of it.
-
-        `same`: the words are equal but for case, punctuation and white space, which the metrics do not see.
-        """
-        truth, read = self.truth, self.read
-        return [
-            (*truth.range(a, b), *read.range(c, d), _bare(truth.words[a:b]) == _bare(read.words[c:d]))
-            for tag, a, b, c, d in self._blocks
-            if tag != "equal"
-        ]
+    def changes(self) -> list[int]:
+        """List the changes, five numbers for each, as `changes_of` reads them."""
+        truth, read, here, there = self.truth, self.read, 0, 0
+        starts, firsts = [*truth.starts, len(truth.text)], [*read.starts, len(read.text)]
+        found: list[int] = []
+        for tag, a, b, c, d in self._blocks:
+            if tag == "equal":
+                continue
+            start, first = starts[a], firsts[c]
+            end, last = truth.ends[b - 1] if a < b else start, read.ends[d - 1] if c < d else first
+            same = _bare(truth.words[a:b]) == _bare(read.words[c:d])
+            found += (start - here, end - start, first - there, last - first, int(same))
+            here, there = end, last
+        return found
 
     def kept(self, evidence: Sequence[Span]) -> list[Span]:
         """Map parts of the truth onto what was read."""
         found = []
         for start, end in evidence:
             first, last = bisect_right(self.truth.ends, start), bisect_left(self.truth.starts, end)
-            here = [_clipped(block, first, last) for block in self._blocks if block[1] < last and block[2] > first]
+            after = self._blocks[bisect_right(self._ends, first) : bisect_left(self._starts, last)]
+            here = [_clipped(block, first, last) for block in after]
             if here and here[0][0] < here[-1][1]:
                 found.append(self.read.range(here[0][0], here[-1][1]))
         return found
 
 
+def changes_of(numbers: Sequence[int]) -> Iterator[tuple[int, int, int, int, bool]]:
+    """Yield (start, end, start, end, same): a part of the truth, and what became of it.
+
+    `same`: the words are equal but for case, punctuation and white space, which the metrics do not see.
+
+    Args:
+        numbers: for each change the distance from the last one and the length, in the truth and then in what was
+            read, and whether it is the same: short numbers, since a large report has millions.
+    """
+    here = there = 0
+    for gap, length, space, size, same in zip(*[iter(numbers)] * 5, strict=True):
+        start, first = here + gap, there + space
+        here, there = start + length, first + size
+        yield start, here, first, there, bool(same)
+
+
 def _bare(words: Sequence[str]) -> str:
-    return _SIGNS.sub("", "".join(words)).lower()
+    return "".join(map(_bare_word, words))
+
+
+@lru_cache(maxsize=1 << 16)
+def _bare_word(word: str) -> str:
+    return _SIGNS.sub("", word).lower()
 
 
 def _clipped(block: Sequence[Any], first: int, last: int) -> Span:

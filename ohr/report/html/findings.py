@@ -70,13 +70,16 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
         "groups": [
             sheet for trait in ("evidence_source", "domain") for sheet in sheets.by_group(folder, trait, headline)
         ],
-        "errors": [sheet for _, sheet in sheets.analyses(folder)],
+        "errors": [sheet for _, sheet in sheets.analyses(folder, manifest["questions"])],
         "words": sheets.confused(folder),
         "attribution": tables.attribution(folder, headline),
         "doses": tables.doses(folder),
         "failures": tables.failures(folder, manifest),
         "provenance": tables.provenance(manifest),
     }
+    if manifest["questions"] > sheets.LARGE:
+        left = "`ohr show RUN --analysis formatting_lcs` scores retrieval without markup; here it would take long."
+        note = {**note, "errors": left}
     facts = _facts(folder, manifest, points)
     return Findings(folder, manifest, facts, sentences(folder), chart_data(folder, points), sections, note)
 

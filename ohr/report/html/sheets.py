@@ -36,6 +36,10 @@ ANALYSIS_TITLES: Mapping[str, tuple[str, str]] = {
 }
 """Title of each analysis, and how to read it; the confused words have a section of their own."""
 
+LARGE = 4_000
+"""Questions of a run beyond which analyses that score every passage again are left to `ohr show`."""
+_SLOW = ("formatting_lcs",)
+
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
@@ -114,10 +118,12 @@ def by_group(folder: Path, trait: str, headline: Mapping[str, str]) -> list[Shee
     return found
 
 
-def analyses(folder: Path) -> list[tuple[str, Sheet]]:
-    """Do the analyses of a run; those without rows are left out."""
+def analyses(folder: Path, questions: int) -> list[tuple[str, Sheet]]:
+    """Do the analyses of a run; those without rows are left out, and of a large run those that read every passage."""
     found = []
     for name, (title, how) in ANALYSIS_TITLES.items():
+        if name in _SLOW and questions > LARGE:
+            continue
         rows = [{key: value for key, value in row.items() if key != "histogram"} for row in ANALYSES[name](folder)]
         if rows:
             found.append((name, of_rows(title, how, rows)))

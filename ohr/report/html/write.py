@@ -3,19 +3,24 @@
 import base64
 import shutil
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ohr import extras
 from ohr.errors import DataError
-from ohr.report.html.details import Details
-from ohr.report.html.findings import Findings, read_findings
+from ohr.report.html.details import Details, Gathered, assembled
+from ohr.report.html.findings import read_findings
 from ohr.report.html.images import PageImages
 from ohr.report.html.pack import packed
 from ohr.report.html.page import render
 from ohr.report.html.questions import Choice, QuestionList, shown
+from ohr.report.html.workers import each
+from ohr.report.html.workers import workers as processes
 from ohr.results.files import NEW, replaced
+from ohr.results.folder import read_finished
 
 REPORT = "report.html"
 """Name of a run's report in its folder."""
@@ -26,6 +31,8 @@ _EMBEDDED = 3_600_000
 """Characters of packed data in the page; with its libraries and tables it stays under 5 MB."""
 _QUESTIONS = 48
 """Questions of one part of the details: about a megabyte of JSON."""
+_MANY = 2_000
+"""Questions from which processes save more time than it takes to start them."""
 _IMAGE_BYTES = 1_200_000
 
 
@@ -53,8 +60,12 @@ class Parts:
 
     def add(self, name: str, value: Any) -> None:
         """Add data that the page reads when it is looked at."""
-        self._loose[name] = packed(value)
-        self._grow(self._loose[name])
+        self.put(name, packed(value))
+
+    def put(self, name: str, text: str) -> None:
+        """Add data that is packed already."""
+        self._loose[name] = text
+        self._grow(text)
 
     def close(self) -> None:
         """Embed everything that was not written."""
@@ -75,7 +86,7 @@ class Parts:
 
 
 def write_report(
-    folders: Sequence[Path], path: Path, *, images: int = IMAGES, trust_plugins: bool = False
+    folders: Sequence[Path], path: Path, *, images: int = IMAGES, trust_plugins: bool = False, workers: int = 1
 ) -> list[Path]:
     """Write the report of some runs.
 
@@ -84,6 +95,7 @@ def write_report(
         path: of the file; data beside it goes to `<name>-data`.
         images: page images that are embedded at most, those of the questions that lost most.
         trust_plugins: run the plugin files of the runs' specs, to make page images.
+        workers: processes for the details of large runs.
 
     Returns:
         The file, and the folder beside it where there is one.
@@ -92,15 +104,22 @@ def write_report(
         DataError: a run is not finished or damaged, or the file cannot be written.
         MissingExtra: jinja2 is not installed.
     """
+    extras.require("jinja2", "report")
     beside = path.with_name(f"{path.stem}-data")
     new = path.with_name(f"{NEW}{path.stem}-data")
     shutil.rmtree(new, ignore_errors=True)
-    parts, runs = Parts(new), []
+    parts = Parts(new)
+    count = workers if sum(read_finished(folder)["questions"] for folder in folders) > _MANY else 1
     try:
-        for number, folder in enumerate(folders):
-            findings = read_findings(folder, trust_plugins=trust_plugins)
-            runs.append(findings)
-            _add(parts, str(number), findings, images // len(folders), trust_plugins)
+        with processes(count) as executor:
+            found = [executor.submit(read_findings, folder, trust_plugins=trust_plugins) for folder in folders]
+            for number, folder in enumerate(folders):
+                listed = QuestionList(folder)
+                _add(parts, str(number), listed, images // len(folders), trust_plugins)
+                _add_details(parts, str(number), listed, executor, count)
+            runs = [one.result() for one in found]
+        for number, run in enumerate(runs):
+            parts.embed(f"{number}/charts", run.charts)
         parts.close()
         title = f"{runs[0].name}: report" if len(runs) == 1 else f"{len(runs)} runs: report"
         text = render(runs, parts.embedded, title=title, parts=beside.name if parts.beside else "")
@@ -117,23 +136,28 @@ def write_report(
         shutil.rmtree(new, ignore_errors=True)
 
 
-def _add(parts: Parts, run: str, findings: Findings, images: int, trust_plugins: bool) -> None:
-    """Add the data of one run."""
-    listed = QuestionList(findings.folder)
-    parts.embed(f"{run}/charts", findings.charts)
+def _add(parts: Parts, run: str, listed: QuestionList, images: int, trust_plugins: bool) -> None:
+    """Add the data of one run's list of questions."""
     parts.embed(f"{run}/about", listed.about())
     parts.add(f"{run}/images", embedded_images(listed, images, trust_plugins))
     for pipeline in range(len(listed.pipelines)):
         parts.add(f"{run}/scores/{pipeline}", _scores(listed, pipeline))
-    order = sorted(
-        range(len(listed.ids)), key=lambda place: listed.documents[place]
-    )  # a document's pages are there once
-    held = dict(enumerate(order[start : start + _QUESTIONS] for start in range(0, len(order), _QUESTIONS)))
-    part = {place: number for number, places in held.items() for place in places}
-    parts.add(f"{run}/index", _index(listed, part))
+
+
+def _add_details(parts: Parts, run: str, listed: QuestionList, executor: Executor, count: int) -> None:
+    """Add everything that is known of each question."""
+    # by document, so that the pages of a document are in few parts
+    order = sorted(range(len(listed.ids)), key=lambda place: listed.documents[place])
+    held = [order[start : start + _QUESTIONS] for start in range(0, len(order), _QUESTIONS)]
+    parts.add(f"{run}/index", _index(listed, {place: n for n, places in enumerate(held) for place in places}))
     details = Details(listed, everything=True)
-    for number, places in held.items():
-        parts.add(f"{run}/details/{number}", details.read(places))
+    gathered = (details.gathered(places) for places in held)
+    for number, text in enumerate(each(executor, _packed, gathered, count)):
+        parts.put(f"{run}/details/{number}", text)
+
+
+def _packed(part: Gathered) -> str:
+    return packed(assembled(part))
 
 
 def _index(listed: QuestionList, part: dict[int, int]) -> dict[str, Any]:

@@ -62,14 +62,14 @@ ohr.charts.curve = (panel, colours, xLabel, width) => {
     ? [Plot.line(bound.y.map((y, place) => ({ x: bound.x[place], y })), { x: "x", y: "y", stroke: grey, strokeDasharray: "1 3" })]
     : [Plot.ruleY([bound.y[0]], { stroke: grey, strokeDasharray: "1 3" })]);
   const named = panel.bounds.filter((bound, place, all) => all.findIndex((other) => other.which === bound.which) === place)
-    .map((bound) => ({ x: reach, y: bound.y.at(-1), which: bound.which }));
+    .map((bound) => (bound.which === "floor" ? { x: 0, y: bound.y[0], which: "floor" } : { x: reach, y: bound.y.at(-1), which: "ceiling" }));
   return ohr.charts.plot(width, `${panel.stage} ${panel.metric} against ${xLabel}`, {
     height: Math.max(220, Math.min(300, width * 0.72)), marginLeft: 40, marginBottom: 40, grid: true,
     x: { label: xLabel, domain: [0, reach * 1.04], nice: false, labelAnchor: "center", labelArrow: "none", ticks: 5 },
     y: { label: null, domain: [0, Math.max(0.1, ...known.map((mark) => Math.max(mark.mean, mark.high ?? 0)), ...panel.bounds.flatMap((bound) => bound.y))], nice: true, ticks: 5 },
     marks: [
       ...limits,
-      Plot.text(named, { x: "x", y: "y", text: "which", fill: grey, textAnchor: "end", dy: -6 }),
+      ["floor", "ceiling"].map((which) => Plot.text(named, { filter: (bound) => bound.which === which, x: "x", y: "y", text: "which", fill: grey, textAnchor: which === "floor" ? "start" : "end", dx: which === "floor" ? 8 : 0, dy: -7 })),
       Plot.areaY(known, { filter: (mark) => mark.low !== null && mark.type !== "none", x: "x", y1: "low", y2: "high", z, fill: stroke, fillOpacity: 0.1 }),
       Plot.ruleX(known, { filter: (mark) => mark.low !== null && mark.type === "none", x: "x", y1: "low", y2: "high", stroke, strokeOpacity: 0.6 }),
       Plot.line(curves("formatting"), { x: "x", y: "mean", z, stroke, strokeWidth: 1.8 }),

@@ -83,15 +83,15 @@ ohr.question.page = (state, asked) => {
 };
 
 ohr.question.text = (state, asked, page, read) => {
-  const truth = Array.from(page.truth), after = Array.from(read.read), kept = asked.kept[state.condition] ?? [];
+  const truth = Array.from(page.truth), after = Array.from(read.read), kept = asked.kept[state.condition] ?? [], changes = ohr.question.changes(read.changes);
   const parts = [];
   if (read.error) parts.push(ohr.make("p", { class: "note" }, `This page failed: ${read.error}`));
-  if (truth.length && read.changes.length) {
+  if (truth.length && changes.length) {
     const place = ohr.make("div");
-    const draw = () => place.replaceChildren(...(ohr.question.view === "diff" ? [ohr.question.inline(truth, after, read.changes, asked.evidence)] : [
+    const draw = () => place.replaceChildren(...(ohr.question.view === "diff" ? [ohr.question.inline(truth, after, changes, asked.evidence)] : [
       ohr.make("div", { class: "columns even" },
-        ohr.question.pane("Clean text", truth, asked.evidence, read.changes.map(([a, b, , , same]) => [a, b, same ? "same" : "del"])),
-        ohr.question.pane(state.condition, after, kept, read.changes.map(([, , c, d, same]) => [c, d, same ? "same" : "ins"])))]));
+        ohr.question.pane("Clean text", truth, asked.evidence, changes.map(([a, b, , , same]) => [a, b, same ? "same" : "del"])),
+        ohr.question.pane(state.condition, after, kept, changes.map(([, , c, d, same]) => [c, d, same ? "same" : "ins"])))]));
     const names = { diff: "Word diff", sides: "Side by side" };
     const buttons = Object.keys(names).map((name) => ohr.make("button", { type: "button", "aria-pressed": String(name === ohr.question.view), onclick: () => {
       ohr.question.view = name; buttons.forEach((button, number) => button.setAttribute("aria-pressed", String(Object.keys(names)[number] === name))); draw();
@@ -100,17 +100,28 @@ ohr.question.text = (state, asked, page, read) => {
     draw(); parts.push(place);
   } else {
     const note = !truth.length ? "No clean text of this page is known; the evidence is marked where it was found." : after.length ? "The text equals the clean text; the evidence is marked." : "";
-    parts.push(ohr.make("p", { class: "how" }, note), ohr.question.pane(state.condition, after, truth.length ? kept : kept, []));
+    parts.push(ohr.make("p", { class: "how" }, note), ohr.question.pane(state.condition, after, kept, []));
   }
   if (asked.cut || read.cut) parts.push(ohr.make("p", { class: "how" }, "This page is long: a part around the evidence is shown."));
   return parts;
 };
+/* Changes come as distances and lengths, five numbers each. */
+ohr.question.changes = (numbers) => {
+  const found = [];
+  let [here, there] = [0, 0];
+  for (let at = 0; at < numbers.length; at += 5) {
+    const [start, first] = [here + numbers[at], there + numbers[at + 2]];
+    here = start + numbers[at + 1]; there = first + numbers[at + 3];
+    found.push([start, here, first, there, numbers[at + 4] === 1]);
+  }
+  return found;
+};
 ohr.question.key = () => ohr.make("p", { class: "key" },
-  ohr.make("span", { class: "text" }, ohr.make("span", { class: "text-sample" }, "")),
   "Struck out: words of the clean text that are gone. Underlined: words that came instead. Dotted: only case, punctuation or space differs. Highlighted: the evidence.");
 
 /* Cut a text at every border of its spans, and wrap each piece in what covers it. */
 ohr.question.pieces = (signs, marks, changes) => {
+  if (!signs.length) return [];
   const borders = [...new Set([0, signs.length, ...marks.flat(), ...changes.flatMap(([a, b]) => [a, b])])].filter((at) => at <= signs.length).sort((a, b) => a - b);
   const nodes = [];
   for (let number = 0; number + 1 < borders.length; number += 1) {
@@ -132,13 +143,13 @@ ohr.question.inline = (truth, after, changes, evidence) => {
   const equal = (start, end) => { if (start < end) nodes.push(...ohr.question.pieces(truth.slice(start, end), inside(start, end), [])); };
   for (const [a, b, c, d, same] of changes) {
     equal(at, a);
+    const [gone, came] = [truth.slice(a, b), after.slice(c, d).join("")];
     const marked = evidence.some(([start, end]) => start < Math.max(b, a + 1) && end > a);
     const wrap = (node) => (marked ? ohr.make("mark", {}, node) : node);
-    const [gone, came] = [truth.slice(a, b).join(""), after.slice(c, d).join("")];
-    if (same) nodes.push(wrap(ohr.make("span", { class: "same", title: gone }, came || gone)));
+    if (same) nodes.push(wrap(ohr.make("span", { class: "same", title: gone.join("") }, came || gone.join(""))));
     else {
-      if (gone) nodes.push(wrap(ohr.make("del", {}, gone)));
-      if (came) nodes.push(gone ? " " : "", wrap(ohr.make("ins", {}, came)), gone ? "" : " ");
+      nodes.push(...ohr.question.pieces(gone, inside(a, b), [[0, gone.length, "del"]]));
+      if (came) nodes.push(gone.length ? " " : "", wrap(ohr.make("ins", {}, came)), gone.length ? "" : " ");
     }
     at = b;
   }
@@ -153,29 +164,27 @@ ohr.question.toEvidence = (pane) => {
 /* --- what came of it --- */
 ohr.question.hits = (state) => {
   const { found, list } = state;
-  const clean = list.about.clean === null ? null : list.about.conditions[list.about.clean];
-  const conditions = [...new Set([clean, state.condition].filter((name) => name !== null))];
-  const retrievers = [...new Set(found.hits.map((hit) => hit.retriever))];
+  const conditions = [...new Set([list.about.clean, list.about.conditions.indexOf(state.condition)].filter((place) => place !== null))];
+  const retrievers = [...new Set(found.hits.map(([, retriever]) => retriever))];
   if (!retrievers.length) return ohr.make("p", { class: "muted" }, "Nothing was retrieved.");
+  const one = ([, , rank, score, document, page, own, passage]) => ohr.make("div", { class: `passage${own ? " own" : ""}` },
+    ohr.make("p", { class: "where" }, `${rank}. ${document}, page ${page + 1}, score ${ohr.number(score)}${own ? " · a page of the evidence" : ""}`),
+    ohr.make("p", { dir: "auto" }, found.shared.passages[passage]));
   return ohr.make("div", { class: `columns ${conditions.length > 1 ? "even" : ""}` }, conditions.map((condition) => ohr.make("div", {},
-    ohr.make("h4", {}, condition),
+    ohr.make("h4", {}, list.about.conditions[condition]),
     retrievers.map((retriever) => ohr.make("div", {}, ohr.make("p", { class: "how" }, retriever),
-      found.hits.filter((hit) => hit.condition === condition && hit.retriever === retriever).sort((a, b) => a.rank - b.rank).map((hit) => ohr.make("div", { class: `passage${hit.own ? " own" : ""}` },
-        ohr.make("p", { class: "where" }, `${hit.rank}. ${hit.document}, page ${hit.page + 1}, score ${ohr.number(hit.score)}${hit.own ? " · a page of the evidence" : ""}`),
-        ohr.make("p", { dir: "auto" }, found.shared.passages[hit.passage]))))))));
+      found.hits.filter((hit) => hit[0] === condition && hit[1] === retriever).sort((a, b) => a[2] - b[2]).map(one))))));
 };
 
 ohr.question.answers = (state) => {
   const { found, list } = state, { about } = list;
-  const rows = found.answered.filter((given) => given.stage !== "reference").map((given) => {
-    const pipeline = about.pipelines.findIndex((other) => ["stage", "chunker", "retriever", "generator"].every((part) => other[part] === given[part]));
-    const condition = about.conditions.indexOf(given.condition);
-    const score = found.scores[pipeline]?.[condition];
-    const clean = about.clean === null ? null : found.scores[pipeline]?.[about.clean];
+  const rows = found.answered.map(([pipeline, condition, answer, error]) => {
+    const score = found.scores[pipeline][condition];
+    const clean = about.clean === null ? null : found.scores[pipeline][about.clean];
     const lost = typeof score === "number" && typeof clean === "number" ? clean - score : 0;
     return { pipeline, condition, cells: [
-      about.pipelines[pipeline]?.label ?? given.stage, given.condition,
-      ohr.make("span", { dir: "auto" }, given.error ? `failed: ${given.error}` : given.answer || "(empty)"),
+      about.pipelines[pipeline].label, about.conditions[condition],
+      ohr.make("span", { dir: "auto" }, error ? `failed: ${error}` : answer || "(empty)"),
       ohr.make("span", { class: lost > 1e-9 ? "minus" : lost < -1e-9 ? "plus" : "" }, score === "failed" ? "failed" : ohr.number(score)),
     ] };
   });
