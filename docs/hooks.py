@@ -1,0 +1,19 @@
+"""A hook of mkdocs (see mkdocs.yml): it adds the pages that are files beside docs/."""
+
+from pathlib import Path
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).parents[1]
+BESIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+"""Files beside docs/, and their names in the site."""
+
+
+def on_files(files, config):
+    """Add the pages, with their links made relative to docs/."""
+    for source, name in BESIDE.items():
+        text = (ROOT / source).read_text(encoding="utf-8").replace("](docs/", "](")
+        for other, place in BESIDE.items():
+            text = text.replace(f"]({other})", f"]({place})")
+        files.append(File.generated(config, name, content=text))
+    return files
