@@ -19,11 +19,13 @@ from ohr.cli.display.console import report, say
 from ohr.cli.new import new
 from ohr.cli.plan import plan
 from ohr.cli.plot import plot
+from ohr.cli.report import report as report_command
 from ohr.cli.run import run
 from ohr.cli.runs import runs
 from ohr.cli.schema import schema
 from ohr.cli.show import show
 from ohr.cli.status import status
+from ohr.cli.view import view
 from ohr.errors import OhrError, SpecError
 from ohr.messages.variables import hidden
 
@@ -62,7 +64,7 @@ def _status(error: OhrError) -> int:
 
 # plain help and plain tracebacks: rich takes 0.15 s to load, and its tracebacks show the values of secrets
 app = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
-for command in (demo, run, check, plan, plot, runs, status, show, compare, schema, new):
+for command in (demo, run, check, plan, plot, runs, status, show, compare, report_command, view, schema, new):
     app.command()(command)
 app.add_typer(plugins.app, name="plugins")
 app.add_typer(noise.app, name="noise")

@@ -40,6 +40,7 @@ def show(
     asked for attribution, the cost of each part of a noise follows; where it asked to decompose, the loss by stage.
     """
     from ohr.cli.display.decomposition import print_decomposition
+    from ohr.cli.display.losses import print_losses
     from ohr.cli.runs import locate
     from ohr.errors import DataError
     from ohr.results.folder import headlines, read_finished
@@ -61,7 +62,9 @@ def show(
     if as_json:
         say_json(wanted)
         return
-    say(f"protocol {manifest['protocol']['name']}")
+    if metric is None and by is By.EVIDENCE_SOURCE:
+        print_losses(folder)
+    say(f"scored by the protocol {manifest['protocol']['name']}")
     for stage in dict.fromkeys(row["stage"] for row in wanted):
         _table([row for row in wanted if row["stage"] == stage], by.value)
     print_costs(folder)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isinf, isnan, nan
 from typing import Any
@@ -13,7 +13,8 @@ from ohr.results.groups import ALL, STAGES
 from ohr.results.scores import CellScores, Floats, Part, Place, ScoreTable
 from ohr.results.tables import Tables
 from ohr.statistics.clusters import Clusters
-from ohr.statistics.estimate import Estimate
+from ohr.statistics.estimate import NO_INTERVAL, Estimate
+from ohr.statistics.intervals import clustered_means
 from ohr.statistics.summaries import (
     Axis,
     crossing,
@@ -21,6 +22,7 @@ from ohr.statistics.summaries import (
     curve_difference,
     curve_r50,
     equal_score,
+    simultaneous,
     slope,
 )
 
@@ -36,7 +38,7 @@ class _Curve:
     """One pipeline under the levels of one noise, the clean text first: (levels, questions) each.
 
     Args:
-        ends: the noise of a single level, such as an OCR engine, has no curve: two levels with the clean one.
+        places: the clean cell, then those of the levels; an OCR engine without a sweep has two.
     """
 
     noise: str
@@ -126,25 +128,36 @@ def _rows(
     pipelines: Sequence[Sequence[_Curve]], clusters: Clusters, group: str, metric: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the summaries of each curve, and of pairs of noises, of systems, and of an engine and a noise."""
-    for axis, span in SPAN.items():
+    for curve in (curve for curves in pipelines for curve in curves if curve.is_sweep):
+        yield _row(curve, group, metric, "", "critical", _critical(curve, clusters))
+    for axis in SPAN:
         for curves in pipelines:
-            sweeps = [curve for curve in curves if curve.is_sweep]
-            for curve in sweeps:
-                for quantity, found, ends in _alone(curve, axis, span, clusters):
-                    yield _row(curve, group, metric, axis, quantity, found, ends)
-            for first, second in combinations(sweeps, 2):
-                shared = _shared(first, second, axis, span, clusters)
-                if shared:
-                    found = curve_difference(
-                        first.axes[axis], first.scores, second.axes[axis], second.scores, clusters, *shared
-                    )
-                    yield _row(first, group, metric, axis, "difference", found, shared, second.noise)
-            for engine in (curve for curve in curves if not curve.is_sweep):
-                for curve in sweeps:
-                    found = equal_score(curve.axes[axis], curve.scores, engine.scores[1], clusters)
-                    yield _row(curve, group, metric, axis, "equal_score", found, other=engine.places[1].condition)
+            for curve, quantity, found, ends, other in _of_pipeline(curves, axis, clusters):
+                yield _row(curve, group, metric, axis, quantity, found, ends, other)
         for one, two in combinations(pipelines, 2):
             yield from _crossings(one, two, clusters, group, metric, axis)
+
+
+_Summary = tuple[_Curve, str, Estimate, tuple[float, float], str | None]
+
+
+def _of_pipeline(curves: Sequence[_Curve], axis: str, clusters: Clusters) -> Iterator[_Summary]:
+    """Yield the summaries of one pipeline's curves, of pairs of them, and of its engines beside them."""
+    sweeps, span = [curve for curve in curves if curve.is_sweep], SPAN[axis]
+    for curve in sweeps:
+        for quantity, found, ends in _alone(curve, axis, span, clusters):
+            yield curve, quantity, found, ends, None
+    for first, second in combinations(sweeps, 2):
+        shared = _shared(first, second, axis, span, clusters)
+        if shared:
+            found = curve_difference(
+                first.axes[axis], first.scores, second.axes[axis], second.scores, clusters, *shared
+            )
+            yield first, "difference", found, shared, second.noise
+    for engine in (curve for curve in curves if not curve.is_sweep):
+        for curve in sweeps:
+            found = equal_score(curve.axes[axis], curve.scores, engine.scores[1], clusters)
+            yield curve, "equal_score", found, (nan, nan), engine.places[1].condition
 
 
 def _alone(
@@ -155,6 +168,15 @@ def _alone(
     yield "area", curve_area(x, curve.scores, floors, clusters, *span), span
     yield "slope", slope(x, curve.scores, clusters), everywhere
     yield "r50", curve_r50(x, curve.scores, floors, clusters), everywhere
+
+
+def _critical(curve: _Curve, clusters: Clusters) -> Estimate:
+    """Return how many standard errors wide the bands are that hold together at all levels."""
+    defined = np.flatnonzero(~np.isnan(curve.scores).any(axis=0))
+    mine = clusters.among(defined) if defined.size else clusters
+    found = clustered_means(curve.scores[:1], clusters)[0]
+    wide = simultaneous(curve.scores[:, defined], mine) if len(mine.counts) >= NO_INTERVAL and defined.size else nan
+    return replace(found, mean=wide, low=nan, high=nan, se=nan, interval="")
 
 
 def _crossings(

@@ -59,7 +59,9 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise DataError(f"{path}: cannot be read: no such file") from None
+        raise DataError(
+            f"{path}: cannot be read: no such file: was it made by another version of ohr? Run it again"
+        ) from None
     except (OSError, pyarrow.ArrowException, UnicodeDecodeError) as error:
         first = str(error).partition("\n")[0]
         raise DataError(f"{path}: cannot be read: {first}") from None

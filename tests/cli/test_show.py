@@ -69,7 +69,7 @@ def test_each_cut_is_the_mean_of_its_rows(ran):
 
 def test_a_run_is_shown_by_domain(ran):
     done = ohr("show", "study", "--by", "domain").stdout.splitlines()
-    assert done[0] == "protocol clean"
+    assert done[0] == "scored by the protocol clean"
     assert done[2].split() == [
         "noise",
         "level",

@@ -5,7 +5,9 @@ from math import inf, isnan, nan
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from ohr.report.analyses.robustness import robustness
 from ohr.report.words import headline
 from ohr.results.choices import read_choices
 from ohr.results.derive import derive
@@ -136,6 +138,23 @@ def test_area_slope_and_half_loss_are_those_of_the_line(swept):
     assert only(swept, retriever="bm25", quantity="slope")["value"] == pytest.approx(-0.6)
     half = only(swept, retriever="bm25", quantity="r50")
     assert (half["value"], half["note"]) == (inf, "beyond the largest dose")  # .8 keeps .52
+
+
+def test_the_analysis_of_robustness_leaves_out_what_is_undefined(swept):
+    rows = robustness(swept)
+    assert {row["quantity"] for row in rows} == {"area", "slope", "r50", "crossing"}
+    assert all(not isnan(row["value"]) for row in rows)
+    assert {row["over"] for row in rows if row["quantity"] == "area"} == {"0.10 to 0.60", "0.00 to 0.30"}
+
+
+def test_bands_that_hold_together_are_wider_than_each_alone(runs):
+    run = runs.make(120, 40)
+    for condition, kind in (("clean", "none"), ("blur-0.2", "semantic"), ("blur-0.5", "semantic")):
+        base = run.base(condition, kind=kind, level=condition[-3:])
+        run.page_scores(base, [0.9] * 120)
+        run.score(base, {"lcs": RNG.random(120)})
+    (row,) = curves(finished(run), quantity="critical", axis="")
+    assert stats.t.ppf(1 - 0.025, 39) < row["value"] <= stats.t.ppf(1 - 0.025 / 3, 39) + 0.05
 
 
 def test_two_systems_that_never_meet_have_no_crossing(swept):

@@ -1,11 +1,13 @@
-"""The paper's structured analyses, each a function of a run's folder that gives rows."""
+"""Structured analyses of a run: those of the paper, and the confused words. Each takes its folder and returns rows."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ohr.report.analyses.confusions import confusions
 from ohr.report.analyses.pages import edit_distances, noise_ratios
 from ohr.report.analyses.questions import error_classes, formatting_lcs, r_noise, table_formats
+from ohr.report.analyses.robustness import robustness
 
 Rows = list[dict[str, Any]]
 
@@ -14,8 +16,10 @@ ANALYSES: Mapping[str, Callable[[Path], Rows]] = {
     "formatting_lcs": formatting_lcs,
     "table_formats": table_formats,
     "error_classes": error_classes,
+    "confusions": confusions,
     "edit_distances": edit_distances,
     "noise_ratios": noise_ratios,
+    "robustness": robustness,
 }
 """By name."""
 

@@ -138,7 +138,7 @@ def test_noise_ratios_separate_semantic_from_formatting_noise(folder):
 def test_a_report_holds_every_analysis_as_json(folder):
     data = report_data(folder)
     assert list(data) == list(ANALYSES)
-    assert all(data.values())
+    assert {name for name, rows in data.items() if not rows} == {"robustness"}  # no noise has several levels
     json.dumps(data)
 
 

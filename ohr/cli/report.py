@@ -1,0 +1,36 @@
+"""`ohr report`: the findings of runs as one page that opens offline."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ohr.cli.display.console import say
+from ohr.cli.options import RUNS, RunsFolder
+
+
+def report(
+    chosen: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders, or names for the newest.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="The page; by default report.html in the folder of the first run."),
+    ] = None,
+    images: Annotated[int, typer.Option(min=0, metavar="N", help="Page images in the page, at most.")] = 24,
+    trust_plugins: Annotated[
+        bool, typer.Option("--trust-plugins", help="Run the runs' plugin files, which page images may need.")
+    ] = False,
+    runs: RunsFolder = RUNS,
+) -> None:
+    """Write the findings of runs as one HTML page.
+
+    It holds everything that it shows, and opens without a network. The details of a large run are in a folder beside
+    it, which moves with the page.
+    """
+    from ohr.cli.runs import locate
+    from ohr.report.html.write import REPORT, write_report
+
+    folders = [locate(run, runs) for run in chosen]
+    for path in write_report(folders, out or folders[0] / REPORT, images=images, trust_plugins=trust_plugins):
+        say(str(path))

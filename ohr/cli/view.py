@@ -1,0 +1,59 @@
+"""`ohr view`: runs in a browser, with every question and page, also while they are in progress."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ohr.cli.display.console import report, say
+from ohr.cli.options import RUNS, RunsFolder
+
+PORT = 8571
+
+
+def view(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on this machine; 0 takes a free one.")] = PORT,
+    browse: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = False,
+    trust_plugins: Annotated[
+        bool, typer.Option("--trust-plugins", help="Run the runs' plugin files, which page images may need.")
+    ] = False,
+    runs: RunsFolder = RUNS,
+) -> None:
+    """Show runs in a browser, also those in progress.
+
+    The pages are for this machine only. Questions and page images are read when they are looked at.
+    """
+    from ohr import extras
+    from ohr.errors import DataError
+    from ohr.report.html.serve import Site, make_server
+
+    extras.require("jinja2", "report")
+    if not runs.is_dir():
+        raise DataError(f"{runs}: there is no such folder: name the folder of runs with --runs")
+    site = Site(runs, _progress, trust_plugins=trust_plugins)
+    try:
+        server = make_server(site, port)
+    except OSError:
+        raise DataError(f"port {port} is taken: choose another with --port, or 0 for a free one") from None
+    address = f"http://127.0.0.1:{server.server_port}/"
+    say(address)
+    report("Press Ctrl-C to end.")
+    if browse:
+        import webbrowser
+
+        webbrowser.open(address)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.server_close()
+
+
+def _progress(folder: Path) -> list[dict[str, Any]]:
+    from ohr.study.events import phases
+
+    return [
+        {"name": one.name, "done": one.done, "total": one.total, "rate": one.rate, "left": one.left}
+        for one in phases(folder)
+    ]

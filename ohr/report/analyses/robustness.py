@@ -1,0 +1,27 @@
+"""Robustness of each pipeline in one number, read from the table of curves."""
+
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from ohr.results.groups import ALL
+from ohr.results.reading import read_rows
+
+
+def robustness(folder: Path) -> list[dict[str, Any]]:
+    """Return the summaries of every curve over all questions; those that are undefined are left out.
+
+    Raises:
+        DataError: the table of curves is missing or damaged.
+    """
+    names = ("stage", "noise", "retriever", "generator", "axis", "quantity", "other", "value", "low", "high")
+    rows = read_rows(folder / "curves.parquet", group=ALL)
+    return [
+        {
+            **{name: row[name] for name in names},
+            "over": "" if isnan(row["from"]) else f"{row['from']:.2f} to {row['to']:.2f}",
+            "note": row["note"],
+        }
+        for row in rows
+        if row["axis"] and not isnan(row["value"])
+    ]

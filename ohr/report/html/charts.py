@@ -1,0 +1,76 @@
+"""Numbers for the charts of the page."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ohr.report.analyses import ANALYSES
+from ohr.report.figures.data import Axis, NothingToDraw, Panel, bounds, read_panels
+from ohr.report.html.sheets import pipeline
+
+Row = Mapping[str, Any]
+
+
+def chart_data(folder: Path, points: Sequence[Row]) -> dict[str, Any]:
+    """Return curves where some noise has several levels, else a dot for each condition and pipeline."""
+    found: dict[str, Any] = {"dots": [_dot(row) for row in points]}
+    levels: dict[str, set[str]] = {}
+    for row in points:
+        levels.setdefault(row["noise"], set()).add(row["condition"])
+    if any(len(conditions) > 1 for conditions in levels.values()):
+        axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
+        found["curves"] = {axis: panels for axis in axes if (panels := _panels(folder, axis))}
+    classes = ANALYSES["error_classes"](folder)
+    found["classes"] = [
+        {"label": " ".join(filter(None, (row["noise"], row["level"]))), "pipeline": pipeline(row), **row}
+        for row in classes
+    ]
+    return found
+
+
+def _dot(row: Row) -> dict[str, Any]:
+    names = ("stage", "condition", "noise_type", "metric", "mean", "low", "high", "lost", "lost_low", "lost_high")
+    return {
+        **{name: row[name] for name in names},
+        "system": [row["retriever"] or "", row["generator"] or ""],
+        "few": bool(row["note"]),
+    }
+
+
+def _panels(folder: Path, axis: Axis) -> list[dict[str, Any]]:
+    try:
+        return [_panel(panel) for panel in read_panels(folder, axis)]
+    except NothingToDraw:
+        return []
+
+
+def _panel(panel: Panel) -> dict[str, Any]:
+    return {
+        "stage": panel.stage,
+        "group": panel.group,
+        "metric": panel.metric,
+        "marks": [
+            {
+                "x": mark.x,
+                "mean": mark.point.mean,
+                "low": mark.point.low,
+                "high": mark.point.high,
+                "few": mark.few,
+                "condition": mark.point.condition,
+                "noise": curve.noise,
+                "type": curve.noise_type,
+                "system": [curve.system.search, curve.system.generator],
+                "n": mark.point.n,
+            }
+            for curve in panel.curves
+            for mark in curve.marks
+        ],
+        "bounds": [
+            {
+                "which": bound.which,
+                "x": bound.x,
+                "y": [value / 100 for value in bound.y],
+            }
+            for bound in (*bounds(panel, "floor"), *bounds(panel, "ceiling"))
+        ],
+    }

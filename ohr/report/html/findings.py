@@ -1,0 +1,118 @@
+"""A run's tables as plain data for its page: sentences, tables, and numbers for its charts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ohr.contracts import Published
+from ohr.errors import OhrError
+from ohr.report.html import sheets, tables
+from ohr.report.html.charts import chart_data
+from ohr.report.html.sheets import Sheet
+from ohr.report.leaderboard.runs import run_leaderboards
+from ohr.report.words import headline as sentences
+from ohr.results.choices import read_choices
+from ohr.results.folder import MANIFEST, headlines, read_finished
+from ohr.results.groups import ALL, STAGES
+from ohr.results.losses import distinctive, left_out, read_losses
+from ohr.results.reading import read_rows
+from ohr.spec.recorded import RecordedSpec
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The parts of a run that the page shows.
+
+    Args:
+        folder: of the run.
+        manifest: what the run says of itself.
+        facts: label and value, for the top of the page.
+        headline: the result in sentences.
+        charts: data of each chart, by name.
+        sections: title, and the tables in it, by the section's name.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    facts: Sequence[tuple[str, str]]
+    headline: Sequence[str]
+    charts: Mapping[str, Any]
+    sections: Mapping[str, Sequence[Sheet]] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Why a part is not there, by the section's name."""
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return str(self.manifest.get("name") or self.folder.parent.name)
+
+
+def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
+    """Read what the page shows of a finished run.
+
+    Raises:
+        DataError: the run is not finished, or a table is missing or damaged.
+    """
+    manifest = read_finished(folder)
+    headline = headlines(manifest)
+    published, note = _published(folder, manifest, trust_plugins)
+    points, losses = _points(folder, headline), distinctive(read_losses(folder))
+    sections: dict[str, Sequence[Sheet]] = {
+        "hypotheses": tables.hypotheses(folder, manifest),
+        "cost": [tables.losses(losses)] if losses else [],
+        "curves": [tables.means(points)],
+        "robustness": tables.robustness(folder),
+        "decomposition": tables.decomposition(folder, headline),
+        "leaderboard": sheets.leaderboard(run_leaderboards(folder, published)),
+        "groups": [
+            sheet for trait in ("evidence_source", "domain") for sheet in sheets.by_group(folder, trait, headline)
+        ],
+        "errors": [sheet for _, sheet in sheets.analyses(folder)],
+        "words": sheets.confused(folder),
+        "attribution": tables.attribution(folder, headline),
+        "doses": tables.doses(folder),
+        "failures": tables.failures(folder, manifest),
+        "provenance": tables.provenance(manifest),
+    }
+    facts = _facts(folder, manifest, points)
+    return Findings(folder, manifest, facts, sentences(folder), chart_data(folder, points), sections, note)
+
+
+# --- words and numbers ------------------------------------------------------------------------------------
+
+
+def _facts(folder: Path, manifest: Mapping[str, Any], points: Sequence[Row]) -> list[tuple[str, str]]:
+    spec, missing = manifest["spec"], left_out(folder)
+    kind = spec.get("benchmark", {}).get("kind", "")
+    return [
+        ("Benchmark", str(kind)),
+        ("Questions", f"{manifest['questions']:,}"),
+        ("Documents", f"{manifest.get('documents', 0):,}"),
+        ("Conditions", f"{len({row['condition'] for row in points}):,}"),
+        ("Without clean text", f"{missing:,}" if missing else ""),
+        ("Failed items", f"{manifest['failures'].get('items', 0):,}"),
+        ("Protocol", str(manifest["protocol"].get("name", ""))),
+        ("Started", str(manifest.get("started", ""))[:16].replace("T", " ")),
+    ]
+
+
+def _points(folder: Path, headline: Mapping[str, str]) -> list[Row]:
+    """Read the means of all questions in each stage's headline metric."""
+    rows = read_rows(folder / "summary.parquet", by="evidence_source", group=ALL)
+    order = {stage: number for number, stage in enumerate(STAGES)}
+    repeats = read_choices(folder).repeats  # a condition that was run twice is shown once
+    kept = [r for r in rows if r["metric"] == headline.get(r["stage"]) and r["condition"] not in repeats]
+    return sorted(kept, key=lambda row: order[row["stage"]])
+
+
+def _published(
+    folder: Path, manifest: Mapping[str, Any], trust_plugins: bool
+) -> tuple[Sequence[Published], Mapping[str, str]]:
+    """Return what others published for the run's benchmark; without its plugin or variables nothing, and why."""
+    try:
+        return RecordedSpec(manifest, folder / MANIFEST, trust_plugins=trust_plugins).benchmark.published(), {}
+    except OhrError as error:
+        return (), {"leaderboard": f"No published rows: {str(error).splitlines()[0]}"}

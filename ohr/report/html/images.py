@@ -1,0 +1,68 @@
+"""Page images as an engine saw them, made again from a run's manifest: they are not kept, but can be repeated."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from ohr.contracts import Document
+from ohr.errors import DataError, OhrError
+from ohr.results.folder import MANIFEST, read_manifest
+from ohr.spec.recorded import RecordedSpec
+from ohr.steps.images import PageImage, acting
+
+WIDTH = 720
+"""Pixels: text of a page can be read, and a page takes some 50 KB."""
+_QUALITY = 40
+
+
+class PageImages:
+    """Makes the page images of a run again.
+
+    Args:
+        folder: of the run.
+        trust_plugins: run the plugin files that its spec names.
+    """
+
+    def __init__(self, folder: Path, *, trust_plugins: bool = False) -> None:
+        manifest = read_manifest(folder)
+        self._spec = RecordedSpec(manifest, folder / MANIFEST, trust_plugins=trust_plugins)
+        self._noisy = {base["condition"] for base in manifest["spec"].get("knowledge_bases", ()) if base["image_noise"]}
+
+    def source(self, condition: str) -> str:
+        """Name the condition whose page images a condition has: all that distort none have the same."""
+        return condition if condition in self._noisy else ""
+
+    def make(self, condition: str, document: str, index: int) -> bytes:
+        """Make a page image of a condition's first draw as WebP, WIDTH pixels wide at most.
+
+        Raises:
+            DataError: it cannot be made here, with the reason: the data, a plugin or a library is missing.
+        """
+        try:
+            if document not in self._documents:
+                raise DataError(f"{document} is not in the benchmark's data")
+            noises, seed = tuple(acting(self._spec.image_noise(condition))), self._spec.seed(condition)
+            image = PageImage(self._spec.benchmark, noises, self._documents[document], index, seed).make()
+        except OhrError as error:
+            raise DataError(f"no page image: {str(error).splitlines()[0]}") from None
+        except Exception as error:  # a benchmark or a noise of somebody else
+            raise DataError(f"no page image: {type(error).__name__}: {error}") from error
+        return _webp(image)
+
+    @cached_property
+    def _documents(self) -> Mapping[str, Document]:
+        self._spec.benchmark.check()
+        return {document.name: document for document in self._spec.benchmark.documents()}
+
+
+def _webp(image: Any) -> bytes:
+    from PIL import Image
+
+    picture = Image.fromarray(image)
+    if picture.width > WIDTH:
+        picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Image.Resampling.LANCZOS)
+    made = BytesIO()
+    picture.save(made, "WEBP", quality=_QUALITY, method=2)
+    return made.getvalue()

@@ -1,0 +1,154 @@
+"""The page as HTML: templates, styles and scripts put together; nothing of a run is ever taken for markup."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+import ohr
+from ohr import extras
+from ohr.report.html.findings import Findings
+from ohr.report.html.sheets import Sheet
+
+HEADINGS: tuple[tuple[str, str, str], ...] = (
+    ("hypotheses", "Hypotheses", ""),
+    ("cost", "What the noise costs", "Each condition against the clean text, the same questions on both sides. Lines "
+     "are 95% intervals over documents; where one crosses 0, no loss is shown. Hollow: few documents."),
+    ("curves", "Scores", "Lines and bands are 95% intervals over documents. The floor is the score of a text that "
+     "has nothing to do with the question; the ceiling is that of the clean text, or of the evidence alone. Both are "
+     "references: a score may be beyond them."),
+    ("robustness", "Robustness in one number", ""),
+    ("decomposition", "Index damage and reading damage", "The loss that comes from searching a noisy "
+     "index, and the loss that comes from reading noisy text."),
+    ("leaderboard", "Leaderboard", ""),
+    ("groups", "By evidence source and domain", ""),
+    ("errors", "Error classes and other analyses", "In the chart: was the OCR of the "
+     "evidence right, and was the answer?"),
+    ("words", "Most confused words", "Which words of the clean text became which others."),
+    ("attribution", "Cost of each part of a noise", ""),
+    ("doses", "How noisy the texts are", ""),
+    ("failures", "Failures and warnings", ""),
+    ("provenance", "Provenance", ""),
+    ("questions", "Questions", "Every question with its pages, as each condition has them."),
+)  # fmt: skip
+"""Sections of a run in their order: key, heading, and a sentence."""
+
+_OPEN = {
+    "hypotheses": 30,
+    "cost": 12,
+    "robustness": 8,
+    "decomposition": 12,
+    "leaderboard": 30,
+    "groups": 12,
+    "words": 30,
+    "attribution": 60,
+    "doses": 12,
+    "failures": 30,
+    "provenance": 30,
+}
+"""Rows up to which the first table of a section is open from the start; other tables open when they are asked for."""
+_VERDICTS = {
+    "lost": "lost", "gained": "gained", "small": "lost", "not shown": "unclear", "too few documents": "unclear",
+    "none that matters": "unclear",
+}  # fmt: skip
+_SCRIPTS = ("vendor/d3.min.js", "vendor/plot.min.js", "vendor/tabulator.min.js", "data.js", "charts.js", "questions.js",
+            "question.js", "page.js")  # fmt: skip
+_STYLES = ("vendor/tabulator.min.css", "report.css")
+
+
+def render(
+    runs: Sequence[Findings], blobs: Mapping[str, str], *, title: str, mode: str = "file", parts: str = ""
+) -> str:
+    """Write the page of some runs.
+
+    Args:
+        runs: what it shows.
+        blobs: packed data that is embedded, by name.
+        title: of the page.
+        mode: `file`, or `served`: then it asks its server for questions and images.
+        parts: name of the folder beside the page that has the rest of its data.
+
+    Raises:
+        MissingExtra: jinja2 is not installed.
+    """
+    nonce = sha256("".join(blobs.values()).encode()).hexdigest()[:24]  # the same runs, the same bytes
+    text: str = _template("report.html").render(
+        runs=runs,
+        blobs=blobs.items(),
+        title=title,
+        mode=mode,
+        parts=parts,
+        nonce=nonce,
+        policy=policy(nonce, served=mode == "served"),
+        version=ohr.__version__,
+        headings=HEADINGS,
+        shown=_shown,
+        folded=_folded,
+        manifest=_manifest,
+        verdicts=_VERDICTS,
+        css=_asset(*_STYLES),
+        scripts=[_asset(name) for name in _SCRIPTS],
+    )
+    return text
+
+
+def render_index(runs: Sequence[Mapping[str, Any]], folder: str) -> str:
+    """Write the list of runs that `ohr view` begins with."""
+    text: str = _template("index.html").render(
+        runs=runs,
+        folder=folder,
+        version=ohr.__version__,
+        css=_asset("report.css"),
+        script=_asset("index.js"),
+        nonce="index",
+        policy=policy("index", served=True),
+    )
+    return text
+
+
+def policy(nonce: str, *, served: bool) -> str:
+    """Return the Content-Security-Policy of the page: its own scripts, and nothing from elsewhere."""
+    own = " 'self'" if served else ""
+    return (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data: blob:{own}; "
+        f"connect-src {own.strip() or chr(39) + 'none' + chr(39)}; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _shown(run: Findings, key: str) -> bool:
+    return key == "questions" or bool(run.sections.get(key))
+
+
+def _folded(key: str, place: int, sheet: Sheet) -> bool:
+    return place > (1 if key == "failures" else 0) or len(sheet.rows) > _OPEN.get(key, 0)
+
+
+def _manifest(run: Findings) -> str:
+    return json.dumps(run.manifest, indent=1, ensure_ascii=False)
+
+
+def _template(name: str) -> Any:
+    extras.require("jinja2", "report")
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("ohr.report.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
+
+
+@cache
+def _asset(*names: str) -> Any:
+    """Read files of our own, which are markup, style and script."""
+    from markupsafe import Markup
+
+    texts = [
+        files("ohr.report.html").joinpath("assets", *name.split("/")).read_text(encoding="utf-8") for name in names
+    ]
+    return Markup("\n".join(texts))  # shipped with ohr

@@ -1,0 +1,220 @@
+"""`ohr view`: runs as pages on a local port; questions and page images are read when they are looked at."""
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from ohr.errors import DataError, OhrError
+from ohr.report.html.details import Details
+from ohr.report.html.findings import read_findings
+from ohr.report.html.images import PageImages
+from ohr.report.html.pack import as_json, packed
+from ohr.report.html.page import render, render_index
+from ohr.report.html.questions import Choice, QuestionList
+from ohr.results.folder import MANIFEST, read_manifest, status
+
+_KEPT = 4  # runs whose questions are held at once
+_MOST = 200  # questions of one answer
+_NAMES = ("127.0.0.1", "localhost", "[::1]")
+
+_log = logging.getLogger(__name__)
+
+Values = Mapping[str, str]
+Progress = Callable[[Path], list[dict[str, Any]]]
+"""A run's folder to its phases: name, done, total, rate, and seconds left or None."""
+
+
+class _Opened:
+    """A finished run that somebody looks at.
+
+    Args:
+        folder: of the run.
+        trust_plugins: run the plugin files of its spec, to make page images.
+    """
+
+    def __init__(self, folder: Path, *, trust_plugins: bool) -> None:
+        self._lock = Lock()  # of the Parquet files, which are read by place
+        self._findings = read_findings(folder, trust_plugins=trust_plugins)
+        self._listed = QuestionList(folder)
+        self._details = Details(self._listed)
+        self._images = PageImages(folder, trust_plugins=trust_plugins)
+
+    def page(self, values: Values) -> tuple[str, bytes]:  # noqa: ARG002 # as of the other addresses
+        """Return the page."""
+        text = render(
+            [self._findings], {"0/charts": packed(self._findings.charts)}, title=self._findings.name, mode="served"
+        )
+        return "text/html; charset=utf-8", text.encode("utf-8", "replace")
+
+    def about(self, values: Values) -> tuple[str, bytes]:  # noqa: ARG002
+        """Return the choices that the list of questions offers."""
+        return _json(self._listed.about())
+
+    def questions(self, values: Values) -> tuple[str, bytes]:
+        """Return one page of the list of questions."""
+        size, number = min(int(values.get("size", 25)), _MOST), max(int(values.get("page", 1)), 1)
+        choice = Choice(
+            pipeline=int(values["pipeline"]),
+            condition=int(values["condition"]),
+            change=values.get("change", ""),  # type: ignore[arg-type] # another word is refused when it is looked up
+            source=values.get("source", ""),
+            domain=values.get("domain", ""),
+            search=values.get("search", ""),
+            order=values.get("order", "lost"),
+            descending=values.get("descending", "1") == "1",
+        )
+        with self._lock:
+            found = self._listed.select(choice)
+            rows = self._listed.rows(choice, found[(number - 1) * size : number * size].tolist())
+        return _json({"data": rows, "last_page": max(1, -(-len(found) // size)), "last_row": len(found)})
+
+    def question(self, values: Values) -> tuple[str, bytes]:
+        """Return one question with everything that is known of it."""
+        with self._lock:
+            return _json(self._details.read([int(values["place"])]))
+
+    def image(self, values: Values) -> tuple[str, bytes]:
+        """Return a page image, as the engine saw it."""
+        return "image/webp", self._images.make(values["condition"], values["document"], int(values["page"]))
+
+
+def _json(value: Any) -> tuple[str, bytes]:
+    return "application/json", as_json(value)
+
+
+class Site:
+    """The runs of a folder.
+
+    Args:
+        runs: the folder.
+        progress: reads how far an unfinished run is.
+        trust_plugins: run the plugin files of the runs' specs, to make page images.
+    """
+
+    def __init__(self, runs: Path, progress: Progress, *, trust_plugins: bool = False) -> None:
+        self._runs, self._progress, self._lock = runs, progress, Lock()
+
+        @lru_cache(maxsize=_KEPT)
+        def opened(folder: Path, written: int) -> _Opened:  # noqa: ARG001 # a run that is written again is read again
+            return _Opened(folder, trust_plugins=trust_plugins)
+
+        self._opened = opened
+
+    def answer(self, path: str, values: Values) -> tuple[str, bytes]:
+        """Return the type and the body of an address.
+
+        Raises:
+            DataError: there is nothing at the address, or it cannot be read.
+        """
+        parts = [unquote(part) for part in path.strip("/").split("/") if part]
+        if not parts:
+            text = render_index(self.listed(), str(self._runs))
+            return "text/html; charset=utf-8", text.encode("utf-8", "replace")
+        if parts == ["runs.json"]:
+            return _json(self.listed())
+        if len(parts) < 3 or parts[0] != "run":
+            raise DataError(f"{path}: there is nothing here")
+        folder = self._folder(parts[1], parts[2])
+        with self._lock:
+            run = self._opened(folder, (folder / MANIFEST).stat().st_mtime_ns)
+        kind = parts[4] if len(parts) == 5 and parts[3] == "0" else "page" if len(parts) == 3 else ""
+        if kind not in ("page", "about", "questions", "question", "image"):
+            raise DataError(f"{path}: there is nothing here")
+        found: tuple[str, bytes] = getattr(run, kind)(values)
+        return found
+
+    def listed(self) -> list[dict[str, Any]]:
+        """List the runs, the newest first, with the progress of those that are not finished."""
+        found: list[dict[str, Any]] = []
+        for path in self._runs.glob(f"*/*/{MANIFEST}"):
+            folder = path.parent
+            try:
+                manifest = read_manifest(folder)
+            except DataError as error:
+                found.append(
+                    {"name": folder.parent.name, "folder": folder.name, "status": "damaged", "why": str(error)}
+                )
+                continue
+            state = status(manifest)
+            about = {name: manifest.get(name) for name in ("started", "questions", "documents")}
+            about["failures"] = (manifest.get("failures") or {}).get("items")
+            about["phases"] = [] if state == "finished" else self._progress(folder)
+            found.append(_row(folder, state, why=str(manifest.get("reason") or ""), **about))
+        return sorted(found, key=lambda run: run["folder"], reverse=True)
+
+    def _folder(self, name: str, run: str) -> Path:
+        """Find a run's folder; only names that are there count, so that no path leaves the folder of runs."""
+        for path in self._runs.glob(f"*/*/{MANIFEST}"):
+            if (path.parent.parent.name, path.parent.name) == (name, run):
+                return path.parent
+        raise DataError(f"{name}/{run}: there is no such run")
+
+
+def _row(folder: Path, state: str, **about: Any) -> dict[str, Any]:
+    about["started"] = str(about.get("started") or "")[:16].replace("T", " ")
+    names = ("questions", "documents", "failures", "phases")
+    return {"name": folder.parent.name, "folder": folder.name, "status": state, **dict.fromkeys(names), **about}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers browsers on this machine."""
+
+    site: Site
+    server_version = "ohr"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        """Send what is at an address."""
+        host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
+        if host not in _NAMES:  # else a page of somebody else could read the runs under a name that leads here
+            self._send(HTTPStatus.FORBIDDEN, "text/plain; charset=utf-8", b"this address is for this machine only")
+            return
+        address = urlsplit(self.path)
+        values = {name: found[-1] for name, found in parse_qs(address.query, keep_blank_values=True).items()}
+        if address.path.startswith("/run/") and address.path.count("/") == 3:  # relative addresses start at the run
+            self._redirect(f"{address.path}/")
+            return
+        try:
+            self._send(HTTPStatus.OK, *self.site.answer(address.path, values))
+        except OhrError as error:
+            self._send(HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", str(error).encode("utf-8", "replace"))
+        except (KeyError, ValueError, IndexError) as error:
+            reason = f"this address is not understood: {type(error).__name__}: {error}"
+            self._send(HTTPStatus.BAD_REQUEST, "text/plain; charset=utf-8", reason.encode("utf-8", "replace"))
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log a request, at the level of details."""
+        _log.debug(format, *args)
+
+    def _redirect(self, path: str) -> None:
+        self.send_response(HTTPStatus.FOUND)
+        self.send_header("Location", path)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _send(self, code: HTTPStatus, kind: str, body: bytes) -> None:
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.end_headers()
+        with suppress(BrokenPipeError, ConnectionResetError):  # the reader has opened another question
+            self.wfile.write(body)
+
+
+def make_server(site: Site, port: int) -> ThreadingHTTPServer:
+    """Open a server on this machine's own address; the port 0 takes a free one.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    handler = type("SiteHandler", (Handler,), {"site": site})
+    return ThreadingHTTPServer(("127.0.0.1", port), handler)

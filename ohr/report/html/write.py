@@ -1,0 +1,201 @@
+"""Writes the report of runs: one file that opens offline, and a folder of data beside it where there is much."""
+
+import base64
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ohr.errors import DataError
+from ohr.report.html.details import Details
+from ohr.report.html.findings import Findings, read_findings
+from ohr.report.html.images import PageImages
+from ohr.report.html.pack import packed
+from ohr.report.html.page import render
+from ohr.report.html.questions import Choice, QuestionList, shown
+from ohr.results.files import NEW, replaced
+
+REPORT = "report.html"
+"""Name of a run's report in its folder."""
+IMAGES = 24
+"""Page images that a report embeds by default."""
+
+_EMBEDDED = 3_600_000
+"""Characters of packed data in the page; with its libraries and tables it stays under 5 MB."""
+_QUESTIONS = 48
+"""Questions of one part of the details: about a megabyte of JSON."""
+_IMAGE_BYTES = 1_200_000
+
+
+class Parts:
+    """The data of a page: held to be embedded, or written beside it as soon as it is too much.
+
+    Args:
+        folder: where files beside the page go.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.embedded: dict[str, str] = {}
+        self._loose: dict[str, str] = {}
+        self._folder, self._size = folder, 0
+
+    @property
+    def beside(self) -> bool:
+        """Report whether there are files beside the page."""
+        return self._size > _EMBEDDED
+
+    def embed(self, name: str, value: Any) -> None:
+        """Add data that the page begins with."""
+        self.embedded[name] = packed(value)
+        self._grow(self.embedded[name])
+
+    def add(self, name: str, value: Any) -> None:
+        """Add data that the page reads when it is looked at."""
+        self._loose[name] = packed(value)
+        self._grow(self._loose[name])
+
+    def close(self) -> None:
+        """Embed everything that was not written."""
+        self.embedded |= self._loose
+        self._loose = {}
+
+    def _grow(self, text: str) -> None:
+        self._size += len(text)
+        if self.beside:
+            for name, held in self._loose.items():
+                self._write(name, held)
+            self._loose = {}
+
+    def _write(self, name: str, text: str) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        script = f'ohrPart("{name}","{text}");\n'  # names and base64: nothing to escape
+        (self._folder / f"{name.replace('/', '-')}.js").write_text(script, encoding="ascii")
+
+
+def write_report(
+    folders: Sequence[Path], path: Path, *, images: int = IMAGES, trust_plugins: bool = False
+) -> list[Path]:
+    """Write the report of some runs.
+
+    Args:
+        folders: of finished runs.
+        path: of the file; data beside it goes to `<name>-data`.
+        images: page images that are embedded at most, those of the questions that lost most.
+        trust_plugins: run the plugin files of the runs' specs, to make page images.
+
+    Returns:
+        The file, and the folder beside it where there is one.
+
+    Raises:
+        DataError: a run is not finished or damaged, or the file cannot be written.
+        MissingExtra: jinja2 is not installed.
+    """
+    beside = path.with_name(f"{path.stem}-data")
+    new = path.with_name(f"{NEW}{path.stem}-data")
+    shutil.rmtree(new, ignore_errors=True)
+    parts, runs = Parts(new), []
+    try:
+        for number, folder in enumerate(folders):
+            findings = read_findings(folder, trust_plugins=trust_plugins)
+            runs.append(findings)
+            _add(parts, str(number), findings, images // len(folders), trust_plugins)
+        parts.close()
+        title = f"{runs[0].name}: report" if len(runs) == 1 else f"{len(runs)} runs: report"
+        text = render(runs, parts.embedded, title=title, parts=beside.name if parts.beside else "")
+        with replaced(path) as file:
+            file.write_bytes(text.encode("utf-8", "replace"))
+        shutil.rmtree(beside, ignore_errors=True)
+        if not parts.beside:
+            return [path]
+        new.rename(beside)
+        return [path, beside]
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror}") from None
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _add(parts: Parts, run: str, findings: Findings, images: int, trust_plugins: bool) -> None:
+    """Add the data of one run."""
+    listed = QuestionList(findings.folder)
+    parts.embed(f"{run}/charts", findings.charts)
+    parts.embed(f"{run}/about", listed.about())
+    parts.add(f"{run}/images", embedded_images(listed, images, trust_plugins))
+    for pipeline in range(len(listed.pipelines)):
+        parts.add(f"{run}/scores/{pipeline}", _scores(listed, pipeline))
+    order = sorted(
+        range(len(listed.ids)), key=lambda place: listed.documents[place]
+    )  # a document's pages are there once
+    held = dict(enumerate(order[start : start + _QUESTIONS] for start in range(0, len(order), _QUESTIONS)))
+    part = {place: number for number, places in held.items() for place in places}
+    parts.add(f"{run}/index", _index(listed, part))
+    details = Details(listed, everything=True)
+    for number, places in held.items():
+        parts.add(f"{run}/details/{number}", details.read(places))
+
+
+def _index(listed: QuestionList, part: dict[int, int]) -> dict[str, Any]:
+    return {
+        "id": listed.ids,
+        "text": [shown(text) for text in listed.texts],
+        "document": listed.documents,
+        "domain": listed.domains,
+        "source": listed.sources,
+        "part": [part[place] for place in range(len(listed.ids))],
+    }
+
+
+def _scores(listed: QuestionList, pipeline: int) -> dict[str, Any]:
+    """Return the scores of a pipeline: for each condition a column of numbers, and the places that failed."""
+    cells = [listed.scores(pipeline, condition) for condition in range(len(listed.conditions))]
+    return {
+        "values": [
+            [None if value != value else value for value in np.round(values, 4).tolist()] for values, _ in cells
+        ],
+        "failed": [np.flatnonzero(bad).tolist() for _, bad in cells],
+    }
+
+
+def embedded_images(listed: QuestionList, most: int, trust_plugins: bool) -> dict[str, Any]:
+    """Make the page images of the questions that lost most, until there are enough.
+
+    Returns:
+        `sources`: condition to the condition whose images it has. `pages`: data URLs by source, document and page.
+        `reason`: why there are none.
+    """
+    images = PageImages(listed.folder, trust_plugins=trust_plugins)
+    sources = {condition: images.source(condition) for condition in listed.conditions}
+    pages: dict[str, str] = {}
+    size, reason = 0, ""
+    for condition, document, index in _wanted(listed, sources) if most else ():
+        key = f"{sources[condition]}\t{document}\t{index}"
+        if key in pages:
+            continue
+        if len(pages) >= most or size > _IMAGE_BYTES:
+            break
+        try:
+            made = images.make(condition, document, index)
+        except DataError as error:
+            reason = f"{error}"
+            break
+        pages[key] = f"data:image/webp;base64,{base64.b64encode(made).decode('ascii')}"
+        size += len(made)
+    return {"sources": sources, "pages": pages, "reason": reason}
+
+
+def _wanted(listed: QuestionList, sources: dict[str, str]) -> Iterator[tuple[str, str, int]]:
+    """Yield the pages to show, the worst question's first: noisy, then clean where that is another image."""
+    from ohr.results.lookup import Lookup
+
+    pipeline, worst = listed.start
+    order = listed.select(Choice(pipeline, worst))
+    asked = Lookup(listed.folder / "questions.parquet", "question_id", ["pages"])
+    plain = next((name for name in listed.conditions if not sources[name]), None)
+    for place in order.tolist():
+        for row in asked.rows([listed.ids[place]]):
+            for index in row["pages"] or ():
+                for condition in dict.fromkeys((listed.conditions[worst], plain)):
+                    if condition is not None:
+                        yield condition, listed.documents[place], index

@@ -1,0 +1,73 @@
+"""The conditions of a run as a leaderboard, among published systems where the benchmark has some."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import nan
+from pathlib import Path
+from typing import Any
+
+from ohr.contracts import Published
+from ohr.results.folder import headlines, read_manifest
+from ohr.results.groups import ALL, STAGES
+from ohr.results.reading import read_rows
+
+from .standings import Leaderboard, Row, leaderboards
+
+_PARTS = ("chunker", "retriever", "generator")
+_COLUMNS = ("stage", "condition", "noise_type", *_PARTS, "metric", "by", "group", "mean", "n")
+_DIVIDED = ("evidence_source", "domain")
+
+
+def run_leaderboards(folder: Path, published: Sequence[Published]) -> list[Leaderboard]:
+    """Rank the conditions of a run for every stage and pipeline.
+
+    Args:
+        folder: of the run.
+        published: what others published for its benchmark; their rows are in the tables of their stage.
+    """
+    headline = headlines(read_manifest(folder))
+    rows = read_rows(folder / "summary.parquet", _COLUMNS)
+    wanted = [row for row in rows if row["by"] in _DIVIDED and row["metric"] == headline.get(row["stage"])]
+    found: list[Leaderboard] = []
+    for stage in STAGES:
+        pipelines: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+        for row in wanted:
+            if row["stage"] == stage:
+                pipelines[tuple(row[part] or "" for part in _PARTS)].append(row)
+        for parts, held in pipelines.items():
+            found += _tables(stage, headline[stage], _setting(parts), held, published)
+    return found
+
+
+def _setting(parts: tuple[str, ...]) -> str:
+    _, retriever, generator = parts
+    return " + ".join(filter(None, (retriever, generator)))
+
+
+def _tables(
+    stage: str, metric: str, setting: str, rows: Sequence[Mapping[str, Any]], published: Sequence[Published]
+) -> list[Leaderboard]:
+    """Rank the conditions of one pipeline; a table of its own where nothing is published for the stage."""
+    scores: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows:
+        scores[row["condition"]][row["group"]] = row["mean"]
+    truths = {row["condition"] for row in rows if row["noise_type"] == "none"}
+    own = [Row(condition, setting, found, is_truth=condition in truths) for condition, found in scores.items()]
+    groups = {by: _groups(rows, by) for by in _DIVIDED}
+    if placed := leaderboards(published, stage, own, groups):
+        return placed
+    clean = next((row.scores.get(ALL, nan) for row in own if row.is_truth), nan)
+    ranked = sorted(own, key=lambda row: -_known(row.scores.get(ALL, nan)))
+    shares = [replace(row, of_truth=row.scores.get(ALL, nan) / clean if clean else nan) for row in ranked]
+    sources = [group for group in groups["evidence_source"] if group not in ("multimodal", ALL)]
+    return [Leaderboard(stage, metric, "evidence_source", (*sources, ALL), tuple(shares), "")]
+
+
+def _groups(rows: Sequence[Mapping[str, Any]], by: str) -> list[str]:
+    """List the groups of a trait that have questions."""
+    return list(dict.fromkeys(row["group"] for row in rows if row["by"] == by and row["n"]))
+
+
+def _known(value: float) -> float:
+    return value if value == value else -1.0  # undefined comes last
