@@ -1,0 +1,80 @@
+"""The documentation's site: every page has a place in it, and it builds without a warning."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+BESIDE = {"changelog.md", "contributing.md"}
+"""Pages that docs/hooks.py makes of files beside docs/."""
+
+
+def pages_of(nav: Any) -> Iterator[str]:
+    """Yield the pages of a navigation, however deep."""
+    for entry in nav if isinstance(nav, list) else [nav]:
+        if isinstance(entry, dict):
+            for below in entry.values():
+                yield from pages_of(below)
+        else:
+            yield str(entry)
+
+
+def test_the_navigation_names_every_page_once_and_no_other():
+    settings = YAML().load(ROOT / "mkdocs.yml")  # round trip: it keeps tags for other libraries as they are
+    named = list(pages_of(settings["nav"]))
+    assert sorted(named) == sorted({*(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")), *BESIDE})
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    missing = [name for name in ("mkdocs", "material", "mkdocstrings") if not find_spec(name)]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)} (the extra docs)")
+    place = tmp_path_factory.mktemp("site")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", place],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert built.returncode == 0, built.stderr
+    return place
+
+
+@pytest.mark.slow
+def test_the_site_loads_nothing_from_the_network(site: Path):
+    loads = r'<(?:script|img|iframe|source)\b[^>]*\bsrc="(?:https?:)?//[^"]*"|<link\b[^>]*\bhref="(?:https?:)?//[^"]*"'
+    styles = r"(?:@import|url\()\s*[\"']?(?:https?:)?//[^)\"']*"
+    found = [
+        (str(file.relative_to(site)), one)
+        for pattern, ending in ((loads, "*.html"), (styles, "*.css"))
+        for file in site.rglob(ending)
+        for one in re.findall(pattern, file.read_text(encoding="utf-8"))
+        if "canonical" not in one
+    ]
+    assert found == []
+
+
+@pytest.mark.slow
+def test_the_search_works_without_a_server_and_finds_every_page(site: Path):
+    script = (site / "search" / "search_index.js").read_text(encoding="utf-8")  # a page on the disk may load it
+    index = json.loads(script.removeprefix("var __index = "))
+    indexed = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert {str(page.relative_to(DOCS).with_suffix(".html")) for page in DOCS.rglob("*.md")} <= indexed
+
+
+@pytest.mark.slow
+def test_the_reference_has_the_public_functions(site: Path):
+    page = (site / "api" / "index.html").read_text(encoding="utf-8")
+    assert [name for name in ("read_spec", "plan", "run", "load_run") if f">{name}<" not in page] == []
