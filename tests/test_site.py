@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 BESIDE = {"changelog.md", "contributing.md"}
-"""Pages that docs/hooks.py makes of files beside docs/."""
+"""Pages that docs/site/hooks.py makes of files beside docs/."""
 
 
 def pages_of(nav: Any) -> Iterator[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from mkdocs.structure.files import File
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 BESIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 """Files beside docs/, and their names in the site."""
 
