@@ -75,6 +75,13 @@ def test_the_search_works_without_a_server_and_finds_every_page(site: Path):
 
 
 @pytest.mark.slow
+def test_every_fence_is_a_block_of_code(site: Path):
+    broken = r"<code>(?:sh|yaml|python|text|csv|json|toml)\s|```"
+    pages = [page for page in site.rglob("*.html") if re.search(broken, page.read_text(encoding="utf-8"))]
+    assert [str(page.relative_to(site)) for page in pages] == []
+
+
+@pytest.mark.slow
 def test_the_reference_has_the_public_functions(site: Path):
     page = (site / "api" / "index.html").read_text(encoding="utf-8")
     assert [name for name in ("read_spec", "plan", "run", "load_run") if f">{name}<" not in page] == []

@@ -1,5 +1,6 @@
-"""A hook of mkdocs (see mkdocs.yml): it adds the pages that are files beside docs/."""
+"""Hooks of mkdocs (see mkdocs.yml): they add the pages that are files beside docs/, and clean the fences of code."""
 
+import re
 from pathlib import Path
 
 from mkdocs.structure.files import File
@@ -17,3 +18,8 @@ def on_files(files, config):
             text = text.replace(f"]({other})", f"]({place})")
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def on_page_markdown(markdown, **_):
+    """Take words for the tests (`yaml fragment`) off the fences, which mkdocs reads as a language only."""
+    return re.sub(r"^( *```[a-z]+) (?:fragment|prompt)$", r"\1", markdown, flags=re.MULTILINE)
