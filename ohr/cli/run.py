@@ -19,30 +19,34 @@ from ohr.cli.options import (
     Workers,
 )
 
+Where = Annotated[
+    str, typer.Option(help="Where steps run: processes here (local), a Ray cluster (ray), this process (inline).")
+]
+Address = Annotated[
+    str | None, typer.Option(metavar="HOST:PORT", help="Of a running Ray cluster; without it a local one starts.")
+]
+Fresh = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[STAGE]",
+        help="Make the results of a stage again, and all that follow from them: all (the default), pages, documents, "
+        "chunks, damage, retrieval, answers or scores.",
+    ),
+]
+Draw = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw figures; `ohr plot` draws them later.")]
+Write = Annotated[bool, typer.Option("--report/--no-report", help="Write the report; `ohr report` writes it later.")]
+
 
 def run(
     spec: SpecFile,
     overrides: Overrides = None,
     limit: Limit = None,
     workers: Workers = None,
-    executor: Annotated[
-        str,
-        typer.Option(help="Where steps run: processes here (local), a Ray cluster (ray), this process (inline)."),
-    ] = "local",
-    address: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Of a running Ray cluster; without it a local one starts.")
-    ] = None,
-    fresh: Annotated[
-        str | None,
-        typer.Option(
-            metavar="[STAGE]",
-            help="Make the results of a stage again, and all that follow from them: all (the default), pages, "
-            "documents, chunks, damage, retrieval, answers or scores.",
-        ),
-    ] = None,
-    draw: Annotated[
-        bool, typer.Option("--figures/--no-figures", help="Draw figures; `ohr plot` draws them later.")
-    ] = True,
+    executor: Where = "local",
+    address: Address = None,
+    fresh: Fresh = None,
+    draw: Draw = True,
+    write: Write = True,
     trust_plugins: Trust = False,
     allow_env: AllowEnv = None,
     store: StoreFolder = STORE,
@@ -55,4 +59,15 @@ def run(
 
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     where = make_executor(executor, workers, address)
-    carry_out(read, store=store, runs=runs, executor=where, limit=limit, as_json=as_json, fresh=fresh, draw=draw)
+    carry_out(
+        read,
+        store=store,
+        runs=runs,
+        executor=where,
+        limit=limit,
+        as_json=as_json,
+        fresh=fresh,
+        draw=draw,
+        write=write,
+        trust_plugins=trust_plugins,
+    )

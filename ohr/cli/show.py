@@ -24,51 +24,79 @@ class By(StrEnum):
     PAGES = "pages"
 
 
+RunPlace = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, or its name for the newest.")]
+ByTrait = Annotated[By, typer.Option(help="What the questions are grouped by.")]
+Metric = Annotated[str | None, typer.Option(help="Any metric of the run; by default each stage's headline.")]
+Analysis = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Show an analysis instead: error_classes, ...; or every.")
+]
+Listed = Annotated[bool, typer.Option("--questions", help="Show the questions that lost most, with evidence, instead.")]
+Worst = Annotated[int, typer.Option(min=0, metavar="N", help="Questions that lost most.")]
+Best = Annotated[int, typer.Option(min=0, metavar="N", help="Questions that gained most.")]
+Condition = Annotated[str | None, typer.Option(metavar="NAME", help="Whose losses; by default those of the worst.")]
+Search = Annotated[str, typer.Option(metavar="WORDS", help="Only questions that contain this.")]
+
+
 def show(
-    run: Annotated[Path, typer.Argument(help="A run's folder, or the name of a run: its newest.")],
-    by: Annotated[By, typer.Option(help="What the questions are grouped by.")] = By.EVIDENCE_SOURCE,
-    metric: Annotated[str | None, typer.Option(help="Any metric of the run; by default each stage's headline.")] = None,
-    analysis: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Show an analysis instead: error_classes, ...; or every.")
-    ] = None,
+    run: RunPlace,
+    by: ByTrait = By.EVIDENCE_SOURCE,
+    metric: Metric = None,
+    analysis: Analysis = None,
+    questions: Listed = False,
+    worst: Worst = 10,
+    best: Best = 0,
+    condition: Condition = None,
+    search: Search = "",
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show a run's means, or an analysis of it.
+    """Show a run's means, its questions, or an analysis of it.
 
     The means are over all questions (micro), over domains (macro), and by one trait of the questions. Where the spec
     asked for attribution, the cost of each part of a noise follows; where it asked to decompose, the loss by stage.
     """
     from ohr.cli.display.decomposition import print_decomposition
     from ohr.cli.display.losses import print_losses
+    from ohr.cli.display.questions import Wanted, show_questions
     from ohr.cli.runs import locate
-    from ohr.errors import DataError
-    from ohr.results.folder import headlines, read_finished
-    from ohr.results.groups import ALL
-    from ohr.results.reading import read_rows
+    from ohr.results.folder import read_finished
 
     folder = locate(run, runs)
     manifest = read_finished(folder)
+    if questions:
+        show_questions(folder, Wanted(condition, worst, best, search), as_json)
+        return
     if analysis is not None:
         show_analysis(folder, analysis, as_json)
         return
-    headline, path = headlines(manifest), folder / "summary.parquet"
+    rows = _means(folder, by, metric)
+    if as_json:
+        say_json(rows)
+        return
+    if metric is None and by is By.EVIDENCE_SOURCE:
+        print_losses(folder)
+    say(f"scored by the protocol {manifest['protocol']['name']}")
+    for stage in dict.fromkeys(row["stage"] for row in rows):
+        _table([row for row in rows if row["stage"] == stage], by.value)
+    print_costs(folder)
+    print_decomposition(folder)
+
+
+def _means(folder: Path, by: By, metric: str | None) -> list[dict[str, Any]]:
+    """Read the rows of the summary that are shown."""
+    from ohr.errors import DataError
+    from ohr.results.folder import headlines, read_manifest
+    from ohr.results.groups import ALL
+    from ohr.results.reading import read_rows
+
+    headline, path = headlines(read_manifest(folder)), folder / "summary.parquet"
     rows = read_rows(path, by="evidence_source", group=ALL) if by is not By.EVIDENCE_SOURCE else []
     rows += read_rows(path, by=by.value)
     wanted = [row for row in rows if row["metric"] == (metric or headline.get(row["stage"]))]
     if not wanted:
         known = ", ".join(sorted({row["metric"] for row in rows}))
         raise DataError(f"{folder}: has no {metric or 'score of an answer or of retrieval'}; it has {known}")
-    if as_json:
-        say_json(wanted)
-        return
-    if metric is None and by is By.EVIDENCE_SOURCE:
-        print_losses(folder)
-    say(f"scored by the protocol {manifest['protocol']['name']}")
-    for stage in dict.fromkeys(row["stage"] for row in wanted):
-        _table([row for row in wanted if row["stage"] == stage], by.value)
-    print_costs(folder)
-    print_decomposition(folder)
+    return wanted
 
 
 def _table(rows: Sequence[Mapping[str, Any]], by: str) -> None:

@@ -52,7 +52,7 @@ def stumbling(home):
 
 def test_a_run_ends_with_0_and_its_folder(finished):
     home, result = finished
-    folder = home / result.stdout.splitlines()[-1]
+    folder = home / result.stdout.split("results: ")[1].splitlines()[0]
     assert result.exit_code == 0
     assert {"manifest.json", "scores.parquet", "summary.csv", "figures"} <= {path.name for path in folder.iterdir()}
 
@@ -100,8 +100,18 @@ def test_a_second_run_does_nothing_and_names_the_same_folder(finished, there, oh
 
 def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here):
     report = json.loads(ohr_here("run", "small.yaml", "--json").stdout)
-    assert report.keys() == {"folder", "curve", "warnings", "failures", "calls", "tokens", "seconds", "figures"}
-    assert report["folder"] == finished[1].stdout.splitlines()[-1]
+    assert report.keys() == {
+        "folder",
+        "curve",
+        "warnings",
+        "failures",
+        "calls",
+        "tokens",
+        "seconds",
+        "figures",
+        "report",
+    }
+    assert report["folder"] == finished[1].stdout.split("results: ")[1].splitlines()[0]
     assert report["calls"] == {}
     assert len(report["curve"]) == 3 * 3
     expected = {
@@ -129,7 +139,10 @@ def test_a_run_without_matplotlib_is_done_and_says_what_to_install(ohr, monkeypa
     monkeypatch.setattr("ohr.extras.find_spec", lambda name: None)
     result = ohr("run", "small.yaml", "--set", "knowledge_bases=[{name: ground_truth}]", "--workers", "1")
     assert result.exit_code == 0
-    assert result.stderr == "no figures: matplotlib is not installed: pip install 'ohr[report]'\n"
+    assert result.stderr.splitlines() == [
+        "no figures: matplotlib is not installed: pip install 'ohr[report]'",
+        "no report: jinja2 is not installed: pip install 'ohr[report]'",
+    ]
     assert "figures:" not in result.stdout
 
 
@@ -184,7 +197,7 @@ def test_an_address_needs_the_cluster_executor(ohr):
 def test_a_run_without_figures_draws_none_and_plot_draws_them_later(ohr):
     result = ohr("run", "small.yaml", "--no-figures", "--workers", "1")
     assert result.exit_code == 0
-    folder = Path(result.stdout.splitlines()[-1])
+    folder = Path(result.stdout.split("results: ")[1].splitlines()[0])
     assert "figures:" not in result.stdout
     assert not (folder / "figures").exists()
     assert ohr("plot", str(folder)).exit_code == 0
@@ -235,7 +248,11 @@ def test_plot_of_no_run_says_how_to_find_one(ohr):
 def test_runs_are_listed(finished, there, ohr_here):
     (run,) = json.loads(ohr_here("runs", "--json").stdout)
     assert run.keys() == {"name", "time", "status", "questions", "failures", "path"}
-    assert (run["name"], run["failures"], run["path"]) == ("small", 0, finished[1].stdout.splitlines()[-1])
+    assert (run["name"], run["failures"], run["path"]) == (
+        "small",
+        0,
+        finished[1].stdout.split("results: ")[1].splitlines()[0],
+    )
     assert ohr_here("runs").stdout.splitlines()[0].split() == [
         "name",
         "time",
@@ -247,7 +264,7 @@ def test_runs_are_listed(finished, there, ohr_here):
 
 
 def test_a_damaged_run_is_reported_and_the_others_listed(home, finished, ohr):
-    folder = finished[0] / finished[1].stdout.splitlines()[-1]
+    folder = finished[0] / finished[1].stdout.split("results: ")[1].splitlines()[0]
     shutil.copytree(folder, home / "runs/small/whole")
     (home / "runs/small/broken").mkdir()
     (home / "runs/small/broken/manifest.json").write_text("{")

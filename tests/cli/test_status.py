@@ -13,7 +13,7 @@ from ohr.study.events import EventLog
 @pytest.fixture
 def running(home, finished):
     """A run under way in this process, of the name of a finished one."""
-    folder = finished[0] / finished[1].stdout.splitlines()[-1]
+    folder = finished[0] / finished[1].stdout.split("results: ")[1].splitlines()[0]
     shutil.copytree(folder, home / "runs/small" / folder.name)
     begun = RunFolder.start(home / "runs", "small", "ab" * 32, {"spec": {"name": "small"}, "questions": 4})
     events = EventLog(begun.path, Quiet())

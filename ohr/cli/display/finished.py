@@ -27,8 +27,10 @@ def carry_out(
     as_json: bool = False,
     fresh: str | None = None,
     draw: bool = True,
+    write: bool = True,
+    trust_plugins: bool = False,
 ) -> None:
-    """Run a spec, draw its figures and print its results; ends with status 1 when items failed."""
+    """Run a spec, draw its figures, write its report and print its results; ends with status 1 when items failed."""
     from ohr.spec.sent import sent
     from ohr.study.run import run
 
@@ -39,7 +41,8 @@ def carry_out(
         finished = run(spec, store=store, runs=runs, executor=executor, limit=limit, progress=progress, fresh=fresh)
     seconds = perf_counter() - began
     figures = figures_of(finished) if draw else []
-    (_print_json if as_json else _print)(finished, figures, seconds)
+    page = report_of(finished, trust_plugins) if write else None
+    (_print_json if as_json else _print)(finished, figures, page, seconds)
     if finished.ledger.failures:
         raise typer.Exit(1)
 
@@ -56,7 +59,22 @@ def figures_of(finished: "Finished") -> list[Path]:
         return []
 
 
-def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> None:
+def report_of(finished: "Finished", trust_plugins: bool) -> Path | None:
+    """Write a run's report where it is not there yet; without jinja2 there is none."""
+    from ohr.errors import OhrError
+    from ohr.report.html.write import REPORT, write_report
+
+    path = finished.folder / REPORT
+    try:
+        if finished.fresh or not path.is_file():
+            write_report([finished.folder], path, trust_plugins=trust_plugins)
+        return path
+    except OhrError as error:  # the results are written: without a report the run is still done
+        report(f"no report: {error}")
+        return None
+
+
+def _print(finished: "Finished", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
     from ohr.cli.display.costs import print_costs
     from ohr.cli.display.curve import read_curve
     from ohr.cli.display.decomposition import print_decomposition
@@ -75,7 +93,9 @@ def _print(finished: "Finished", figures: Sequence[Path], seconds: float) -> Non
     )
     say(_done(finished, seconds))
     say_first("figures:", [str(path) for path in figures])
-    say(str(finished.folder))
+    say(f"results: {finished.folder}")
+    if page is not None:
+        say(f"report:  {page}")
 
 
 def _print_curve(points: "Sequence[Point]") -> None:
@@ -103,7 +123,7 @@ def _done(finished: "Finished", seconds: float) -> str:
     return f"done in {seconds:.1f} s: {', '.join(f'{name} {count:,}' for name, count in done.items())}"
 
 
-def _print_json(finished: "Finished", figures: Sequence[Path], seconds: float) -> None:
+def _print_json(finished: "Finished", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
     from ohr.cli.display.curve import read_curve
     from ohr.results.folder import read_manifest
 
@@ -118,5 +138,6 @@ def _print_json(finished: "Finished", figures: Sequence[Path], seconds: float) -
             "tokens": ledger.tokens,
             "seconds": round(seconds, 2),
             "figures": figures,
+            "report": page,
         }
     )

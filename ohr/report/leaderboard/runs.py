@@ -29,6 +29,7 @@ def run_leaderboards(folder: Path, published: Sequence[Published]) -> list[Leade
     headline = headlines(read_manifest(folder))
     rows = read_rows(folder / "summary.parquet", _COLUMNS)
     wanted = [row for row in rows if row["by"] in _DIVIDED and row["metric"] == headline.get(row["stage"])]
+    wanted += _lone_domain(folder, wanted)
     found: list[Leaderboard] = []
     for stage in STAGES:
         pipelines: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
@@ -38,6 +39,15 @@ def run_leaderboards(folder: Path, published: Sequence[Published]) -> list[Leade
         for parts, held in pipelines.items():
             found += _tables(stage, headline[stage], _setting(parts), held, published)
     return found
+
+
+def _lone_domain(folder: Path, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows by domain where all questions have one, which has no rows of its own."""
+    domains = {row["domain"] for row in read_rows(folder / "questions.parquet", ["domain"])}
+    if len(domains) != 1:
+        return []
+    (domain,) = domains
+    return [{**row, "by": "domain", "group": domain} for row in rows if row["group"] == ALL]
 
 
 def _setting(parts: tuple[str, ...]) -> str:

@@ -1,0 +1,190 @@
+"""The page in headless Chromium: as people read it, and with texts that try to be code."""
+
+import shutil
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ohr.report.html.serve import Site, make_server
+from ohr.report.html.write import write_report
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is not installed")
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+CONTRAST = """() => {
+  const light = (rgb) => rgb.map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const parse = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
+  const behind = (node) => {
+    for (let at = node; at; at = at.parentElement) {
+      const colour = parse(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour.slice(0, 3);
+    }
+    return [255, 255, 255];
+  };
+  const found = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode.parentElement;
+    if (!walk.currentNode.textContent.trim() || !node.checkVisibility()) continue;
+    if (node.closest("script, style, option")) continue;
+    const look = getComputedStyle(node);
+    const colour = parse(node.closest("svg") ? look.fill : look.color);
+    if (colour.length === 4 && colour[3] === 0) continue;
+    const [a, b] = [light(colour.slice(0, 3)), light(behind(node))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) found.push(`${ratio.toFixed(2)} ${node.tagName}: ${node.textContent.slice(0, 40)}`);
+  }
+  return [...new Set(found)];
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def pages(plain, strange, tmp_path_factory):
+    """The reports of both runs."""
+    home = tmp_path_factory.mktemp("reports")
+    for name, run in (("plain", plain), ("strange", strange)):
+        write_report([run], home / f"{name}.html")
+    write_report([plain, strange], home / "both.html")
+    return home
+
+
+@contextmanager
+def opened(browser, address, **look):
+    """Open a page; anything on the console, any request beyond the page's own and any dialog fails the test."""
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | look)
+    context.set_default_timeout(10_000)
+    page, heard = context.new_page(), []
+    own = address.rpartition("/")[0]
+    page.on("console", lambda message: heard.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.on("dialog", lambda dialog: heard.append(dialog.message))
+    page.on("request", lambda sent: sent.url.startswith(("data:", "blob:", own)) or heard.append(sent.url))
+    page.goto(address)
+    page.wait_for_selector("html[data-ready=yes]", state="attached")
+    yield page
+    assert heard == []
+    context.close()
+
+
+def open_question(page, number=0):
+    page.locator(".open").nth(number).click()
+    page.wait_for_selector("dialog[open] #question-title")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_can_be_read(browser, pages, scheme):
+    with opened(browser, f"file://{pages}/plain.html", color_scheme=scheme) as page:
+        page.eval_on_selector_all("details", "parts => parts.forEach((part) => { part.open = true; })")
+        assert page.evaluate(CONTRAST) == []
+        open_question(page)
+        assert page.evaluate(CONTRAST) == []
+
+
+def test_nothing_runs_over_a_phone(browser, pages):
+    for name in ("plain", "strange"):
+        with opened(browser, f"file://{pages}/{name}.html", viewport={"width": 390, "height": 800}) as page:
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+            open_question(page)
+            assert page.evaluate("document.querySelector('dialog').scrollWidth") <= 390
+
+
+def test_pictures_have_words(browser, pages):
+    with opened(browser, f"file://{pages}/plain.html") as page:
+        charts = page.locator("svg[role=img]")
+        assert charts.count() >= 4
+        assert all(charts.nth(number).get_attribute("aria-label") for number in range(charts.count()))
+        open_question(page)
+        page.wait_for_selector("dialog img")
+        assert page.locator("dialog img").first.get_attribute("alt")
+        assert page.locator("img:not([alt])").count() == 0
+        # each chart has its table
+        assert page.locator("[data-chart]").count() <= page.locator("table").count()
+
+
+def test_questions_are_filtered_sorted_and_opened(browser, pages):
+    with opened(browser, f"file://{pages}/plain.html") as page:
+        count = page.locator("[data-count]")
+        whole = count.inner_text()
+        page.select_option("select[name=change]", "lost")
+        page.wait_for_function("before => document.querySelector('[data-count]').innerText !== before", arg=whole)
+        lost = [float(text) for text in page.locator(".tabulator-row [tabulator-field=lost]").all_inner_texts()]
+        assert lost == sorted(lost, reverse=True)
+        assert min(lost) > 0
+        page.locator(".tabulator-col[tabulator-field=score]").click()
+        scores = [float(text) for text in page.locator(".tabulator-row [tabulator-field=score]").all_inner_texts()]
+        assert scores == sorted(scores, reverse=True)
+        page.fill("input[name=search]", "no question says this")
+        page.wait_for_function("() => document.querySelector('[data-count]').innerText.startsWith('0 of')")
+        page.fill("input[name=search]", "")
+        page.wait_for_selector(".open")
+        page.locator(".open").first.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_selector("dialog[open] mark")  # the evidence
+        assert page.locator("dialog del").count() > 0
+        page.keyboard.press("Escape")
+        assert page.locator("dialog[open]").count() == 0
+
+
+def test_the_theme_can_be_chosen(browser, pages):
+    with opened(browser, f"file://{pages}/plain.html") as page:
+        before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.select_option("#theme", "dark")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+
+
+def test_text_of_documents_stays_text(browser, pages):
+    with opened(browser, f"file://{pages}/strange.html") as page:
+        for number in range(page.locator(".open").count()):
+            open_question(page, number)
+            page.keyboard.press("Escape")
+        assert page.evaluate("window.hacked") is None
+        assert page.locator("img[src=x]").count() == 0
+        text = page.locator("body").inner_text()
+        assert "</script><script>window.hacked = 1</script>{{ 7 * 7 }}" in text
+        assert "<b>read</b>" in text
+
+
+def test_one_run_of_several_is_chosen(browser, pages):
+    with opened(browser, f"file://{pages}/both.html") as page:
+        assert page.locator("h1:visible").inner_text() == "plain"
+        page.select_option("#run-chooser", "1")
+        page.wait_for_function("() => document.querySelector('#run-1:not([hidden]) .open')")
+        assert page.locator("h1:visible").inner_text() == "strange"
+
+
+def test_data_beside_the_page_is_loaded_when_it_is_looked_at(browser, plain, tmp_path, monkeypatch):
+    monkeypatch.setattr("ohr.report.html.write._EMBEDDED", 1000)
+    page, folder = write_report([plain], tmp_path / "large.html")
+    assert folder.name == "large-data"
+    with opened(browser, f"file://{page}") as shown:
+        open_question(shown)
+
+
+def test_a_served_run_has_the_same_questions(browser, plain):
+    server = make_server(Site(plain.parent.parent, lambda _: []), 0)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    try:
+        with opened(browser, f"{address}/run/{plain.parent.name}/{plain.name}/") as page:
+            open_question(page)
+            page.wait_for_selector("dialog img")
+            assert Path(plain).name in page.locator(".eyebrow").first.inner_text()
+    finally:
+        server.shutdown()
+        server.server_close()
