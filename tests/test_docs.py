@@ -66,7 +66,9 @@ BLOCKS = [block for page in PAGES for block in blocks(page)]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PROMPTS = [block for block in BLOCKS if block.info == "yaml prompt"]
 SPECS = [block for block in BLOCKS if block.info == "yaml"]
-WITH_PYTHON = sorted({block.page for block in BLOCKS if block.info == "python"} - {ROOT / "docs" / "results.md", *TUTORIALS})
+WITH_PYTHON = sorted(
+    {block.page for block in BLOCKS if block.info == "python"} - {ROOT / "docs" / "results.md", *TUTORIALS}
+)
 COMMANDS = [
     (str(block), line.split("#")[0].strip())
     for block in BLOCKS

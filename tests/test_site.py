@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -76,7 +77,7 @@ def test_the_search_works_without_a_server_and_finds_every_page(site: Path):
 
 @pytest.mark.slow
 def test_every_fence_is_a_block_of_code(site: Path):
-    broken = r"<code>(?:sh|yaml|python|text|csv|json|toml)\s|```"
+    broken = r"<code>(?:sh|yaml|python|text|csv|json|toml)(?: \w+)?\n|```"
     pages = [page for page in site.rglob("*.html") if re.search(broken, page.read_text(encoding="utf-8"))]
     assert [str(page.relative_to(site)) for page in pages] == []
 
@@ -85,3 +86,31 @@ def test_every_fence_is_a_block_of_code(site: Path):
 def test_the_reference_has_the_public_functions(site: Path):
     page = (site / "api" / "index.html").read_text(encoding="utf-8")
     assert [name for name in ("read_spec", "plan", "run", "load_run") if f">{name}<" not in page] == []
+
+
+@pytest.mark.slow
+def test_the_site_works_in_a_browser_from_the_disk(site: Path):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium")
+    if not chromium:
+        pytest.skip("Debian's package chromium is not installed")
+    with sync_api.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--headless", "--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+        faults: list[str] = []
+        page.on("request", lambda asked: asked.url.startswith(("http", "ws")) and faults.append(asked.url))
+        page.on("requestfailed", lambda asked: faults.append(asked.url))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        for name in ("index", "gallery", "results", "noise/channel", "api/contracts"):  # images, and the widest tables
+            page.goto((site / f"{name}.html").as_uri())
+            if page.evaluate("document.documentElement.scrollWidth") > 390:
+                faults.append(f"{name} is wider than the screen")
+            if page.locator("img:not([alt]), img[alt='']").count():
+                faults.append(f"{name} has an image without a text")
+        assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.locator("input.md-search__input").click()
+        page.keyboard.type("evidence_loss")
+        page.locator(".md-search-result__item").first.wait_for()
+        browser.close()
+    assert faults == []
