@@ -1,4 +1,5 @@
-# `make demo` draws a curve, `make test` runs the tests, `make check` the checks; each sets up .venv first.
+# `make demo` draws a curve, `make test` runs the tests, `make check` the checks, `make docs` builds the documentation;
+# each sets up .venv first.
 PYTHON ?= python3
 BIN := .venv/bin
 # On Linux, torch from PyPI is a CUDA build of several gigabytes. For the small CPU build:
@@ -13,7 +14,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(TEST_PROCESSES) 
 # scripts may leave types out, but must call what is there
 LENIENT := --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --allow-any-generics --no-warn-return-any
 
-.PHONY: demo test quick coverage acceptance check mini schema clean
+.PHONY: demo test quick coverage acceptance check docs mini schema clean
 
 demo: .venv/dev
 	$(BIN)/ohr demo
@@ -38,6 +39,10 @@ check: .venv/dev
 	$(BIN)/mypy ohr noise retrievers generators benchmarks checks
 	$(BIN)/mypy $(LENIENT) speed
 	$(BIN)/python -m checks
+
+# the documentation as a site, build/site/index.html; a link that leads nowhere is an error
+docs: .venv/dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # rebuilds the PDFs, ground truth and questions of the mini benchmark; Chinese needs Debian's fonts-noto-cjk
 mini: .venv/dev

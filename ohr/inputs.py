@@ -141,8 +141,10 @@ def without_text(inputs: Inputs) -> set[str]:
         return set()
     found = set()
     for question in inputs.questions:
-        pages = [page for page in inputs.truth.get(question.document, ()) if page.index in question.pages]
-        if pages and not any(page.text.strip() for page in pages):
+        if not question.pages or question.document not in inputs.by_name:
+            continue
+        pages = (page for page in inputs.truth[question.document] if page.index in question.pages)
+        if not any(page.text.strip() for page in pages):
             found.add(question.id)
     return found
 

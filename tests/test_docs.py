@@ -23,10 +23,11 @@ from ohr.spec.read import read_spec
 from ohr.steps.prompting import read_prompt
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<info>\S[^\n]*)\n(?P<text>.*?)^(?P=indent)```$", re.DOTALL | re.MULTILINE)
 _NAME = re.compile(r"# ([\w.-]+\.(?:py|yaml))\n")
+_TITLE = re.compile(r'title="([\w.-]+)"')
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _COMMAND = re.compile(r"`ohr ([^`]+)`")
@@ -34,7 +35,7 @@ _COMMAND = re.compile(r"`ohr ([^`]+)`")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block; `info` is what follows its fence, `name` the file that its first line names."""
+    """A fenced block; `info` is what follows its fence, `name` the file that it or its first line names."""
 
     page: Path
     line: int
@@ -43,7 +44,7 @@ class Block:
 
     @property
     def name(self) -> str | None:
-        found = _NAME.match(self.text)
+        found = _TITLE.search(self.info) or _NAME.match(self.text)
         return found[1] if found else None
 
     def __str__(self) -> str:
@@ -62,13 +63,16 @@ def prose(page: Path) -> str:
 
 
 BLOCKS = [block for page in PAGES for block in blocks(page)]
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PROMPTS = [block for block in BLOCKS if block.info == "yaml prompt"]
 SPECS = [block for block in BLOCKS if block.info == "yaml"]
-WITH_PYTHON = sorted({block.page for block in BLOCKS if block.info == "python"} - {ROOT / "docs" / "results.md"})
+WITH_PYTHON = sorted(
+    {block.page for block in BLOCKS if block.info == "python"} - {ROOT / "docs" / "results.md", *TUTORIALS}
+)
 COMMANDS = [
     (str(block), line.split("#")[0].strip())
     for block in BLOCKS
-    if block.info == "sh"
+    if block.info in ("sh", "sh fragment")
     for line in block.text.splitlines()
     if line.startswith("ohr ")
 ] + [(page.name, f"ohr {found}") for page in PAGES for found in _COMMAND.findall(prose(page))]
@@ -98,6 +102,15 @@ def execute(page: Path, folder: Path) -> None:
             # lines are counted from the page's start, so that an error shows where it is
             exec(compile("\n" * block.line + block.text, str(page), "exec"), names)
         call_tests(names)
+
+
+def command(line: str) -> None:
+    """Run a command as a shell would."""
+    words = shlex.split(line, comments=True)
+    if words:
+        assert words[0] == "ohr", line
+        done = CliRunner().invoke(app, words[1:])
+        assert done.exit_code == 0, f"{line}\n{done.output}"
 
 
 def call_tests(names: Mapping[str, object]) -> None:
@@ -135,6 +148,17 @@ def test_a_walk_ends_in_a_run(block: Block, folder: Path):
         app, ["run", str(block.name), "--no-figures", "--trust-plugins", "--workers", "1", "--limit", "1"]
     )
     assert done.exit_code == 0, done.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_runs_from_top_to_bottom(page: Path, folder: Path):
+    write_named(page, folder)
+    for block in blocks(page):
+        if block.info == "python":
+            exec(compile("\n" * block.line + block.text, str(page), "exec"), {"__name__": "__main__"})
+        for line in block.text.splitlines() if block.info == "sh" else ():
+            command(line)
 
 
 @pytest.mark.parametrize("block", PROMPTS, ids=str)
@@ -202,7 +226,7 @@ def test_a_command_in_the_docs_exists(place: str, command: str):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_tables_of_plugins_name_every_kind(family: str):
-    pages = ("backends.md", "image-noise.md", "noise.md")
+    pages = ("backends.md", "noise/capture.md", "noise/image.md", "noise/index.md")
     tables = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in pages)
     ours = [entry.name for entry in entry_points(group=FAMILIES[family][1]) if entry.dist and entry.dist.name == "ohr"]
     assert ours

@@ -11,6 +11,7 @@ from ohr.errors import DataError
 from ohr.files import ohrbench_json, pdf
 from ohr.keys import file_digest, key
 from ohr.messages.wording import counted, named
+from ohr.text.layer import clean_layer
 
 from .asking import Asked, ask
 from .documents import DOMAIN, find, source
@@ -62,7 +63,7 @@ class Folder(Benchmark):
         if self.ground_truth is None:
             return ()
         if self.ground_truth == "text_layer":
-            texts = enumerate(self._text_layer(document))
+            texts = enumerate(clean_layer(list(self._text_layer(document))))
             return [Page(document.name, index, text) for index, text in texts if text.strip()]
         return [page for page in self._recorded(self.ground_truth, document.name) if page.index < document.pages]
 
@@ -73,6 +74,10 @@ class Folder(Benchmark):
     def questions(self) -> Sequence[Question]:
         """List the questions, in the file's order."""
         return self._asked().questions
+
+    def origin(self, question: Question) -> str:
+        """Name the file and line in which a question is written."""
+        return self._asked().origins.get(question.id, "")
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the files of the images and their resolution, or the ground truth."""

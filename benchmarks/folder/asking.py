@@ -14,7 +14,7 @@ from ohr.errors import DataError
 from ohr.files.json_input import whole_number
 from ohr.files.names import printable
 from ohr.files.ohrbench_questions import listed, text_of
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, named
 
 from .documents import DOMAIN
 from .records import Record, read_records
@@ -25,10 +25,11 @@ _MOST_FAULTS = 12
 
 
 class Asked(NamedTuple):
-    """The questions of a file, and its keys that mean nothing here."""
+    """The questions of a file, its keys that mean nothing here, and file and line of each question by its id."""
 
     questions: tuple[Question, ...]
     unused: tuple[str, ...]
+    origins: Mapping[str, str]
 
 
 def ask(path: Path, pages: Mapping[str, int], broken: Sequence[str], first_page: int) -> Asked:
@@ -57,13 +58,14 @@ def _ask(
 ) -> Asked:
     maker = _Maker(dict(pages), broken, first_page)
     made: dict[str, Question] = {}
+    origins: dict[str, str] = {}
     unused: dict[str, None] = {}
     last: Sequence[str] = ()
     for record in read_records(path):
         question = maker.question(record, f"q{len(made) + 1}")
         if question.id in made:
             maker.faults.append(f"{record.where}: the id {question.id!r} is used twice")
-        made[question.id] = question
+        made[question.id], origins[question.id] = question, record.where
         if record.unused is not last:  # the records of one file mostly have the same keys
             last = record.unused
             unused |= dict.fromkeys(last)
@@ -71,7 +73,7 @@ def _ask(
     if faults:
         more = len(faults) - _MOST_FAULTS
         raise DataError("\n".join(faults[:_MOST_FAULTS] + [f"and {counted(more, 'more fault')}"] * (more > 0)))
-    return Asked(tuple(made.values()), tuple(sorted(unused)))
+    return Asked(tuple(made.values()), tuple(sorted(unused)), origins)
 
 
 class _Maker:
@@ -129,8 +131,10 @@ class _Maker:
             self._fault(where, f"the document {given!r} could be any of {', '.join(map(repr, same))}")
         else:
             near = get_close_matches(given, self._names, n=1, cutoff=0.4)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            self._fault(where, f"the document {given!r} is not in the folder{hint}")
+            hint = f"; did you mean {near[0]!r}?" if near else f"; it has {named(self._names)}"
+            self._fault(
+                where, f"the document {given!r} is not in the folder{hint} (images in one folder are one document)"
+            )
         return ""
 
     def _page_numbers(self, where: str, given: Any, document: str, named: str) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ CLASSES = {"mark": ".", "word": "w", "number": "n", "formula": "f", "cell": "t"}
 - formula: in a formula, unless the formula holds only figures, which engines read like any number
 - cell: in a table or chart
 
-More classes do not predict a domain better that the channel was not fitted on (see docs/channel.md).
+More classes do not predict a domain better that the channel was not fitted on (see docs/noise/channel.md).
 """
 
 NAMES, LETTERS = tuple(CLASSES), "".join(CLASSES.values())

@@ -17,6 +17,7 @@ from ohr.cli.compare import compare
 from ohr.cli.demo import demo
 from ohr.cli.display.console import report, say
 from ohr.cli.export import export
+from ohr.cli.init import init
 from ohr.cli.new import new
 from ohr.cli.plan import plan
 from ohr.cli.plot import plot
@@ -65,7 +66,23 @@ def _status(error: OhrError) -> int:
 
 # plain help and plain tracebacks: rich takes 0.15 s to load, and its tracebacks show the values of secrets
 app = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
-for command in (demo, run, check, plan, plot, runs, status, show, compare, report_command, view, export, schema, new):
+for command in (
+    demo,
+    init,
+    run,
+    check,
+    plan,
+    plot,
+    runs,
+    status,
+    show,
+    compare,
+    report_command,
+    view,
+    export,
+    schema,
+    new,
+):
     app.command()(command)
 app.add_typer(plugins.app, name="plugins")
 app.add_typer(noise.app, name="noise")

@@ -12,6 +12,7 @@ from ohr.messages.wording import counted
 if TYPE_CHECKING:
     from ohr.inputs import Inputs
     from ohr.spec.model import Spec
+    from ohr.study.evidence import Misplaced
 
 
 def check(
@@ -31,6 +32,7 @@ def check(
     from ohr.messages.variables import hidden
     from ohr.spec.read import read_spec
     from ohr.spec.sent import sent
+    from ohr.study.evidence import misplaced, sentence
 
     try:
         read = limited(read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ()), limit)
@@ -42,13 +44,15 @@ def check(
         say_json({"valid": False, "faults": text.splitlines()})
         raise typer.Exit(2) from None
     counts = count(read)
-    warnings = [*sent(read), *inputs.warnings, *not_swapped(read)]
+    lost = list(misplaced(inputs))
+    warnings = [*sent(read), *inputs.warnings, *not_swapped(read), *([sentence(len(lost))] if lost else [])]
     found = {
         "knowledge_bases": len(read.knowledge_bases),
         "cells": counts,
         "documents": len(inputs.documents),
         "questions": len(inputs.questions),
         "warnings": warnings,
+        "misplaced_evidence": [_located(inputs, one) for one in lost],
     }
     if as_json:
         say_json({"valid": True, "faults": [], **found})
@@ -60,6 +64,16 @@ def check(
         f"{counted(len(inputs.questions), 'question')}"
     )
     say_first("warnings:", warnings)
+    say_first("evidence that is not on its page:", [_located(inputs, one) for one in lost])
+
+
+def _located(inputs: "Inputs", found: "Misplaced") -> str:
+    """Describe misplaced evidence, with file and line where the benchmark knows them."""
+    from ohr.study.evidence import explained
+
+    place = inputs.benchmark.origin(found.question)
+    text = explained(found, getattr(inputs.benchmark, "first_page", 0))  # as the user's own file counts pages
+    return f"{place}: {text}" if place else text
 
 
 def _ready(spec: "Spec") -> "Inputs":

@@ -124,6 +124,10 @@ class Benchmark(Stage):
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the content of a document's ground truth, or of what its images are made from."""
 
+    def origin(self, question: Question) -> str:  # noqa: ARG002 # for those that know
+        """Name the file and line in which a question is written; empty where that is not known."""
+        return ""
+
     def notes(self) -> Sequence[str]:
         """List what was left out or looks wrong: warnings, printed before a run and kept in its manifest."""
         return ()

@@ -19,7 +19,7 @@ from ohr.steps.prompting import read_prompt
 
 _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
-DAMAGE_VERSION = 4
+DAMAGE_VERSION = 5
 """Raised when a dose is computed differently."""
 _SWAP_VERSION = 1
 """Raised when the text of a hit is found in another way in another knowledge base."""

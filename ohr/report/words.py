@@ -52,7 +52,7 @@ def _stage(losses: Sequence[Loss]) -> list[str]:
     found = [f"{what}: {', '.join(counts)}."]
     if shown:
         found.append(f"The largest: {sentence(max(shown, key=lambda loss: loss.lost))}")
-    elif unknown:
+    elif unknown and any(loss.questions_lost or loss.questions_gained for loss in unknown):
         found.append(f"The largest difference: {sentence(max(unknown, key=lambda loss: abs(loss.lost)))}")
     return found
 

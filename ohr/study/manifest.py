@@ -10,6 +10,7 @@ from typing import Any
 
 from ohr.engine.ledger import Failure, Ledger
 from ohr.graph.keys import Keys
+from ohr.inputs import Inputs, without_text
 from ohr.messages.wording import counted
 from ohr.spec.model import Calibration
 
@@ -48,13 +49,25 @@ def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dic
     return {
         "spec": spec.resolved,
         "calibration": [asdict(found) for found in spec.calibrations],
-        "warnings": [*keys.inputs.warnings, *_misses(spec.calibrations), *_shortfalls(doses), *ledger.warnings],
+        "warnings": [
+            *keys.inputs.warnings,
+            *_unclean(keys.inputs),
+            *_misses(spec.calibrations),
+            *_shortfalls(doses),
+            *ledger.warnings,
+        ],
         "noise": [{name: None if _undefined(value) else value for name, value in row.items()} for row in doses],
         "calls": {name: count for name, count in ledger.calls.items() if count},
         "seconds": {phase: round(seconds, 2) for phase, seconds in ledger.seconds.items()},
         "tokens": dict(ledger.tokens),
         "failures": _summary(ledger.failures),
     }
+
+
+def _unclean(inputs: Inputs) -> list[str]:
+    """Count the questions that no comparison with clean text holds."""
+    absent = len(without_text(inputs))
+    return [f"{counted(absent, 'question')} in no comparison: the pages have no clean text"] if absent else []
 
 
 def _summary(failures: Sequence[Failure]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
 from ohr.graph.keys import Keys
 from ohr.inputs import without_text
-from ohr.metrics.dose import QuestionDose
+from ohr.metrics.dose import DAMAGED, QuestionDose
 from ohr.metrics.ranking import PageId
 from ohr.metrics.scores import Scores, constant_scores, failed_questions, kb_scores, with_failures
 from ohr.results import decomposition
@@ -42,6 +42,7 @@ from ohr.study.columns import (
     swap_columns,
     text_columns,
 )
+from ohr.study.evidence import sentence
 
 _AT_ONCE = 64
 """Documents that are read at once: few enough to hold, enough to save round trips to a remote store."""
@@ -82,6 +83,7 @@ class Tabulator:
         self.counts: dict[str, Counts] = {}
         self._sources = page_sources(self.inputs.questions)
         self._failed: dict[str, set[str]] = {}
+        self._misplaced: int | None = None
 
     # --- knowledge bases ----------------------------------------------------------------------------------
 
@@ -95,6 +97,10 @@ class Tabulator:
             found = [damage for name, damage in zip(documents, damages, strict=True) if name in made]
             self._pages(base, [lost[damage] for damage in found if damage in lost], sums)
         questions = self.inputs.questions
+        if self._misplaced is None and sums.doses:
+            self._misplaced = sum(dose.lcs_gt <= DAMAGED for dose in sums.doses.values())
+            if self._misplaced:
+                self.ledger.warn(sentence(self._misplaced))
         self._failed[base.name] = failed_questions(questions, sums.pages)
         scores = kb_scores(questions, sums.doses, self._failed[base.name])
         self._scores(Cell("page", base), range(len(questions)), scores)

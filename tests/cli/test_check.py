@@ -72,7 +72,16 @@ def test_a_right_spec_is_reported_in_a_line(ohr):
 
 def test_a_right_spec_as_json(ohr):
     report = json.loads(ohr("check", "small.yaml", "--json").stdout)
-    assert report.keys() == {"valid", "faults", "knowledge_bases", "cells", "documents", "questions", "warnings"}
+    assert report.keys() == {
+        "valid",
+        "faults",
+        "knowledge_bases",
+        "cells",
+        "documents",
+        "questions",
+        "warnings",
+        "misplaced_evidence",
+    }
     assert (report["valid"], report["faults"], report["knowledge_bases"], report["documents"]) == (True, [], 3, 4)
     assert report["cells"] == {"page": 3, "retrieval": 3, "generation": 3, "overall": 3}
 

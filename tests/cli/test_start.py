@@ -16,7 +16,21 @@ def test_help_names_every_command(ohr):
     result = ohr("--help")
     commands = result.stdout.partition("Commands:\n")[2].splitlines()
     assert result.exit_code == 0
-    single = ["demo", "run", "check", "plan", "plot", "runs", "status", "show", "compare", "report", "view", "export"]
+    single = [
+        "demo",
+        "init",
+        "run",
+        "check",
+        "plan",
+        "plot",
+        "runs",
+        "status",
+        "show",
+        "compare",
+        "report",
+        "view",
+        "export",
+    ]
     single += ["schema", "new"]
     assert [line.split()[0] for line in commands] == [*single, "plugins", "noise", "score", "data", "cache"]
     assert not any(line.endswith("...") for line in commands)

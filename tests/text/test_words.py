@@ -72,3 +72,8 @@ def test_importing_text_does_not_import_jieba():
 @given(st.text(st.sampled_from("ab 1.,–中文年The \n"), max_size=40))
 def test_words_beside_chinese_are_the_other_words(text):
     assert words_beside_chinese(text) == {word for word in words(text) if not chinese.HAS_HAN.search(word)}
+
+
+def test_typographic_quotes_are_quotes_in_the_clean_protocol_only():
+    assert words("he doesn’t say “rent”") == ("he", "doesnt", "say", "rent")
+    assert words("he doesn’t", segment_chinese=False) == ("he", "doesn’t")

@@ -196,3 +196,66 @@ def test_own_ocr_results_are_scored_by_the_command_line(recorded, monkeypatch):
     found = json.loads(done.stdout)
     assert found["doses"]["ocr"]["r_noise"] == 1
     assert found["doses"]["gt"]["edit_distance"] == 0
+
+
+def checked(home, *words):
+    from typer.testing import CliRunner
+
+    from ohr.cli.app import app
+
+    path = home / "own.yaml"
+    path.write_text(SPEC % (", ground_truth: text_layer", TRUE))
+    return CliRunner().invoke(app, ["check", str(path), *words], catch_exceptions=False)
+
+
+def test_evidence_that_is_not_on_its_page_is_reported_with_its_line_and_the_best_match(two):
+    two.ask(
+        {
+            "question": "When?",
+            "answers": "1964",
+            "document": "lease",
+            "page": 1,
+            "evidence": "The lease began in 1965.",
+        },
+        {"question": "End?", "answers": "x", "document": "lease", "page": 1, "evidence": "It ends in 2034."},
+        {
+            "question": "Quoted?",
+            "answers": "x",
+            "document": "lease",
+            "page": 1,
+            "evidence": "The “lease” began in 1964.",
+        },
+    )
+    result = checked(two.home)
+    assert result.exit_code == 0
+    assert "2 questions whose evidence is not on its page word for word" in result.stdout
+    first, second = result.stdout.split("evidence that is not on its page:\n")[1].splitlines()
+    assert first.strip() == (
+        f"{two.home / 'q.json'}: question 0: q1: evidence is not on page 1 of documents/lease (best match 75%: "
+        "'The lease began in 1964.')"
+    )
+    assert second.strip().endswith("; it is on page 2")
+    found = json.loads(checked(two.home, "--json").stdout)
+    assert len(found["misplaced_evidence"]) == 2
+
+
+def test_a_run_warns_of_evidence_that_is_not_on_its_page(carry_out, recorded):
+    recorded.ask({"question": "When?", "answers": "x", "document": "lease", "page": 1, "evidence": "Not there at all"})
+    finished = carry_out(", ground_truth: text_layer", TRUE + READ)
+    warnings = read_manifest(finished.folder)["warnings"]
+    assert [w for w in warnings if w.startswith("1 question whose evidence is not on its page")]
+
+
+def test_a_question_about_a_scan_is_in_no_comparison(carry_out, recorded):
+    files.write_scan(recorded.root / "scan.pdf", 1)
+    path = recorded.home / "ocr/documents/scan.json"
+    path.write_text(json.dumps([{"page_idx": 0, "text": "A photo of a permit."}]))
+    common = {"answers": "1964", "page": 1}
+    recorded.ask(
+        {"question": "When did the lease begin?", "document": "lease", "evidence": "The lease began", **common},
+        {"question": "What is on the permit?", "document": "scan", "evidence": "A photo of a permit.", **common},
+    )
+    finished = carry_out(", ground_truth: text_layer", TRUE + READ)
+    (row,) = read_rows(finished.folder / "summary.parquet", stage="retrieval", metric="lcs", noise="mine", group="all")
+    assert (row["n"], row["pairs"]) == (2, 1)
+    assert "1 question in no comparison: the pages have no clean text" in read_manifest(finished.folder)["warnings"]

