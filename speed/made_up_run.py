@@ -202,15 +202,7 @@ def large(questions: int, *, levels: int = 7, words: int = 300, retrievers: int 
     codes = {word: code for code, word in enumerate(vocabulary.tolist())}
     documents = _documents(questions)
     pages = {(d, p): " ".join(vocabulary[rng.integers(0, 4000, words)].tolist()) for d in documents for p in range(4)}
-    asked = []
-    for number in range(questions):
-        document, page = documents[number // 8 % len(documents)], number // 2 % 4
-        text = pages[document, page].split(" ")
-        start = int(rng.integers(0, words - 20))
-        answer = " ".join(text[start + 5 : start + 7])
-        question = f"Which words follow {' '.join(text[start : start + 5])} in {document}?"
-        evidence = " ".join(text[start : start + 20])
-        asked.append(Asked(f"q{number:06d}", question, [answer], evidence, document, page, SOURCES[number % 5]))
+    asked = [_asked(number, documents, pages, int(rng.integers(0, words - 20))) for number in range(questions)]
 
     def reads(share: float) -> Callable[[str], str]:
         def read(text: str) -> str:
@@ -237,10 +229,18 @@ def large(questions: int, *, levels: int = 7, words: int = 300, retrievers: int 
     )
 
 
+def _asked(number: int, documents: Sequence[str], pages: Mapping[tuple[str, int], str], start: int) -> Asked:
+    document, page = documents[number // 8 % len(documents)], number // 2 % 4
+    text = pages[document, page].split(" ")
+    answer, evidence = " ".join(text[start + 5 : start + 7]), " ".join(text[start : start + 20])
+    question = f"Which words follow {' '.join(text[start : start + 5])} in {document}?"
+    return Asked(f"q{number:06d}", question, [answer], evidence, document, page, SOURCES[number % 5])
+
+
 def _documents(questions: int) -> list[str]:
     from ohr.registry import Registry
 
     mini = Registry().load("benchmark", "mini")(languages=["en"])
     known = [document.name for document in mini.documents() if document.pages >= 4]
-    count = max(questions // 8, 1)
+    count = min(max(questions // 8, 1), len(known)) if questions <= 1000 else questions // 8
     return [known[place] if place < len(known) else f"domain{place % 7}/document {place}" for place in range(count)]

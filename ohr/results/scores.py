@@ -15,7 +15,7 @@ from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
 from ohr.results.choices import Strata, read_choices
 from ohr.results.groups import ATTRIBUTES, GROUPS
-from ohr.results.reading import read_columns, reading, refuse_absent
+from ohr.results.reading import plain, read_columns, reading, refuse_absent
 from ohr.results.schema import CELL
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import NO_INTERVAL
@@ -80,7 +80,7 @@ class Questions:
         import pyarrow.compute as pc
 
         names = ["question_id", "document", "pages", "clean_text", *ATTRIBUTES]
-        table = read_columns(folder / "questions.parquet", names)
+        table = plain(read_columns(folder / "questions.parquet", names))
         columns = {name: table[name].to_pylist() for name in names if name != "pages"}
         pages = pc.list_value_length(table["pages"]).to_pylist()
         made = cls._made(columns.pop("question_id"), columns.pop("document"), pages, columns)

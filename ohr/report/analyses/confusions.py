@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.markup.strip import strip_markup
-from ohr.results.reading import read_columns
+from ohr.results.reading import plain, read_columns
 from ohr.text.words import words
 
 MOST = 25
@@ -59,7 +59,7 @@ def _noise_types(folder: Path) -> dict[str, str]:
 def _texts(folder: Path) -> Mapping[str, Mapping[tuple[str, int], str]]:
     """Read the pages of each condition's first draw, the first ones of a large run."""
     found: dict[str, dict[tuple[str, int], str]] = defaultdict(dict)
-    table = read_columns(folder / "texts.parquet", ["condition", "document", "page", "text"], replicate=0)
+    table = plain(read_columns(folder / "texts.parquet", ["condition", "document", "page", "text"], replicate=0))
     for batch in table.to_batches(10_000):
         columns = (batch[name].to_pylist() for name in ("condition", "document", "page", "text"))
         for condition, document, page, text in zip(*columns, strict=True):

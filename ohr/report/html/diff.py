@@ -16,6 +16,8 @@ _FAITHFUL = 60.0
 """Similarity in percent, by rapidfuzz's partial ratio, from which a place on a page is taken for the evidence's."""
 _LONGEST = 200_000
 """Characters of a page that are searched for evidence that is not on it word by word; the search is quadratic."""
+_WORDS = 24
+"""Characters of a word that a passage is extended by at most."""
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 """Words as they are written: a Chinese or Japanese character is one of its own."""
@@ -63,7 +65,20 @@ def find(evidence: str, text: str) -> Span | None:
     if (at := text.find(passage)) >= 0:
         return at, at + len(passage)
     found = fuzz.partial_ratio_alignment(passage[:MOST], text[:_LONGEST], score_cutoff=_FAITHFUL)
-    return None if found is None or found.dest_start == found.dest_end else (found.dest_start, found.dest_end)
+    if found is None or found.dest_start == found.dest_end:
+        return None
+    return _whole_words(text, found.dest_start, found.dest_end)
+
+
+def _whole_words(text: str, start: int, end: int) -> Span:
+    """Extend a part of a text to whole words, where these are not long runs without a space."""
+    before, after = text[max(start - _WORDS, 0) : start], text[end : end + _WORDS]
+    head, tail = before.split()[-1:], after.split()[:1]
+    if text[start : start + 1].strip() and before[-1:].strip() and head and len(head[0]) < _WORDS:
+        start -= len(head[0])
+    if text[end - 1 : end].strip() and after[:1].strip() and tail and len(tail[0]) < _WORDS:
+        end += len(tail[0])
+    return start, end
 
 
 def window(text: str, about: Sequence[Span]) -> Span:

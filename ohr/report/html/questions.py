@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ohr.results.folder import headlines, read_manifest
 from ohr.results.groups import STAGES
-from ohr.results.reading import read_columns
+from ohr.results.reading import plain, read_columns
 from ohr.results.scores import Flags, Floats, Place, Questions, ScoreTable
 
 Change = Literal["", "lost", "gained", "failed"]
@@ -74,7 +74,7 @@ class QuestionList:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        table = read_columns(folder / "questions.parquet", _COLUMNS)
+        table = plain(read_columns(folder / "questions.parquet", _COLUMNS))
         columns = [[value or "" for value in table[name].to_pylist()] for name in _COLUMNS]
         self.ids, self.texts, self.documents, self.domains, self.sources = columns
         self._scores = ScoreTable(folder / "scores.parquet", Questions.read(folder))

@@ -34,6 +34,8 @@ _QUESTIONS = 48
 _MANY = 2_000
 """Questions from which processes save more time than it takes to start them."""
 _IMAGE_BYTES = 1_200_000
+_PATIENCE = 5
+"""Page images that may fail before no more are tried: where data or a plugin is missing, all do."""
 
 
 class Parts:
@@ -192,21 +194,21 @@ def embedded_images(listed: QuestionList, most: int, trust_plugins: bool) -> dic
     images = PageImages(listed.folder, trust_plugins=trust_plugins)
     sources = {condition: images.source(condition) for condition in listed.conditions}
     pages: dict[str, str] = {}
-    size, reason = 0, ""
+    size, reasons = 0, list[str]()
     for condition, document, index in _wanted(listed, sources) if most else ():
         key = f"{sources[condition]}\t{document}\t{index}"
         if key in pages:
             continue
-        if len(pages) >= most or size > _IMAGE_BYTES:
+        if len(pages) >= most or size > _IMAGE_BYTES or len(reasons) > _PATIENCE:
             break
         try:
             made = images.make(condition, document, index)
         except DataError as error:
-            reason = f"{error}"
-            break
+            reasons.append(str(error))
+            continue
         pages[key] = f"data:image/webp;base64,{base64.b64encode(made).decode('ascii')}"
         size += len(made)
-    return {"sources": sources, "pages": pages, "reason": reason}
+    return {"sources": sources, "pages": pages, "reason": "" if pages else next(iter(reasons), "")}
 
 
 def _wanted(listed: QuestionList, sources: dict[str, str]) -> Iterator[tuple[str, str, int]]:

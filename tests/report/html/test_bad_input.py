@@ -1,0 +1,190 @@
+"""Runs that a page must show rightly, or refuse with a reason."""
+
+import json
+import shutil
+from dataclasses import replace
+from math import nan
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from ohr.errors import DataError
+from ohr.report.html.details import Details
+from ohr.report.html.diff import Comparison, Side, changes_of, find
+from ohr.report.html.findings import read_findings
+from ohr.report.html.questions import Choice, QuestionList
+from ohr.report.html.write import embedded_images, write_report
+from speed.made_up_run import Asked, Condition, MadeUp
+
+CLEAN = Condition("clean", "clean", "none", None, str)
+MISREAD = Condition("scan", "scan", "semantic", None, lambda text: text.replace("e", "c"))
+TEXTS = {(f"law/lease {number}", 0): f"The lease {number} ended in 19{number}5." for number in range(6)}
+RUN = MadeUp(
+    name="made-up",
+    questions=[Asked(f"q{n}", f"When did lease {n} end?", [f"19{n}5"], text, document) for n, ((document, _), text)
+               in enumerate(TEXTS.items())],
+    pages=TEXTS,
+    conditions=[CLEAN, MISREAD],
+    score=lambda place, count: np.full(count, 1.0 - place / 2),
+    answer=lambda place, asked: asked.answers[0],
+)  # fmt: skip
+
+
+@pytest.fixture
+def page(tmp_path):
+    """Write the report of a made-up run; returns its text."""
+
+    def written(made):
+        (path,) = write_report([made.write(tmp_path / "runs")], tmp_path / "report.html")
+        return path.read_text(encoding="utf-8")
+
+    return written
+
+
+def losses(folder):
+    (sheet,) = read_findings(folder).sections["cost"]
+    return [dict(zip(sheet.headers, row, strict=True)) for row in sheet.rows]
+
+
+def test_one_document_gets_no_invented_interval(tmp_path, page):
+    documents = {("law/lease 0", 0): TEXTS["law/lease 0", 0]}
+    made = replace(RUN, questions=RUN.questions[:1], pages=documents)
+    for row in losses(made.write(tmp_path)):
+        assert row["lost [95% interval]"] == "0.500"
+        assert row["verdict"] == "too few documents"
+    assert "When did lease 0 end?" not in page(made)  # packed, not markup
+
+
+def test_equal_scores_are_no_loss(tmp_path):
+    made = replace(RUN, score=lambda place, count: np.full(count, 0.5))
+    for row in losses(made.write(tmp_path)):
+        assert float(row["lost [95% interval]"].split()[0]) == 0
+        assert row["verdict"] in ("not shown", "none that matters", "too few documents")
+        assert (row["questions that lost"], row["gained"]) == ("0", "0")
+
+
+def test_undefined_scores_are_left_out_and_come_last(tmp_path):
+    def score(place, count):
+        found = np.full(count, 1.0 - place / 2)
+        found[0] = nan
+        return found
+
+    listed = QuestionList(replace(RUN, score=score).write(tmp_path))
+    for descending in (True, False):
+        order = listed.select(Choice(0, 1, order="score", descending=descending))
+        assert order[-1] == 0
+    details = Details(listed).read([0])
+    assert details["questions"]["q0"]["scores"][0] == [None, None]
+    assert json.loads(json.dumps(details, allow_nan=False))
+
+
+def test_a_run_without_any_score_has_a_page(tmp_path, page):
+    made = replace(RUN, score=lambda _, count: np.full(count, nan))
+    assert "cannot show a cost of noise" in page(made)
+
+
+def test_failed_questions_can_be_listed(tmp_path):
+    folder = replace(RUN, failed=frozenset({("scan", "q3")})).write(tmp_path)
+    listed = QuestionList(folder)
+    assert [listed.ids[place] for place in listed.select(Choice(0, 1, change="failed"))] == ["q3"]
+    assert Details(listed).read([3])["questions"]["q3"]["scores"][0] == [1.0, "failed"]
+    (failed, *_) = read_findings(folder).sections["failures"]
+    assert failed.rows == (("generator", "1", "no reply", "scan: q3"),)
+
+
+def test_a_filter_that_fits_nothing_lists_nothing(tmp_path):
+    listed = QuestionList(RUN.write(tmp_path))
+    assert listed.select(Choice(0, 1, search="no such words")).size == 0
+    assert listed.select(Choice(0, 1, source="chart")).size == 0
+
+
+def test_a_run_without_a_clean_condition_has_no_losses(tmp_path, page):
+    made = replace(RUN, conditions=[MISREAD])
+    listed = QuestionList(made.write(tmp_path))
+    assert listed.clean is None
+    (shown,) = Details(listed).read([0])["pages"].values()
+    assert shown["truth"] == ""
+    assert shown["reads"]["scan"]["read"] == TEXTS["law/lease 0", 0].replace("e", "c")
+    assert "cannot show a cost of noise" in page(made)
+
+
+def test_results_of_another_version_are_refused_by_name(tmp_path):
+    folder = RUN.write(tmp_path)
+    (folder / "texts.parquet").unlink()
+    with pytest.raises(DataError, match=r"texts\.parquet: is missing or damaged; run the spec again"):
+        write_report([folder], tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_run_that_is_not_finished_is_refused(tmp_path):
+    folder = RUN.write(tmp_path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "status": "stopped"}))
+    with pytest.raises(DataError, match=r"not finished \(stopped\)"):
+        write_report([folder], tmp_path / "report.html")
+
+
+def test_ten_megabytes_of_text_are_cut_around_the_evidence(tmp_path, page):
+    long = "word " * 1_000_000 + "The long lease ended in 1995." + " tail" * 1_000_000
+    asked = Asked("q6", "When did the long lease end?", ["1995"], "The long lease ended in 1995.", "law/long")
+    made = replace(RUN, questions=[*RUN.questions, asked], pages={**TEXTS, ("law/long", 0): long})
+    began = perf_counter()
+    details = Details(QuestionList(made.write(tmp_path))).read([6])
+    assert perf_counter() - began < 30
+    (question,) = details["questions"].values()
+    (shown,) = question["pages"]
+    truth = details["pages"][shown["key"]]["truth"]
+    ((start, end),) = shown["evidence"]
+    assert truth[start:end] == asked.evidence
+    assert len(truth) < 20_000
+    ((first, last),) = shown["kept"]["scan"]
+    assert details["pages"][shown["key"]]["reads"]["scan"]["read"][first:last] == asked.evidence.replace("e", "c")
+    assert len(page(made)) < 3_000_000
+
+
+def test_images_that_cannot_be_made_have_a_reason(tmp_path):
+    made = replace(RUN, benchmark={"kind": "folder", "root": "gone"})
+    found = embedded_images(QuestionList(made.write(tmp_path)), 5, trust_plugins=False)
+    assert found["pages"] == {}
+    assert found["reason"].startswith("no page image: ")
+
+
+def test_a_report_without_its_benchmark_still_has_every_question(tmp_path, page):
+    assert "No published rows" in page(replace(RUN, benchmark={"kind": "of_nobody"}))
+
+
+def test_a_moved_run_has_the_same_report(tmp_path):
+    folder = RUN.write(tmp_path / "runs")
+    (first,) = write_report([folder], tmp_path / "first.html")
+    moved = tmp_path / "elsewhere" / folder.name
+    shutil.copytree(folder, moved)
+    (second,) = write_report([moved], tmp_path / "second.html")
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ("the old lease", "the old lease", []),
+        ("the old lease", "the 0ld lease", [("old", "0ld", False)]),
+        ("the old lease", "the lease", [("old", "", False)]),
+        ("the lease", "the new lease", [("", "new", False)]),
+        ("The lease, ended", "the lease ended", [("The lease,", "the lease", True)]),
+        ("租赁合同于1964年", "租货合同于1964年", [("赁", "货", False)]),
+        ("بدأ عقد الإيجار", "بدأ عفد الإيجار", [("عقد", "عفد", False)]),
+        ("", "something", [("", "something", False)]),
+        ("something", "", [("something", "", False)]),
+        ("  spaced\n", "spaced", []),
+    ],
+)
+def test_words_are_compared(before, after, changed):
+    found = list(changes_of(Comparison(Side(before), Side(after)).changes()))
+    assert [(before[a:b], after[c:d], same) for a, b, c, d, same in found] == changed
+
+
+def test_evidence_is_found_though_it_is_not_there_letter_by_letter():
+    text = "Nothing here. The func-\ntions of the lease   ended in 1964. Nothing there."
+    start, end = find("The functions of the lease ended in 1964.", text)
+    assert "lease   ended in 1964" in text[start:end]
+    assert find("An evidence about whales", text) is None
