@@ -12,10 +12,9 @@ from pathlib import Path
 from time import perf_counter
 from urllib.request import urlopen
 
-from speed.made_up_run import large
-
 from ohr.report.html.serve import Site, make_server
 from ohr.report.html.write import write_report
+from speed.made_up_run import large
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
