@@ -1,13 +1,13 @@
 """How often ohr's intervals hold the true value, on simulated questions that share documents.
 
-Each row calls the code's own functions. Beside it are the naive interval (questions taken as independent) and the
-coverage that the definition of these statistics reports for its reference code; a row may be one point below that.
+Each row calls the code's own functions; beside it are the naive interval (independent questions) and the coverage that
+the definition of these statistics reports for its reference code: a row may be one point below that.
 
-    python speed/coverage.py [--sets 2000] [--only differences]
+    python speed/coverage.py [--sets 2000] [--only paired]
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from time import perf_counter
 
 import numpy as np
@@ -68,12 +68,11 @@ def naive(values, truth):
 
 
 def held(estimates, truth):
-    """Report which intervals hold the truth."""
+    """Report which intervals hold it."""
     return np.array([one.low - 1e-12 <= truth <= one.high + 1e-12 for one in estimates])
 
 
-Row = tuple[str, float, float, float]
-"""Case, coverage of ohr and of the naive interval, and the least that is asked for."""
+Row = tuple[str, float, float, float]  # case, coverage of ohr and of the naive interval, the least that is asked for
 
 
 def means(rng, sets) -> Iterator[Row]:
@@ -122,7 +121,7 @@ def paired(rng, sets) -> Iterator[Row]:
     for (lost, gained), limits in wanted.items():
         for documents, limit in zip((5, 10, 24, 60, 136), limits, strict=True):
             yield _paired(rng, sets, documents, "alike", lost, gained, limit / 100)
-    # ten long documents among short ones: the interval is the plain one, which the definition reports at 83%
+    # ten long documents among short ones have the plain interval, which the definition reports at 83%
     yield _paired(rng, sets, 136, "mixed", 0.02, 0.0, 0.83)
     for lost in (0.01, 0.02):
         yield _paired(rng, sets, 20, "long", lost, 0.0, 0.91)
@@ -149,7 +148,7 @@ def verdicts(rng, sets) -> Iterator[Row]:
             values, truth = changes(rng, code, sets // STRUCTURES, 0.05, 0.0, 0.1, True)
             found = comparisons(values, Clusters.of(code), truth)
             right.append([one.verdict not in ("same", "small") for one in found])
-        yield f"verdict at the margin, {documents} documents", np.mean(right), np.nan, limit
+        yield f"verdict at the margin, {documents} documents", float(np.mean(right)), np.nan, limit
 
 
 def cells(rng, code, sets, coupled):
@@ -168,17 +167,18 @@ def decomposition(rng, sets) -> Iterator[Row]:
         code = np.repeat(np.arange(4000), 5)
         truth_of = cells(np.random.default_rng(0), code, 60, coupled).mean(axis=(1, 2))
         for documents, limit in ((10, 0.89), (24, 0.92), (80, 0.92)):
-            found = {name: [] for name in QUANTITIES}
+            found: dict[str, list[bool]] = {name: [] for name in QUANTITIES}
             for mine in structures(rng, documents):
                 drawn = cells(rng, mine, sets // STRUCTURES, coupled)
                 for number in range(drawn.shape[1]):
-                    made = swap(*drawn[:, number], Clusters.of(mine))
+                    clean, index, reading, both = drawn[:, number]
+                    made = swap(clean, index, reading, both, Clusters.of(mine))
                     for name, one in made.items():
                         found[name].append(one.low <= float(QUANTITIES[name](truth_of)) <= one.high)
             worst = min(found, key=lambda name: np.mean(found[name]))
             kind = "coupled" if coupled else "independent"
             name = f"decomposition, {kind}, {documents} documents, worst: {worst}"
-            yield name, np.mean(found[worst]), np.nan, limit
+            yield name, float(np.mean(found[worst])), np.nan, limit
 
 
 LEVELS = np.array([0.0, 0.1, 0.25, 0.4, 0.6, 0.8])
@@ -208,13 +208,23 @@ def areas(rng, sets) -> Iterator[Row]:
         for mine, damage, score, _, _ in _curves(rng, sets, documents):
             found = curve_area(Axis(damage), score, score * 0, mine, 0.1, 0.6)
             inside.append(found.low <= area <= found.high if found.low == found.low else np.nan)
-        yield f"area, {documents} documents ({_undefined(inside)})", np.nanmean(inside), np.nan, limit
+        yield (
+            f"area, {documents} documents ({np.isnan(inside).mean():.0%} undefined)",
+            float(np.nanmean(inside)),
+            np.nan,
+            limit,
+        )
     for documents, limit in ((12, 0.93), (40, 0.95)):
         inside = []
         for mine, damage, score, other, others in _curves(rng, sets, documents):
             found = curve_difference(Axis(damage), score, Axis(other), others, mine, 0.1, 0.6)
             inside.append(found.low <= gap <= found.high if found.low == found.low else np.nan)
-        yield f"difference of areas, {documents} documents ({_undefined(inside)})", np.nanmean(inside), np.nan, limit
+        yield (
+            f"difference of areas, {documents} documents ({np.isnan(inside).mean():.0%} undefined)",
+            float(np.nanmean(inside)),
+            np.nan,
+            limit,
+        )
 
 
 def _curves(rng, sets, documents):
@@ -223,10 +233,6 @@ def _curves(rng, sets, documents):
         drawn = curves(rng, code, count)
         for number in range(count):
             yield Clusters.of(code), *(part[:, number] for part in drawn)
-
-
-def _undefined(inside: Sequence[float]) -> str:
-    return f"{np.isnan(inside).mean():.0%} undefined"
 
 
 def bands(rng, sets) -> Iterator[Row]:
@@ -244,7 +250,7 @@ def bands(rng, sets) -> Iterator[Row]:
                 apart = np.abs(left.whole - 0.5) / np.sqrt(variance)
                 inside.append((apart <= simultaneous(table[:, number], mine)).all())
                 alone.append((apart <= stats.t.ppf(0.975, df)).all())
-        yield f"six bands together, {documents} documents", np.mean(inside), np.mean(alone), limit
+        yield f"six bands together, {documents} documents", float(np.mean(inside)), float(np.mean(alone)), limit
 
 
 def domains(rng, sets) -> Iterator[Row]:
@@ -261,24 +267,16 @@ def domains(rng, sets) -> Iterator[Row]:
                 values[:, part] = u_shaped(rng, mine, len(values), centre, 0.15)
             inside.append(held(macro_means(values, Clusters.of(code, domain)), centres.mean()))
             theirs.append(naive(values, centres.mean()))
-        yield f"mean of 3 domains, {per_domain} documents each", np.mean(inside), np.mean(theirs), limit
+        yield f"mean of 3 domains, {per_domain} documents each", float(np.mean(inside)), float(np.mean(theirs)), limit
 
 
-CASES = {
-    "means": means,
-    "differences": paired,
-    "verdicts": verdicts,
-    "decomposition": decomposition,
-    "areas": areas,
-    "bands": bands,
-    "domains": domains,
-}
+CASES = {case.__name__: case for case in (means, paired, verdicts, decomposition, areas, bands, domains)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=int, default=2000, help="data sets of a case")
-    parser.add_argument("--only", choices=CASES, action="append", help="some of the families")
+    parser.add_argument("--sets", type=int, default=2000)
+    parser.add_argument("--only", choices=CASES, action="append")
     chosen = parser.parse_args()
     below, began = [], perf_counter()
     print(f"{'case':<66} {'ohr':>6} {'naive':>6} {'least':>6}")

@@ -10,7 +10,8 @@ import numpy as np
 from ohr.metrics.dose import QUESTION_PARTS
 from ohr.results.derive import derive
 from ohr.results.folder import RunFolder
-from ohr.results.tables import Tables, schema
+from ohr.results.schema import schema
+from ohr.results.tables import Tables
 
 RETRIEVAL = ("lcs", "hit@2", "recall@2", "mrr", "lcs_floor")
 ANSWER = ("f1", "em", "f1_numeric")
@@ -80,8 +81,8 @@ class MadeUp:
         spec = {"name": self.name, "seed": 0, "plugins": [], "benchmark": dict(self.benchmark), "metrics": []}
         spec |= {"knowledge_bases": bases, "margin": 0.02, "strata": "auto", "hypotheses": []}
         begun = {"spec": spec, "questions": len(self.questions), "documents": len({d for d, _ in self.pages})}
-        begun["protocol"] = {"name": "clean", "retrieval": "lcs", "answer": list(ANSWER), "segment_chinese": True}
-        begun["protocol"] |= {"joined": "page"}
+        protocol = {"name": "clean", "retrieval": "lcs", "answer": list(ANSWER), "segment_chinese": True}
+        begun["protocol"] = protocol | {"joined": "page"}
         run = RunFolder.start(runs, self.name, "0123456789abcdef" * 4, begun)
         with Tables(run.path) as tables:
             self._questions(tables)
@@ -211,16 +212,11 @@ def large(questions: int, *, levels: int = 7, words: int = 300, retrievers: int 
 
         return read
 
-    blur = [{"kind": "psf_blur", "severity": round(0.9 * level / levels, 2)} for level in range(1, levels + 1)]
-    conditions = [Condition("clean", "clean", "none", None, str)]
-    for level, noise in enumerate(blur, 1):
-        spec, share = {"image_noise": [noise]}, 0.4 * level / levels
-        conditions.append(Condition(f"blur-{level}", "blur", "semantic", str(level), reads(share), spec))
     return MadeUp(
         name=f"made-up-{questions}",
         questions=asked,
         pages=pages,
-        conditions=conditions,
+        conditions=_levels(levels, reads),
         score=lambda place, count: np.clip(rng.normal(0.9 - 0.08 * place, 0.2, count), 0, 1).round(3),
         answer=lambda place, q: q.answers[0] if rng.random() > 0.1 * place else f"words {place}",
         retrievers=("bm25", "dense")[:retrievers],
@@ -237,10 +233,21 @@ def _asked(number: int, documents: Sequence[str], pages: Mapping[tuple[str, int]
     return Asked(f"q{number:06d}", question, [answer], evidence, document, page, SOURCES[number % 5])
 
 
+def _levels(levels: int, reads: Callable[[float], Callable[[str], str]]) -> list[Condition]:
+    blur = [{"kind": "psf_blur", "severity": round(0.9 * level / levels, 2)} for level in range(1, levels + 1)]
+    conditions = [Condition("clean", "clean", "none", None, str)]
+    for level, noise in enumerate(blur, 1):
+        spec, share = {"image_noise": [noise]}, 0.4 * level / levels
+        conditions.append(Condition(f"blur-{level}", "blur", "semantic", str(level), reads(share), spec))
+    return conditions
+
+
 def _documents(questions: int) -> list[str]:
+    from ohr.contracts import Benchmark
     from ohr.registry import Registry
 
-    mini = Registry().load("benchmark", "mini")(languages=["en"])
+    mini = Registry().load("benchmark", "mini").model_validate({"languages": ["en"]})
+    assert isinstance(mini, Benchmark)
     known = [document.name for document in mini.documents() if document.pages >= 4]
     count = min(max(questions // 8, 1), len(known)) if questions <= 1000 else questions // 8
     return [known[place] if place < len(known) else f"domain{place % 7}/document {place}" for place in range(count)]

@@ -61,9 +61,9 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
 
     Args:
         text: any text.
-        segment_chinese: the clean protocol: cut each run of Chinese characters with jieba, and drop typographic
-            quotation marks and apostrophes as their plain forms are. The reference protocol leaves an unspaced run as
-            one word, and takes `doesn’t` and `doesn't` for two words.
+        segment_chinese: the clean protocol: cut each run of Chinese characters with jieba, drop typographic quotation
+            marks and apostrophes as their plain forms are, and join words that a line's end cuts at a hyphen. The
+            reference protocol leaves an unspaced run as one word, and takes `doesn’t` and `doesn't` for two words.
 
     Edge cases: a text without a word gives an empty tuple; what adjoins a Chinese run without a space (`2021年`) is a
     word of its own. Where a run is cut depends on its neighbours, as with any Chinese segmenter.
@@ -71,11 +71,14 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
     return _segmented(text) if segment_chinese else _normal_words(text)
 
 
+_CUT = re.compile(r"(?<=[^\W\d_])-\n[ \t]*(?=[^\W\d_])")
 _QUOTES = str.maketrans(dict.fromkeys("‘’‚‛“”„‟′″"))
 
 
 @recent
 def _segmented(text: str) -> tuple[str, ...]:
+    if "-\n" in text:  # engines keep the hyphen of a cut word, text layers do not
+        text = _CUT.sub("", text)
     pieces = _normal_words(text if text.isascii() else text.translate(_QUOTES))
     if text.isascii() or not HAS_HAN.search(text):
         return pieces

@@ -77,3 +77,8 @@ def test_words_beside_chinese_are_the_other_words(text):
 def test_typographic_quotes_are_quotes_in_the_clean_protocol_only():
     assert words("he doesn’t say “rent”") == ("he", "doesnt", "say", "rent")
     assert words("he doesn’t", segment_chinese=False) == ("he", "doesn’t")
+
+
+def test_a_word_that_a_line_cuts_is_one_word_in_the_clean_protocol_only():
+    assert words("the hal-\nyard, pages 3-\n4") == ("halyard", "pages", "3", "4")
+    assert words("hal-\nyard", segment_chinese=False) == ("hal", "yard")
