@@ -1,12 +1,15 @@
 """Numbers for the charts of the page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
 from ohr.report.analyses import ANALYSES
 from ohr.report.figures.data import Axis, NothingToDraw, Panel, bounds, read_panels
 from ohr.report.html.sheets import pipeline
+from ohr.report.html.tables import QUANTITIES
+from ohr.results.groups import ALL
+from ohr.results.reading import read_rows
 
 Row = Mapping[str, Any]
 
@@ -20,6 +23,7 @@ def chart_data(folder: Path, points: Sequence[Row]) -> dict[str, Any]:
     if any(len(conditions) > 1 for conditions in levels.values()):
         axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
         found["curves"] = {axis: panels for axis in axes if (panels := _panels(folder, axis))}
+    found["decomposition"] = _decomposition(folder, {row["metric"] for row in points})
     classes = ANALYSES["error_classes"](folder)
     found["classes"] = [
         {"label": " ".join(filter(None, (row["noise"], row["level"]))), "pipeline": pipeline(row), **row}
@@ -35,6 +39,18 @@ def _dot(row: Row) -> dict[str, Any]:
         "system": [row["retriever"] or "", row["generator"] or ""],
         "few": bool(row["note"]),
     }
+
+
+def _decomposition(folder: Path, metrics: Set[str]) -> list[dict[str, Any]]:
+    """Return the loss by stage over all questions, in the headline metrics; nothing where the run has none."""
+    path = folder / "decomposition.parquet"
+    rows = read_rows(path, evidence_source=ALL) if path.is_file() else []
+    return [
+        {name: row[name] for name in ("stage", "condition", "metric", "value", "low", "high")}
+        | {"pipeline": pipeline(row), "quantity": QUANTITIES[row["quantity"]]}
+        for row in rows
+        if row["metric"] in metrics and row["quantity"] in QUANTITIES
+    ]
 
 
 def _panels(folder: Path, axis: Axis) -> list[dict[str, Any]]:

@@ -131,7 +131,7 @@ def decomposition(folder: Path, headline: Mapping[str, str]) -> list[Sheet]:
             lines.setdefault(place, {})[row["quantity"]] = interval(row["value"], row["low"], row["high"])
         shown = [
             {"stage": stage, "pipeline": pipeline, "condition": condition}
-            | {name: line.get(key, "") for key, name in _QUANTITIES.items()}
+            | {name: line.get(key, "") for key, name in QUANTITIES.items()}
             for (stage, pipeline, condition), line in lines.items()
         ]
         title = "All questions" if group == ALL else str(group).replace("_", " ")
@@ -143,7 +143,7 @@ def decomposition(folder: Path, headline: Mapping[str, str]) -> list[Sheet]:
     return found
 
 
-_QUANTITIES: Mapping[str, str] = {
+QUANTITIES: Mapping[str, str] = {
     "total": "total loss",
     "index_alone": "noisy index alone",
     "reading_alone": "noisy reading alone",

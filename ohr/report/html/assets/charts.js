@@ -133,6 +133,29 @@ ohr.charts.classes = (data, width) => {
   return groups.length ? [ohr.charts.legend({ domain: labels, range }, []), ohr.make("div", { class: "panels" }, panels)] : [];
 };
 
+/* The loss by stage: a panel for each pipeline, a colour for each quantity. */
+ohr.charts.decomposition = (data, width) => {
+  const groups = [...new Set(data.decomposition.map((row) => `${row.stage}\t${row.pipeline}`))];
+  const quantities = [...new Set(data.decomposition.map((row) => row.quantity))], range = ohr.charts.palette();
+  const stroke = (row) => range[quantities.indexOf(row.quantity) % range.length];
+  const panels = groups.map((group) => {
+    const [stage, pipeline] = group.split("\t");
+    const rows = data.decomposition.filter((row) => row.stage === stage && row.pipeline === pipeline && row.value !== null);
+    const conditions = [...new Set(rows.map((row) => row.condition))], longest = Math.max(0, ...conditions.map((name) => name.length));
+    return ohr.charts.panel(stage, `${rows[0]?.metric ?? ""} ${pipeline}`, ohr.charts.plot(width(groups.length), `${stage}, ${pipeline}: loss by stage and condition`, {
+      height: 48 + conditions.length * (10 + 11 * quantities.length), marginLeft: Math.min(150, 16 + longest * 6.6), marginTop: 4, marginBottom: 40,
+      x: { label: "share of the score", labelAnchor: "center", labelArrow: "none", nice: true, grid: true, ticks: 5 },
+      y: { axis: null, domain: quantities, padding: 0.5 }, fy: { label: null, domain: conditions, padding: 0.12, axis: "left", tickFormat: (name) => (name.length > 20 ? `${name.slice(0, 19)}…` : name) },
+      marks: [
+        Plot.ruleX([0], { stroke: ohr.colour("--muted") }),
+        Plot.ruleY(rows, { filter: (row) => row.low !== null, fy: "condition", y: "quantity", x1: "low", x2: "high", stroke, strokeWidth: 1.6 }),
+        Plot.dot(rows, { fy: "condition", y: "quantity", x: "value", r: 3.5, stroke, fill: stroke, title: (row) => `${row.condition}\n${row.quantity}\n${ohr.number(row.value)} [${ohr.number(row.low)}, ${ohr.number(row.high)}]` }),
+      ],
+    }));
+  });
+  return groups.length ? [ohr.charts.legend({ domain: quantities, range: quantities.map((_, place) => range[place % range.length]) }, []), ohr.make("div", { class: "panels" }, panels)] : [];
+};
+
 ohr.charts.most = 200; /* rows of a dot plot beyond which only its table is of use */
 ohr.charts.draw = async (place, focus = false) => {
   const run = place.closest("[data-run]").dataset.run;
@@ -150,6 +173,7 @@ ohr.charts.draw = async (place, focus = false) => {
   if (place.dataset.chart === "cost" && few) drawn = ohr.charts.dots(data, width, "lost");
   else if (place.dataset.chart === "curves") drawn = data.curves ? ohr.charts.curves(data, state, width) : few ? ohr.charts.dots(data, width, "score") : [];
   else if (place.dataset.chart === "errors" && data.classes.length <= ohr.charts.most) drawn = ohr.charts.classes(data, width);
+  else if (place.dataset.chart === "decomposition" && data.decomposition.length <= ohr.charts.most) drawn = ohr.charts.decomposition(data, width);
   place.replaceChildren(...drawn);
   if (label) [...place.querySelectorAll("button")].find((button) => button.textContent === label)?.focus();
 };
