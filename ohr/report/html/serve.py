@@ -82,7 +82,9 @@ class _Opened:
 
     def image(self, values: Values) -> tuple[str, bytes]:
         """Return a page image, as the engine saw it."""
-        return "image/webp", self._images.make(values["condition"], values["document"], int(values["page"]))
+        page = values["document"], int(values["page"])
+        with self._lock:  # noises and renderers need not bear two threads
+            return "image/webp", self._images.make(values["condition"], *page)
 
 
 def _json(value: Any) -> tuple[str, bytes]:

@@ -1,5 +1,5 @@
 "use strict";
-/* The list of runs, followed while one is going on. Text is put into the page as text only. */
+/* The list of runs, followed while one is in progress. Text is put into the page as text only. */
 const rows = document.getElementById("runs"), live = document.getElementById("live");
 const make = (name, about, ...children) => {
   const element = document.createElement(name);

@@ -1,0 +1,117 @@
+"""What `ohr view` answers, and to whom."""
+
+import json
+import threading
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from ohr.cli.view import _progress
+from ohr.engine.progress import Quiet
+from ohr.report.html.serve import Site, make_server
+from ohr.results.folder import RunFolder
+from ohr.study.events import EventLog
+
+
+@contextmanager
+def served(runs):
+    """Serve a folder of runs; yields a function from an address to the answer's status and body."""
+    server = make_server(Site(runs, _progress), 0)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def get(path, host=None):
+        asked = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+        asked.request("GET", path, headers={"Host": host or f"127.0.0.1:{server.server_port}"})
+        answer = asked.getresponse()
+        body = answer.read()
+        asked.close()
+        return answer.status, body
+
+    try:
+        yield get
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def get(plain):
+    """Ask the server of the plain run; an address starts at the run."""
+    with served(plain.parent.parent) as ask:
+        yield lambda path, host=None: ask(f"/run/{plain.parent.name}/{plain.name}{path}", host)
+
+
+def test_only_this_machine_is_answered(get):
+    status, body = get("/0/about", host="evil.example:80")
+    assert status == 403
+    assert b"this machine only" in body
+
+
+def test_a_page_of_the_list_is_chosen_and_sorted(get):
+    status, body = get("/0/questions?pipeline=0&condition=2&order=lost&descending=1&size=5&page=1")
+    found = json.loads(body)
+    assert status == 200
+    lost = [row["lost"] for row in found["data"]]
+    assert len(lost) == 5
+    assert lost == sorted(lost, reverse=True)
+    assert found["last_page"] == -(-found["last_row"] // 5)
+    beyond = json.loads(get("/0/questions?pipeline=0&condition=2&size=5&page=1000")[1])
+    assert beyond["data"] == []
+
+
+def test_a_question_has_its_pages_hits_and_answers(get):
+    (question,) = json.loads(get("/0/question?place=0")[1])["questions"].values()
+    assert question["pages"] and question["hits"] and question["answered"] and question["scores"]
+
+
+def test_a_page_image_is_made_when_it_is_asked_for(get):
+    (question,) = json.loads(get("/0/question?place=0")[1])["questions"].values()
+    status, body = get(f"/0/image?condition=ground_truth&document={question['document']}&page=0")
+    assert status == 200
+    assert body[:4] == b"RIFF"
+    status, body = get("/0/image?condition=ground_truth&document=gone&page=0")
+    assert status == 404
+    assert body.startswith(b"no page image: ")
+
+
+@pytest.mark.parametrize(
+    "path", ["/0/nothing", "/1/about", "/0/question?place=999999", "/0/question", "/0/questions?pipeline=x", "/0"]
+)
+def test_other_addresses_are_refused_with_a_reason(get, path):
+    status, body = get(path)
+    assert status in (400, 404)
+    assert body
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "/run/../../etc/", "/run/%2e%2e/%2e%2e/", "/run/plain/..%2f..%2f/"])
+def test_no_address_leaves_the_folder_of_runs(plain, path):
+    with served(plain.parent.parent) as ask:
+        assert ask(path)[0] in (400, 404)
+
+
+def test_a_run_in_progress_is_followed(tmp_path):
+    begun = RunFolder.start(tmp_path, "live", "ab" * 32, {"spec": {"name": "live"}, "questions": 4, "documents": 2})
+    events = EventLog(begun.path, Quiet())
+    events.update("reading pages", 2, 2)
+    with served(tmp_path) as ask:
+        (run,) = json.loads(ask("/runs.json")[1])
+        assert (run["name"], run["status"], run["questions"]) == ("live", "running", 4)
+        assert run["phases"][0]["name"] == "reading pages"
+        status, body = ask(f"/run/live/{begun.path.name}/")
+        assert status == 404
+        assert b"not finished (running)" in body
+        events.close()
+        begun.stop("no more")
+        (run,) = json.loads(ask("/runs.json")[1])
+        assert (run["status"], run["why"]) == ("stopped", "no more")
+
+
+def test_a_damaged_run_does_not_hide_the_others(plain, tmp_path):
+    (tmp_path / "broken" / "run").mkdir(parents=True)
+    (tmp_path / "broken" / "run" / "manifest.json").write_text("{")
+    (tmp_path / plain.parent.name).symlink_to(Path(plain.parent))
+    with served(tmp_path) as ask:
+        found = {run["name"]: run["status"] for run in json.loads(ask("/runs.json")[1])}
+    assert found == {"broken": "damaged", plain.parent.name: "finished"}
