@@ -42,14 +42,21 @@ def opened(address: str) -> str:
     return f"opens in {ready:.2f} s, a question in {asked:.2f} s"
 
 
+def cpu() -> tuple[float, float]:
+    """Return the processor time of this process, and of those that it has ended."""
+    mine, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return mine.ru_utime + mine.ru_stime, others.ru_utime + others.ru_stime
+
+
 def report(folder: Path, limit: str, workers: int = 2) -> None:
     """Write the report of a run and print its cost."""
-    began = perf_counter()
+    began, before = perf_counter(), cpu()
     made = write_report([folder], folder.parent / "report.html", workers=workers)
-    seconds = perf_counter() - began
+    seconds, here, there = perf_counter() - began, *(after - first for after, first in zip(cpu(), before, strict=True))
     files = [file for path in made for file in ([path] if path.is_file() else path.iterdir())]
     page, beside = files[0].stat().st_size / 1e6, sum(file.stat().st_size for file in files[1:]) / 1e6
-    print(f"  written in {seconds:.1f} s: page {page:.1f} MB, beside it {beside:.1f} MB ({limit})")
+    print(f"  written in {seconds:.1f} s ({here:.1f} s CPU here, {there:.1f} s in {workers} processes; {limit})")
+    print(f"  page {page:.1f} MB, beside it {beside:.1f} MB")
     print(f"  {opened(files[0].as_uri())} (limit 3 s)", flush=True)
 
 

@@ -31,7 +31,9 @@ class Side:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.words, self.starts, self.ends = (_by_sign if _UNSPACED.search(text) else _by_space)(text)
+        self.words, self.starts, self.ends = (
+            _by_space(text) if text.isascii() or not _UNSPACED.search(text) else _by_sign(text)
+        )
 
     def range(self, first: int, last: int) -> Span:
         """Return the characters of words [first, last); an empty range is where a word would be."""

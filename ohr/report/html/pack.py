@@ -7,9 +7,9 @@ from math import isfinite
 from typing import Any
 
 _LEVEL = 6
-_QUICK = 1
-"""Compression of large parts: a quarter more bytes in a fifth of the time."""
-_LARGE = 1 << 20
+_QUICK = 2
+"""Compression of large parts: some 15% more bytes in a third of the time."""
+_LARGE = 1 << 18
 
 
 def packed(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What `ohr view` answers, and to whom."""
+"""Answers of `ohr view`, and to whom it gives them."""
 
 import json
 import threading
