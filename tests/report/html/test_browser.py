@@ -83,7 +83,7 @@ def opened(browser, address, **look):
 
 
 def open_question(page, number=0):
-    """Open a question as a person would: a click on a row that is just being laid out is made again."""
+    """Open a question as a person would: a click on a row that the table is just drawing is made again."""
     for _ in range(5):
         page.locator(".open").nth(number).click()
         with suppress(sync_api.TimeoutError):
