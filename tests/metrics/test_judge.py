@@ -64,7 +64,7 @@ def test_without_an_accepted_answer_only_a_prompt_that_needs_one_is_undefined():
     assert "(no reply)" in Judge(generator={"kind": "extractive"}, prompt="faithfulness").prompt_for(unanswered).user
 
 
-def test_a_prompt_of_ones_own_has_its_own_scale_and_identity(tmp_path):
+def test_a_custom_prompt_has_its_own_scale_and_identity(tmp_path):
     own = judge(tmp_path, "scale: [10, 0]\nuser: 'Errors in {reply}?'")
     assert own.prompt_for(CASE).user == "Errors in about {answers} 1964?"
     assert own.score_reply("2") == 0.8
