@@ -19,11 +19,11 @@ from ohr.steps.prompting import read_prompt
 
 _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
-DAMAGE_VERSION = 5
+DAMAGE_VERSION = 6
 """Raised when a dose is computed differently."""
 _SWAP_VERSION = 1
 """Raised when the text of a hit is found in another way in another knowledge base."""
-SCORES_VERSION = 2
+SCORES_VERSION = 3
 """Raised when a score is computed differently."""
 
 

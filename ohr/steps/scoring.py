@@ -60,7 +60,7 @@ class ScoreAnswers(Work):
         condition: the reference condition, in the stage `reference`.
         questions: places in `Inputs.questions`.
         asked: for each of them the place of its input; None where there was no prompt, as the retrieval failed.
-        completions: how many inputs are completions.
+        completions: how many inputs are completions; None for all.
         judged: judges by name, each with the places of its replies by question id.
         prompts: how the prompts were made, where a metric looks at passages.
     """
@@ -72,7 +72,7 @@ class ScoreAnswers(Work):
     questions: tuple[int, ...]
     asked: tuple[int | None, ...]
     rules: Rules
-    completions: int
+    completions: int | None = None
     judged: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
     prompts: PreparePrompts | None = None
 
