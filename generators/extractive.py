@@ -57,7 +57,7 @@ class Extractive(Generator):
     """
 
     kind: Literal["extractive"] = "extractive"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
         """Answer each prompt from its passages."""

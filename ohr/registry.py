@@ -5,7 +5,7 @@ trusts. Listing names imports nothing.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -14,6 +14,9 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import isabstract
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError, ValidationInfo
 
 from ohr.contracts import FAMILIES, Stage
 from ohr.errors import PluginError
@@ -66,6 +69,27 @@ class Registry:
     def _from_files(self, family: str) -> list[type[Stage]]:
         contract, _ = FAMILIES[family]
         return [plugin for path in self.files for plugin in load_file(path) if issubclass(plugin, contract)]
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """Validates a field that holds a plugin of a family, by its mapping in YAML."""
+
+    family: str
+
+    def __call__(self, value: Any, info: ValidationInfo) -> Any:
+        """Make the plugin of its mapping; the spec's own plugin files are known from the context."""
+        if not isinstance(value, Mapping):
+            return value
+        registry = (info.context or {}).get("registry") or Registry()
+        try:
+            plugin = registry.load(self.family, str(value.get("kind")))
+            return plugin.model_validate(dict(value), context=info.context)
+        except PluginError as error:
+            raise ValueError(str(error)) from None
+        except ValidationError as error:
+            faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False)]
+            raise ValueError(f"{value.get('kind')}: {'; '.join(faults)}") from None
 
 
 def choices(given: str, allowed: Sequence[str]) -> str:

@@ -21,7 +21,9 @@ class Hybrid(Retriever):
     """
 
     kind: Literal["hybrid"] = "hybrid"
-    retrievers: Annotated[tuple[Part, ...], Field(min_length=1, description="The retrievers to join.")]
+    retrievers: Annotated[
+        tuple[Part, ...], Field(min_length=1, validate_default=True, description="The retrievers to join.")
+    ] = ({"kind": "bm25"}, {"kind": "dense"})  # type: ignore[assignment] # made into retrievers as any others are
     fusion: Annotated[Literal["rrf", "scores"], Field(description="By rank or by score.")] = "rrf"
     weights: Annotated[tuple[float, ...] | None, Field(description="One per retriever; by default all 1.")] = None
     rrf_k: Annotated[int, Field(gt=0, description="Larger values let lower ranks count more.")] = 60

@@ -1,32 +1,18 @@
 """Retrievers inside retrievers: read from YAML like any other, identified, and indexed together."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, SerializeAsAny, ValidationError, ValidationInfo, WithJsonSchema
+from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
 from ohr.contracts import Chunk, Index, PageView, Resources, Retriever
-from ohr.errors import PluginError
 from ohr.keys import identity
-from ohr.registry import Registry
-
-
-def _made(value: Any, info: ValidationInfo) -> Any:
-    """Make a retriever of its mapping; the spec's own plugin files are known from the context."""
-    if not isinstance(value, Mapping):
-        return value
-    registry = (info.context or {}).get("registry") or Registry()
-    try:
-        return registry.load("retriever", str(value.get("kind"))).model_validate(dict(value), context=info.context)
-    except PluginError as error:
-        raise ValueError(str(error)) from None
-    except ValidationError as error:
-        faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors(include_url=False)]
-        raise ValueError(f"{value.get('kind')}: {'; '.join(faults)}") from None
-
+from ohr.registry import Nested
 
 Part = Annotated[
-    SerializeAsAny[Retriever], BeforeValidator(_made), WithJsonSchema({"type": "object", "required": ["kind"]})
+    SerializeAsAny[Retriever],
+    BeforeValidator(Nested("retriever")),
+    WithJsonSchema({"type": "object", "required": ["kind"]}),
 ]
 """A field that holds any retriever, by its mapping in YAML; its own `top_k` does not matter."""
 

@@ -17,6 +17,8 @@ from pydantic import Field
 
 from ohr.contracts import (
     Benchmark,
+    Case,
+    CaseMetric,
     Chunk,
     Chunker,
     Completion,
@@ -197,6 +199,38 @@ class Parrot(Generator):
                 )
                 continue
             yield Completion(text.partition("built in ")[2][:4], len(prompt.user.split()), 1)
+
+
+class Grader(Generator):
+    """Grades a reply 5 where it is among the words of the prompt's reference answers, else 1; on one it fails."""
+
+    kind: Literal["grader"] = "grader"
+    log: Annotated[Path | None, execution("Where each prompt is noted.")] = None
+    bad: Annotated[Literal["", "error", "mute", "high"], Field(description="How it fails.")] = ""
+    question: Annotated[str, execution("Part of the question on which it fails.")] = "harbour"
+
+    def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
+        for prompt in prompts:
+            note(self.log, prompt.question)
+            wanted = prompt.user.partition("is right):\n")[2].partition("\n\n")[0].splitlines()
+            given = prompt.user.partition("to be graded:\n")[2].partition("\n\n")[0]
+            if self.bad and self.question in prompt.question:
+                yield {
+                    "error": Completion("", finish="error", error="refused"),
+                    "mute": Completion("I would rather not say."),
+                    "high": Completion("Score: 7"),
+                }[self.bad]
+            else:
+                yield Completion(f"It fits or not. Score: {5 if given in wanted else 1}")
+
+
+class Grounded(CaseMetric):
+    """1 where a passage contains the reply."""
+
+    kind: Literal["grounded"] = "grounded"
+
+    def score_case(self, case: Case) -> float:
+        return float(any(case.reply and case.reply in passage for passage in case.passages))
 
 
 class Eye(PageRetriever):

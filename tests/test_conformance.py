@@ -62,6 +62,8 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 return own_folder(tmp_path)
             case "generator", _:
                 return generator_arguments(kind, request.getfixturevalue)
+            case "metric", "judge":
+                return {"generator": {"kind": "extractive"}}
             case "retriever", _:
                 return retriever_arguments(kind, lambda model: str(request.getfixturevalue(model)))
         return {}

@@ -3,7 +3,7 @@
 from ohr.contracts.benchmark import Benchmark, Prescribed, Published, ScoringProtocol, Tally
 from ohr.contracts.chunking import Chunker
 from ohr.contracts.generation import Generator
-from ohr.contracts.metric import Metric
+from ohr.contracts.metric import Case, CaseMetric, JudgeMetric, Metric, Ranking, RankingMetric
 from ohr.contracts.noise import ImageNoise, TextNoise
 from ohr.contracts.ocr import OcrBackend
 from ohr.contracts.retrieval import Index, PageRetriever, PageView, Retriever
@@ -31,6 +31,8 @@ __all__ = [
     "FAMILIES",
     "SOURCES",
     "Benchmark",
+    "Case",
+    "CaseMetric",
     "Chunk",
     "Chunker",
     "Completion",
@@ -42,6 +44,7 @@ __all__ = [
     "Image",
     "ImageNoise",
     "Index",
+    "JudgeMetric",
     "Metric",
     "NoisyImage",
     "NoisyText",
@@ -53,6 +56,8 @@ __all__ = [
     "Prompt",
     "Published",
     "Question",
+    "Ranking",
+    "RankingMetric",
     "Recognition",
     "Resources",
     "Retriever",

@@ -189,8 +189,8 @@ class _Compiler:
     def retrieval_scores(self, cell: Cell, batch: Batch) -> str:
         assert cell.retriever is not None and batch.hits is not None
         top_k = cell.retriever.stage.top_k
-        metric = self.keys.metrics[self.spec.benchmark.scoring.retrieval]
-        name = self.keys.scores(["retrieval", batch.hits, top_k], self.asked(batch.questions), [metric])
+        metrics = [self.keys.metrics[self.spec.benchmark.scoring.retrieval], *self.keys.ranking_metrics.values()]
+        name = self.keys.scores(["retrieval", batch.hits, top_k], self.asked(batch.questions), metrics)
         label = f"{cell.retriever.name} on {cell.base.name}"
         work = ScoreRetrieval(label, batch.questions, batch.hits, top_k, self.keys.rules)
         return self.graph.add(Step(work, (name,), (batch.hits,))).key

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import ohr
-from ohr.contracts import Chunker, Document, Generator, Metric, Question, Retriever, Stage
+from ohr.contracts import Chunker, Document, Generator, JudgeMetric, Metric, Question, Retriever, Stage
 from ohr.inputs import Inputs
 from ohr.keys import identity, key
 from ohr.metrics.scores import Rules
@@ -19,11 +19,11 @@ from ohr.steps.prompting import read_prompt
 
 _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
-DAMAGE_VERSION = 5
+DAMAGE_VERSION = 6
 """Raised when a dose is computed differently."""
 _SWAP_VERSION = 1
 """Raised when the text of a hit is found in another way in another knowledge base."""
-SCORES_VERSION = 2
+SCORES_VERSION = 3
 """Raised when a score is computed differently."""
 
 
@@ -176,8 +176,17 @@ class Keys:
     @cached_property
     def answer_metrics(self) -> dict[str, Metric]:
         """The metrics of answers: the protocol's, then the spec's own."""
-        names = (*self.spec.benchmark.scoring.answer, *(named.name for named in self.spec.metrics))
-        return {name: self.metrics[name] for name in names}
+        return {name: self.metrics[name] for name in self.rules.answer_metrics}
+
+    @cached_property
+    def ranking_metrics(self) -> dict[str, Metric]:
+        """The spec's own metrics of rankings."""
+        return {name: self.metrics[name] for name in self.rules.ranking_metrics}
+
+    @cached_property
+    def judges(self) -> dict[str, JudgeMetric]:
+        """The spec's own metrics that ask a generator."""
+        return {named.name: named.stage for named in self.spec.metrics if isinstance(named.stage, JudgeMetric)}
 
     @cached_property
     def rules(self) -> Rules:
@@ -187,9 +196,10 @@ class Keys:
 
     @cached_property
     def prompt_digests(self) -> dict[str, str]:
-        """Hash each generator's prompt."""
+        """Hash each generator's prompt, and each judge's."""
         named = [(item.name, read_prompt(self.prompt(item.stage))) for item in self.spec.generators]
-        return {name: key("prompt", template.model_dump()) for name, template in named}
+        judges = {f"{name} (judge)": judge.prompt_sha256 for name, judge in self.judges.items()}
+        return {name: key("prompt", template.model_dump()) for name, template in named} | judges
 
     @cached_property
     def files(self) -> list[Any]:

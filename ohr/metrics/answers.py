@@ -12,7 +12,7 @@ from pydantic import Field
 
 from ohr.contracts import Metric
 from ohr.text.chinese import chinese_cutter
-from ohr.text.words import normalise, words
+from ohr.text.words import normalise, typed, words
 
 CLOSED_ANSWERS = frozenset({"yes", "no", "noanswer"})
 """Normalised answers that must match exactly."""
@@ -65,7 +65,7 @@ def em(prediction: str, reference: str) -> float:
 
     Edge cases: a reference without a token -> nan, as for `f1`.
     """
-    return em_published(prediction, reference) if words(reference) else nan
+    return em_published(typed(prediction), typed(reference)) if words(reference) else nan
 
 
 def em_published(prediction: str, reference: str) -> float:

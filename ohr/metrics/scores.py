@@ -11,7 +11,8 @@ from math import isnan, nan
 from numbers import Real
 
 from ohr import seeds
-from ohr.contracts import Chunk, Metric, Page, Question, ScoringProtocol
+from ohr.contracts import CaseMetric, Chunk, JudgeMetric, Metric, Page, Question, RankingMetric, ScoringProtocol
+from ohr.metrics.cases import NO_REPLIES, Replies, case_score, ranking_score
 from ohr.metrics.dose import QUESTION_PARTS, QuestionDose, evidence_text
 from ohr.metrics.floors import CEILINGS, OtherPages, constant_answers, read_floor
 from ohr.metrics.ranking import hit_at_k, recall_at_k, reciprocal_rank
@@ -24,7 +25,7 @@ class Rules:
 
     Args:
         metrics: the protocol's answer metrics and its retrieval metric, and further ones, by name.
-        further: names of answer metrics that are not the protocol's.
+        further: names of metrics that are not the protocol's.
         seed: of the draws of floors.
     """
 
@@ -36,7 +37,12 @@ class Rules:
     @property
     def answer_metrics(self) -> tuple[str, ...]:
         """The protocol's answer metrics, headline first, and the further ones."""
-        return (*self.protocol.answer, *self.further)
+        return (*self.protocol.answer, *(name for name in self.further if name not in self.ranking_metrics))
+
+    @property
+    def ranking_metrics(self) -> tuple[str, ...]:
+        """The further metrics of rankings."""
+        return tuple(name for name in self.further if isinstance(self.metrics[name], RankingMetric))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +157,9 @@ def retrieval_scores(
         made.add(f"recall@{top_k}", recall_at_k(ranking, wanted, top_k), failed=broken)
         made.add("mrr", reciprocal_rank(ranking, wanted), failed=broken)
         made.add(f"{metric}_floor", _floor(question, texts, rules, others), failed=broken, measured=True)
+        for name in rules.ranking_metrics:
+            score = partial(ranking_score, rules.metrics[name], question, chunks)  # type: ignore[arg-type] # by its name
+            made.add_checked(name, score, question.id, failed=broken)
     return made
 
 
@@ -161,8 +170,9 @@ def answer_scores(
     stage: str,
     condition: str,
     failed: Collection[str],
+    replies: Replies = NO_REPLIES,
 ) -> Scores:
-    """Score answers, each against the accepted answer that it matches best.
+    """Score answers, each against the accepted answer that it matches best, or with its question and passages.
 
     Args:
         questions: the batch.
@@ -171,6 +181,7 @@ def answer_scores(
         stage: `generation`, `overall` or `reference`.
         condition: of the knowledge base, or the name of the reference.
         failed: ids of questions that need a page that failed.
+        replies: what metrics of cases and judges need.
     """
     made = Scores()
     for question in questions:
@@ -178,7 +189,14 @@ def answer_scores(
         broken, reads = given is None or question.id in failed, _has_context(stage, condition, question)
         answer = "" if broken or given is None else given
         for metric in rules.answer_metrics:
-            if reads and question.answers:
+            scorer = rules.metrics[metric]
+            if isinstance(scorer, CaseMetric | JudgeMetric):
+                if reads and not broken:
+                    score = partial(case_score, metric, scorer, question.id, replies)
+                    made.add_checked(metric, score, question.id, failed=False)
+                else:
+                    made.add(metric, 0.0 if reads else nan, failed=broken)
+            elif reads and question.answers:
                 score = partial(_of_answer, metric, answer, question, rules)
                 made.add_checked(metric, score, question.id, failed=broken)
             else:

@@ -46,6 +46,10 @@ _TABLES = {
         "question_id stage kb condition replicate:int64 chunker retriever generator answer reply tokens_in:int64 "
         "tokens_out:int64 seconds:double finish truncated:bool error"
     ),
+    "judgements": (
+        "question_id stage kb condition replicate:int64 chunker retriever generator metric judge prompt_sha256 reply "
+        "error score:double"
+    ),
     "pages": _PAGES,
     "edits": "kb condition noise knob_value replicate:int64 document page:int64 rule edits:int64",
     "failures": "stage item reason kind",

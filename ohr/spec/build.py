@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 from unicodedata import category
 
-from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic import BaseModel, BeforeValidator, SecretStr, ValidationError
 
 from ohr.contracts import Stage, yaml_keys
 from ohr.errors import PluginError
 from ohr.messages.variables import VARIABLE, FilledPath, fill
 from ohr.messages.wording import quoted
-from ohr.registry import Registry, choices
+from ohr.registry import Nested, Registry, choices
 from ohr.spec.aims import Aim, faults_of_aim
 from ohr.spec.faults import faults_of
 from ohr.spec.model import MOST, Named
@@ -166,6 +166,9 @@ class Builder:
             if key in fields and isinstance(value, str):
                 here = (*where, key, at[key]) if key in at else (*where, key)
                 filled[key] = self._text(fields[key].annotation, value, here)
+            elif key in fields and isinstance(value, Mapping) and (family := _nested(fields[key].metadata)):
+                inside = self._find(family, value, (*where, key))
+                filled[key] = inside and self._filled(inside, value, (*where, key), {})
         if variable := variable_of(keys):
             self.fault((*where, "api_key_env"), fault_of_variable(variable, self.allowed))
         return filled
@@ -196,6 +199,12 @@ class Builder:
         path = FilledPath(path if path.is_absolute() else self.source.home(where) / path)
         path.written = value if variables else ""
         return path
+
+
+def _nested(metadata: Sequence[object]) -> str | None:
+    """Return the family of the plugin that a field holds, if it holds one."""
+    held = (item.func for item in metadata if isinstance(item, BeforeValidator))
+    return next((each.family for each in held if isinstance(each, Nested)), None)
 
 
 def _is_path(annotation: object, value: str) -> bool:

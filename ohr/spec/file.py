@@ -87,7 +87,9 @@ class SpecFile(_Keys):
     ] = None
     retrievers: Annotated[list[dict[str, Any]], Field(description="Find chunks for a question.")] = []
     generators: Annotated[list[dict[str, Any]], Field(description="Answer questions.")] = []
-    metrics: Annotated[list[dict[str, Any]], Field(description="Score answers, beside the benchmark's own.")] = []
+    metrics: Annotated[
+        list[dict[str, Any]], Field(description="Score answers or rankings, beside the benchmark's own.")
+    ] = []
     evaluate: Annotated[
         list[EvaluationStage], Field(min_length=1, description="Stages of evaluation (OHRBench, section 4.1).")
     ] = ["retrieval", "generation", "overall"]

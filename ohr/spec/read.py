@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import Benchmark
+from ohr.contracts import Benchmark, Metric, RankingMetric
 from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
@@ -12,7 +12,7 @@ from ohr.spec.conditions import knowledge_bases, repeated
 from ohr.spec.decompose import check_swaps, noisy_conditions
 from ohr.spec.file import SpecFile
 from ohr.spec.hypotheses import check_hypotheses
-from ohr.spec.model import KnowledgeBase, Spec, names, written
+from ohr.spec.model import KnowledgeBase, Named, Spec, names, written
 from ohr.spec.parts import fault_of
 from ohr.spec.protocol import Entry, held, prescribed
 from ohr.spec.source import Source, read_source, refuse
@@ -97,7 +97,7 @@ def _spec(builder: Builder) -> Spec:
     sizes |= {key: len(named[key]) for key in ("chunkers", "retrievers", "generators") if named[key]}
     builder.is_few(sizes, ("knowledge_bases",), "cells")
     if file:
-        _check(builder, file, benchmark, bases, bool(entries["retriever"]), names(named["metrics"]))
+        _check(builder, file, benchmark, bases, bool(entries["retriever"]), named["metrics"])
         check_swaps(builder, file, bases, named["retrievers"])
         check_hypotheses(builder, file, tuple(dict.fromkeys(base.condition for base in bases)), named)
     refuse(builder.faults)
@@ -148,7 +148,7 @@ def _check(
     benchmark: Benchmark | None,
     bases: Sequence[KnowledgeBase],
     has_retrievers: bool,
-    metrics: Sequence[str],
+    metrics: Sequence[Named[Metric]],
 ) -> None:
     """Note what does not fit together, though each key by itself is right."""
     answers = bool({"generation", "overall"} & set(file.evaluate))
@@ -156,10 +156,13 @@ def _check(
         builder.fault(("evaluate",), "retrieval and overall need at least one entry under `retrievers`")
     if answers and not file.generators:
         builder.fault(("evaluate",), "generation and overall need at least one entry under `generators`")
-    if metrics and not answers:
+    rankings = [metric.name for metric in metrics if isinstance(metric.stage, RankingMetric)]
+    if len(rankings) < len(metrics) and not answers:
         builder.fault(("metrics",), "metrics score answers: `evaluate` must have generation or overall")
+    if rankings and "retrieval" not in file.evaluate:
+        builder.fault(("metrics",), f"{rankings[0]!r} scores rankings: `evaluate` must have retrieval")
     own = (benchmark.scoring.retrieval, *benchmark.scoring.answer) if benchmark else ()
-    for name in sorted(set(metrics) & set(own)):
+    for name in sorted(set(names(metrics)) & set(own)):
         builder.fault(("metrics",), f"{name!r} is one of the benchmark's own metrics: give it another `name`")
     wanted = file.attribution
     conditions = {base.condition: base for base in bases}

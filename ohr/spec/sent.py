@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from ohr.contracts import Stage
 from ohr.messages.wording import quoted
 from ohr.spec.model import Spec
 
@@ -32,7 +33,8 @@ def variable_of(keys: Mapping[str, Any]) -> str | None:
 
 def sent(spec: Spec) -> Iterator[str]:
     """Say, for each plugin that has a key, which variable goes to which host."""
-    for stage in dict.fromkeys(spec.stages()):
+    inside = [value for stage in spec.stages() for _, value in stage if isinstance(value, Stage)]
+    for stage in dict.fromkeys((*spec.stages(), *inside)):
         fields = dict(stage)
         if name := variable_of(fields):
             # host and port, without the user and password that a URL may hold

@@ -119,10 +119,19 @@ class PreparePrompts(Work):
 
     def answer_key(self, asked: Asked) -> str:
         """Key of one answer: equal prompts share it, whichever condition asks."""
-        words = [asked.prompt.system, asked.prompt.user, asked.prompt.opening]
         shown = [[page.key for page in asked.pages]] if self.images else []
-        identity, *files = self.identity
-        return key("answer", identity, *words, *shown, *files)
+        return answer_key(self.identity, asked.prompt, *shown)
+
+
+def answer_key(made_by: Sequence[Any], prompt: Prompt, *shown: Any) -> str:
+    """Key of a generator's reply to a prompt.
+
+    Args:
+        made_by: identity of the generator, then the plugin files' digests.
+        shown: keys of the pages that the prompt shows.
+    """
+    identity, *files = made_by
+    return key("answer", identity, prompt.system, prompt.user, prompt.opening, *shown, *files)
 
 
 def read_answer_keys(store: Store, name: str | None) -> dict[str, str]:

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from ohr.contracts import Case, Question
 from ohr.inputs import Inputs
+from ohr.metrics.cases import Replies
 from ohr.metrics.floors import OtherPages
 from ohr.metrics.scores import MetricFailure, Rules, Scores, answer_scores, retrieval_scores
 from ohr.steps.answers import as_answered
 from ohr.steps.documents import expected
+from ohr.steps.prompts import PreparePrompts
 from ohr.steps.retrieve import read_hits
 from ohr.steps.step import Context, Ready, Report, Work
 
@@ -48,13 +51,18 @@ class ScoreRetrieval(Work):
 
 @dataclass(frozen=True, slots=True)
 class ScoreAnswers(Work):
-    """Score the replies to some questions. Writes the columns of `Scores`; its inputs are the completions.
+    """Score the replies to some questions. Writes the columns of `Scores`.
+
+    Its inputs: the completions, those of judges among them, then the inputs of `prompts`.
 
     Args:
         stage: of the cell.
         condition: the reference condition, in the stage `reference`.
         questions: places in `Inputs.questions`.
         asked: for each of them the place of its input; None where there was no prompt, as the retrieval failed.
+        completions: how many inputs are completions; None for all.
+        judged: judges by name, each with the places of its replies by question id.
+        prompts: how the prompts were made, where a metric looks at passages.
     """
 
     kind: ClassVar[str] = "scoring"
@@ -64,6 +72,9 @@ class ScoreAnswers(Work):
     questions: tuple[int, ...]
     asked: tuple[int | None, ...]
     rules: Rules
+    completions: int | None = None
+    judged: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
+    prompts: PreparePrompts | None = None
 
     @property
     def item(self) -> str:
@@ -72,15 +83,38 @@ class ScoreAnswers(Work):
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Score the questions; those without an answer count as failed."""
-        found = expected(context.store, [name for name in ready.inputs if name is not None], self.item)
+        given = ready.inputs[: self.completions]
+        found = expected(context.store, [name for name in given if name is not None], self.item)
         questions = [context.inputs.questions[place] for place in self.questions]
         answers: dict[str, str | None] = {}
         for question, place in zip(questions, self.asked, strict=True):
             name = ready.inputs[place] if place is not None else None
             answers[question.id] = as_answered(found[name]).answer if name in found else None
-        scores = answer_scores(questions, answers, self.rules, self.stage_, self.condition, ())
+        judged = {
+            name: {question: _text(found.get(ready.inputs[place] or "")) for question, place in places}
+            for name, places in self.judged
+        }
+        replies = Replies(self._cases(questions, answers, ready, context), judged)
+        scores = answer_scores(questions, answers, self.rules, self.stage_, self.condition, (), replies)
         context.store.put(ready.outputs[0], scores)
         return Report()
+
+    def _cases(
+        self, questions: Sequence[Question], answers: Mapping[str, str | None], ready: Ready, context: Context
+    ) -> dict[str, Case]:
+        if self.prompts is None:
+            return {}
+        made = self.prompts.prompts(Ready(ready.inputs[self.completions :], ()), context)
+        return {
+            q.id: Case(q.text, q.answers, made[q.id].prompt.passages, answer)
+            for q in questions
+            if q.id in made and (answer := answers[q.id]) is not None
+        }
+
+
+def _text(completion: dict[str, Any] | None) -> str | None:
+    """Return the text of a completion; None where there is none."""
+    return None if completion is None else str(completion["text"])
 
 
 @lru_cache(maxsize=1)

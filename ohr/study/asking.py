@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ohr.contracts import Generator
+from ohr.contracts import CaseMetric, Generator
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.graph.graph import Batch, CellPart, Graph
@@ -15,6 +15,7 @@ from ohr.steps.pages import RenderPage
 from ohr.steps.prompts import Asked, read_answer_keys
 from ohr.steps.scoring import ScoreAnswers
 from ohr.steps.step import Ready, Step
+from ohr.study.judging import Judged, Judging
 
 _WINDOW = 1024
 """Prompts of one step for a generator that holds a model: enough for its batches to need little padding."""
@@ -96,12 +97,13 @@ class Asking:
         )
         return Step(work, names, after=tuple(dict.fromkeys(images)))
 
-    def settle(self, part: CellPart) -> Iterator[tuple[Batch, dict[str, str], str]]:
+    def settle(self, part: CellPart, judging: Judging) -> Iterator[tuple[Batch, dict[str, str], str]]:
         """Answer and score a cell; yields each batch with its answers' keys by question and the key of its scores."""
         asked = [(batch, self.answer_keys(batch)) for batch in part.batches]
         self.scheduler.settle(name for _, answers in asked for name in answers.values())
+        self.scheduler.settle({n for batch, _ in asked for keys in judging.of(batch).values() for n in keys.values()})
         graph = Graph()
-        steps = [graph.add(self._scores(part, batch, answers)) for batch, answers in asked]
+        steps = [graph.add(self._scores(part, batch, answers, judging.of(batch))) for batch, answers in asked]
         self.scheduler.add(graph, [step.key for step in steps])
         for (batch, answers), step in zip(asked, steps, strict=True):
             self.scheduler.settle([step.key])
@@ -116,15 +118,25 @@ class Asking:
                 del self.uses[name]
                 self.scheduler.forget(name)
 
-    def _scores(self, part: CellPart, batch: Batch, answers: dict[str, str]) -> Step:
+    def _scores(self, part: CellPart, batch: Batch, answers: dict[str, str], judged: Judged) -> Step:
         cell, questions = part.cell, [self.keys.inputs.questions[place] for place in batch.questions]
-        inputs = tuple(answers.values())
-        at = {question: place for place, question in enumerate(answers)}
+        replies = dict.fromkeys((*answers.values(), *(name for keys in judged.values() for name in keys.values())))
+        where = {name: place for place, name in enumerate(replies)}
+        at = {question: where[name] for question, name in answers.items()}
         condition = cell.base.name if cell.stage == "reference" else ""
         made_from = [cell.stage, condition, *(answers.get(question.id, "") for question in questions)]
-        name = self.keys.scores(made_from, questions, [*self.keys.answer_metrics.values()])
+        made_from += [name for keys in judged.values() for name in (keys.get(q.id, "") for q in questions)]
+        metrics, inputs = [*self.keys.answer_metrics.values()], tuple(replies)
+        prompts = batch.prompts if any(isinstance(metric, CaseMetric) for metric in metrics) else None
+        if prompts:
+            made_from.append(prompts.key)
+            inputs += prompts.inputs
+        name = self.keys.scores(made_from, questions, metrics)
         asked = tuple(at.get(question.id) for question in questions)
-        work = ScoreAnswers(cell.stage, condition, batch.questions, asked, self.keys.rules)
+        places = tuple((name, tuple((q, where[key]) for q, key in keys.items())) for name, keys in judged.items())
+        read = batch.asks if prompts else None
+        rules = self.keys.rules
+        work = ScoreAnswers(cell.stage, condition, batch.questions, asked, rules, len(replies), places, read)
         return Step(work, (name,), inputs)
 
 

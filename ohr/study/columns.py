@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from ohr.contracts import Page, Question
+from ohr.contracts import JudgeMetric, Page, Question
 from ohr.engine.ledger import Failure
 from ohr.graph.cells import Cell
 from ohr.metrics.blocks import COUNTS
@@ -17,6 +17,16 @@ from ohr.spec.model import KnowledgeBase
 from ohr.spec.sweep import shown
 from ohr.steps.answers import Answered
 from ohr.steps.retrieve import Found
+
+
+class Judgement(NamedTuple):
+    """A judge's reply about one question; None, with the reason as `error`, where there is no reply or no grade."""
+
+    question: str
+    reply: str | None
+    error: str | None
+    score: float
+
 
 _TRAITS = ("document", "domain", "evidence_source", "answer_form", "task_type")
 
@@ -110,6 +120,22 @@ def answer_columns(cell: Cell, answered: Mapping[str, Answered]) -> Columns:
         "answer": [one.answer for one in given],
         "reply": [one.completion.text for one in given],
         **{name: [getattr(one.completion, name) for one in given] for name in _COMPLETION},
+    }
+
+
+def judgement_columns(cell: Cell, metric: str, judge: JudgeMetric, given: Sequence[Judgement]) -> Columns:
+    """Columns of `judgements`: one judge's replies about some questions of one cell."""
+    about = of_cell(cell)
+    names = ("kb", "condition", "replicate", "chunker", "retriever", "generator", "stage")
+    return {
+        **{name: about[name] for name in names},
+        "question_id": [one.question for one in given],
+        "metric": metric,
+        "judge": judge.judge.kind,
+        "prompt_sha256": judge.prompt_sha256,
+        "reply": [one.reply for one in given],
+        "error": [one.error for one in given],
+        "score": [one.score for one in given],
     }
 
 

@@ -26,6 +26,7 @@ from ohr.store import open_store
 from ohr.study.asking import Asking, by_generator
 from ohr.study.events import EVENTS, EventLog
 from ohr.study.fresh import check_fresh, forget
+from ohr.study.judging import Judging
 from ohr.study.manifest import begun, ended
 from ohr.study.preflight import check_stages
 from ohr.study.registered import register
@@ -181,6 +182,11 @@ def _answer(asking: Asking, parts: list[CellPart], *, taken: bool, tabulator: Ta
         asking.scheduler.settle(part.keys)
         asking.take(part)
     asking.send()
+    judging = Judging(asking.session, asking.scheduler, asking.keys)
     for part in parts:
-        for batch, answers, scores in asking.settle(part):
-            tabulator.answers(part.cell, batch, answers, scores)
+        judging.take(part, [(batch, asking.answer_keys(batch)) for batch in part.batches])
+    judging.send()
+    for part in parts:
+        for batch, answers, scores in asking.settle(part, judging):
+            tabulator.answers(part.cell, batch, answers, scores, judging.of(batch))
+    judging.close()

@@ -31,10 +31,12 @@ from ohr.steps.retrieve import read_hits
 from ohr.steps.scoring import read_scores
 from ohr.store import Store
 from ohr.study.columns import (
+    Judgement,
     answer_columns,
     edit_columns,
     failure_columns,
     hit_columns,
+    judgement_columns,
     page_columns,
     page_sources,
     question_columns,
@@ -43,6 +45,7 @@ from ohr.study.columns import (
     text_columns,
 )
 from ohr.study.evidence import sentence
+from ohr.study.judging import Judged
 
 _AT_ONCE = 64
 """Documents that are read at once: few enough to hold, enough to save round trips to a remote store."""
@@ -78,7 +81,8 @@ class Tabulator:
         self.keys, self.inputs, self.store = keys, keys.inputs, store
         self.scheduler, self.ledger, self.folder, self.trials = scheduler, ledger, folder, trials
         further = (*(costs.MEASURED if trials else ()), *(decomposition.MEASURED if keys.spec.decompose else ()))
-        self.tables = Tables(folder, (*MEASURED, *further))
+        judged = ("judgements",) if keys.judges else ()
+        self.tables = Tables(folder, (*MEASURED, *further, *judged))
         self.tables.append("questions", question_columns(self.inputs.questions, without_text(self.inputs)))
         self.counts: dict[str, Counts] = {}
         self._sources = page_sources(self.inputs.questions)
@@ -138,7 +142,8 @@ class Tabulator:
         assert cell.retriever is not None
         metric, top_k = self.keys.spec.benchmark.scoring.retrieval, cell.retriever.stage.top_k
         # which pages were found does not depend on the text that is read at them
-        ranks = () if cell.swap else (f"hit@{top_k}", f"recall@{top_k}", "mrr", f"{metric}_floor")
+        own = (f"hit@{top_k}", f"recall@{top_k}", "mrr", f"{metric}_floor", *self.keys.ranking_metrics)
+        ranks = () if cell.swap else own
         names = (metric, *ranks)
         for batch in part.batches:
             if not cell.swap:
@@ -156,18 +161,36 @@ class Tabulator:
         if cell.base.name not in self.trials:
             self.tables.append("hits", hit_columns(cell, hits))
 
-    def answers(self, cell: Cell, batch: Batch, answers: Mapping[str, str], scores: str) -> None:
+    def answers(self, cell: Cell, batch: Batch, answers: Mapping[str, str], scores: str, judged: Judged) -> None:
         """Write the answers of a batch and their scores.
 
         Args:
             answers: key by question, in the graph.
             scores: key of the scores, in the graph.
+            judged: keys of the judges' replies, in the graph.
         """
         if cell.base.name not in self.trials and not cell.swap:
             found = self.scheduler.read(answers.values())
             given = {q: as_answered(found[name]) if name in found else _FAILED for q, name in answers.items()}
             self.tables.append("answers", answer_columns(cell, given))
-        self._batch(cell, batch, scores, tuple(self.keys.answer_metrics))
+        scored = self._batch(cell, batch, scores, tuple(self.keys.answer_metrics))
+        if cell.base.name not in self.trials and not cell.swap:
+            for name, keys in judged.items():
+                self._judgements(cell, batch, name, keys, scored)
+
+    def _judgements(self, cell: Cell, batch: Batch, name: str, keys: Mapping[str, str], scores: Scores) -> None:
+        """Write a judge's replies about a batch."""
+        found = self.scheduler.read(keys.values())
+        replies = {question: found.get(key) for question, key in keys.items()}
+        reasons = {each.question: each.reason for each in scores.failures if each.metric == name}
+        questions = [self.inputs.questions[place].id for place in batch.questions]
+        given = [
+            Judgement(question, reply and reply["text"], reasons.get(question), score)
+            for question, score in zip(questions, scores.values[name], strict=True)
+            if question in replies
+            for reply in (replies[question],)
+        ]
+        self.tables.append("judgements", judgement_columns(cell, name, self.keys.judges[name], given))
 
     def constant(self) -> None:
         """Write the scores of the best constant answer, a floor of every generator."""
@@ -176,7 +199,7 @@ class Tabulator:
         self._fail(cell, scores)
         self._scores(cell, range(len(self.inputs.questions)), scores)
 
-    def _batch(self, cell: Cell, batch: Batch, scores: str, metrics: Sequence[str]) -> None:
+    def _batch(self, cell: Cell, batch: Batch, scores: str, metrics: Sequence[str]) -> Scores:
         kept = self.scheduler.read([scores]).get(scores)
         found = read_scores(kept, metrics, len(batch.questions))
         questions = [self.inputs.questions[place] for place in batch.questions]
@@ -185,6 +208,7 @@ class Tabulator:
         found = with_failures(found.only(metrics), questions, failed)
         self._fail(cell, found)
         self._scores(cell, batch.questions, found)
+        return found
 
     def _fail(self, cell: Cell, scores: Scores) -> None:
         for failure in scores.failures:

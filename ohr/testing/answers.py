@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ohr.contracts import Generator, Metric, Prompt
+from ohr.contracts import Case, CaseMetric, Generator, JudgeMetric, Metric, Prompt, Ranking, RankingMetric
 from ohr.testing.stage import TEXTS, as_json, check_stage, require
 
 
@@ -35,8 +35,23 @@ def check_generator(generator: Generator) -> None:
 
 
 def check_metric(metric: Metric) -> None:
-    """Check a metric: a pure function into [0, 1] or nan, at an end of its range where both texts are the same."""
+    """Check a metric: a pure function into [0, 1] or nan.
+
+    One of answers is at an end of its range where both texts are the same; one of rankings is 1 for the best ranking
+    and 0 where nothing is found; a judge asks a generator that reads text, and refuses replies with a ValueError.
+    """
     check_stage(metric)
+    if isinstance(metric, RankingMetric):
+        _check_ranking_metric(metric)
+    elif isinstance(metric, CaseMetric):
+        _check_case_metric(metric)
+    elif isinstance(metric, JudgeMetric):
+        _check_judge_metric(metric)
+    else:
+        _check_answer_metric(metric)
+
+
+def _check_answer_metric(metric: Metric) -> None:
     for prediction in TEXTS:
         for reference in TEXTS:
             value = metric.score(prediction, reference)
@@ -48,3 +63,56 @@ def check_metric(metric: Metric) -> None:
     same = metric.score(TEXTS[3], TEXTS[3])
     require(metric, same in (0.0, 1.0), f"equal texts must score the best there is, not {same}")
     require(metric, abs(metric.score("zebra", TEXTS[3]) - same) > 0.5, "texts without a common word must score badly")
+
+
+def _check_ranking_metric(metric: RankingMetric) -> None:
+    require(metric, np.isnan(metric.score_ranking(_ranking(wanted=()))), "without evidence pages it must be nan")
+    best = _scored(metric, _ranking(("a", 0), ("b", 3)))
+    require(metric, best == 1, f"a ranking of all evidence pages, first and alone, must score 1, not {best}")
+    for found in (_ranking(), _ranking(("c", 9))):
+        require(metric, _scored(metric, found) == 0, "a ranking without an evidence page must score 0")
+    later = _scored(metric, _ranking(("c", 9), ("a", 0), ("b", 3)))
+    require(metric, later <= best, "evidence pages at later ranks must not score more")
+
+
+def _ranking(*pages: tuple[str, int], wanted: tuple[tuple[str, int], ...] = (("a", 0), ("b", 3))) -> Ranking:
+    hits, texts = tuple((page,) for page in pages), tuple(TEXTS[place % len(TEXTS)] for place in range(len(pages)))
+    return Ranking("When did the lease begin?", hits, texts, frozenset(wanted), tuple("It began." for _ in wanted))
+
+
+def _scored(metric: RankingMetric, ranking: Ranking) -> float:
+    value = metric.score_ranking(ranking)
+    require(metric, isinstance(value, float) and 0 <= value <= 1, f"a score must be a float in [0, 1], not {value!r}")
+    require(metric, value == metric.score_ranking(ranking), "one ranking must give one score")
+    return value
+
+
+def _cases() -> list[Case]:
+    return [
+        Case(prompt.question, answers, prompt.passages, reply)
+        for prompt in prompts()
+        for answers in ((), ("1964",), ("1964", "in 1964"))
+        for reply in ("", "1964", TEXTS[-1])
+    ]
+
+
+def _check_case_metric(metric: CaseMetric) -> None:
+    for case in _cases():
+        value = metric.score_case(case)
+        require(metric, isinstance(value, float), f"a score must be a float, not {type(value).__name__}")
+        require(metric, np.isnan(value) or 0 <= value <= 1, f"{value} is outside [0, 1]")
+        require(metric, as_json(value) == as_json(metric.score_case(case)), "one case must give one score")
+
+
+def _check_judge_metric(metric: JudgeMetric) -> None:
+    require(metric, isinstance(metric.judge, Generator), "`judge` must be a generator")
+    require(metric, not metric.judge.reads_images, "the judge must not read images")
+    made = [metric.prompt_for(case) for case in _cases()]
+    require(metric, any(made), "it must have a prompt about some case")
+    require(metric, made == [metric.prompt_for(case) for case in _cases()], "one case must give one prompt")
+    for reply in TEXTS:
+        try:
+            value = metric.score_reply(reply)
+        except ValueError:
+            continue
+        require(metric, isinstance(value, float) and 0 <= value <= 1, f"a score must be in [0, 1], not {value!r}")

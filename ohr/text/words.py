@@ -72,14 +72,20 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
 
 
 _CUT = re.compile(r"(?<=[^\W\d_])-\n[ \t]*(?=[^\W\d_])")
-_QUOTES = str.maketrans(dict.fromkeys("‘’‚‛“”„‟′″"))
+_PRINTED = str.maketrans(dict.fromkeys("‘’‚‛“”„‟′″‐‑‒–—―−"))
+"""Quotation marks, apostrophes and dashes of print; their plain forms are deleted with punctuation."""
+
+
+def typed(text: str) -> str:
+    """Return a text as the clean protocol compares it: words that a line cuts joined, signs of print deleted."""
+    if "-\n" in text:  # engines keep the hyphen of a cut word, text layers do not
+        text = _CUT.sub("", text)
+    return text if text.isascii() else text.translate(_PRINTED)
 
 
 @recent
 def _segmented(text: str) -> tuple[str, ...]:
-    if "-\n" in text:  # engines keep the hyphen of a cut word, text layers do not
-        text = _CUT.sub("", text)
-    pieces = _normal_words(text if text.isascii() else text.translate(_QUOTES))
+    pieces = _normal_words(typed(text))
     if text.isascii() or not HAS_HAN.search(text):
         return pieces
     return tuple(word for piece in pieces for word in ([piece] if piece.isascii() else chinese_words(piece)))
@@ -89,5 +95,5 @@ def _segmented(text: str) -> tuple[str, ...]:
 def words_beside_chinese(text: str) -> frozenset[str]:
     """Return the words of `words` that are not Chinese, for callers that need no others: no dictionary is loaded."""
     if text.isascii() or not HAS_HAN.search(text):
-        return frozenset(_normal_words(text))
-    return frozenset(HAN_RUN.sub(" ", " ".join(_normal_words(text))).split())
+        return frozenset(_normal_words(typed(text)))
+    return frozenset(HAN_RUN.sub(" ", " ".join(_normal_words(typed(text)))).split())

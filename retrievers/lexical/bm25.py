@@ -26,7 +26,7 @@ class BM25(Lexical):
     """
 
     kind: Literal["bm25"] = "bm25"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     packages: ClassVar[tuple[str, ...]] = ("bm25s", "jieba")
     delta: Annotated[float, Field(ge=0, description="What bm25l and bm25+ add for each word of the query.")] = 0.5
     variant: Annotated[

@@ -25,6 +25,7 @@ class BM25Okapi(Lexical):
     """
 
     kind: Literal["bm25_okapi"] = "bm25_okapi"
+    version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "bm25"
     packages: ClassVar[tuple[str, ...]] = ("rank-bm25", "jieba")
     variant: Annotated[Literal["okapi", "l", "plus"], Field(description="Class of rank-bm25.")] = "okapi"

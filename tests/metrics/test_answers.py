@@ -40,6 +40,15 @@ def test_the_published_exact_match_takes_two_texts_without_a_token_for_equal():
     assert Em(as_published=True).score("word", "[***]") == 0
 
 
+@pytest.mark.parametrize("score", [f1, f1_numeric, em])
+@pytest.mark.parametrize(
+    ("printed", "typed"), [("it doesn’t", "it doesn't"), ("a–b", "a-b"), ("hal-\nyard", "halyard")]
+)
+def test_signs_of_print_do_not_matter_except_in_the_published_protocol(score, printed, typed):
+    assert score(printed, typed) == score(typed, printed) == 1
+    assert Em(as_published=True).score(printed, typed) == 0
+
+
 @pytest.mark.parametrize(
     ("prediction", "reference", "score"),
     [("The cat.", "cat", 1), ("3.14", "314", 1), ("cats", "cat", 0), ("red blue", "blue red", 0)],

@@ -47,6 +47,11 @@ def test_a_weight_of_zero_leaves_the_other_ranking():
     assert list(joined([(4, 9.0), (2, 3.0)], [(2, 0.5)], weights=[1, 0]))[:2] == [4, 2]
 
 
+def test_without_retrievers_it_joins_bm25_and_dense():
+    assert [part.kind for part in Hybrid().retrievers] == ["bm25", "dense"]
+    assert Hybrid() == Hybrid(retrievers=[{"kind": "bm25"}, {"kind": "dense"}])
+
+
 def test_parts_are_read_from_their_mappings_and_keyed_by_content():
     one = Hybrid.model_validate({"kind": "hybrid", "retrievers": [{"kind": "bm25", "k1": 2.0}]})
     assert one.retrievers == (BM25(k1=2.0),)

@@ -79,6 +79,16 @@ def test_typographic_quotes_are_quotes_in_the_clean_protocol_only():
     assert words("he doesn’t", segment_chinese=False) == ("he", "doesn’t")
 
 
+def test_dashes_of_print_are_hyphens_in_the_clean_protocol_only():
+    assert words("1964–2034 – a well‑known lease") == words("1964-2034 - a well-known lease")
+    assert words("1964–2034", segment_chinese=False) == ("1964–2034",)
+
+
+@pytest.mark.parametrize("text", ["he doesn’t – say", "the hal-\nyard", "租金 isn’t"])
+def test_words_beside_chinese_are_cut_in_the_same_way(text):
+    assert words_beside_chinese(text) == {word for word in words(text) if not chinese.HAS_HAN.search(word)}
+
+
 def test_a_word_that_a_line_cuts_is_one_word_in_the_clean_protocol_only():
     assert words("the hal-\nyard, pages 3-\n4") == ("halyard", "pages", "3", "4")
     assert words("hal-\nyard", segment_chinese=False) == ("hal", "yard")

@@ -1,0 +1,155 @@
+"""A generator as judge of replies, with a prompt of ohr or of your own."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import sha256
+from importlib.resources import files
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from ohr.contracts import Case, Generator, JudgeMetric, Prompt
+from ohr.errors import SpecError
+from ohr.keys import identity
+from ohr.registry import Nested, choices
+
+_PLACEHOLDER = re.compile(r"\{(question|answers|passages|reply)\}")
+_NUMBER = r"[-+]?\d+(?:[.,]\d+)?"
+_SCORE = re.compile(rf"\bscore\b[\s*_`\"]*[:=][\s*_`\"<\[]*({_NUMBER})", re.IGNORECASE)
+_BARE = re.compile(rf"\s*({_NUMBER})\s*")
+_SHOWN = 80  # characters of a reply in a message
+
+_Judge = Annotated[
+    SerializeAsAny[Generator],
+    BeforeValidator(Nested("generator")),
+    WithJsonSchema({"type": "object", "required": ["kind"]}),
+]
+
+
+class JudgePrompt(BaseModel):
+    """The content of a judge's prompt file.
+
+    Placeholders: `{question}`, `{answers}` (one a line), `{passages}` (between blank lines), `{reply}`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    scale: Annotated[tuple[float, float], Field(description="Worst and best grade.")] = (0.0, 1.0)
+    system: Annotated[str, Field(description="The system's message.")] = ""
+    user: Annotated[str, Field(pattern=r"\{reply\}", description="The user's message.")]
+
+    @field_validator("scale")
+    @classmethod
+    def _spans(cls, scale: tuple[float, float]) -> tuple[float, float]:
+        if not all(map(isfinite, scale)) or scale[0] == scale[1]:
+            raise ValueError("must be two different numbers: the worst and the best grade")
+        return scale
+
+
+@lru_cache(maxsize=32)
+def read_judge_prompt(prompt: str | Path) -> JudgePrompt:
+    """Read one of ohr's prompts for judges by its name, or a file by its path.
+
+    Raises:
+        SpecError: the prompt does not exist, or its file holds something else.
+    """
+    folder = files("ohr.metrics.prompts")
+    known = sorted(path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml"))
+    if isinstance(prompt, str) and prompt not in known:
+        raise SpecError(f"no judge's prompt {prompt!r}. {choices(prompt, known)} Or name a file, as in ./judge.yaml")
+    try:
+        source = prompt if isinstance(prompt, Path) else folder.joinpath(f"{prompt}.yaml")
+        return JudgePrompt.model_validate(YAML(typ="safe", pure=True).load(source.read_text("utf-8")))
+    except OSError as error:
+        raise SpecError(f"judge's prompt {prompt}: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        hint = " (it must have the placeholder {reply})" if first["type"] == "string_pattern_mismatch" else ""
+        raise SpecError(f"judge's prompt {prompt}: {where}: {first['msg']}{hint}") from None
+    except (YAMLError, ValueError, KeyError) as error:  # also not UTF-8
+        raise SpecError(f"judge's prompt {prompt}: not YAML: {' '.join(str(error).split())}") from None
+
+
+class Judge(JudgeMetric):
+    """Lets a generator grade each reply; every prompt and reply is kept in `judgements.parquet`.
+
+    The grade is the number after the last `Score:` of the judge's reply, or the whole reply where that is a number. It
+    must be on the prompt's scale, and is brought to [0, 1]. A reply without a grade is a failed score.
+    """
+
+    kind: Literal["judge"] = "judge"
+    generator: Annotated[_Judge, Field(description="The generator that judges; its own `prompt` is not used.")]
+    prompt: Annotated[
+        Path | str, Field(description="correctness, faithfulness, or a file with scale, system and user.")
+    ] = "correctness"
+
+    @model_validator(mode="after")
+    def _reads_text(self) -> "Judge":
+        if self.generator.reads_images:
+            raise ValueError(f"a judge reads text, and {self.generator.kind} reads page images")
+        return self
+
+    def check(self) -> None:
+        """Check the prompt and the generator."""
+        read_judge_prompt(self.prompt)
+        self.generator.check()
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify the generator as it identifies itself, and the prompt by its content."""
+        content = read_judge_prompt(self.prompt).model_dump(mode="json")
+        made: list[Any] = identity(self.generator)
+        return {"kind": self.kind, "generator": made, "prompt": content}
+
+    @property
+    def judge(self) -> Generator:
+        """The generator."""
+        return self.generator
+
+    @property
+    def prompt_sha256(self) -> str:
+        """Hash of the prompt's scale and messages."""
+        return sha256(read_judge_prompt(self.prompt).model_dump_json().encode("utf-8", "surrogatepass")).hexdigest()
+
+    def prompt_for(self, case: Case) -> Prompt | None:
+        """Fill in the prompt; None where it needs an accepted answer and the question has none."""
+        template = read_judge_prompt(self.prompt)
+        if "{answers}" in template.user and not case.answers:
+            return None
+        values = {
+            "question": case.question,
+            "answers": "\n".join(case.answers),
+            "passages": "\n\n".join(case.passages) or "(none)",
+            "reply": case.reply or "(no reply)",
+        }
+        # one pass, so that a reply that contains a placeholder is left alone
+        filled = _PLACEHOLDER.sub(lambda match: values[match[1]], template.user)
+        return Prompt(case.question, case.passages, template.system, filled)
+
+    def score_reply(self, reply: str) -> float:
+        """Return the grade as a share of the scale."""
+        marked = _SCORE.findall(reply)
+        bare = _BARE.fullmatch(reply)
+        found = marked[-1] if marked else bare[1] if bare else None
+        if found is None:
+            raise ValueError(f"no `Score:` in the judge's reply: {reply[:_SHOWN]!r}")
+        worst, best = read_judge_prompt(self.prompt).scale
+        share = (float(found.replace(",", ".")) - worst) / (best - worst)
+        if not 0 <= share <= 1:
+            raise ValueError(f"the judge's grade {found} is not on the scale from {worst:g} to {best:g}")
+        return share

@@ -1,0 +1,1 @@
+"""Prompts of judges, one YAML file each."""

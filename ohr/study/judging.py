@@ -1,0 +1,104 @@
+"""Asking judges: prompts about the replies of all cells of a generator, each different prompt once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ohr.contracts import Case, JudgeMetric, Prompt
+from ohr.engine.scheduler import Scheduler
+from ohr.engine.session import Session
+from ohr.graph.graph import Batch, CellPart, Graph
+from ohr.graph.keys import Keys
+from ohr.steps.answers import Answer, as_answered
+from ohr.steps.prompts import answer_key
+from ohr.steps.step import Ready, Step
+
+_WINDOW = 1024
+"""Prompts of one step, for a judge that holds a model."""
+_SMALL = 64
+"""Prompts of one step, for a judge without a model: few enough that every worker gets some."""
+_CHARACTERS = 16_000_000
+"""Most characters of the prompts that are held at once."""
+
+Judged = Mapping[str, Mapping[str, str]]
+"""By judge, the key of its reply about each question; a question whose score is undefined is absent."""
+
+
+@dataclass
+class Judging:
+    """Makes the prompts of every judge once the replies are there, and sends them off in batches over all cells."""
+
+    session: Session
+    scheduler: Scheduler
+    keys: Keys
+    held: dict[str, dict[str, tuple[Prompt, str]]] = field(default_factory=dict)
+    characters: int = 0
+    sent: set[str] = field(default_factory=set)
+    judged: dict[str, Judged] = field(default_factory=dict)
+
+    def take(self, part: CellPart, answers: Sequence[tuple[Batch, Mapping[str, str]]]) -> None:
+        """Take the replies of a cell; sends batches when enough prompts are held.
+
+        Args:
+            answers: the part's batches, each with the keys of its answers by question.
+        """
+        if not self.keys.judges:
+            return
+        for batch, names in answers:
+            assert batch.prompts is not None
+            self.scheduler.settle(names.values())
+            made: dict[str, dict[str, str]] = {name: {} for name in self.keys.judges}
+            for question, case in self._cases(batch, names):
+                for name, judge in self.keys.judges.items():
+                    if prompt := judge.prompt_for(case):
+                        made[name][question] = self._hold(name, judge, prompt, part.cell.label)
+            self.judged[batch.prompts.key] = made
+            if self.characters >= _CHARACTERS:
+                self.send()
+
+    def of(self, batch: Batch) -> Judged:
+        """Return the keys of the judges' replies about a batch; empty where there is no judge."""
+        assert batch.prompts is not None
+        return self.judged.get(batch.prompts.key, {})
+
+    def close(self) -> None:
+        """Free the prompts that were sent."""
+        for name in self.sent:
+            self.scheduler.forget(name)
+
+    def send(self) -> None:
+        """Send the held prompts, judge by judge, in order of length."""
+        for name, held in self.held.items():
+            judge, graph = self.keys.judges[name].judge, Graph()
+            there = set(self.session.store.get_many(held))
+            order = sorted(held.keys() - there, key=lambda key: (len(held[key][0].user), key))
+            size = _WINDOW if judge.resources().alone else _SMALL
+            for start in range(0, len(order), size):
+                keys = tuple(order[start : start + size])
+                prompts, labels = zip(*(held[key] for key in keys), strict=True)
+                graph.add(Step(Answer(judge, name, prompts, (), labels), keys))
+            self.scheduler.add(graph, order)
+            self.sent.update(held)
+        self.held, self.characters = {}, 0
+
+    def _hold(self, name: str, judge: JudgeMetric, prompt: Prompt, label: str) -> str:
+        made = answer_key((self.keys.identity(judge.judge), self.keys.files), prompt)
+        if made not in self.sent:
+            held = self.held.setdefault(name, {})
+            if made not in held:
+                held[made] = (prompt, label)
+                self.characters += len(prompt.user)
+        return made
+
+    def _cases(self, batch: Batch, names: Mapping[str, str]) -> Iterator[tuple[str, Case]]:
+        """Yield the cases of a batch that have a reply, by question."""
+        work, step = batch.asks, batch.prompts
+        assert work is not None and step is not None
+        found = self.scheduler.read(names.values())
+        ready = Ready(tuple(self.scheduler.effective(name) for name in step.inputs), step.outputs)
+        asked = work.prompts(ready, self.session.context)
+        for place in batch.questions:
+            question = self.keys.inputs.questions[place]
+            completion = found.get(names.get(question.id, ""))
+            if completion is not None and question.id in asked:
+                read = asked[question.id].prompt.passages
+                yield question.id, Case(question.text, question.answers, read, as_answered(completion).answer)
