@@ -48,7 +48,7 @@ def test_an_unknown_family(ohr):
 
 def test_a_plugin_is_shown_with_its_parameters(ohr):
     lines = ohr("plugins", "show", "retriever", "bm25").stdout.splitlines()
-    assert lines[0] == "retriever bm25 (version 3)"
+    assert lines[0] == "retriever bm25 (version 4)"
     assert lines[1] == "Ranks chunks by the rare words they share with the query (Robertson & Zaragoza 2009)."
     assert [line.split()[0] for line in lines[lines.index("") + 3 :]][:3] == ["parameter", "top_k", "k1"]
     assert (
