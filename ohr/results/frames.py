@@ -1,8 +1,6 @@
 """Tables of a run as data frames, with the names, types and order that an analysis needs."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, fields
-from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +10,7 @@ from ohr.registry import choices
 from ohr.results.engines import read_engines
 from ohr.results.groups import GROUPS
 from ohr.results.losses import Loss, read_losses
-from ohr.results.reading import read_columns, refuse_absent
+from ohr.results.reading import names_of, read_columns, refuse_absent
 
 if TYPE_CHECKING:
     import pyarrow
@@ -50,7 +48,9 @@ def frame(folder: Path, table: str, library: Library = "pandas", **equal: Any) -
     if library != "arrow":
         extras.require(library, library)
     made = tidy(folder, table, **equal)
-    return {"pandas": _pandas, "polars": _polars, "arrow": lambda same: same}[library](made)
+    if library == "arrow":
+        return made
+    return _pandas(made) if library == "pandas" else _polars(made)
 
 
 def tidy(folder: Path, table: str, **equal: Any) -> "pyarrow.Table":
@@ -62,15 +62,16 @@ def tidy(folder: Path, table: str, **equal: Any) -> "pyarrow.Table":
     tables = tables_of(folder)
     if table not in tables:
         raise DataError(f"{folder}: has no table {table!r}. {choices(table, tables)}")
-    added = {name: equal.pop(name) for name in ("level", "engine", "r_noise") if name in equal}
     if table == LOSSES:
-        found, added = _losses(folder), {**equal, **added}
+        read, found = {}, _losses(folder)
     else:
-        found = read_columns(folder / f"{table}.parquet", **equal)
+        known = names_of(folder / f"{table}.parquet")
+        read = {name: value for name, value in equal.items() if name in known}
+        found = read_columns(folder / f"{table}.parquet", **read)
     found = _with_condition(folder, found)
     if table == "scores":
         found = _with_dose(folder, found)
-    return _typed(_only(folder / table, found, added))
+    return _typed(_only(folder / table, found, {name: equal[name] for name in equal.keys() - read.keys()}))
 
 
 def tables_of(folder: Path) -> list[str]:
@@ -159,7 +160,7 @@ def _typed(found: "pyarrow.Table") -> "pyarrow.Table":
 
 def _pandas(found: "pyarrow.Table") -> Any:
     """Convert to pandas: counts that may be missing are `Int64`, and truth values `boolean`."""
-    import pandas
+    import pandas  # type: ignore[import-untyped]
     import pyarrow
 
     made = found.to_pandas(split_blocks=True)
