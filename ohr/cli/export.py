@@ -14,7 +14,7 @@ from ohr.messages.wording import counted
 
 
 class Values(StrEnum):
-    """What a cell of a table for a paper shows."""
+    """Scores in the cells of a table for a paper."""
 
     MEAN = "mean"
     INTERVAL = "interval"
@@ -61,7 +61,7 @@ def export(
     stage: Annotated[Stage | None, typer.Option(help="In tables: one stage only.")] = None,
     runs: RunsFolder = RUNS,
 ) -> None:
-    """Write a run for other programs: a table for a paper, the numbers, MLflow, or the text of its pages.
+    """Write a run as tables, texts or runs of MLflow.
 
     A row of the table is a condition, a column a pipeline; with --by, a column is a group of questions. The CSV has
     every row of the summary; --metric, --by and --stage restrict it too.

@@ -7,7 +7,7 @@ from ohr.report.exports.paper import PaperTable
 from ohr.report.exports.plain import one_line
 
 _SPECIAL = re.compile(r"[\\`*<>|~$]|\](?=[(\[:])|!(?=\[)|&(?=\S)|(?<![^\W_])_|_(?![^\W_])|://|www(?=\.)|@")
-"""Characters that would be markup, HTML, a link or the end of a cell; brackets and underscores inside a name are none."""
+"""Characters that would be markup, HTML, a link or the end of a cell; brackets and inner underscores are none."""
 
 
 def markdown(table: PaperTable) -> str:
