@@ -70,7 +70,8 @@ def _row(cells: Sequence[str]) -> str:
 def escaped(text: str) -> str:
     """Write a text for LaTeX: no command, no break of a line, and no argument of the row before it."""
     plain = _encoder().unicode_to_latex(one_line(text))
-    signed = re.sub(r"(?<![\w.])-(?=\d)", "$-$", plain)
+    plain = re.sub("-(?=-)", "-{}", plain).replace("|", r"\ensuremath{|}")  # no dash of two hyphens, none for a bar
+    signed = re.sub(r"(?<![\w.}-])-(?=\d)", "$-$", plain)
     return f"{{}}{signed}" if signed.startswith(("[", "*")) else signed  # `\\` of the row above would take it
 
 
