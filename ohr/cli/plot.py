@@ -75,7 +75,7 @@ def plot(
 
     folder = locate(run, runs)
     read_finished(folder)
-    wanted = Wanted(x and x.value, metric, _split(columns), style.value, width, joint)
+    wanted = Wanted(x.value if x else None, metric, _split(columns), style.value, width, joint)
     for path in draw(folder, wanted, _split(formats) or USUAL, out):
         say(str(path))
 

@@ -1,24 +1,22 @@
 """Conditions side by side, such as engines: a row each, its score at the left, its loss at the right."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from math import isnan
+from math import ceil, floor, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ohr import extras
-from ohr.report.figures.curves import GROUP_NAMES, METRIC_NAMES
-from ohr.report.figures.data import metric_rows, stage_of
+from ohr.errors import SpecError
+from ohr.messages.wording import counted
+from ohr.report.figures.conditions import Row, Section, read_sections
 from ohr.report.figures.legend import Block, few_documents, line, place_blocks
-from ohr.report.figures.panels import COLUMNS, NothingToDraw, System, counts
+from ohr.report.figures.panels import COLUMNS, METRIC_NAMES, NothingToDraw, System, counts
 from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, Colour
 from ohr.report.figures.wanted import Wanted
-from ohr.results.choices import read_choices
-from ohr.results.folder import headlines, read_manifest
+from ohr.results.folder import read_manifest
 from ohr.results.groups import ALL
-from ohr.results.losses import Loss, read_losses
-from ohr.results.points import Point, read_points
 from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:
@@ -29,63 +27,49 @@ if TYPE_CHECKING:
 _ROW, _HEAD, _TITLE, _FOOT = 0.17, 0.2, 0.36, 0.44  # units: a row, a system's name, above and under a section
 _MARGIN, _BETWEEN, _LEGEND_GAP = 0.08, 0.2, 0.06  # units: at the sides, between two axes, above the legend
 _NARROWEST = 0.8  # units: of axes
-_MOST = 60
-"""Rows of a section; of more, which no page holds, the tables have the rest, and the title says so."""
-_LONGEST = 26
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One condition in one system; without a loss where it is the clean text, or nothing is paired with it."""
-
-    point: Point
-    loss: Loss | None
-
-    @property
-    def is_clean(self) -> bool:
-        """Report whether nothing was done to the text."""
-        return self.point.noise_type == "none"
-
-    @property
-    def name(self) -> str:
-        """The condition, cut to the room that there is."""
-        whole = " ".join(filter(None, (self.point.noise, self.point.level)))
-        return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 1]}…"
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """A stage and a group of questions: rows by system."""
-
-    title: str
-    metric: str
-    systems: dict[System, list[_Row]]
-
-    @property
-    def rows(self) -> list[_Row]:
-        """All rows."""
-        return [row for rows in self.systems.values() for row in rows]
+_WORDY = 1.9  # units: axes with room for a long label
+_STRETCH = 2.5
+"""Rows of a slide are at most this many times as high as on paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Sizes in units.
+    """Where sections are, in units from the top left: on paper one under the other, on a slide side by side.
 
     Args:
+        page: width of the page.
         label: width of the names of conditions.
-        stretch: of rows, in their usual height.
-        named: systems have a line with their name.
+        width: of axes.
+        stretch: height of rows, in their usual height.
+        beside: sections are side by side.
     """
 
+    page: float
     label: float
     width: float
     stretch: float
-    named: bool
+    beside: bool
 
-    def height(self, section: _Section) -> float:
+    @classmethod
+    def of(cls, sections: Sequence[Section], page: float, label: float, *, beside: bool) -> "_Layout":
+        """Return the sizes with rows of their usual height."""
+        each = page / len(sections) if beside else page
+        return cls(page, label, (each - 2 * _MARGIN - label - _BETWEEN) / 2, 1.0, beside)
+
+    def height(self, section: Section) -> float:
         """Return the height of a section's axes."""
-        heads = len(section.systems) * _HEAD if self.named else 0.0
-        return self.stretch * (heads + len(section.rows) * _ROW)
+        return self.stretch * (len(section.systems) * _HEAD + len(section.rows) * _ROW)
+
+    def total(self, sections: Sequence[Section]) -> float:
+        """Return the height of all sections."""
+        heights = [self.height(section) + _TITLE + _FOOT for section in sections]
+        return max(heights) if self.beside else sum(heights)
+
+    def corners(self, sections: Sequence[Section]) -> list[tuple[float, float]]:
+        """Return the place of each section from the left, and from the top."""
+        if self.beside:
+            return [(place * self.page / len(sections), 0.0) for place in range(len(sections))]
+        return [(0.0, self.total(sections[:place])) for place in range(len(sections))]
 
 
 def comparison(run_folder: Path, wanted: Wanted) -> "Picture":
@@ -101,77 +85,63 @@ def comparison(run_folder: Path, wanted: Wanted) -> "Picture":
     from ohr.report.figures.picture import drawn
 
     groups = [group for group in COLUMNS if group in (wanted.columns or (ALL,))]
-    sections = [section for group in groups for section in _sections(run_folder, group, wanted.metric)]
+    sections = [section for group in groups for section in read_sections(run_folder, group, wanted.metric)]
     if not sections:
         raise NothingToDraw(f"{run_folder}: nothing to draw: no score of any condition")
     margin = read_manifest(run_folder)["spec"].get("margin")
     return drawn(partial(_figure, sections, 100 * margin if margin else 0.0), wanted)
 
 
-def _sections(run_folder: Path, group: str, metric: str | None) -> list[_Section]:
-    repeats = read_choices(run_folder).repeats
-    points = [point for point in read_points(run_folder, group=group) if point.condition not in repeats]
-    losses = {(*_key(loss), loss.metric): loss for loss in read_losses(run_folder, group, every_metric=True)}
-    several = len({point.chunker for point in points if point.chunker}) > 1
-    made = []
-    for name, shown in metric_rows(points, headlines(read_manifest(run_folder)), metric).items():
-        systems: dict[System, list[_Row]] = {}
-        key = (stage_of(name), shown)
-        held = [point for point in points if (point.stage, point.metric) == key and not isnan(point.mean)]
-        for point in held[:_MOST]:
-            system = System(point.chunker if several else "", point.retriever, point.generator)
-            systems.setdefault(system, []).append(_Row(point, losses.get((*_key(point), shown))))
-        if systems:
-            title = name.capitalize() + ("" if group == ALL else f", {GROUP_NAMES[group].lower()}")
-            cut = f" (the first {_MOST} of {len(held):,} rows)" if len(held) > _MOST else ""
-            made.append(_Section(title + cut, shown, systems))
-    return made
-
-
-def _key(of: Point | Loss) -> tuple[str, ...]:
-    return of.stage, of.condition, of.chunker, of.retriever, of.generator
-
-
-# --- drawing ----------------------------------------------------------------------------------------------
-
-
-def _figure(sections: Sequence[_Section], margin: float, page: "Page") -> "Picture | None":
+def _figure(sections: Sequence[Section], margin: float, page: "Page") -> "Picture | None":
     figure = page.picture(page.width, page.height or page.width)
     legend = place_blocks(figure, [_legend(sections, margin, page.scale)], page.scale) + _LEGEND_GAP
     layout = _layout(figure, sections, legend, page)
     if layout is None:
         return None
-    total = legend + sum(layout.height(section) + _TITLE + _FOOT for section in sections)
-    total = page.height or total
+    total = page.height or legend + layout.total(sections)
     figure.set_size_inches(page.width * page.scale, total * page.scale)
     hues = _hues(sections)
-    top = total
-    for section in sections:
+    for section, (left, top) in zip(sections, layout.corners(sections), strict=True):
         height = layout.height(section)
-        bottom = top - _TITLE - height
-        paired = any(row.loss for row in section.rows)
-        for place in range(2 if paired else 1):
-            left = _MARGIN + layout.label + place * (layout.width + _BETWEEN)
-            width = layout.width if paired else 2 * layout.width + _BETWEEN
-            share = (left / page.width, bottom / total, width / page.width, height / total)
-            axes: Axes = figure.add_axes(share)
-            (_draw_losses if place else _draw_scores)(axes, section, layout, hues, page.scale, margin)
-        _name(figure, section, (top - 0.2) / total, page.scale)
-        top = bottom - _FOOT
+        bottom = total - top - _TITLE - height
+        first = left + _MARGIN + layout.label
+        width = layout.width if section.is_paired else 2 * layout.width + _BETWEEN
+        axes = _add_axes(figure, (first, bottom, width, height), page, total)
+        _draw_scores(axes, section, layout, hues, page.scale)
+        _name(figure, axes, section, (left + _MARGIN) / page.width, (total - top - 0.2) / total, page.scale)
+        if section.is_paired:
+            axes = _add_axes(figure, (first + width + _BETWEEN, bottom, width, height), page, total)
+            _draw_losses(axes, section, layout, hues, page.scale, margin)
+            _count_pairs(figure, axes, section, (total - top - 0.2) / total, page.scale)
     return figure
 
 
-def _layout(figure: "Picture", sections: Sequence[_Section], legend: float, page: "Page") -> _Layout | None:
-    """Return the sizes; nothing where the page is too small."""
-    named = any(len(section.systems) > 1 for section in sections)
-    label = _widest(figure, [row.name for section in sections for row in section.rows], page.scale) + 0.12
-    width = (page.width - 2 * _MARGIN - label - _BETWEEN) / 2
-    layout = _Layout(label, width, 1.0, named)
-    rows = sum(map(layout.height, sections))
+def _add_axes(figure: "Picture", units: tuple[float, float, float, float], page: "Page", total: float) -> "Axes":
+    left, bottom, width, height = units
+    axes: Axes = figure.add_axes((left / page.width, bottom / total, width / page.width, height / total))
+    return axes
+
+
+def _layout(figure: "Picture", sections: Sequence[Section], legend: float, page: "Page") -> _Layout | None:
+    """Return the sizes; nothing where a slide is too small.
+
+    Raises:
+        SpecError: a page of paper is too narrow.
+    """
+    names = [row.name for section in sections for row in section.rows]
+    names += [section.name(system) for section in sections for system in section.systems]
+    label = _widest(figure, names, page.scale) + 0.12
+    stacked = _Layout.of(sections, page.width, label, beside=False)
     if page.height is None:
-        return layout
-    spare = page.height - legend - len(sections) * (_TITLE + _FOOT)
-    return _Layout(label, width, spare / rows, named) if spare >= rows and width >= _NARROWEST else None
+        if stacked.width < _NARROWEST:
+            raise SpecError(f"{page.width:g} inches are too narrow for the names of the conditions and two columns")
+        return stacked
+    for layout in (stacked, _Layout.of(sections, page.width, label, beside=True)):
+        rows = max(map(layout.height, sections)) if layout.beside else sum(map(layout.height, sections))
+        spare = page.height - legend - (layout.total(sections) - rows)
+        if spare >= rows and layout.width >= _NARROWEST:
+            return replace(layout, stretch=min(spare / rows, _STRETCH))
+    return None
 
 
 def _widest(figure: "Picture", names: Sequence[str], scale: float) -> float:
@@ -185,60 +155,67 @@ def _widest(figure: "Picture", names: Sequence[str], scale: float) -> float:
     return most
 
 
-def _hues(sections: Sequence[_Section]) -> dict[str, Colour]:
+def _hues(sections: Sequence[Section]) -> dict[str, Colour]:
     """Return the colour of each search, the same in all sections."""
     searches = dict.fromkeys(system.search for section in sections for system in section.systems if system.search)
     return {search: HUES[place % len(HUES)] for place, search in enumerate(searches)}
 
 
-def _name(figure: "Picture", section: _Section, y: float, scale: float) -> None:
-    """Write the title of a section, and over its axes how many questions are behind them."""
-    left, *right = figure.axes[-2 if any(row.loss for row in section.rows) else -1 :]
-    small = {"size": 6.5 * scale, "color": "0.35", "va": "baseline"}
-    figure.text(_MARGIN * scale / figure.get_figwidth(), y, section.title, weight="bold", parse_math=False)
-    figure.text(left.get_position().x1, y, counts([row.point for row in section.rows], short=True), ha="right", **small)
-    for axes in right:
-        pairs = [row.loss.pairs for row in section.rows if row.loss]
-        span = f"{min(pairs):,}" + (f"\N{EN DASH}{max(pairs):,}" if min(pairs) < max(pairs) else "")
-        figure.text(axes.get_position().x1, y, f"{span} pairs", ha="right", **small)
+def _name(figure: "Picture", axes: "Axes", section: Section, x: float, y: float, scale: float) -> None:
+    """Write the title of a section, and over its scores how many questions are behind them."""
+    figure.text(x, y, section.title, weight="bold", parse_math=False)
+    count = counts([row.point for row in section.rows], short=True)
+    figure.text(axes.get_position().x1, y, count, ha="right", size=6.5 * scale, color="0.35")
 
 
-def _draw_scores(
-    axes: "Axes", section: _Section, layout: _Layout, hues: dict[str, Colour], scale: float, _: float
-) -> None:
-    ends = [0.0]
-    for y, system, row in _lines(axes, section, layout, scale):
+def _count_pairs(figure: "Picture", axes: "Axes", section: Section, y: float, scale: float) -> None:
+    """Write over the losses of a section how many questions are compared."""
+    pairs = [row.loss.pairs for row in section.rows if row.loss]
+    few, most = min(pairs), counted(max(pairs), "pair")
+    span = f"{few:,}\N{EN DASH}{most}" if few < max(pairs) else most
+    figure.text(axes.get_position().x1, y, span, ha="right", size=6.5 * scale, color="0.35")
+
+
+def _draw_scores(axes: "Axes", section: Section, layout: _Layout, hues: dict[str, Colour], scale: float) -> None:
+    ends: list[float] = []
+    for y, system, row in _lines(axes, section, scale):
         point = row.point
         look = {"marker": CLEAN_MARKER, "markersize": CLEAN_SIZE * scale} if row.is_clean else {"marker": "o"}
         ends += _dot(axes, y, (point.mean, point.low, point.high), hues.get(system.search, INK), point.documents, look)
-    _fit(axes, ends)
+    x = -(layout.label - 0.04) / layout.width / (1 if section.is_paired else 2)
+    for y, system in _heads(section):
+        about: dict[str, Any] = {"color": hues.get(system.search, INK), "va": "center", "size": 7.5 * scale}
+        axes.text(x, y, section.name(system), transform=axes.get_yaxis_transform(), parse_math=False, **about)
+    low, high = 10 * floor(min(ends) / 10), 10 * ceil(max(ends) / 10)
+    _fit(axes, [low, max(high, low + 10)])
     name = METRIC_NAMES.get(section.metric, section.metric)
     axes.set_xlabel(f"{name} (%)", parse_math=False)
 
 
 def _draw_losses(
-    axes: "Axes", section: _Section, layout: _Layout, hues: dict[str, Colour], scale: float, margin: float
+    axes: "Axes", section: Section, layout: _Layout, hues: dict[str, Colour], scale: float, margin: float
 ) -> None:
     ends = [-margin, margin]
     if margin:
         axes.axvspan(-margin, margin, color="0.9", linewidth=0)
     axes.axvline(0, color=INK, linewidth=0.6 * scale)
-    for y, system, row in _lines(axes, section, layout, scale):
+    for y, system, row in _lines(axes, section, scale):
         if (loss := row.loss) is not None and not row.is_clean:
             values = (loss.lost, loss.low, loss.high)
             ends += _dot(axes, y, values, hues.get(system.search, INK), loss.documents, {"marker": "o"})
     axes.tick_params(axis="y", labelleft=False)
     _fit(axes, ends)
-    axes.set_xlabel("\N{LEFTWARDS ARROW} gain   loss to noise (points) \N{RIGHTWARDS ARROW}")
+    wide = "\N{LEFTWARDS ARROW} gain   loss to noise (points) \N{RIGHTWARDS ARROW}"
+    axes.set_xlabel(wide if layout.width >= _WORDY else "loss (points)")
 
 
-def _lines(axes: "Axes", section: _Section, layout: _Layout, scale: float) -> list[tuple[float, System, _Row]]:
+def _lines(axes: "Axes", section: Section, scale: float) -> list[tuple[float, System, Row]]:
     """Set a y axis in units from the top down; returns where each row is."""
     found, y = [], 0.0
-    for number, (system, rows) in enumerate(section.systems.items()):
-        if number:
+    for system, rows in section.systems.items():
+        if y:
             axes.axhline(y, color="0.8", linewidth=0.5 * scale)
-        y += _HEAD if layout.named else 0.0
+        y += _HEAD
         for row in rows:
             found.append((y + _ROW / 2, system, row))
             y += _ROW
@@ -246,6 +223,15 @@ def _lines(axes: "Axes", section: _Section, layout: _Layout, scale: float) -> li
     axes.set_yticks([place for place, _, _ in found], [row.name for _, _, row in found], parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
+    return found
+
+
+def _heads(section: Section) -> list[tuple[float, System]]:
+    """Return where the name of each system is, on the y axis of `_lines`."""
+    found, y = [], 0.0
+    for system, rows in section.systems.items():
+        found.append((y + _HEAD / 2, system))
+        y += _HEAD + len(rows) * _ROW
     return found
 
 
@@ -271,7 +257,7 @@ def _fit(axes: "Axes", ends: Sequence[float]) -> None:
     axes.xaxis.set_major_formatter("{x:g}")
 
 
-def _legend(sections: Sequence[_Section], margin: float, scale: float) -> Block:
+def _legend(sections: Sequence[Section], margin: float, scale: float) -> Block:
     from matplotlib.patches import Patch
 
     rows = [row for section in sections for row in section.rows]

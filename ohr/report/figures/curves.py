@@ -1,4 +1,4 @@
-"""Performance against noise, after the paper's Fig. 3: a row a stage, a column an evidence source; slides are turned."""
+"""Performance against noise, after the paper's Fig. 3: a row a stage, a column an evidence source; turned on slides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,17 +12,16 @@ from ohr.errors import SpecError
 from ohr.report.figures.data import read_conditions, read_panels
 from ohr.report.figures.legend import add_legend, plain
 from ohr.report.figures.marks import draw_bounds, draw_curve, draw_whiskers
-from ohr.report.figures.panels import COLUMNS, ROWS, Axis, Panel, counts
+from ohr.report.figures.panels import COLUMNS, GROUP_NAMES, METRIC_NAMES, ROWS, Axis, Panel, counts
 from ohr.report.figures.style import Style, style_of
 from ohr.report.figures.wanted import Wanted
+from ohr.results.groups import ALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ohr.report.figures.picture import Page, Picture
 
-GROUP_NAMES = {"text": "Text", "multimodal": "Multimodal", "reading_order": "Reading order", "all": "All"}
-METRIC_NAMES = {"lcs": "LCS", "f1": "F1", "em": "Exact match", "f1_numeric": "Numeric F1"}
 _AXIS_NAMES: dict[Axis, str] = {
     "r_noise": r"$r_\mathrm{noise}$ of the knowledge base (share of all questions whose evidence is damaged)",
     "evidence_loss": "Evidence loss $L$ (mean share of a question's evidence words that is lost)",
@@ -127,7 +126,7 @@ def _name_panel(axes: "Axes", grid: _Grid, stage: str, group: str, page: "Page")
     beside = GROUP_NAMES[group] if grid.turned else f"{stage.capitalize()}\n{grid.metric(stage)}"
     if row == 0:
         _write_above(axes, 0.5, 0.18 * page.scale, above, ha="center", weight="bold")
-    if column == 0 and not (grid.turned and len(grid.groups) == 1):
+    if column == 0 and not (grid.turned and list(grid.groups) == [ALL]):
         axes.set_ylabel(beside, weight="bold" if grid.turned else "normal")
 
 

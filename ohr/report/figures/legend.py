@@ -6,7 +6,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from ohr.report.figures.panels import Panel
-from ohr.report.figures.style import CEILING, CLEAN_MARKER, CLEAN_SIZE, DASHES, FLOOR, GREY, INK, JOINT, Style, paler
+from ohr.report.figures.style import CEILING, CLEAN_MARKER, CLEAN_SIZE, DASHES, FLOOR, GREY, INK, Style, paler
 from ohr.statistics.estimate import FEW, NO_INTERVAL
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _references(panels: Iterable[Panel], style: Style) -> Block:
         (any(mark.has_interval for mark in marks), Patch(color=paler(INK, 0.8), linewidth=0), "95% interval"),
         (
             style.joint,
-            line(linestyle=JOINT, color=INK, linewidth=0.7 * style.scale),
+            line(color=INK, alpha=0.5, linewidth=0.4 * style.scale),
             "95% band of all levels together",
         ),
         (

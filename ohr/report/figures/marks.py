@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ohr.report.figures.panels import Curve, Mark, Panel, bounds
-from ohr.report.figures.style import CEILING, CLEAN_MARKER, CLEAN_SIZE, DASHES, FLOOR, GREY, JOINT, Style
+from ohr.report.figures.style import CEILING, CLEAN_MARKER, CLEAN_SIZE, DASHES, FLOOR, GREY, Style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ def draw_curve(axes: "Axes", curve: Curve, style: Style, opacity: float) -> None
     axes.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0.4 * style.scale, zorder=_BAND)
     if style.joint:
         for ends in zip(*curve.joint, strict=True):
-            axes.plot(x, ends, linestyle=JOINT, color=colour, alpha=0.7, linewidth=0.5 * style.scale, zorder=_BAND)
+            axes.plot(x, ends, color=colour, alpha=0.5, linewidth=0.4 * style.scale, zorder=_BAND)
     for few in sorted({mark.few for mark in marks}):
         _draw_markers(axes, curve, [mark for mark in marks if mark.few == few], style)
     if spread := [mark for mark in marks if mark.least < mark.most]:

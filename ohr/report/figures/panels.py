@@ -1,4 +1,4 @@
-"""What a figure of curves holds: panels, curves and marks; nothing here draws or reads."""
+"""Panels, curves and marks of a figure; nothing here draws or reads."""
 
 from collections import defaultdict
 from collections.abc import Sequence, Set
@@ -25,6 +25,8 @@ handed on, which an OCR engine read from those pages, and says nothing about loo
 """
 COLUMNS = ("text", "multimodal", "reading_order", ALL)
 """Columns of a figure: evidence sources as the paper's Fig. 3 groups them."""
+GROUP_NAMES = {"text": "Text", "multimodal": "Multimodal", "reading_order": "Reading order", "all": "All"}
+METRIC_NAMES = {"lcs": "LCS", "f1": "F1", "em": "Exact match", "f1_numeric": "Numeric F1"}
 
 
 @dataclass(frozen=True, slots=True, order=True)

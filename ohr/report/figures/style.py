@@ -28,7 +28,6 @@ CLEAN_SIZE = 7.5
 DASHES = {"formatting": "-", "semantic": (0, (3.2, 1.6)), "none": "none"}
 FLOOR = (0, (1, 1.4))
 CEILING = (0, (5, 1.5, 1, 1.5))
-JOINT = (0, (0.6, 1.6))
 
 _PALEST = 0.6
 """Share of white in the last generator's tone."""

@@ -1,4 +1,4 @@
-"""What the user wants a figure to show, and where it will be seen."""
+"""Choices of the user: the contents of a figure, and its place."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _UNSAFE = re.compile(r"[^\w@.-]")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What figures show, and for what they are made.
+    """Choices for the figures of a run.
 
     Args:
         x: the x axis of curves; by default each dose that the run has.
@@ -63,7 +63,7 @@ class Wanted:
 
     @property
     def suffix(self) -> str:
-        """What the names of files say of the choices that differ from the usual ones."""
+        """The end of the names of files: the choices that differ from the usual ones."""
         style = "" if self.style == "paper" else self.style
         width = "" if self.width is None else f"{self.width:g}in"
         joint = "" if self.joint is None else "joint" if self.joint else "pointwise"
