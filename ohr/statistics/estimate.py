@@ -145,7 +145,8 @@ def rescaled(mean: float, ends: tuple[float, float], df: float, how: str, critic
     if how == "edge":  # a binomial bound: the probability beyond it is that beyond the critical value
         power = max(1.0, float(np.log(stdtr(df, -critical)) / np.log(0.025)))
         return (low**power, high) if mean >= 1 else (low, 1 - (1 - high) ** power)
-    return mean - ratio * (mean - low), mean + ratio * (high - mean)
+    half = ratio * max(mean - low, high - mean)  # the ends are cut at -1 and 1, at most one of them
+    return max(mean - half, -1.0), min(mean + half, 1.0)
 
 
 def points(table: Floats, clusters: Clusters) -> list[Estimate]:
