@@ -239,6 +239,30 @@ def test_plot_draws_again(there, ohr_here):
     assert {Path(line).suffix for line in result.stdout.splitlines()} == {".svg", ".png"}
 
 
+def test_plot_draws_for_a_paper_or_a_talk(there, ohr_here, tmp_path):
+    wanted = ("--metric", "f1", "--x", "r_noise", "--columns", "all", "--style", "slides", "--out", tmp_path)
+    result = ohr_here("plot", "small", "--format", "pdf,png", *wanted)
+    assert result.exit_code == 0
+    names = [Path(line).name for line in result.stdout.splitlines()]
+    assert names == ["performance-f1-all-slides.pdf", "performance-f1-all-slides.png"]
+    assert all((tmp_path / name).is_file() for name in names)
+
+
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [
+        (("--metric", "rouge"), "this run has no metric 'rouge'; choose one of: lcs"),
+        (("--columns", "all,images"), "no column 'images'; choose one of: text, multimodal, reading_order, all"),
+        (("--format", "eps"), "no format 'eps'; choose one of: svg, pdf, png"),
+        (("--x", "noise"), "'r_noise', 'evidence_loss', 'condition'"),
+    ],
+)
+def test_plot_refuses_what_it_does_not_know_and_lists_what_it_does(there, ohr_here, words, known):
+    result = ohr_here("plot", "small", *words)
+    assert result.exit_code == 2
+    assert known in result.stderr
+
+
 def test_plot_of_no_run_says_how_to_find_one(ohr):
     result = ohr("plot", "nothing")
     assert result.exit_code == 2
