@@ -36,7 +36,7 @@ _SHORT_NAMES: dict[Axis, str] = {
 _LEFT, _RIGHT, _TOP, _BELOW, _GAP = 0.62, 0.08, 0.36, 0.5, 0.27  # units: room beside, above, under and between axes
 _BESIDE = 0.1  # of the axes' width: between columns that share their y axis
 _OWN = 0.3  # units: between columns with y axes of their own
-_NARROWEST, _LOWEST, _HIGHEST = 0.9, 0.85, 1.8  # units: of axes
+_NARROWEST, _LOWEST, _HIGHEST = 0.9, 0.7, 1.8  # units: of axes
 _WORDY = 1.35  # units: axes with room for "n = 35 questions, 7 docs"
 _FEW = 2
 """Panels with more noises and systems than this have no joint bands, which would hide each other."""
