@@ -140,7 +140,7 @@ def test_a_spec_in_the_docs_is_valid(block: Block, tmp_path: Path, monkeypatch: 
     assert isinstance(read_spec(path, trust_plugins=True), Spec)
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance  # the pages' Python and specs are tested by themselves
 @pytest.mark.parametrize("block", [block for block in SPECS if block.page.stem.startswith("add-")], ids=str)
 def test_a_walk_ends_in_a_run(block: Block, folder: Path):
     write_named(block.page, folder)

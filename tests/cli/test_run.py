@@ -172,7 +172,7 @@ def test_too_many_failures_end_with_1_and_a_sentence(ohr, stumbling):
     assert result.stderr.endswith(": the model stumbled. Finished results are kept; run again to resume\n")
 
 
-@pytest.mark.parametrize("way", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("way", ["SIGINT", pytest.param("SIGTERM", marks=pytest.mark.acceptance)])
 def test_an_interrupt_ends_with_130_and_the_next_run_resumes(home, stumbling, way):
     def run():
         command = [OHR, *stumbling, "--set", f"generators.0.way={way}"]
@@ -194,14 +194,12 @@ def test_an_address_needs_the_cluster_executor(ohr):
     assert result.stderr == "--address 127.0.0.1:6379: only --executor ray connects to a cluster\n"
 
 
-def test_a_run_without_figures_draws_none_and_plot_draws_them_later(ohr):
+def test_a_run_without_figures_draws_none(ohr):
     result = ohr("run", "small.yaml", "--no-figures", "--workers", "1")
     assert result.exit_code == 0
     folder = Path(result.stdout.split("results: ")[1].splitlines()[0])
     assert "figures:" not in result.stdout
     assert not (folder / "figures").exists()
-    assert ohr("plot", str(folder)).exit_code == 0
-    assert len(list((folder / "figures").glob("*.svg"))) == 2
 
 
 def test_an_unknown_stage_cannot_be_made_again(ohr):
