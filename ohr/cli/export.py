@@ -1,31 +1,133 @@
-"""`ohr export`: parts of a run as files for other programs."""
+"""`ohr export`: a run as files and tables of other programs."""
 
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ohr.cli.display.console import say
+from ohr.cli.display.console import report, say
 from ohr.cli.options import RUNS, RunsFolder
+from ohr.cli.show import By
 from ohr.messages.wording import counted
 
 
+class Values(StrEnum):
+    """Scores in the cells of a table for a paper."""
+
+    MEAN = "mean"
+    INTERVAL = "interval"
+    LOSS = "loss"
+
+
+class Stage(StrEnum):
+    """Stage of evaluation."""
+
+    RETRIEVAL = "retrieval"
+    GENERATION = "generation"
+    OVERALL = "overall"
+
+
 def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, or its name for the newest.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, or its name for the newest whole run.")],
+    latex: Annotated[
+        Path | None,
+        typer.Option(
+            "--latex", metavar="FILE", help="Write the table for a paper in LaTeX, with booktabs; - prints it."
+        ),
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Write the same table in Markdown; - prints it.")
+    ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write the whole summary as CSV, with all digits; - prints it."),
+    ] = None,
+    mlflow: Annotated[
+        str | None, typer.Option(metavar="URI", help="Log the run to an MLflow server or store, once.")
+    ] = None,
     texts: Annotated[
         Path | None,
         typer.Option("--texts", metavar="DIR", help="Write each page of each knowledge base as a text file."),
     ] = None,
+    values: Annotated[
+        Values, typer.Option(help="In tables: means, means with 95% intervals, or losses against clean text.")
+    ] = Values.INTERVAL,
+    metric: Annotated[
+        str | None, typer.Option(help="In tables: any metric of the run; by default each stage's headline.")
+    ] = None,
+    by: Annotated[By | None, typer.Option(help="In tables: a column for each group of questions.")] = None,
+    stage: Annotated[Stage | None, typer.Option(help="In tables: one stage only.")] = None,
     runs: RunsFolder = RUNS,
 ) -> None:
-    """Write parts of a run as files."""
+    """Write a run as tables, texts or runs of MLflow.
+
+    A row of the table is a condition, a column a pipeline; with --by, a column is a group of questions. The CSV has
+    every row of the summary; --metric, --by and --stage restrict it too.
+    """
     from ohr.cli.runs import locate
     from ohr.results.folder import read_finished
+
+    files = {"latex": latex, "markdown": markdown, "csv": csv}
+    wanted = {name: path for name, path in files.items() if path is not None}
+    if not wanted and mlflow is None and texts is None:
+        raise typer.BadParameter("name what to write: --latex, --markdown or --csv FILE, --mlflow URI, or --texts DIR")
+    if sum(path == _PRINTED for path in wanted.values()) > 1:
+        raise typer.BadParameter("only one table can be printed: name a file for the others")
+    folder = locate(run, runs)
+    manifest = read_finished(folder)
+    note = report if _PRINTED in wanted.values() else say
+    written = {name: _written(name, folder, manifest["name"], values, metric, by, stage) for name in wanted}
+    for name, path in wanted.items():
+        _put(written[name], path, note)
+    if texts is not None:
+        _texts(folder, texts, note)
+    if mlflow is not None:
+        _mlflow(folder, mlflow, note)
+
+
+_PRINTED = Path("-")
+
+
+def _written(
+    form: str, folder: Path, name: str, values: Values, metric: str | None, by: By | None, stage: Stage | None
+) -> str:
+    """Return one table as text."""
+    from ohr.report.exports.latex import latex
+    from ohr.report.exports.markdown import markdown
+    from ohr.report.exports.paper import Wanted, paper_table
+    from ohr.report.exports.summary_csv import summary_csv
+
+    group, only = by and by.value, stage and stage.value
+    if form == "csv":
+        return summary_csv(folder, metric=metric, by=group, stage=only)
+    table = paper_table(folder, Wanted(values.value, metric, group, only))
+    return latex(table, name) if form == "latex" else markdown(table)
+
+
+def _put(text: str, path: Path, note: Callable[[str], None]) -> None:
+    if path == _PRINTED:
+        typer.echo(text.encode("utf-8", "replace"), nl=False)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("utf-8", "replace"))
+    note(str(path))
+
+
+def _texts(folder: Path, out: Path, note: Callable[[str], None]) -> None:
     from ohr.results.texts import export_texts
 
-    folder = locate(run, runs)
-    read_finished(folder)
-    if texts is None:
-        raise typer.BadParameter("name what to write: --texts DIR")
-    pages = export_texts(folder, texts)
-    say(f"{counted(pages, 'page')} in {texts}")
+    pages = export_texts(folder, out)
+    note(f"{counted(pages, 'page')} in {out}")
+
+
+def _mlflow(folder: Path, uri: str, note: Callable[[str], None]) -> None:
+    from ohr.report.exports.tracking import export_mlflow
+
+    done = export_mlflow(folder, uri)
+    place = f"MLflow experiment {done.experiment}, run {done.run_id}"
+    if done.children:
+        note(f"{place}, with {counted(done.children, 'nested run')}")
+    else:
+        note(f"{place}: is there already; only its tags were updated")

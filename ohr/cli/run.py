@@ -35,6 +35,10 @@ Fresh = Annotated[
 ]
 Draw = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw figures; `ohr plot` draws them later.")]
 Write = Annotated[bool, typer.Option("--report/--no-report", help="Write the report; `ohr report` writes it later.")]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="KEY=VALUE", help="Tag the run, for `ohr runs --where`; may be repeated."),
+]
 
 
 def run(
@@ -51,12 +55,15 @@ def run(
     allow_env: AllowEnv = None,
     store: StoreFolder = STORE,
     runs: RunsFolder = RUNS,
+    tag: Tags = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a study; results in the store are reused."""
     from ohr.engine.executors import make_executor
+    from ohr.results.tags import parse_tags
     from ohr.spec.read import read_spec
 
+    tags = parse_tags(tag or ())
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     where = make_executor(executor, workers, address)
     carry_out(
@@ -70,4 +77,5 @@ def run(
         draw=draw,
         write=write,
         trust_plugins=trust_plugins,
+        tags=tags,
     )

@@ -1,68 +1,198 @@
-"""`ohr runs`: the runs that were done here."""
+"""`ohr runs`: the runs that were done here, their tags, and in which settings they differ."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from ohr.cli.display.console import report, say, say_json, say_table
 from ohr.cli.options import RUNS, AsJson, RunsFolder
+from ohr.messages.wording import shortened
+
+if TYPE_CHECKING:
+    from ohr.results.listing import ListedRun
+    from ohr.results.losses import Loss
+
+Where = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="List only runs with this tag, name or status; may be repeated."),
+]
+Tag = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="Tag the runs RUN..., in place of listing; KEY= removes the tag."),
+]
+Diff = Annotated[bool, typer.Option("--diff", help="List the settings in which runs of one name differ, instead.")]
+
+_WIDEST = 40  # letters of a setting or tag in a table
 
 
-def runs(runs: RunsFolder = RUNS, as_json: AsJson = False) -> None:
-    """List runs, the newest last."""
-    from ohr.errors import DataError
-    from ohr.results.folder import read_manifest, status
+def runs(
+    chosen: Annotated[
+        list[Path] | None, typer.Argument(metavar="[RUN...]", help="Names or folders; all runs.", show_default=False)
+    ] = None,
+    where: Where = None,
+    diff: Diff = False,
+    tag: Tag = None,
+    runs: RunsFolder = RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """List runs, the newest last.
 
-    found = []
-    for folder in run_folders(runs):
-        try:
-            manifest = read_manifest(folder)
-        except DataError as error:
-            report(str(error))
-            continue
-        try:
-            found.append(
-                {
-                    "name": manifest["spec"]["name"],
-                    "time": manifest["started"],
-                    "status": status(manifest),
-                    "questions": manifest["questions"],
-                    "failures": manifest.get("failures", {}).get("items", ""),
-                    "path": str(folder),
-                }
-            )
-        except (KeyError, TypeError, AttributeError):
-            report(f"{folder}: its manifest is not that of a run")
-    found.sort(key=lambda run: run["time"])
-    if as_json:
-        say_json(found)
+    A run that was limited to some documents, or to a sample of the questions, is marked. The largest loss is that of
+    all comparisons with clean text that show one, in points of 100.
+    """
+    from ohr.results.listing import list_runs
+    from ohr.results.tags import parse_tags
+
+    if tag and (where or diff):
+        raise typer.BadParameter("--tag changes the runs that you name: leave out --where and --diff")
+    if tag:
+        _tag([locate(run, runs, finished=False) for run in chosen or ()], tag)
+        return
+    found, faults = list_runs(runs)
+    for fault in faults:
+        report(fault)
+    wanted = parse_tags(where or ())
+    found = [run for run in found if run.has(wanted) and _is_chosen(run, chosen, runs)]
+    if diff:
+        _print_differences(found, as_json)
+    elif as_json:
+        say_json([_plain(run) for run in found])
     elif found:
-        say_table(tuple(found[0]), [tuple(map(str, run.values())) for run in found])
+        _print(found)
     else:
-        say(f"no runs in {runs}")
+        say(f"no runs{' like these' if where or chosen else ''} in {runs}")
 
 
-def run_folders(runs: Path, name: str = "*") -> list[Path]:
-    """List the folders of runs, of each name the oldest first."""
-    return sorted(path.parent for path in runs.glob(f"{name}/*/manifest.json") if not path.parent.name.startswith("."))
+def _is_chosen(run: "ListedRun", chosen: Sequence[Path] | None, runs: Path) -> bool:
+    return not chosen or any(
+        str(one) == run.name or run.folder.resolve() in (one.resolve(), (runs / one).resolve()) for one in chosen
+    )
+
+
+def _tag(folders: Sequence[Path], words: Sequence[str]) -> None:
+    from ohr.results.tags import change_tags, parse_tags
+
+    if not folders:
+        raise typer.BadParameter("name the runs to tag, as in: ohr runs RUN --tag KEY=VALUE")
+    changes = parse_tags(words)
+    for folder in folders:
+        say(f"{folder}: {_tags(change_tags(folder, changes)) or 'no tags'}")
+
+
+def _tags(tags: "dict[str, str]") -> str:
+    return " ".join(f"{key}={value}" for key, value in sorted(tags.items()))
+
+
+def _print(found: Sequence["ListedRun"]) -> None:
+    headers = ["run", "started (UTC)", "status", "questions", "failed", "largest loss shown", "tags"]
+    rows = [
+        [
+            f"{run.name}/{run.id}",
+            run.started[:16].replace("T", " "),
+            run.state,
+            f"{run.questions:,}",
+            "" if run.failures is None else f"{run.failures:,}",
+            _loss(run),
+            shortened(_tags(dict(run.tags)), _WIDEST),
+        ]
+        for run in found
+    ]
+    width = len(headers) if any(run.tags for run in found) else -1
+    say_table(headers[:width], [row[:width] for row in rows])
+
+
+def _loss(run: "ListedRun") -> str:
+    if (loss := _largest_loss(run)) is None:
+        return "" if run.status != "finished" else "none"
+    return f"{100 * loss.lost:.1f} {loss.stage} {loss.metric}, {loss.condition}"
+
+
+def _largest_loss(run: "ListedRun") -> "Loss | None":
+    """Return the largest loss that a run shows; a run that is damaged or not finished shows none."""
+    from ohr.errors import DataError
+    from ohr.results.losses import read_losses
+
+    try:
+        losses = read_losses(run.folder) if run.status == "finished" else []
+    except DataError as error:
+        report(str(error))
+        return None
+    shown = [loss for loss in losses if loss.verdict in ("worse", "small") and loss.lost > 0]
+    return max(shown, key=lambda loss: loss.lost, default=None)
+
+
+def _plain(run: "ListedRun") -> dict[str, Any]:
+    loss = _largest_loss(run)
+    parts = ("stage", "metric", "condition", "chunker", "retriever", "generator", "lost", "low", "high")
+    return {
+        "name": run.name,
+        "time": run.started,
+        "status": run.status,
+        "partial": run.partial,
+        "questions": run.questions,
+        "failures": run.failures,
+        "largest_loss": loss and {part: getattr(loss, part) for part in parts},
+        "tags": run.tags,
+        "path": run.folder,
+    }
+
+
+def _print_differences(found: Sequence["ListedRun"], as_json: bool) -> None:
+    """Print a table for each name: a row for each setting that differs, a column for each run."""
+    from ohr.results.listing import differences
+
+    named: defaultdict[str, list[ListedRun]] = defaultdict(list)
+    for run in found:
+        named[run.name].append(run)
+    differing = {name: differences(several) for name, several in named.items()}
+    if as_json:
+        ids = {name: [run.id for run in several] for name, several in named.items()}
+        say_json(
+            {name: {s: dict(zip(ids[name], values, strict=True)) for s, values in differing[name]} for name in ids}
+        )
+        return
+    for name, several in named.items():
+        if len(several) == 1:
+            say(f"{name}: one run")
+        elif not differing[name]:
+            say(f"{name}: {len(several)} runs with the same settings")
+        else:
+            rows = [[setting, *(shortened(value, _WIDEST) for value in values)] for setting, values in differing[name]]
+            say_table([name, *(run.id for run in several)], rows)
 
 
 def locate(run: Path, runs: Path, *, finished: bool = True) -> Path:
-    """Find a run by its folder, or the newest one of a name.
+    """Find a run by its folder, by NAME/ID as `ohr runs` lists it, or the newest one of a name.
 
     Args:
         run: a folder or a name.
         runs: the folder of all runs.
-        finished: of several runs of the name, take the newest finished one, if there is any.
+        finished: of several runs of the name, take the newest finished one that is no part of its study (`--limit`),
+            if there is any, else the newest finished one; a line on stderr says which, where a newer run exists.
 
     Raises:
         DataError: there is no such run.
     """
     from ohr.errors import DataError
-    from ohr.results.folder import read_manifest, status
+    from ohr.results.listing import list_runs, run_folders
 
-    if (run / "manifest.json").is_file():
-        return run
+    for folder in (run, runs / run):
+        if (folder / "manifest.json").is_file():
+            return folder
     named = [folder for folder in run_folders(runs) if folder.parent.name == str(run)]
     if not named:
         raise DataError(f"no run {str(run)!r}: give its folder, or one of the names that `ohr runs` lists")
-    done = [folder for folder in named if status(read_manifest(folder)) == "finished"] if finished else []
-    return (done or named)[-1]
+    if not finished:
+        return named[-1]
+    listed, _ = list_runs(runs, str(run))
+    done = [found for found in listed if found.status == "finished"]
+    whole = [found for found in done if not found.partial]
+    if not done:
+        return named[-1]  # whoever reads it says why it has no results
+    taken, newest = (whole or done)[-1], listed[-1]
+    if taken != newest:
+        report(f"{run}: run {taken.id}; there is a newer one, {newest.id} ({newest.state})")
+    return taken.folder

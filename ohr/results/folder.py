@@ -22,6 +22,8 @@ Status = Literal["running", "stopped", "interrupted", "finished"]
 
 MANIFEST = "manifest.json"
 FIGURES = "figures"
+TAGS = "tags.json"
+"""Tags of a run, which may change after it: no part of its results."""
 _OLD = 3600  # seconds after which a folder that never got its name was left behind by a killed process
 
 
@@ -133,7 +135,7 @@ def _clear(home: Path, key: str) -> None:
 
 
 def _files(folder: Path, but: Collection[str]) -> list[Path]:
-    apart = {MANIFEST, FIGURES, *but}
+    apart = {MANIFEST, FIGURES, TAGS, *but}
     return [p for p in sorted(folder.rglob("*")) if p.is_file() and p.relative_to(folder).parts[0] not in apart]
 
 
@@ -156,6 +158,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict) or not isinstance(manifest.get("spec"), dict) or "status" not in manifest:
         raise DataError(f"{path}: is not a manifest of this version of ohr; run it again")
     return manifest
+
+
+def run_id(manifest: Mapping[str, Any]) -> str:
+    """Return the name and folder that a run began in, `<name>/<time>-<start of the key>`, wherever it is now."""
+    started = datetime.fromisoformat(manifest["started"])
+    return f"{manifest['name']}/{started:%Y%m%dT%H%M%S}-{manifest['key'][:8]}"
 
 
 def status(manifest: Mapping[str, Any]) -> Status:

@@ -37,6 +37,19 @@ def read_columns(path: Path, columns: Sequence[str] | None = None, **equal: Any)
         return parquet.read_table(path, columns=names, filters=rows, read_dictionary=names)
 
 
+def names_of(path: Path) -> list[str]:
+    """List the columns of a table.
+
+    Raises:
+        DataError: the file is missing or damaged.
+    """
+    from pyarrow import parquet
+
+    with reading(path):
+        names: list[str] = parquet.read_schema(path).names
+    return names
+
+
 def read_rows(path: Path, columns: Sequence[str] | None = None, **equal: Any) -> list[dict[str, Any]]:
     """Read rows as plain Python values, as `read_columns` does; for small tables, and for people.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from ohr.errors import DataError
 from ohr.results.files import synced
@@ -173,29 +173,43 @@ def _writable(value: Any) -> Any:
 
 
 def export_csv(folder: Path, table: str) -> None:
-    """Write a table of a folder as `<table>.csv`, a copy for people and spreadsheets.
-
-    Numbers have at most six digits; what is undefined is empty. A text that a spreadsheet would run as a formula (one
-    that begins with = + - @, a tab or a line end) gets an apostrophe before it.
-    """
+    """Write a table of a folder as `<table>.csv`, a copy for people and spreadsheets; numbers have six digits."""
     from pyarrow import parquet
 
     path = folder / f"{table}.csv"
     with path.open("w", newline="", encoding="utf-8") as opened:
-        writer = csv.writer(opened)
-        writer.writerow(schema(table).names)
         with parquet.ParquetFile(folder / f"{table}.parquet") as source:
-            for batch in source.iter_batches(_LINES):
-                writer.writerows(zip(*map(_shown, batch.columns), strict=True))
+            write_csv(opened, schema(table).names, source.iter_batches(_LINES), digits=6)
         opened.flush()
         os.fsync(opened.fileno())
 
 
-def _shown(column: "pyarrow.Array") -> list[Any]:
+def write_csv(
+    opened: TextIO, names: Sequence[str], batches: "Iterable[pyarrow.RecordBatch]", digits: int | None = None
+) -> None:
+    """Write rows as CSV.
+
+    What is undefined is empty. A text that a spreadsheet would run as a formula (one that begins with = + - @, a tab or
+    a line end) gets an apostrophe before it.
+
+    Args:
+        opened: a file that was opened with `newline=""`.
+        names: of the columns.
+        batches: the rows.
+        digits: of each number, at most; by default as many as it has.
+    """
+    writer = csv.writer(opened)
+    writer.writerow(names)
+    for batch in batches:
+        writer.writerows(zip(*(_shown(column, digits) for column in batch.columns), strict=True))
+
+
+def _shown(column: "pyarrow.Array", digits: int | None) -> list[Any]:
     values: list[Any] = column.to_pylist()
     if str(column.type) == "double":  # nan differs from itself
-        return ["" if value is None or value != value else f"{value:.6g}" for value in values]
-    if str(column.type) == "string":
+        numbers = ("" if value is None or value != value else value for value in values)
+        return list(numbers) if digits is None else [v if v == "" else f"{v:.{digits}g}" for v in numbers]
+    if str(column.type) == "string" or str(column.type).startswith("dictionary"):
         texts = {value: _harmless(value) for value in set(values)}
         return [texts[value] for value in values]
     return values

@@ -269,20 +269,13 @@ def test_plot_of_no_run_says_how_to_find_one(ohr):
 
 def test_runs_are_listed(finished, there, ohr_here):
     (run,) = json.loads(ohr_here("runs", "--json").stdout)
-    assert run.keys() == {"name", "time", "status", "questions", "failures", "path"}
-    assert (run["name"], run["failures"], run["path"]) == (
-        "small",
-        0,
-        finished[1].stdout.split("results: ")[1].splitlines()[0],
-    )
-    assert ohr_here("runs").stdout.splitlines()[0].split() == [
-        "name",
-        "time",
-        "status",
-        "questions",
-        "failures",
-        "path",
-    ]
+    keys = {"name", "time", "status", "partial", "questions", "failures", "largest_loss", "tags", "path"}
+    assert run.keys() == keys
+    path = finished[1].stdout.split("results: ")[1].splitlines()[0]
+    assert (run["name"], run["failures"], run["path"], run["partial"]) == ("small", 0, path, "")
+    header, line = ohr_here("runs").stdout.splitlines()
+    assert header.split() == ["run", "started", "(UTC)", "status", "questions", "failed", "largest", "loss", "shown"]
+    assert line.startswith(f"{path.removeprefix('runs/')}  ") and "  finished  " in line
 
 
 def test_a_damaged_run_is_reported_and_the_others_listed(home, finished, ohr):

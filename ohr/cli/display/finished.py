@@ -1,6 +1,6 @@
 """Work that `ohr run` and `ohr demo` do with a spec: run it, draw its figures, print its results."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -29,8 +29,10 @@ def carry_out(
     draw: bool = True,
     write: bool = True,
     trust_plugins: bool = False,
+    tags: Mapping[str, str] | None = None,
 ) -> None:
     """Run a spec, draw its figures, write its report and print its results; ends with status 1 when items failed."""
+    from ohr.results.tags import change_tags
     from ohr.spec.sent import sent
     from ohr.study.run import run
 
@@ -40,6 +42,8 @@ def carry_out(
     with bars() as progress:
         finished = run(spec, store=store, runs=runs, executor=executor, limit=limit, progress=progress, fresh=fresh)
     seconds = perf_counter() - began
+    if tags:
+        change_tags(finished.folder, tags)
     figures = figures_of(finished) if draw else []
     page = report_of(finished, trust_plugins) if write else None
     (_print_json if as_json else _print)(finished, figures, page, seconds)

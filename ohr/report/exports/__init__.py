@@ -1,0 +1,1 @@
+"""A run's results in the forms of other programs: LaTeX, Markdown, CSV and MLflow."""

@@ -1,0 +1,245 @@
+"""The table that a paper prints: a row for each condition, in percent."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from pathlib import Path
+from typing import Any, Literal
+
+from ohr.errors import DataError
+from ohr.messages.wording import counted
+from ohr.registry import choices
+from ohr.report.words import METRICS
+from ohr.results.choices import read_choices
+from ohr.results.engines import read_engines
+from ohr.results.folder import headlines, read_manifest, run_id
+from ohr.results.groups import ALL, STAGES
+from ohr.results.reading import read_rows
+
+Values = Literal["mean", "interval", "loss"]
+
+_PARTS = ("chunker", "retriever", "generator")
+_COLUMNS = (
+    "stage", "condition", "noise", "noise_type", "knob_value", *_PARTS, "metric", "by", "group", "mean", "low", "high",
+    "lost", "lost_low", "lost_high", "pairs", "n", "failed", "documents", "kb_r_noise",
+)  # fmt: skip
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The scores that a table shows.
+
+    Args:
+        values: means, means with their 95% intervals, or losses against clean text with theirs.
+        metric: of all stages; None for each stage's headline.
+        by: trait of the questions that has a column for each of its groups; None for a column for each pipeline.
+        stage: the only stage that is shown; None for all.
+    """
+
+    values: Values = "interval"
+    metric: str | None = None
+    by: str | None = None
+    stage: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of scores: what it is of, and what columns side by side share, "" for nothing."""
+
+    name: str
+    shared: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A table of text, to be written in any form.
+
+    Args:
+        labels: headers of the columns that say what a row is.
+        columns: those of the scores.
+        parts: rows that belong together: the labels, then a cell for each column.
+        title: one sentence on what the table shows.
+        notes: sentences on how to read it.
+        source: the run that it was made from.
+    """
+
+    labels: tuple[str, ...]
+    columns: tuple[Column, ...]
+    parts: tuple[tuple[tuple[str, ...], ...], ...]
+    title: str
+    notes: tuple[str, ...]
+    source: str
+
+
+def paper_table(folder: Path, wanted: Wanted) -> PaperTable:
+    """Make the table of a finished run.
+
+    Raises:
+        DataError: the run lacks the metric, stage or trait, or has no losses, or a table is damaged.
+    """
+    rows, manifest = _rows(folder, wanted), read_manifest(folder)
+    lone = {part: names.pop() for part in _PARTS if len(names := {row[part] for row in rows} - {None}) == 1}
+    columns, parts = _arranged(rows, lone, divided=wanted.by is not None)
+    sizes = [_range(row["n"] for row in held) for held in columns.values()]
+    same = len(set(sizes)) == 1
+    headers = [
+        column if same else Column(f"{column.name} (n = {size})".strip(), column.shared)
+        for column, size in zip(columns, sizes, strict=True)
+    ]
+    named = _labels(rows, read_engines(folder))
+    above = [at for at in range(len(_PARTED)) if any(part[at] for part in parts)]
+    shown = [
+        tuple(
+            (
+                *("" if place else part[at] for at in above),
+                *named[condition].values(),
+                *(_cell(cells.get(column), wanted.values) for column in columns),
+            )
+            for place, (condition, cells) in enumerate(found.items())
+        )
+        for part, found in parts.items()
+    ]
+    return PaperTable(
+        (*(_PARTED[at] for at in above), *next(iter(named.values()))),
+        tuple(headers),
+        tuple(shown),
+        _title(manifest["name"], wanted),
+        tuple(_notes(rows, wanted, lone)),
+        f"ohr {manifest['ohr']}, run {run_id(manifest)}",
+    )
+
+
+def _rows(folder: Path, wanted: Wanted) -> list[dict[str, Any]]:
+    """Read the rows of the summary that are shown, in the order of stages and of the run."""
+    repeats = read_choices(folder).repeats
+    found = [row for row in read_rows(folder / "summary.parquet", _COLUMNS) if row["stage"] in STAGES]
+    found = _of_metric(folder, [row for row in found if row["condition"] not in repeats], wanted)
+    whole = [row for row in found if row["by"] == "evidence_source" and row["group"] == ALL]
+    groups = [row for row in found if row["by"] == wanted.by and row["group"] != ALL and row["n"]]
+    if wanted.by and not groups:
+        raise DataError(f"{folder}: all questions have the same {wanted.by}")
+    if wanted.values == "loss":
+        if wanted.by not in (None, "evidence_source"):
+            raise DataError("losses are known by evidence_source only: choose --values mean or interval")
+        if not any(row["pairs"] for row in whole):
+            raise DataError(f"{folder}: has no condition without noise that a loss could be measured against")
+    return sorted([*groups, *whole], key=lambda row: STAGES.index(row["stage"]))
+
+
+def _of_metric(folder: Path, rows: Sequence[dict[str, Any]], wanted: Wanted) -> list[dict[str, Any]]:
+    stages = list(dict.fromkeys(row["stage"] for row in rows))
+    if wanted.stage is not None and wanted.stage not in stages:
+        raise DataError(f"{folder}: has no stage {wanted.stage!r}. {choices(wanted.stage, stages)}")
+    rows = [row for row in rows if wanted.stage in (None, row["stage"])]
+    headline = headlines(read_manifest(folder))
+    found = [row for row in rows if row["metric"] == (wanted.metric or headline[row["stage"]])]
+    if not found:
+        metric, known = wanted.metric or "score", sorted({row["metric"] for row in rows})
+        raise DataError(f"{folder}: has no metric {metric!r}. {choices(metric, known)}")
+    return found
+
+
+_PARTED = ("Stage", "Pipeline")
+Part = tuple[str, str]
+"""Stage and pipeline of rows that belong together; "" where these are in the columns."""
+
+
+def _arranged(
+    rows: Sequence[Row], lone: Mapping[str, str], *, divided: bool
+) -> tuple[dict[Column, list[Row]], dict[Part, dict[str, dict[Column, Row]]]]:
+    """Arrange scores: pipelines in columns, or in parts where the columns are groups of questions.
+
+    Returns:
+        The columns with their rows, and the rows by part, condition and column.
+    """
+    columns: dict[Column, list[Row]] = {}
+    parts: dict[Part, dict[str, dict[Column, Row]]] = {}
+    several = set(_PARTS) & {part for row in rows for part in _PARTS if row[part]} - set(lone)
+    for row in rows:
+        system = " / ".join(row[part] for part in _PARTS if row[part] and part not in lone)
+        stage = f"{row['stage'].capitalize()} ({METRICS.get(row['metric'], row['metric'])})"
+        if divided:
+            part, column = (stage, system), Column(row["group"].replace("_", " "))
+        else:
+            part, column = ("", ""), Column(system, stage) if several else Column(stage)
+        columns.setdefault(column, []).append(row)
+        parts.setdefault(part, {}).setdefault(row["condition"], {})[column] = row
+    return columns, parts
+
+
+def _labels(rows: Sequence[Row], engines: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Name each condition, by header; a column that would say nothing is left out."""
+    first = {row["condition"]: row for row in reversed(rows)}
+    named = {
+        condition: {
+            "Condition": f"{row['noise']} (clean)" if row["noise_type"] == "none" else row["noise"],
+            "OCR": engines.get(condition, "").replace("_", " "),
+            "Level": row["knob_value"] or "",
+            "r_noise (%)": _points(row["kb_r_noise"]),
+        }
+        for condition, row in first.items()
+    }
+    known = {header: {names[header] for names in named.values()} for header in next(iter(named.values()))}
+    read = all(engine in ("ground_truth", first[name]["noise"]) for name, engine in engines.items() if name in first)
+    empty = {header for header, names in known.items() if names == {""}} | ({"OCR"} if read else set())
+    return {name: {h: text for h, text in names.items() if h not in empty} for name, names in named.items()}
+
+
+def _cell(row: Row | None, values: Values) -> str:
+    """Write a score in percent, or a loss in points; a clean row has no loss, and shows its mean."""
+    if row is None:
+        return ""
+    failed = f" ({row['failed']:,} failed)" if row["failed"] else ""
+    if values == "loss" and row["noise_type"] != "none":
+        return _with_ends(row["lost"], row["lost_low"], row["lost_high"]) + failed
+    if values == "interval":
+        return _with_ends(row["mean"], row["low"], row["high"]) + failed
+    mean = _points(row["mean"])
+    return (f"({mean})" if mean and values == "loss" else mean) + failed
+
+
+def _with_ends(mean: float, low: float, high: float) -> str:
+    return _points(mean) if isnan(low) else f"{_points(mean)} [{_points(low)}, {_points(high)}]"
+
+
+def _points(share: float) -> str:
+    """Write a share in percent, with one digit after the point; "" where it is undefined."""
+    return "" if isnan(share) else f"{round(100 * share, 1) + 0:.1f}"
+
+
+def _range(counts: Iterable[int]) -> str:
+    found = sorted(set(counts))
+    return f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}"
+
+
+def _title(name: str, wanted: Wanted) -> str:
+    what = {
+        "mean": "Mean scores in percent",
+        "interval": "Mean scores in percent, with 95% intervals over documents",
+        "loss": "Loss to noise in points of 100, question by question, with 95% intervals over documents",
+    }[wanted.values]
+    by = f", by {wanted.by.replace('_', ' ')}" if wanted.by else ""
+    return f"{what}{by} ({name})."
+
+
+def _notes(rows: Sequence[Row], wanted: Wanted, lone: Mapping[str, str]) -> Iterable[str]:
+    """List what all scores share, and how to read a cell."""
+    whole = [row for row in rows if row["by"] == "evidence_source" and row["group"] == ALL]
+    counts = [_range(row[name] for row in whole) for name in ("n", "documents")]
+    things = [
+        thing if count == "1" else f"{thing}s" for thing, count in zip(("question", "document"), counts, strict=True)
+    ]
+    yield f"{counts[0]} {things[0]} in {counts[1]} {things[1]}."
+    if lone:
+        shared = ", ".join(f"{part} {name}" for part, name in lone.items())
+        yield f"{shared[0].upper()}{shared[1:]}."
+    if wanted.values == "loss":
+        yield "A loss is the clean score less the noisy one; clean rows show the mean score, in parentheses."
+    if wanted.values != "mean" and any(isnan(row["low"]) for row in rows):
+        yield "No interval: too few documents."
+    if any(row["kb_r_noise"] > 0 for row in rows):
+        yield "r_noise: share of the questions whose evidence the text damages."
+    if failed := sum(row["failed"] for row in whole):
+        yield f"{counted(failed, 'score')} failed and counted as 0."

@@ -1,0 +1,36 @@
+"""`ohr export`: what it writes, and what it refuses."""
+
+from pathlib import Path
+
+import pytest
+
+
+def test_several_tables_are_written_at_once(ohr_here, tmp_path):
+    tables = {form: tmp_path / f"new/table.{form}" for form in ("latex", "markdown", "csv")}
+    options = [word for form, path in tables.items() for word in (f"--{form}", path)]
+    result = ohr_here("export", "small", *options)
+    assert result.stdout.splitlines() == [str(path) for path in tables.values()]
+    assert tables["latex"].read_text().count(r"\begin{tabular}") == 1
+    assert tables["markdown"].read_text().count("| formatting ") == 2
+    assert tables["csv"].read_text().startswith("run,stage,condition,engine,")
+
+
+def test_a_dash_prints_the_table_alone(ohr_here, tmp_path):
+    result = ohr_here("export", "small", "--markdown", "-", "--csv", tmp_path / "a.csv", "--values", "mean")
+    assert result.stdout.startswith("Mean scores in percent (small).\n\n| Condition")
+    assert result.stderr == f"{tmp_path / 'a.csv'}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, or --texts DIR"),
+        (["--csv", "-", "--latex", "-"], "only one table can be printed"),
+        (["--latex", "table.tex", "--metric", "rouge"], "has no metric 'rouge'"),
+        (["--latex", "table.tex", "--by", "domain"], "all questions have the same domain"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(ohr_here, options, said):
+    result = ohr_here("export", "small", *options)
+    assert result.exit_code == 2 and said in " ".join(result.stderr.split())
+    assert not Path("table.tex").exists()
