@@ -3,13 +3,14 @@
 spec = ohr.read_spec("study.yaml")
 print(ohr.plan(spec).steps)
 finished = ohr.run(spec)
-scores = ohr.load_run(finished.folder).table("scores")
+loaded = ohr.load_run(finished.folder)
+scores, figure = loaded.table("scores"), loaded.plot.performance()
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ohr.results.load import load_run
+    from ohr.report.loaded import load_run
     from ohr.spec.read import read_spec
     from ohr.study.plan import plan
     from ohr.study.run import run
@@ -18,7 +19,7 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "load_run", "plan", "read_spec", "run"]
 
 _PLACES = {
-    "load_run": "ohr.results.load",
+    "load_run": "ohr.report.loaded",
     "plan": "ohr.study.plan",
     "read_spec": "ohr.spec.read",
     "run": "ohr.study.run",

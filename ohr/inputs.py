@@ -96,6 +96,15 @@ class Inputs:
         return not any(self.truth[name] for name in self.truth)
 
     @cached_property
+    def without_text(self) -> frozenset[str]:
+        """Ids of questions whose pages have no text in the ground truth, such as scans; empty where none has any."""
+        located = [q for q in self.questions if q.pages and q.document in self.by_name]
+        return frozenset(q.id for q in located if not self.is_bare and not self._has_text(q))
+
+    def _has_text(self, question: Question) -> bool:
+        return any(page.text.strip() for page in self.truth[question.document] if page.index in question.pages)
+
+    @cached_property
     def by_name(self) -> Mapping[str, Document]:
         """The documents by name."""
         return {document.name: document for document in self.documents}
@@ -133,20 +142,6 @@ class Inputs:
         for question in self.questions:
             found[question.document].append(question)
         return {document: tuple(asked) for document, asked in found.items()}
-
-
-def without_text(inputs: Inputs) -> set[str]:
-    """Return the ids of questions whose pages have no text in the ground truth, such as scans; none without any."""
-    if inputs.is_bare:
-        return set()
-    found = set()
-    for question in inputs.questions:
-        if not question.pages or question.document not in inputs.by_name:
-            continue
-        pages = (page for page in inputs.truth[question.document] if page.index in question.pages)
-        if not any(page.text.strip() for page in pages):
-            found.add(question.id)
-    return found
 
 
 _ABSENT = "about an absent document, scored 0 in a run"

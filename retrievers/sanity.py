@@ -67,7 +67,7 @@ class Oracle(_Arm):
 
 
 class Shuffle(_Arm):
-    """Finds random chunks of other documents of the question's domain: retrieval by chance."""
+    """Finds random chunks of other documents of the question's domain: passages that cannot help."""
 
     kind: Literal["shuffle"] = "shuffle"
     seed: Annotated[int, Field(ge=0, description="Another seed draws other chunks.")] = 0
@@ -83,6 +83,20 @@ class Shuffle(_Arm):
         near = [place for place in others if domains[place] == question.domain] or others
         order = seeds.generator(self.seed, "shuffle", question.id).permutation(len(near))[: self.top_k]
         return [Hit(near[int(place)], -float(rank)) for rank, place in enumerate(order)]
+
+
+class Random(_Arm):
+    """Draws chunks of the whole index, each with the same chance: the chance level of a retriever."""
+
+    kind: Literal["random"] = "random"
+    seed: Annotated[int, Field(ge=0, description="Another seed draws other chunks.")] = 0
+
+    def search(self, index: Index, questions: Sequence[Question]) -> list[list[Hit]]:
+        """Draw for each question, without repeats."""
+        size = len(_chunks(index))
+        draws = (seeds.generator(self.seed, "random", question.id) for question in questions)
+        drawn = (draw.choice(size, min(self.top_k, size), replace=False) for draw in draws)
+        return [[Hit(int(place), -float(rank)) for rank, place in enumerate(places)] for places in drawn]
 
 
 def _chunks(index: Index) -> Sequence[Chunk]:

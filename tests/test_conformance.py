@@ -28,7 +28,7 @@ MARKS = {"rapidocr": [pytest.mark.acceptance], "llama_cpp": [pytest.mark.accepta
 COUNTS_EMPTY_PAGES = {"reference"}
 """Chunkers of a published protocol, to which an empty page is a chunk."""
 
-BLIND = {"oracle", "shuffle", "rerank", "bge_m3", "colqwen", "colpali", "visrag"}
+BLIND = {"oracle", "random", "shuffle", "rerank", "bge_m3", "colqwen", "colpali", "visrag"}
 """Retrievers that find no text by itself: sanity arms, and models with random weights."""
 
 NOT_COUPLED: set[str] = set()

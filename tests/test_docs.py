@@ -140,7 +140,7 @@ def test_a_spec_in_the_docs_is_valid(block: Block, tmp_path: Path, monkeypatch: 
     assert isinstance(read_spec(path, trust_plugins=True), Spec)
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance  # the pages' Python and specs are tested by themselves
 @pytest.mark.parametrize("block", [block for block in SPECS if block.page.stem.startswith("add-")], ids=str)
 def test_a_walk_ends_in_a_run(block: Block, folder: Path):
     write_named(block.page, folder)
@@ -151,7 +151,14 @@ def test_a_walk_ends_in_a_run(block: Block, folder: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        # each is a study of its own, of 15 seconds and more: the others run before a release
+        pytest.param(page, marks=[pytest.mark.acceptance] if page.stem != "your-own-pdfs" else [], id=page.stem)
+        for page in TUTORIALS
+    ],
+)
 def test_a_tutorial_runs_from_top_to_bottom(page: Path, folder: Path):
     write_named(page, folder)
     for block in blocks(page):

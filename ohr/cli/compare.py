@@ -52,15 +52,17 @@ def compare(
         raise typer.BadParameter(f"choose one of {', '.join(GROUPS)} (got {group!r})", param_hint="'--group'")
     sides = _side(first, runs), _side(second, runs)
     found = compare_sides(*sides, metric, group, margin)
-    broken = [
-        (rule, pair) for rule, name, sign, number in rules for pair in found.pairs if _meets(pair, name, sign, number)
+    judged = [
+        (rule, pair, _meets(pair, name, sign, number)) for rule, name, sign, number in rules for pair in found.pairs
     ]
+    met, unknown = ([f"{rule}: {_label(pair)}" for rule, pair, is_met in judged if is_met is w] for w in (True, None))
     if as_json:
-        say_json(_plain(found, [(rule, _label(pair)) for rule, pair in broken]))
+        say_json({**_plain(found), "met": met, "not_judged": unknown})
     else:
         _print(found, first, second)
-        say_first("rules that are met:", [f"{rule}: {_label(pair)}" for rule, pair in broken])
-    if broken:
+        say_first("rules that are met:", met)
+        say_first("rules that cannot be judged, with so few documents:", unknown)
+    if met:
         raise typer.Exit(1)
 
 
@@ -87,8 +89,11 @@ def _rule(text: str) -> tuple[str, str, str, float]:
     return text.strip(), name, sign, float(number)
 
 
-def _meets(pair: "Pair", name: str, sign: str, number: float) -> bool:
+def _meets(pair: "Pair", name: str, sign: str, number: float) -> bool | None:
+    """Report whether a comparison meets a rule; None where the rule is about a number that it does not have."""
     value = _figures(pair)[name]
+    if isnan(value):
+        return None
     return {">": value > number, "<": value < number, ">=": value >= number, "<=": value <= number}[sign]
 
 
@@ -141,7 +146,8 @@ def verdict(found: "Compared") -> list[str]:
         pairs = [pair for pair in shown if sign * pair.found.difference.mean > 0]
         if pairs:
             most = max(pairs, key=lambda pair: abs(pair.found.difference.mean))
-            lines.append(f"B scores {word} in {len(pairs)}{family or ''}; the largest: {_label(most)}, {_words(most)}.")
+            where = f"in {len(pairs)}{family}; the largest: {_label(most)}, " if count > 1 else "by "
+            lines.append(f"B scores {word} {where}{_words(most)}.")
     if same:
         lines.append(f"Shown to be within {found.margin:g} of each other: {len(same)} of {count}.")
     if not shown:
@@ -172,7 +178,7 @@ def _p(value: float) -> str:
     return "" if isnan(value) else f"{value:.2g}"
 
 
-def _plain(found: "Compared", broken: list[tuple[str, str]]) -> dict[str, Any]:
+def _plain(found: "Compared") -> dict[str, Any]:
     pairs = [
         {
             **{name: getattr(pair.first, name) for name in ("stage", "chunker", "retriever", "generator")},
@@ -194,4 +200,4 @@ def _plain(found: "Compared", broken: list[tuple[str, str]]) -> dict[str, Any]:
         for pair in found.pairs
     ]
     about = {"questions": found.questions, "documents": found.documents, "margin": found.margin, "notes": found.notes}
-    return {**about, "pairs": pairs, "verdict": verdict(found), "met": [f"{rule}: {label}" for rule, label in broken]}
+    return {**about, "pairs": pairs, "verdict": verdict(found)}

@@ -57,6 +57,10 @@ class ScoringProtocol:
     passage_end: str | None = None
     unanswered: float | None = None
 
+    def retrieval_metrics(self, top_k: int) -> tuple[str, ...]:
+        """Name what is measured of retrieval at a cut-off, the headline first."""
+        return self.retrieval, f"hit@{top_k}", f"recall@{top_k}", "mrr", f"{self.retrieval}_floor"
+
 
 @dataclass(frozen=True, slots=True)
 class Published:

@@ -1,4 +1,4 @@
-"""Metrics: what a pipeline made of a question in, one number out.
+"""Metrics: one number for each question.
 
 A metric scores an answer against an accepted one (`Metric`), the ranking of a retriever (`RankingMetric`), or a whole
 case: question, passages and reply (`CaseMetric`; `JudgeMetric`, where a generator judges).

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
-from importlib.resources import files
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,23 +14,24 @@ from pydantic import (
     ConfigDict,
     Field,
     SerializeAsAny,
-    ValidationError,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from ohr.contracts import Case, Generator, JudgeMetric, Prompt
-from ohr.errors import SpecError
+from ohr.files.prompts import read_prompt_file
 from ohr.keys import identity
-from ohr.registry import Nested, choices
+from ohr.registry import Nested
 
 _PLACEHOLDER = re.compile(r"\{(question|answers|passages|reply)\}")
 _NUMBER = r"[-+]?\d+(?:[.,]\d+)?"
 _SCORE = re.compile(rf"\bscore\b[\s*_`\"]*[:=][\s*_`\"<\[]*({_NUMBER})", re.IGNORECASE)
 _BARE = re.compile(rf"\s*({_NUMBER})\s*")
+_FAULTS = {
+    "model_type": "must be a mapping with `user`, and perhaps `system` and `scale`",
+    "string_pattern_mismatch": "must have the placeholder {reply}",
+}
 _SHOWN = 80  # characters of a reply in a message
 
 _Judge = Annotated[
@@ -68,22 +68,7 @@ def read_judge_prompt(prompt: str | Path) -> JudgePrompt:
     Raises:
         SpecError: the prompt does not exist, or its file holds something else.
     """
-    folder = files("ohr.metrics.prompts")
-    known = sorted(path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml"))
-    if isinstance(prompt, str) and prompt not in known:
-        raise SpecError(f"no judge's prompt {prompt!r}. {choices(prompt, known)} Or name a file, as in ./judge.yaml")
-    try:
-        source = prompt if isinstance(prompt, Path) else folder.joinpath(f"{prompt}.yaml")
-        return JudgePrompt.model_validate(YAML(typ="safe", pure=True).load(source.read_text("utf-8")))
-    except OSError as error:
-        raise SpecError(f"judge's prompt {prompt}: {error.strerror}") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        hint = " (it must have the placeholder {reply})" if first["type"] == "string_pattern_mismatch" else ""
-        raise SpecError(f"judge's prompt {prompt}: {where}: {first['msg']}{hint}") from None
-    except (YAMLError, ValueError, KeyError) as error:  # also not UTF-8
-        raise SpecError(f"judge's prompt {prompt}: not YAML: {' '.join(str(error).split())}") from None
+    return read_prompt_file(prompt, JudgePrompt, "ohr.metrics.prompts", "judge's prompt", _FAULTS)
 
 
 class Judge(JudgeMetric):

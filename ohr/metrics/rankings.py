@@ -1,6 +1,6 @@
 """Scores of rankings of pages, at a cut-off: nDCG and success.
 
-A chunk stands for its pages, in their order, and a page has the rank at which it first occurs: passages of one page do
+A chunk counts as its pages, in their order, and a page has the rank at which it first occurs: passages of one page do
 not push other pages down. Relevance is binary: a page is one of the evidence's or not.
 """
 

@@ -1,8 +1,9 @@
 """The findings of a run in sentences, as its screen and its report begin."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan
 from pathlib import Path
+from typing import Any
 
 from ohr.messages.wording import counted
 from ohr.results.losses import Loss, distinctive, left_out, read_losses
@@ -84,3 +85,21 @@ def sentence(loss: Loss) -> str:
 def _points(share: float) -> str:
     """Write a score in points of 100."""
     return f"{100 * share + 0:.1f}".replace("-0.0", "0.0")
+
+
+def with_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Write each value of a row that has `<name>_low` and `<name>_high` together with these ends, in one column."""
+    ended = [name for name in row if f"{name}_low" in row and f"{name}_high" in row]
+    ends = {f"{name}_{end}" for name in ended for end in ("low", "high")}
+    return {
+        name: interval(value, row[f"{name}_low"], row[f"{name}_high"]) if name in ended else value
+        for name, value in row.items()
+        if name not in ends
+    }
+
+
+def interval(mean: float, low: float, high: float) -> str:
+    """Write a mean with its interval."""
+    if isnan(mean):
+        return ""
+    return f"{mean:.3f}" if isnan(low) else f"{mean:.3f} [{low:.3f}, {high:.3f}]"

@@ -92,8 +92,12 @@ def _quantities(scores: Floats, clusters: Clusters) -> dict[str, Estimate]:
     return dict(zip(CELLS, means, strict=True)) | swap(clean, index, reading, both, clusters)
 
 
-def read_headlines(folder: Path) -> list[Row]:
-    """Read a run's losses by stage: of each stage's headline score, over all questions; none without any.
+def read_headlines(folder: Path, metric: str | None = None) -> list[Row]:
+    """Read a run's losses by stage over all questions; none without any.
+
+    Args:
+        folder: of the run.
+        metric: of all stages; by default each stage's headline.
 
     Raises:
         DataError: the manifest or the table cannot be read.
@@ -102,7 +106,7 @@ def read_headlines(folder: Path) -> list[Row]:
     if not path.is_file():
         return []
     headline = headlines(read_manifest(folder))
-    return [row for row in read_rows(path, evidence_source=ALL) if row["metric"] == headline[row["stage"]]]
+    return [row for row in read_rows(path, evidence_source=ALL) if row["metric"] == (metric or headline[row["stage"]])]
 
 
 def varying(rows: Sequence[Row], *parts: str) -> list[str]:

@@ -118,9 +118,3 @@ def left_out(folder: Path) -> int:
         DataError: the table of questions is missing or damaged.
     """
     return Counter(row["clean_text"] for row in read_rows(folder / "questions.parquet", ["clean_text"]))[False]
-
-
-def has_sweep(losses: Sequence[Loss]) -> bool:
-    """Report whether any noise has several levels: its conditions are a curve, not a list of engines."""
-    levels = Counter((loss.noise, *loss.pipeline) for loss in losses)
-    return any(count > 1 for count in levels.values())

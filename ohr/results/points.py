@@ -1,5 +1,7 @@
 """The points of a run's curves, read from its summary: what its table and its figures show."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from math import nan
 from pathlib import Path
@@ -22,6 +24,8 @@ class Point:
         condition: the level of the noise, whatever the replicate.
         group: of evidence sources.
         floor: nan where there is none, as is `ceiling`.
+        df: degrees of freedom of the interval.
+        interval: how it was made, as in `ohr.statistics.estimate.Estimate`.
     """
 
     noise: str
@@ -45,6 +49,8 @@ class Point:
     group: str = ALL
     floor: float = nan
     ceiling: float = nan
+    df: float = nan
+    interval: str = ""
 
 
 _NAMES = {"level": "knob_value", "r_noise": "kb_r_noise", "evidence_loss": "kb_evidence_loss"}
@@ -66,3 +72,15 @@ def read_points(folder: Path, **equal: str) -> list[Point]:
     rows = zip(*(table[column].to_pylist() for column in columns.values()), strict=True)
     made = (dict(zip(columns, ("" if value is None else value for value in row), strict=True)) for row in rows)
     return [Point(**row) for row in made if row["stage"] in STAGES]  # type: ignore[arg-type] # the schema's types
+
+
+def has_sweep(conditions: Iterable[tuple[str, str]]) -> bool:
+    """Report whether any noise has several levels: its conditions are a curve, not a list of engines.
+
+    Args:
+        conditions: noise and condition of each point, without conditions that were only repeated.
+    """
+    levels: dict[str, set[str]] = defaultdict(set)
+    for noise, condition in conditions:
+        levels[noise].add(condition)
+    return any(len(held) > 1 for held in levels.values())

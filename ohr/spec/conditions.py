@@ -49,10 +49,14 @@ def knowledge_bases(
     return tuple(bases)
 
 
-def repeated(bases: Sequence[KnowledgeBase]) -> tuple[KnowledgeBase, ...]:
-    """Return a second copy of every condition that nothing is drawn for: its scores must be the same."""
-    return tuple(
-        replace(base, condition=f"{base.condition} again", noise=f"{base.noise} again", again_of=base.condition)
+def repeated(builder: Builder, bases: Sequence[KnowledgeBase]) -> tuple[KnowledgeBase, ...]:
+    """Return the bases with a second copy of every condition that nothing is drawn for: its scores must be the same."""
+    names = {base.condition: f"{base.condition} again" for base in bases}
+    for condition, again in names.items():
+        if again in names:
+            builder.fault(("knowledge_bases",), f"{quoted(again)} is what `aa` calls the repeat of {quoted(condition)}")
+    return *bases, *(
+        replace(base, condition=names[base.condition], noise=f"{base.noise} again", again_of=base.condition)
         for base in bases
         if base.replicates == 1
     )

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ohr.contracts import RankingMetric, ScoringProtocol
 from ohr.messages.wording import quoted
 from ohr.registry import choices
 from ohr.results.groups import GROUPS
 from ohr.spec.build import Builder
 from ohr.spec.file import Hypothesis, SpecFile
-from ohr.spec.model import Named
+from ohr.spec.model import KnowledgeBase, Named
 from ohr.spec.source import Where
 
 _USED: Mapping[str, tuple[str, ...]] = {
@@ -20,14 +21,20 @@ _USED: Mapping[str, tuple[str, ...]] = {
 
 
 def check_hypotheses(
-    builder: Builder, file: SpecFile, conditions: Sequence[str], named: Mapping[str, Sequence[Named[Any]]]
+    builder: Builder,
+    file: SpecFile,
+    scoring: ScoringProtocol | None,
+    bases: Sequence[KnowledgeBase],
+    named: Mapping[str, Sequence[Named[Any]]],
 ) -> None:
     """Note what a hypothesis names that the spec does not have, and parts that it must name.
 
     Args:
-        conditions: of the spec.
-        named: its plugins, by key: `chunkers`, `retrievers`, `generators`.
+        scoring: the benchmark's protocol; None if the benchmark has faults.
+        bases: of the spec.
+        named: its plugins, by key: `chunkers`, `retrievers`, `generators`, `metrics`.
     """
+    by_condition = {base.condition: base for base in bases}
     seen: set[str] = set()
     for place, wanted in enumerate(file.hypotheses):
         where: Where = ("hypotheses", place)
@@ -35,22 +42,51 @@ def check_hypotheses(
             builder.fault((*where, "name"), f"{quoted(wanted.name)} is listed twice")
         seen.add(wanted.name)
         for number, condition in enumerate(wanted.compare):
-            _known(builder, (*where, "compare", number), condition, conditions)
+            _known(builder, (*where, "compare", number), condition, tuple(by_condition))
         _known(builder, (*where, "group"), wanted.group, tuple(GROUPS))
+        if scoring and wanted.metric is not None:
+            _known(builder, (*where, "metric"), wanted.metric, _metrics(wanted, scoring, named))
         if wanted.stage not in file.evaluate:
             builder.fault((*where, "stage"), f"`evaluate` does not have {wanted.stage}")
-        _check_parts(builder, where, wanted, named)
+        compared = [by_condition[name] for name in wanted.compare if name in by_condition]
+        _check_parts(builder, where, wanted, compared, named)
 
 
-def _check_parts(builder: Builder, where: Where, wanted: Hypothesis, named: Mapping[str, Sequence[Named[Any]]]) -> None:
+def _check_parts(
+    builder: Builder,
+    where: Where,
+    wanted: Hypothesis,
+    compared: Sequence[KnowledgeBase],
+    named: Mapping[str, Sequence[Named[Any]]],
+) -> None:
+    searching = [item for item in named["retrievers"] if wanted.retriever in (None, item.name)]
+    has_chunks = any(not item.stage.reads_images for item in searching)
     for part in ("chunker", "retriever", "generator"):
         given, there = getattr(wanted, part), [item.name for item in named[f"{part}s"]]
-        if given is not None and part not in _USED[wanted.stage]:
-            builder.fault((*where, part), f"the stage {wanted.stage} has no {part}")
+        used = part in _USED[wanted.stage] and (has_chunks or part != "chunker")
+        if given is not None and not used:
+            what = (
+                f"the stage {wanted.stage}" if part not in _USED[wanted.stage] else f"the retriever {wanted.retriever}"
+            )
+            builder.fault((*where, part), f"{what} has no {part}")
         elif given is not None:
             _known(builder, (*where, part), given, there)
-        elif part in _USED[wanted.stage] and len(there) > 1:
+        elif used and len(there) > 1:
             builder.fault(where, f"name one {part} of {', '.join(there)}")
+    for base in compared if "retriever" in _USED[wanted.stage] else ():
+        if searching and not any(base.uses(item.name) for item in searching):
+            builder.fault((*where, "compare"), f"no search of {quoted(base.condition)} has this retriever")
+
+
+def _metrics(
+    wanted: Hypothesis, scoring: ScoringProtocol, named: Mapping[str, Sequence[Named[Any]]]
+) -> tuple[str, ...]:
+    """Name the metrics of a hypothesis's stage."""
+    ranks = wanted.stage == "retrieval"
+    own = [item.name for item in named["metrics"] if isinstance(item.stage, RankingMetric) == ranks]
+    cuts = [item.stage.top_k for item in named["retrievers"] if wanted.retriever in (None, item.name)]
+    known = [name for top_k in cuts for name in scoring.retrieval_metrics(top_k)] if ranks else scoring.answer
+    return tuple(dict.fromkeys((*known, *own)))
 
 
 def _known(builder: Builder, where: Where, name: str, allowed: Sequence[str]) -> None:

@@ -92,14 +92,14 @@ def _spec(builder: Builder) -> Spec:
         readers = {"": bool(named["generators"]) and all(item.stage.reads_images for item in named["generators"])}
     draws = (file.replicates + file.aa) if file else 1
     bases = knowledge_bases(builder, _entries(data, "knowledge_bases"), readers, draws)
-    bases += repeated(bases) if file and file.aa else ()
+    bases = repeated(builder, bases) if file and file.aa else bases
     sizes = {"knowledge_bases": len({base.condition for base in bases})}
     sizes |= {key: len(named[key]) for key in ("chunkers", "retrievers", "generators") if named[key]}
     builder.is_few(sizes, ("knowledge_bases",), "cells")
     if file:
         _check(builder, file, benchmark, bases, bool(entries["retriever"]), named["metrics"])
         check_swaps(builder, file, bases, named["retrievers"])
-        check_hypotheses(builder, file, tuple(dict.fromkeys(base.condition for base in bases)), named)
+        check_hypotheses(builder, file, benchmark and benchmark.scoring, bases, named)
     refuse(builder.faults)
     assert file is not None and benchmark is not None  # as they have no faults
     return Spec(

@@ -117,6 +117,38 @@ def bounded(means: Floats, variance: Floats, df: Floats, worth: float, level: fl
     return Bounds(means, variance, df, low, high, how.tolist())
 
 
+def rescaled(mean: float, ends: tuple[float, float], df: float, how: str, critical: float) -> tuple[float, float]:
+    """Return a 95% interval with another critical value in place of the quantile of t, on the scale it was made on.
+
+    With the critical value of `ohr.statistics.summaries.simultaneous`, the intervals of a curve hold together.
+
+    Args:
+        mean: of scores.
+        ends: of its interval.
+        df: its degrees of freedom.
+        how: `logit`, `edge` or `t`, as in `Estimate`.
+        critical: standard errors from the mean to either end.
+
+    Edge cases: nan where there is no interval, or no critical value; never narrower than the interval is.
+    """
+    from scipy.special import expit, logit, stdtr
+
+    low, high = ends
+    ratio = max(1.0, critical / float(quantile(0.975, df)))
+    if np.isnan([mean, low, high, critical, df]).any() or not how:
+        return nan, nan
+    if how == "logit":
+        centre = logit(mean)
+        return float(expit(centre - ratio * (centre - logit(low)))), float(
+            expit(centre + ratio * (logit(high) - centre))
+        )
+    if how == "edge":  # a binomial bound: the probability beyond it is that beyond the critical value
+        power = max(1.0, float(np.log(stdtr(df, -critical)) / np.log(0.025)))
+        return (low**power, high) if mean >= 1 else (low, 1 - (1 - high) ** power)
+    half = ratio * max(mean - low, high - mean)  # the ends are cut at -1 and 1, at most one of them
+    return max(mean - half, -1.0), min(mean + half, 1.0)
+
+
 def points(table: Floats, clusters: Clusters) -> list[Estimate]:
     """Average (rows, n) values without intervals."""
     n, size, effective = table.shape[1], len(clusters.counts), clusters.effective

@@ -3,20 +3,20 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import Image, Prompt, ScoringProtocol
-from ohr.errors import SpecError
-from ohr.registry import choices
+from ohr.files.prompts import read_prompt_file
 
 _TAGGED = re.compile(r"</?response>(.*?)</?response>", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\{(question|retrieved_documents)\}")
+_FAULTS = {
+    "model_type": "must be a mapping with `user`, and perhaps `system` and `opening`",
+    "string_pattern_mismatch": "must have the placeholder {question}; the other is {retrieved_documents}",
+}
 
 
 class PromptTemplate(BaseModel):
@@ -38,33 +38,7 @@ def read_prompt(prompt: str | Path) -> PromptTemplate:
     Raises:
         SpecError: the prompt does not exist, or its file holds something else.
     """
-    folder = files("ohr.generators.prompts")
-    known = sorted(path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml"))
-    if isinstance(prompt, str) and prompt not in known:
-        raise SpecError(f"no prompt {prompt!r}. {choices(prompt, known)} Or name a file, as in ./my_prompt.yaml")
-    try:
-        source = prompt if isinstance(prompt, Path) else folder.joinpath(f"{prompt}.yaml")
-        return PromptTemplate.model_validate(YAML(typ="safe", pure=True).load(source.read_text("utf-8")))
-    except OSError as error:
-        raise SpecError(f"prompt {prompt}: {error.strerror}") from None
-    except ValidationError as error:
-        raise SpecError(f"prompt {prompt}: {_sentence(error)}") from None
-    except (YAMLError, ValueError, KeyError) as error:  # also not UTF-8, a path with a null byte, `!!bool x`
-        raise SpecError(f"prompt {prompt}: not YAML: {' '.join(str(error).split())}") from None
-
-
-def _sentence(error: ValidationError) -> str:
-    """Describe the first fault of a prompt file."""
-    first = error.errors(include_url=False)[0]
-    key = ".".join(map(str, first["loc"]))
-    faults = {
-        "model_type": "must be a mapping with `user`, and perhaps `system` and `opening`",
-        "missing": "is required",
-        "string_type": "must be text",
-        "string_pattern_mismatch": "must have the placeholder {question}; the other is {retrieved_documents}",
-        "extra_forbidden": f"unknown key. {choices(key, tuple(PromptTemplate.model_fields))}",
-    }
-    return f"{key}: {faults.get(first['type'], first['msg'])}".removeprefix(": ")
+    return read_prompt_file(prompt, PromptTemplate, "ohr.generators.prompts", "prompt", _FAULTS)
 
 
 def make_prompt(

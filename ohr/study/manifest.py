@@ -10,7 +10,7 @@ from typing import Any
 
 from ohr.engine.ledger import Failure, Ledger
 from ohr.graph.keys import Keys
-from ohr.inputs import Inputs, without_text
+from ohr.inputs import Inputs
 from ohr.messages.wording import counted
 from ohr.spec.model import Calibration
 
@@ -66,7 +66,7 @@ def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dic
 
 def _unclean(inputs: Inputs) -> list[str]:
     """Count the questions that no comparison with clean text holds."""
-    absent = len(without_text(inputs))
+    absent = len(inputs.without_text)
     return [f"{counted(absent, 'question')} in no comparison: the pages have no clean text"] if absent else []
 
 

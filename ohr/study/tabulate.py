@@ -15,7 +15,6 @@ from ohr.graph.cells import Cell
 from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
 from ohr.graph.keys import Keys
-from ohr.inputs import without_text
 from ohr.metrics.dose import DAMAGED, QuestionDose
 from ohr.metrics.ranking import PageId
 from ohr.metrics.scores import Scores, constant_scores, failed_questions, kb_scores, with_failures
@@ -83,7 +82,7 @@ class Tabulator:
         further = (*(costs.MEASURED if trials else ()), *(decomposition.MEASURED if keys.spec.decompose else ()))
         judged = ("judgements",) if keys.judges else ()
         self.tables = Tables(folder, (*MEASURED, *further, *judged))
-        self.tables.append("questions", question_columns(self.inputs.questions, without_text(self.inputs)))
+        self.tables.append("questions", question_columns(self.inputs.questions, self.inputs.without_text))
         self.counts: dict[str, Counts] = {}
         self._sources = page_sources(self.inputs.questions)
         self._failed: dict[str, set[str]] = {}
@@ -140,11 +139,9 @@ class Tabulator:
         """Write the hits and retrieval scores of a cell."""
         cell = part.cell
         assert cell.retriever is not None
-        metric, top_k = self.keys.spec.benchmark.scoring.retrieval, cell.retriever.stage.top_k
+        headline, *ranks = self.keys.spec.benchmark.scoring.retrieval_metrics(cell.retriever.stage.top_k)
         # which pages were found does not depend on the text that is read at them
-        own = (f"hit@{top_k}", f"recall@{top_k}", "mrr", f"{metric}_floor", *self.keys.ranking_metrics)
-        ranks = () if cell.swap else own
-        names = (metric, *ranks)
+        names = (headline,) if cell.swap else (headline, *ranks, *self.keys.ranking_metrics)
         for batch in part.batches:
             if not cell.swap:
                 self.hits(cell, batch)

@@ -57,7 +57,7 @@ def test_the_data_folder_must_be_named(monkeypatch, name):
 
 
 @pytest.mark.ohrbench
-@pytest.mark.slow
+@pytest.mark.acceptance  # tests/benchmarks/ohrbench/test_real.py compares the same scores with less around them
 def test_the_retrieval_spec_gives_the_published_codes_numbers(tmp_path):
     if "OHRBENCH_DATA" not in os.environ:
         pytest.skip("OHRBENCH_DATA names no folder")

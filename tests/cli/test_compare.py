@@ -45,11 +45,14 @@ def test_two_conditions_are_compared_on_their_questions(ohr, there):
 
 
 def test_a_run_does_not_differ_from_itself(ohr, there):
-    status, found = compared(ohr, "small", "small", "--fail-if", "lost > 0")
+    status, found = compared(ohr, "small", "small", "--fail-if", "lost > 0", "--fail-if", "p < 0.05")
     assert status == 0
     assert {pair["lost"] for pair in found["pairs"]} == {0.0}
     assert found["verdict"][0].startswith("No difference is shown in any of 9 comparisons")
     assert not any("scores less" in line for line in found["verdict"])
+    assert not found["met"]
+    assert all(line.startswith("p < 0.05: ") for line in found["not_judged"])
+    assert len(found["not_judged"]) == 9
 
 
 def test_a_rule_that_is_met_ends_with_status_1(ohr, there):
@@ -109,6 +112,7 @@ def test_a_run_twice_and_a_hypothesis_written_down(home, ohr):
         ("group: txt", "hypotheses.0.group: Choose one of: all, text"),
         ("generator: extractive", "hypotheses.0.generator: the stage retrieval has no generator"),
         ("stage: overall", "hypotheses.0.stage: `evaluate` does not have overall"),
+        ("metric: lsc", "hypotheses.0.metric: Choose one of: "),
     ],
 )
 def test_hypotheses_name_what_the_spec_has(home, ohr, change, message):
@@ -119,6 +123,23 @@ def test_hypotheses_name_what_the_spec_has(home, ohr, change, message):
     result = ohr("check", "again.yaml")
     assert result.exit_code == 2
     assert message in result.stderr + result.stdout
+
+
+def test_a_hypothesis_needs_a_search_of_both_conditions(home, ohr):
+    limited = AGAIN.replace("  - name: ground_truth\n", "  - {name: ground_truth, retrievers: [pages]}\n")
+    limited = limited.replace("top_k: 2}", "top_k: 2}, {kind: bm25, top_k: 1, name: pages}")
+    (home / "again.yaml").write_text(limited.replace("stage: retrieval,", "stage: retrieval, retriever: bm25,"))
+    result = ohr("check", "again.yaml")
+    assert result.exit_code == 2
+    assert "hypotheses.0.compare: no search of 'ground_truth' has this retriever" in result.stderr + result.stdout
+
+
+def test_a_condition_may_not_have_the_name_of_a_repeat(home, ohr):
+    named = AGAIN.replace("- name: formatting\n", "- name: ground_truth again\n").replace(", formatting]", "]")
+    (home / "again.yaml").write_text(named[: named.index("hypotheses")])
+    result = ohr("check", "again.yaml")
+    assert result.exit_code == 2
+    assert "'ground_truth again'" in result.stderr + result.stdout
 
 
 def test_a_plan_says_what_the_design_can_find(ohr, there):

@@ -172,7 +172,7 @@ def test_too_many_failures_end_with_1_and_a_sentence(ohr, stumbling):
     assert result.stderr.endswith(": the model stumbled. Finished results are kept; run again to resume\n")
 
 
-@pytest.mark.parametrize("way", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("way", ["SIGINT", pytest.param("SIGTERM", marks=pytest.mark.acceptance)])
 def test_an_interrupt_ends_with_130_and_the_next_run_resumes(home, stumbling, way):
     def run():
         command = [OHR, *stumbling, "--set", f"generators.0.way={way}"]
@@ -194,14 +194,12 @@ def test_an_address_needs_the_cluster_executor(ohr):
     assert result.stderr == "--address 127.0.0.1:6379: only --executor ray connects to a cluster\n"
 
 
-def test_a_run_without_figures_draws_none_and_plot_draws_them_later(ohr):
+def test_a_run_without_figures_draws_none(ohr):
     result = ohr("run", "small.yaml", "--no-figures", "--workers", "1")
     assert result.exit_code == 0
     folder = Path(result.stdout.split("results: ")[1].splitlines()[0])
     assert "figures:" not in result.stdout
     assert not (folder / "figures").exists()
-    assert ohr("plot", str(folder)).exit_code == 0
-    assert len(list((folder / "figures").glob("*.svg"))) == 2
 
 
 def test_an_unknown_stage_cannot_be_made_again(ohr):
@@ -237,6 +235,30 @@ def test_plot_draws_again(there, ohr_here):
     assert result.exit_code == 0
     assert all(Path(line).is_file() for line in result.stdout.splitlines())
     assert {Path(line).suffix for line in result.stdout.splitlines()} == {".svg", ".png"}
+
+
+def test_plot_draws_for_a_paper_or_a_talk(there, ohr_here, tmp_path):
+    wanted = ("--metric", "f1", "--x", "r_noise", "--columns", "all", "--style", "slides", "--out", tmp_path)
+    result = ohr_here("plot", "small", "--format", "pdf,png", *wanted)
+    assert result.exit_code == 0
+    names = [Path(line).name for line in result.stdout.splitlines()]
+    assert names == ["performance-f1-all-slides.pdf", "performance-f1-all-slides.png"]
+    assert all((tmp_path / name).is_file() for name in names)
+
+
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [
+        (("--metric", "rouge"), "this run has no metric 'rouge'; choose one of: lcs"),
+        (("--columns", "all,images"), "no column 'images'; choose one of: text, multimodal, reading_order, all"),
+        (("--format", "eps"), "no format 'eps'; choose one of: svg, pdf, png"),
+        (("--x", "noise"), "'r_noise', 'evidence_loss', 'condition'"),
+    ],
+)
+def test_plot_refuses_what_it_does_not_know_and_lists_what_it_does(there, ohr_here, words, known):
+    result = ohr_here("plot", "small", *words)
+    assert result.exit_code == 2
+    assert known in result.stderr
 
 
 def test_plot_of_no_run_says_how_to_find_one(ohr):

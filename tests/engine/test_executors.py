@@ -105,7 +105,7 @@ print(sorted(result for _, result, _ in run_each(executor, abs, [-1, -2, -3, -4]
 """
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_no_call_waits_for_an_actor_that_the_cluster_has_no_room_for():
     pytest.importorskip("ray", reason="ray is not installed")
     ended = subprocess.run([sys.executable, "-c", NO_ROOM], capture_output=True, text=True, timeout=120, check=True)

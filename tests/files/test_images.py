@@ -83,6 +83,7 @@ def test_a_damaged_file_is_reported_once_by_its_name(tmp_path, name):
     assert "\n" not in message
 
 
+@pytest.mark.acceptance  # 120 million pixels
 def test_a_large_page_is_read_without_a_warning_and_a_huge_one_refused(tmp_path, recwarn):
     path = saved(tmp_path / "large.png", Image.new("1", (10_000, 9_500), 1))
     assert images.read_image(path).shape == (9_500, 10_000, 3)

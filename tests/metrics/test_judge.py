@@ -75,9 +75,9 @@ def test_a_custom_prompt_has_its_own_scale_and_identity(tmp_path):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("user: hm", "(it must have the placeholder {reply})"),
+        ("user: hm", "user: must have the placeholder {reply}"),
         ("user: '{reply}'\nscale: [1, 1]", "must be two different numbers"),
-        ("user: '{reply}'\ntemperature: 1", "temperature: Extra inputs are not permitted"),
+        ("user: '{reply}'\ntemperature: 1", "temperature: unknown key."),
         ("user: [", "not YAML"),
     ],
 )

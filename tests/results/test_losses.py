@@ -11,7 +11,8 @@ from ohr.report.analyses.robustness import robustness
 from ohr.report.words import headline
 from ohr.results.choices import read_choices
 from ohr.results.derive import derive
-from ohr.results.losses import distinctive, has_sweep, left_out, read_losses
+from ohr.results.losses import distinctive, left_out, read_losses
+from ohr.results.points import has_sweep, read_points
 from ohr.results.reading import read_rows
 
 RNG = np.random.default_rng(8)
@@ -64,7 +65,13 @@ def test_a_loss_is_the_clean_score_less_the_noisy_one(swept):
     assert (loss.questions_lost, loss.questions_gained, loss.pairs, loss.left_out) == (60, 0, 120, 0)
     assert loss.verdict == "worse"
     assert loss.low <= 0.3 <= loss.high
-    assert has_sweep(read_losses(swept))
+
+
+def test_a_noise_with_levels_is_a_sweep_and_two_engines_are_none(swept):
+    conditions = [(point.noise, point.condition) for point in read_points(swept)]
+    assert has_sweep(conditions)
+    assert not has_sweep([("clean", "clean"), ("tesseract", "tesseract"), ("rapidocr", "rapidocr")] * 2)
+    assert not has_sweep([])
 
 
 def test_names_that_all_losses_share_are_left_away(swept):

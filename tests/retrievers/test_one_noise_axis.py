@@ -23,7 +23,7 @@ def test_one_noise_axis_from_yaml_to_a_curve(tiny_colqwen, tmp_path, monkeypatch
         "knowledge_bases.1.image_noise.severity": "[0.5, 0.9]",
         "knowledge_bases.2.image_noise.severity": "[0.9]",
     }
-    command = ["run", str(SPEC), "--no-figures", "--limit", "2", "--workers", "1"]
+    command = ["run", str(SPEC), "--limit", "2", "--workers", "1"]
     done = CliRunner().invoke(app, [*command, *(f"--set={name}={value}" for name, value in changes.items())])
     assert done.exit_code == 0, done.output
     (run,) = (tmp_path / "runs/ocr-vs-vision").glob("*-*")

@@ -1,7 +1,9 @@
+from collections import Counter
+
 import pytest
 
 from ohr.contracts import Chunk, Question
-from ohr.retrievers.sanity import Oracle, Shuffle
+from ohr.retrievers.sanity import Oracle, Random, Shuffle
 
 CHUNKS = [
     Chunk(
@@ -47,6 +49,19 @@ def test_shuffle_draws_from_other_documents_of_the_domain(seed):
 
 def test_shuffle_takes_any_domain_where_its_own_has_one_document():
     assert {name.split("/")[0] for name in found(Shuffle(top_k=9), question("finance/c"))} == {"law"}
+
+
+def test_random_draws_from_the_whole_index_with_equal_chances():
+    drawn = [found(Random(seed=seed, top_k=2), question()) for seed in range(400)]
+    assert all(len(set(pair)) == 2 for pair in drawn)
+    counts = Counter(name for pair in drawn for name in pair)
+    expected = 800 / len(CHUNKS)
+    assert set(counts) == {chunk.id for chunk in CHUNKS}
+    assert all(abs(count - expected) < 4.5 * expected**0.5 for count in counts.values())
+
+
+def test_random_draws_all_chunks_where_there_are_fewer_than_asked_for():
+    assert len(set(found(Random(top_k=99), question()))) == len(CHUNKS)
 
 
 def test_seeds_differ():

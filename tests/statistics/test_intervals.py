@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ohr.statistics.comparison import minimum_detectable_effect
+from ohr.statistics.estimate import quantile, rescaled
 from ohr.statistics.intervals import clustered_mean, paired_difference
 
 clusters = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=5, max_size=12)
@@ -213,3 +214,22 @@ def test_there_is_no_detectable_effect_without_an_error():
 def test_a_tiny_variance_has_degrees_of_freedom():
     found = clustered_mean([0.0, 0.0, 0.0, 0.0, 1.6e-81], ["a", "b", "c", "d", "e"])
     assert found.df == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "how"),
+    [([0.1, 0.9, 0.4, 0.6, 0.7, 0.2], "logit"), ([1.0] * 6, "edge"), ([0.0] * 6, "edge"), ([-1, 0, 1, 1, 1, 1], "t")],
+)
+def test_an_interval_with_the_critical_value_of_another_level_is_that_levels_interval(values, how):
+    names = [str(number) for number in range(6)]
+    usual, wider = (clustered_mean(values, names, level=level) for level in (0.95, 0.99))
+    assert usual.interval == how
+    critical = quantile(0.995, usual.df)
+    found = rescaled(usual.mean, (usual.low, usual.high), usual.df, usual.interval, critical)
+    assert found == pytest.approx((wider.low, wider.high))
+
+
+def test_a_critical_value_never_narrows_an_interval_and_without_one_there_is_none():
+    assert rescaled(0.5, (0.4, 0.6), 9.0, "logit", 0.1) == pytest.approx((0.4, 0.6))
+    assert all(map(isnan, rescaled(0.5, (0.4, 0.6), 9.0, "logit", nan)))
+    assert all(map(isnan, rescaled(0.5, (nan, nan), nan, "", 3.0)))

@@ -19,6 +19,7 @@ def show_analysis(folder: Path, analysis: str, as_json: bool) -> None:
     from ohr.errors import SpecError
     from ohr.registry import choices
     from ohr.report.analyses import ANALYSES, report_data
+    from ohr.report.words import with_intervals
 
     if analysis not in (*ANALYSES, EVERY):
         raise SpecError(f"no analysis {analysis!r}. {choices(analysis, (*ANALYSES, EVERY))}")
@@ -26,7 +27,8 @@ def show_analysis(folder: Path, analysis: str, as_json: bool) -> None:
     if as_json:
         say_json(found)
         return
-    for name, rows in found.items():
+    for name, listed in found.items():
+        rows = [with_intervals(row) for row in listed]
         say(f"{name}:" if rows else f"{name}: nothing in this run to show")
         if rows:
             say_table(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])

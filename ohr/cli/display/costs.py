@@ -14,7 +14,7 @@ _PIPELINE = ("stage", "metric", "chunker", "retriever", "generator")
 
 LEGEND = (
     "cost: what a part adds to r_noise, and takes from a score; ± 95% interval over documents\n"
-    "left out: what is gained without it; share of: its Shapley share, where every set of parts makes as many edits"
+    "left out: what is gained without it; share of: its Shapley share, where every set of parts aims at as many edits"
 )
 
 

@@ -54,7 +54,7 @@ def carry_out(
 def figures_of(finished: "Finished") -> list[Path]:
     """Draw a run's figures where they are not there and whole; without matplotlib there are none."""
     from ohr.errors import OhrError
-    from ohr.report.figures.curves import figures
+    from ohr.report.figures.drawing import figures
 
     try:
         return figures(finished.folder)

@@ -1,6 +1,6 @@
 """Analyses of questions: damage by evidence source, LCS without formatting, table formats, error classes."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan
 from pathlib import Path
@@ -95,37 +95,42 @@ def table_formats(folder: Path) -> list[Row]:
 def error_classes(folder: Path) -> list[Row]:
     """Return the shares of the four classes: OCR right or wrong, answer right or wrong (OHRBench, Fig. 5).
 
-    The OCR is wrong where the question's evidence is damaged; an answer is right from RIGHT on. Each replicate counts
-    by itself. Questions whose damage or score is undefined are left out and counted.
+    The OCR is wrong where the question's evidence is damaged; an answer is right from RIGHT on. A question counts once,
+    with the share of its replicates that are in the class; one whose damage or score is undefined in all of them is
+    excluded. `low` and `high` are the ends of 95% intervals over documents.
     """
     scores, found = _scores(folder), []
     pages = {place.condition: place for place in scores.places if place.stage == "page"}
+    whole = scores.questions.part("evidence_source", ALL)
     for place, metric in _headlined(folder, scores):
         if place.stage == "retrieval":
             continue
-        damaged = scores.read(pages[place.condition]).only(["damaged"]).draws[0].ravel()
-        values = scores.read(place).only([metric]).draws[0].ravel()
-        defined = ~np.isnan(damaged) & ~np.isnan(values)
-        counts = Counter(zip(damaged[defined] == 0, values[defined] >= RIGHT, strict=True))
+        damaged = scores.read(pages[place.condition]).only(["damaged"]).draws[0]
+        cell = scores.read(place).only([metric])
+        made = estimates(_classes(damaged, cell), whole)
         shares = {
-            f"ocr_{'right' if ocr else 'wrong'}_answer_{'right' if answer else 'wrong'}": (
-                counts[ocr, answer] / counts.total() if counts else nan
-            )
-            for ocr in (True, False)
-            for answer in (True, False)
+            name: value
+            for label, one in zip(_CLASSES, made, strict=True)
+            for name, value in ((label, one.mean), (f"{label}_low", one.low), (f"{label}_high", one.high))
         }
-        left_out = len(values) - counts.total()
-        found.append(
-            {
-                "stage": place.stage,
-                **_level(place),
-                **_system(place),
-                **shares,
-                "n": counts.total(),
-                "excluded": left_out,
-            }
-        )
+        counts = {"n": made[0].n, "excluded": made[0].undefined}
+        found.append({"stage": place.stage, **_level(place), **_system(place), **shares, **counts})
     return found
+
+
+_CLASSES = tuple(f"ocr_{ocr}_answer_{answer}" for ocr in ("right", "wrong") for answer in ("right", "wrong"))
+
+
+def _classes(damaged: Floats, cell: CellScores) -> CellScores:
+    """Score 1 in the class that a question is in, and 0 in the others: (classes, replicates, questions)."""
+    values = cell.draws[0]
+    defined = ~np.isnan(damaged) & ~np.isnan(values)
+    draws = [
+        np.where(defined, ((damaged == 0) == ocr) & ((values >= RIGHT) == answer), nan)
+        for ocr in (True, False)
+        for answer in (True, False)
+    ]
+    return CellScores(_CLASSES, np.stack(draws), np.repeat(cell.failed, len(draws), axis=0))
 
 
 def _scores(folder: Path) -> ScoreTable:

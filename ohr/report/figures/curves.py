@@ -1,144 +1,158 @@
-"""Performance against noise, after the paper's Fig. 3: a row a stage, a column an evidence source."""
+"""Performance against noise, after the paper's Fig. 3: a row a stage, a column an evidence source; turned on slides."""
 
-import json
 from collections.abc import Sequence
-from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from math import ceil, isnan
+from math import ceil, floor, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import ohr
 from ohr import extras
-from ohr.report.figures.data import COLUMNS, ROWS, Axis, NothingToDraw, Panel, counts, read_conditions, read_panels
-from ohr.report.figures.decomposition import draw_decomposition
-from ohr.report.figures.legend import add_legend
+from ohr.errors import SpecError
+from ohr.report.figures.data import read_conditions, read_panels
+from ohr.report.figures.legend import add_legend, plain
 from ohr.report.figures.marks import draw_bounds, draw_curve, draw_whiskers
-from ohr.report.figures.saving import save
+from ohr.report.figures.panels import COLUMNS, GROUP_NAMES, METRIC_NAMES, ROWS, Axis, Panel, counts
 from ohr.report.figures.style import Style, style_of
-from ohr.results.files import damaged, listed, replaced
-from ohr.results.folder import FIGURES
+from ohr.report.figures.wanted import Wanted
+from ohr.results.groups import ALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-WIDTH = 7.0
-"""Inches: the text width of a two-column page."""
-DPI = 200
+    from ohr.report.figures.picture import Page, Picture
 
-_FILES: dict[Axis, str] = {
-    "r_noise": "performance",
-    "evidence_loss": "performance-evidence-loss",
-    "condition": "performance-by-condition",
-}
 _AXIS_NAMES: dict[Axis, str] = {
     "r_noise": r"$r_\mathrm{noise}$ of the knowledge base (share of all questions whose evidence is damaged)",
     "evidence_loss": "Evidence loss $L$ (mean share of a question's evidence words that is lost)",
-    "condition": "Knowledge base (how noisy they are is not known: no evidence)",
+    "condition": "Knowledge base",
 }
-_GROUP_NAMES = {"text": "Text", "multimodal": "Multimodal", "reading_order": "Reading order", "all": "All"}
-_METRIC_NAMES = {"lcs": "LCS", "f1": "F1", "em": "Exact match", "f1_numeric": "Numeric F1"}
+_SHORT_NAMES: dict[Axis, str] = {
+    "r_noise": r"$r_\mathrm{noise}$ of the knowledge base",
+    "evidence_loss": "Evidence loss $L$",
+    "condition": "Knowledge base",
+}
 
-_LEFT, _RIGHT, _TOP, _BELOW, _GAP = 0.62, 0.08, 0.36, 0.5, 0.27  # inches: room beside, above, under and between axes
+_LEFT, _RIGHT, _TOP, _BELOW, _GAP = 0.62, 0.08, 0.36, 0.5, 0.27  # units: room beside, above, under and between axes
+_BESIDE = 0.1  # of the axes' width: between columns that share their y axis
+_OWN = 0.3  # units: between columns with y axes of their own
+_NARROWEST, _LOWEST, _HIGHEST = 0.9, 0.7, 1.8  # units: of axes
+_WORDY = 1.35  # units: axes with room for "n = 35 questions, 7 docs"
+_FEW = 2
+"""Panels with more noises and systems than this have no joint bands, which would hide each other."""
 
 
-INDEX = "figures.json"
-"""Written last, beside the figures: which files there are, with size and hash."""
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """Which panel is where.
 
-
-def figures(run_folder: Path) -> list[Path]:
-    """Return a run's figures; they are drawn unless all of them are there and whole.
-
-    Raises: as `draw`.
+    Args:
+        stages: rows, or on a slide columns.
+        groups: columns, or on a slide rows.
     """
-    folder = run_folder / FIGURES
-    try:
-        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-        if index["ohr"] == ohr.__version__ and index["files"] and damaged(folder, index["files"], hashes=True) is None:
-            return [folder / name for name in index["files"]]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        pass  # no index, or a damaged one: so may the figures be
-    return draw(run_folder)
+
+    panels: Sequence[Panel]
+    stages: Sequence[str]
+    groups: Sequence[str]
+    turned: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        shape = len(self.stages), len(self.groups)
+        return shape[::-1] if self.turned else shape
+
+    def place(self, stage: str, group: str) -> tuple[int, int]:
+        """Return the row and the column of a panel."""
+        place = self.stages.index(stage), self.groups.index(group)
+        return place[::-1] if self.turned else place
+
+    def of(self, stage: str) -> list[Panel]:
+        """Return the panels of a stage."""
+        return [panel for panel in self.panels if panel.stage == stage]
+
+    def metric(self, stage: str) -> str:
+        """Return the metric that a stage shows, with its unit."""
+        return f"{METRIC_NAMES.get(self.of(stage)[0].metric, plain(self.of(stage)[0].metric))} (%)"
 
 
-def draw(run_folder: Path) -> list[Path]:
-    """Draw a run's performance against r_noise and against evidence loss, each as SVG and PNG; and its losses by stage.
-
-    A run whose benchmark has no ground truth has no evidence loss; without evidence it has no r_noise either: then its
-    knowledge bases are drawn one after the other.
-
-    Returns:
-        The files, in the folder `figures` of the run. Each appears whole or not at all.
+def performance(run_folder: Path, axis: Axis, wanted: Wanted) -> "Picture":
+    """Draw the curves of a run.
 
     Raises:
-        DataError: a table of the run is missing or cannot be read, or there is nothing to draw.
+        DataError: a table of the run is missing or cannot be read, or has no such metric.
+        NothingToDraw: no score has a dose of that kind.
+        SpecError: there are more columns than have room.
         MissingExtra: matplotlib is not installed.
     """
     extras.require("matplotlib", "report")
-    found: dict[Axis, list[Panel]] = {}
-    for axis in ("r_noise", "evidence_loss"):
-        with suppress(NothingToDraw):
-            found[axis] = read_panels(run_folder, axis)
-    if not found:
-        found["condition"] = read_panels(run_folder, "condition")
-    folder = run_folder / FIGURES
-    folder.mkdir(exist_ok=True)
-    names = read_conditions(run_folder)
-    files = [
-        file
-        for axis, panels in found.items()
-        for file in save(partial(_figure, panels, axis, names), folder / _FILES[axis])
-    ]
-    files += draw_decomposition(run_folder, folder)
-    index = {"ohr": ohr.__version__, "files": listed(folder, files)}
-    with replaced(folder / INDEX) as new:
-        new.write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
-    return files
+    from ohr.report.figures.picture import drawn
 
-
-def _figure(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str]) -> "Figure":
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
+    panels = read_panels(run_folder, axis, wanted.metric, wanted.groups)
     stages = [stage for stage in ROWS if any(panel.stage == stage for panel in panels)]
     groups = [group for group in COLUMNS if any(panel.group == group for panel in panels)]
-    figure = Figure(figsize=(WIDTH, WIDTH), dpi=DPI)
-    FigureCanvasAgg(figure)
-    grid = figure.subplots(len(stages), len(groups), sharex=True, sharey="row", squeeze=False)
-    style = style_of(panels)
-    # limits come first: else each line scales all axes that share them again
-    grid[0, 0].set_xlim(*_reach(panels, axis, conditions))
-    for row, stage in enumerate(stages):
-        grid[row, 0].set_ylim(*_limits([panel for panel in panels if panel.stage == stage]))
-        for column, group in enumerate(groups):
-            axes: Axes = grid[row, column]
-            held = [panel for panel in panels if (panel.stage, panel.group) == (stage, group)]
-            for panel in held:
-                _draw_panel(axes, panel, style)
-            if not held:
-                axes.text(0.5, 0.5, "no score", ha="center", va="center", transform=axes.transAxes, color="0.5")
-            if row == 0:
-                _write_above(axes, 0.5, 0.18, _GROUP_NAMES[group], ha="center", weight="bold")
-        metric = next(panel.metric for panel in panels if panel.stage == stage)
-        grid[row, 0].set_ylabel(f"{stage.capitalize()}\n{_METRIC_NAMES.get(metric, metric)} (%)")
-    for axes in grid[-1]:
-        if axis == "condition":
-            axes.set_xticks(range(len(conditions)), [_shortened(name) for name in conditions], rotation=12)
-        else:
-            axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-            axes.xaxis.set_major_formatter("{x:g}")
-    _arrange(figure, (len(stages), len(groups)), add_legend(figure, panels, style), _AXIS_NAMES[axis])
+    grid = _Grid(panels, stages, groups, turned=wanted.style == "slides")
+    most = max(sum(curve.has_joint for curve in panel.curves) for panel in panels)
+    joint = most > 0 and (most <= _FEW if wanted.joint is None else wanted.joint)
+    return drawn(partial(_figure, grid, axis, read_conditions(run_folder), joint), wanted)
+
+
+def _figure(grid: _Grid, axis: Axis, conditions: Sequence[str], joint: bool, page: "Page") -> "Picture | None":
+    style = style_of(grid.panels, page.scale, joint=joint)
+    figure = page.picture(page.width, page.height or page.width)
+    legend = add_legend(figure, grid.panels, style)
+    if not _arrange(figure, grid, page, legend, axis):
+        return None
+    axes = figure.subplots(*grid.shape, sharex=True, sharey="col" if grid.turned else "row", squeeze=False)
+    _fit_axes(axes[0, 0], grid, axis, conditions, page)
+    for stage in grid.stages:
+        held = {panel.group: panel for panel in grid.of(stage)}
+        for group in grid.groups:
+            place = grid.place(stage, group)
+            if group == grid.groups[0]:  # limits come first: else each line scales all axes that share them again
+                axes[place].set_ylim(*_limits(list(held.values()), joint=joint))
+            if group in held:
+                _draw_panel(axes[place], held[group], style, page)
+            else:
+                axes[place].text(0.5, 0.5, "no score", ha="center", va="center", transform=axes[place].transAxes)
+            _name_panel(axes[place], grid, stage, group, page)
     return figure
+
+
+def _name_panel(axes: "Axes", grid: _Grid, stage: str, group: str, page: "Page") -> None:
+    """Name a row at its left, and a column above it."""
+    row, column = grid.place(stage, group)
+    above = f"{stage.capitalize()}: {grid.metric(stage)}" if grid.turned else GROUP_NAMES[group]
+    beside = GROUP_NAMES[group] if grid.turned else f"{stage.capitalize()}\n{grid.metric(stage)}"
+    if row == 0:
+        _write_above(axes, 0.5, 0.18 * page.scale, above, ha="center", weight="bold")
+    if column == 0 and not (grid.turned and list(grid.groups) == [ALL]):
+        axes.set_ylabel(beside, weight="bold" if grid.turned else "normal")
+
+
+def _fit_axes(axes: "Axes", grid: _Grid, axis: Axis, conditions: Sequence[str], page: "Page") -> None:
+    """Set the x axis that all axes share."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.set_xlim(*_reach(grid.panels, axis, conditions))
+    if axis == "condition":
+        names = [plain(_shortened(name)) for name in conditions]
+        for bottom in axes.figure.axes[-grid.shape[1] :]:
+            bottom.set_xticks(range(len(conditions)), names, rotation=12)
+        return
+    width = axes.get_position().width * page.width
+    axes.xaxis.set_major_locator(MaxNLocator(5 if width >= _WORDY else 3, steps=[1, 2, 2.5, 5, 10]))
+    axes.xaxis.set_major_formatter("{x:g}")
 
 
 def _shortened(name: str, longest: int = 14) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
-def _draw_panel(axes: "Axes", panel: Panel, style: Style) -> None:
-    _write_above(axes, 1.0, 0.035, counts(panel), ha="right", size=6.5, color="0.35")
+def _draw_panel(axes: "Axes", panel: Panel, style: Style, page: "Page") -> None:
+    short = axes.get_position().width * page.width < _WORDY
+    count = counts([mark.point for mark in panel.marks], short=short)
+    _write_above(axes, 1.0, 0.035 * page.scale, count, ha="right", size=6.5 * page.scale, color="0.35")
     draw_bounds(axes, panel, style)
     opacity = max(0.04, 0.16 / max(len(panel.curves) / 3, 1))
     begun = {curve.system for curve in panel.curves if curve.noise_type == "formatting" and len(curve.marks) > 1}
@@ -159,30 +173,46 @@ def _reach(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str]) -> tu
     return -0.04 * most, 1.05 * most
 
 
-def _limits(panels: Sequence[Panel]) -> tuple[float, float]:
-    """Reach from zero to the highest mean, ceiling and interval of all questions, in steps of 10.
+def _limits(panels: Sequence[Panel], *, joint: bool = False) -> tuple[float, float]:
+    """Reach from zero to the highest mean, ceiling and end of an interval, in steps of 10."""
+    marks = [mark for panel in panels for mark in panel.marks]
+    values = [value for mark in marks for value in (mark.mean, mark.bound("ceiling"), *mark.interval)]
+    if joint:
+        values += [end for panel in panels for curve in panel.curves for ends in curve.joint for end in ends]
+    known = [value for value in values if not isnan(value)]
+    low, top = min(0, 10 * floor(min(known) / 10)), 10 * ceil(round(max(known), 6) / 10) or 10
+    return low - 0.03 * (top - low), top + 0.03 * (top - low)
 
-    The wide intervals of small groups may leave the frame; making room for them would flatten every curve.
+
+def _arrange(figure: "Picture", grid: _Grid, page: "Page", legend: float, axis: Axis) -> bool:
+    """Size the axes by the unit, so that print size does not depend on how many there are.
+
+    Returns:
+        Whether the page has room for them.
+
+    Raises:
+        SpecError: a page of paper is too narrow.
     """
-    values = [value for panel in panels for mark in panel.marks for value in (mark.mean, mark.bound("ceiling"))]
-    values += [mark.interval[1] for panel in panels if panel.group == COLUMNS[-1] for mark in panel.marks]
-    top = min(100, 10 * ceil(max(value for value in values if not isnan(value)) / 10)) or 10
-    return -0.03 * top, 1.03 * top
-
-
-def _arrange(figure: "Figure", shape: tuple[int, int], legend_height: float, axis_name: str) -> None:
-    """Size the axes by the inch, so that print size does not depend on how many there are."""
-    rows, columns = shape
-    height = min(0.85 * (WIDTH - _LEFT - _RIGHT) / columns, 1.8)
-    below = legend_height + _BELOW
-    total = _TOP + rows * height + (rows - 1) * _GAP + below
-    figure.set_size_inches(WIDTH, total)
+    rows, columns = grid.shape
+    between = _BESIDE if not grid.turned else _OWN * columns / (page.width - _LEFT - _RIGHT)
+    width = (page.width - _LEFT - _RIGHT) / (columns + between * (columns - 1))
+    rest = _TOP + (rows - 1) * _GAP + legend + _BELOW
+    height = min(0.85 * width, _HIGHEST) if page.height is None else (page.height - rest) / rows
+    if width < _NARROWEST and page.height is None:
+        raise SpecError(f"{page.width:g} inches are too narrow for {columns} columns: choose fewer of them")
+    if width < _NARROWEST or height < min(_LOWEST, 0.5 * width):
+        return False
+    total = rest + rows * height
+    figure.set_size_inches(page.width * page.scale, total * page.scale)
     figure.subplots_adjust(
-        left=_LEFT / WIDTH,
-        right=1 - _RIGHT / WIDTH,
+        left=_LEFT / page.width,
+        right=1 - _RIGHT / page.width,
         top=1 - _TOP / total,
-        bottom=below / total,
+        bottom=(legend + _BELOW) / total,
         hspace=_GAP / height,
-        wspace=0.1,
+        wspace=between,
     )
-    figure.text((_LEFT + WIDTH - _RIGHT) / 2 / WIDTH, (legend_height + 0.16) / total, axis_name, ha="center")
+    name = _AXIS_NAMES[axis] if page.width >= 6 else _SHORT_NAMES[axis]
+    middle = (_LEFT + page.width - _RIGHT) / 2 / page.width
+    figure.text(middle, (legend + 0.16) / total, name, ha="center")
+    return True

@@ -7,17 +7,17 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ohr.report.figures.saving import save
+from ohr import extras
+from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import GREY, HUES, INK, Colour
+from ohr.report.figures.wanted import Wanted
 from ohr.results.decomposition import Row, read_headlines, varying
 from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-WIDTH, DPI = 7.0, 200
-"""Inches, the text width of a two-column page; and dots per inch."""
+    from ohr.report.figures.picture import Page, Picture
 
 _PARTS: Mapping[str, tuple[str, Colour, str]] = {
     "total": ("total loss", INK, "D"),
@@ -33,10 +33,10 @@ _METRICS = {"lcs": "LCS", "f1": "F1", "em": "exact match", "f1_numeric": "numeri
 _MOST = 60
 """Blocks of a figure; of more, which no page holds, the table has the rest."""
 
-_LINE, _BETWEEN = 0.085, 0.12  # inches: of one quantity, and between two blocks
+_LINE, _BETWEEN = 0.085, 0.12  # units: of one quantity, and between two blocks
 _STEP = _LINE * len(_PARTS) + _BETWEEN
-_LEFT, _RIGHT, _TOP, _GAP, _FOOT = 1.6, 0.12, 0.42, 0.15, 0.95  # inches: beside, above, between and under axes
-_NARROWEST = 1.5  # inches of axes: a figure with more columns is wider
+_LEFT, _RIGHT, _TOP, _GAP, _FOOT = 1.6, 0.12, 0.42, 0.15, 0.95  # units: beside, above, between and under axes
+_NARROWEST = 1.5  # units of axes: a figure with more columns is wider
 
 Column = tuple[str, str, str]
 """Stage, metric and generator."""
@@ -46,44 +46,49 @@ Quantities = Mapping[tuple[Block, Column], Mapping[str, Row]]
 """The rows of a block in a column, by quantity."""
 
 
-def draw_decomposition(run_folder: Path, folder: Path) -> list[Path]:
-    """Draw a run's losses by stage as SVG and PNG; a run without them has no such figure.
-
-    Args:
-        run_folder: of the run.
-        folder: of its figures.
+def decomposition(run_folder: Path, wanted: Wanted) -> "Picture":
+    """Draw a run's losses by stage.
 
     Raises:
+        NothingToDraw: the run has none, or none of the metric.
         DataError: the table of the run cannot be read.
+        SpecError: there are more than a slide holds.
+        MissingExtra: matplotlib is not installed.
     """
-    if rows := read_headlines(run_folder):
-        return save(partial(_figure, rows), folder / "decomposition")
-    return []
+    extras.require("matplotlib", "report")
+    from ohr.report.figures.picture import drawn
+
+    if not (rows := read_headlines(run_folder, wanted.metric)):
+        of = f" of {wanted.metric}" if wanted.metric else ""
+        raise NothingToDraw(
+            f"{run_folder}: nothing to draw: no losses{of} by stage; ask for them with `decompose: true`"
+        )
+    return drawn(partial(_figure, rows), wanted)
 
 
-def _figure(rows: Sequence[Row]) -> "Figure":
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+def _figure(rows: Sequence[Row], page: "Page") -> "Picture | None":
     found = _blocks(rows)
     blocks = list(dict.fromkeys(block for block, _ in found))[:_MOST]
     columns = list(dict.fromkeys(column for _, column in found))
-    axes_width = max(_NARROWEST, (WIDTH - _LEFT - _RIGHT + _GAP) / len(columns) - _GAP)
+    axes_width = max(_NARROWEST, (page.width - _LEFT - _RIGHT + _GAP) / len(columns) - _GAP)
     width, height = _LEFT + len(columns) * (axes_width + _GAP) - _GAP + _RIGHT, len(blocks) * _STEP
+    if not page.holds(width, _TOP + height + _FOOT):
+        return None
+    height = height if page.height is None else page.height - _TOP - _FOOT
     total = _TOP + height + _FOOT
-    figure = Figure(figsize=(width, total), dpi=DPI)
-    FigureCanvasAgg(figure)
+    figure = page.picture(width, total)
     for place, (stage, metric, generator) in enumerate(columns):
         left = _LEFT + place * (axes_width + _GAP)
         axes: Axes = figure.add_axes((left / width, _FOOT / total, axes_width / width, height / total))
-        _draw(axes, blocks, {block: found[block, column] for block, column in found if column == columns[place]})
+        held = {block: found[block, column] for block, column in found if column == columns[place]}
+        _draw(axes, blocks, held, page.scale)
         title = "\n".join(filter(None, (stage.capitalize(), _shortened(generator, 22))))
         axes.set_title(title, weight="bold", loc="left", parse_math=False)
         axes.set_xlabel(f"loss of {_METRICS.get(metric, metric)} (points)", parse_math=False)
         axes.set_yticklabels(
             ["\n".join(map(_shortened, block)) if not place else "" for block in blocks], parse_math=False
         )
-    _add_legend(figure, few=any(row["documents"] < FEW for row in rows))
+    _add_legend(figure, page, few=any(row["documents"] < FEW for row in rows))
     return figure
 
 
@@ -99,9 +104,9 @@ def _shortened(name: str, longest: int = 24) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
-def _draw(axes: "Axes", blocks: Sequence[Block], quantities: Mapping[Block, Mapping[str, Row]]) -> None:
-    """Draw a column's blocks from the top down; the y axis is in inches."""
-    axes.axvline(0, color=INK, linewidth=0.6)
+def _draw(axes: "Axes", blocks: Sequence[Block], quantities: Mapping[Block, Mapping[str, Row]], scale: float) -> None:
+    """Draw a column's blocks from the top down; the y axis is in units."""
+    axes.axvline(0, color=INK, linewidth=0.6 * scale)
     for number, block in enumerate(blocks):
         for line, (name, (_, colour, marker)) in enumerate(_PARTS.items()):
             if (row := quantities.get(block, {}).get(name)) is None:
@@ -109,22 +114,22 @@ def _draw(axes: "Axes", blocks: Sequence[Block], quantities: Mapping[Block, Mapp
             y = number * _STEP + (line + 0.5) * _LINE + _BETWEEN / 2
             value, low, high = (100 * row[column] for column in ("value", "low", "high"))
             if not isnan(low):
-                axes.hlines(y, low, high, color=colour, linewidth=1.0)
+                axes.hlines(y, low, high, color=colour, linewidth=scale)
             face = "white" if row["documents"] < FEW else colour
-            axes.plot(value, y, marker, color=colour, markerfacecolor=face, markersize=3.2)
+            axes.plot(value, y, marker, color=colour, markerfacecolor=face, markersize=3.2 * scale)
         if number:
-            axes.axhline(number * _STEP, color="0.8", linewidth=0.4)
+            axes.axhline(number * _STEP, color="0.8", linewidth=0.4 * scale)
     axes.set_yticks([(number + 0.5) * _STEP for number in range(len(blocks))])
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
     axes.set_ylim(len(blocks) * _STEP, 0)
 
 
-def _add_legend(figure: "Figure", *, few: bool) -> None:
+def _add_legend(figure: "Picture", page: "Page", *, few: bool) -> None:
     from matplotlib.lines import Line2D
 
     marks = [
-        Line2D([], [], color=colour, marker=marker, linewidth=1.0, label=label)
+        Line2D([], [], color=colour, marker=marker, linewidth=page.scale, label=label)
         for label, colour, marker in _PARTS.values()
     ]
     if few:

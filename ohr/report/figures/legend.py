@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from ohr.report.figures.data import Panel
+from ohr.report.figures.panels import Panel
 from ohr.report.figures.style import CEILING, CLEAN_MARKER, CLEAN_SIZE, DASHES, FLOOR, GREY, INK, Style, paler
 from ohr.statistics.estimate import FEW, NO_INTERVAL
 
@@ -21,7 +21,7 @@ _LONGEST = 48
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class Block:
     """Entries under a title; more than `rows` of them get another column."""
 
     title: str
@@ -30,73 +30,97 @@ class _Block:
 
 
 def add_legend(figure: "Figure", panels: Sequence[Panel], style: Style) -> float:
-    """Add the legend at the foot of a figure and return its height in inches."""
-    blocks = [_noises(style), _searches(style), _generators(style), _references(panels)]
-    return _place(figure, [_legend(figure, block) for block in blocks if block.entries])
+    """Add the legend at the foot of a figure and return its height in units of the style's scale."""
+    blocks = [_noises(style), _searches(style), _generators(style), _references(panels, style)]
+    return place_blocks(figure, [block for block in blocks if block.entries], style.scale)
 
 
-def _noises(style: Style) -> _Block:
+def place_blocks(figure: "Figure", blocks: Sequence[Block], scale: float) -> float:
+    """Add blocks at the foot of a figure and return their height in units of the scale."""
+    return _place(figure, [_legend(figure, block, scale) for block in blocks], scale)
+
+
+def _noises(style: Style) -> Block:
     entries = []
     for noise in style.noises:
         kind = style.noise_types[noise]
-        mark = _line(linestyle=DASHES[kind], marker=style.markers[noise], color=INK)
+        mark = line(linestyle=DASHES[kind], marker=style.markers[noise], color=INK)
         entries.append((mark, noise if noise == kind else f"{noise} ({kind})"))
-    return _Block("Noise", entries)
+    return Block("Noise", entries)
 
 
-def _searches(style: Style) -> _Block:
-    return _Block("Retriever", [(_line(color=hue, linewidth=3), name) for name, hue in style.hues.items()])
+def _searches(style: Style) -> Block:
+    return Block("Retriever", [(line(color=hue, linewidth=3 * style.scale), name) for name, hue in style.hues.items()])
 
 
-def _generators(style: Style) -> _Block:
+def _generators(style: Style) -> Block:
     title = "Generator" if len(style.tones) < 2 or not style.hues else "Generator (tone)"
-    return _Block(title, [(_line(color=paler(INK, tone), linewidth=3), name) for name, tone in style.tones.items()])
+    return Block(
+        title, [(line(color=paler(INK, tone), linewidth=3 * style.scale), name) for name, tone in style.tones.items()]
+    )
 
 
-def _references(panels: Iterable[Panel]) -> _Block:
+def _references(panels: Iterable[Panel], style: Style) -> Block:
     from matplotlib.patches import Patch
 
     marks = [mark for panel in panels for mark in panel.marks]
-    few = f"fewer than {FEW} documents"
-    if not all(mark.has_interval for mark in marks):
-        few += f" (no interval below {NO_INTERVAL})"
+    few = few_documents(all(mark.has_interval for mark in marks))
     clean = any(curve.noise_type == "none" for panel in panels for curve in panel.curves)
     possible = [
-        (clean, _line(marker=CLEAN_MARKER, markersize=CLEAN_SIZE, linestyle="none", color=INK), "clean ground truth"),
-        (any(not isnan(mark.bound("ceiling")) for mark in marks), _line(linestyle=CEILING, color=GREY), "ceiling"),
-        (any(not isnan(mark.bound("floor")) for mark in marks), _line(linestyle=FLOOR, color=GREY), "floor"),
+        (
+            clean,
+            line(marker=CLEAN_MARKER, markersize=CLEAN_SIZE * style.scale, linestyle="none", color=INK),
+            "clean ground truth",
+        ),
+        (any(not isnan(mark.bound("ceiling")) for mark in marks), line(linestyle=CEILING, color=GREY), "ceiling"),
+        (any(not isnan(mark.bound("floor")) for mark in marks), line(linestyle=FLOOR, color=GREY), "floor"),
         (any(mark.has_interval for mark in marks), Patch(color=paler(INK, 0.8), linewidth=0), "95% interval"),
         (
+            style.joint,
+            line(color=INK, alpha=0.5, linewidth=0.4 * style.scale),
+            "95% band of all levels together",
+        ),
+        (
             any(mark.least < mark.most for mark in marks),
-            _line(color=INK, linewidth=0.7),
+            line(color=INK, linewidth=0.7 * style.scale),
             "range of the replicates' noise",
         ),
-        (any(mark.few for mark in marks), _line(marker="o", markerfacecolor="white", linestyle="none", color=INK), few),
+        (any(mark.few for mark in marks), line(marker="o", markerfacecolor="white", linestyle="none", color=INK), few),
     ]
-    return _Block("Reference", [(mark, label) for there, mark, label in possible if there], rows=2)
+    return Block("Reference", [(mark, label) for there, mark, label in possible if there], rows=2)
 
 
-def _line(**look: Any) -> "Line2D":
+def few_documents(intervals: bool) -> str:
+    """Explain a hollow mark.
+
+    Args:
+        intervals: all marks have one.
+    """
+    return f"fewer than {FEW} documents" + ("" if intervals else f" (no interval below {NO_INTERVAL})")
+
+
+def line(**look: Any) -> "Line2D":
+    """Return a line, or a mark, for a legend."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **look)
 
 
-def _legend(figure: "Figure", block: _Block) -> "Legend":
+def _legend(figure: "Figure", block: Block, scale: float) -> "Legend":
     """Make a block's legend, with as many columns as it wants and the page allows."""
     columns = -(-len(block.entries) // block.rows)
     legend = _with_columns(figure, block, columns)
-    while columns > 1 and _width(legend) > _room(figure):
+    while columns > 1 and _width(legend, scale) > _room(figure, scale):
         legend.remove()
         columns -= 1
         legend = _with_columns(figure, block, columns)
     return legend
 
 
-def _with_columns(figure: "Figure", block: _Block, columns: int) -> "Legend":
+def _with_columns(figure: "Figure", block: Block, columns: int) -> "Legend":
     legend = figure.legend(
         [mark for mark, _ in block.entries],
-        [_plain(label) for _, label in block.entries],
+        [plain(label) for _, label in block.entries],
         title=block.title,
         loc="lower left",
         ncols=columns,
@@ -112,37 +136,37 @@ def _with_columns(figure: "Figure", block: _Block, columns: int) -> "Legend":
     return legend
 
 
-def _plain(label: str) -> str:
+def plain(label: str) -> str:
     """Shorten a name in its middle, and keep matplotlib from reading it as mathematics or as no label at all."""
     if len(label) > _LONGEST:
         label = f"{label[: _LONGEST // 2]}…{label[-_LONGEST // 2 :]}"
     return label.replace("$", r"\$").replace("_", "\u200b_", label.startswith("_"))
 
 
-def _place(figure: "Figure", legends: Sequence["Legend"]) -> float:
-    """Set legends as words in a paragraph, line by line from the top left."""
-    room = _room(figure)
+def _place(figure: "Figure", legends: Sequence["Legend"], scale: float) -> float:
+    """Set legends as words in a paragraph, line by line from the top left; returns their height."""
+    room = _room(figure, scale)
     lines: list[list[Legend]] = [[]]
     for legend in legends:
-        if lines[-1] and sum(_width(other) + _BETWEEN for other in lines[-1]) + _width(legend) > room:
+        if lines[-1] and sum(_width(other, scale) + _BETWEEN for other in lines[-1]) + _width(legend, scale) > room:
             lines.append([])
         lines[-1].append(legend)
     top = _MARGIN
-    for line in reversed(lines):
-        top += max(legend.get_window_extent().height / figure.dpi for legend in line)
-        spare = (room - sum(_width(legend) for legend in line)) / max(len(line) - 1, 1)
+    for row in reversed(lines):
+        top += max(legend.get_window_extent().height / figure.dpi / scale for legend in row)
+        spare = (room - sum(_width(legend, scale) for legend in row)) / max(len(row) - 1, 1)
         left = _MARGIN
-        for legend in line:
+        for legend in row:
             legend.set_loc("upper left")
-            legend.set_bbox_to_anchor((left, top), figure.dpi_scale_trans)
-            left += _width(legend) + min(spare, _WIDEST)
+            legend.set_bbox_to_anchor((scale * left, scale * top), figure.dpi_scale_trans)
+            left += _width(legend, scale) + min(spare, _WIDEST)
         top += _BETWEEN
     return top - _BETWEEN
 
 
-def _width(legend: "Legend") -> float:
-    return float(legend.get_window_extent().width / legend.figure.dpi)
+def _width(legend: "Legend", scale: float) -> float:
+    return float(legend.get_window_extent().width / legend.figure.dpi / scale)
 
 
-def _room(figure: "Figure") -> float:
-    return figure.get_figwidth() - 2 * _MARGIN
+def _room(figure: "Figure", scale: float) -> float:
+    return figure.get_figwidth() / scale - 2 * _MARGIN

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ohr.report.figures.data import Curve, Mark, Panel, bounds
+from ohr.report.figures.panels import Curve, Mark, Panel, bounds
 from ohr.report.figures.style import CEILING, CLEAN_MARKER, CLEAN_SIZE, DASHES, FLOOR, GREY, Style
 
 if TYPE_CHECKING:
@@ -19,12 +19,17 @@ def draw_curve(axes: "Axes", curve: Curve, style: Style, opacity: float) -> None
     x, y = [mark.x for mark in marks], [mark.mean for mark in marks]
     axes.plot(x, y, linestyle=DASHES[curve.noise_type], color=colour, zorder=_LINE)
     low, high = zip(*(mark.interval for mark in marks), strict=True)
-    axes.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0.4, zorder=_BAND)
+    axes.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0.4 * style.scale, zorder=_BAND)
+    if style.joint:
+        for ends in zip(*curve.joint, strict=True):
+            axes.plot(x, ends, color=colour, alpha=0.5, linewidth=0.4 * style.scale, zorder=_BAND)
     for few in sorted({mark.few for mark in marks}):
         _draw_markers(axes, curve, [mark for mark in marks if mark.few == few], style)
     if spread := [mark for mark in marks if mark.least < mark.most]:
         least, most = [mark.least for mark in spread], [mark.most for mark in spread]
-        axes.hlines([mark.mean for mark in spread], least, most, color=colour, linewidth=0.7, zorder=_LINE)
+        axes.hlines(
+            [mark.mean for mark in spread], least, most, color=colour, linewidth=0.7 * style.scale, zorder=_LINE
+        )
 
 
 def draw_whiskers(axes: "Axes", curve: Curve, style: Style) -> None:
@@ -35,7 +40,14 @@ def draw_whiskers(axes: "Axes", curve: Curve, style: Style) -> None:
     if not alone:
         return
     low, high = [mark.interval[0] for mark in alone], [mark.interval[1] for mark in alone]
-    axes.vlines([mark.x for mark in alone], low, high, color=style.colour(curve.system), linewidth=0.8, zorder=_LINE)
+    axes.vlines(
+        [mark.x for mark in alone],
+        low,
+        high,
+        color=style.colour(curve.system),
+        linewidth=0.8 * style.scale,
+        zorder=_LINE,
+    )
 
 
 def _draw_markers(axes: "Axes", curve: Curve, marks: Sequence[Mark], style: Style) -> None:
@@ -45,10 +57,10 @@ def _draw_markers(axes: "Axes", curve: Curve, marks: Sequence[Mark], style: Styl
         [mark.mean for mark in marks],
         linestyle="none",
         marker=CLEAN_MARKER if clean else style.markers[curve.noise],
-        markersize=CLEAN_SIZE if clean else None,
+        markersize=CLEAN_SIZE * style.scale if clean else None,
         markerfacecolor="white" if any(mark.few for mark in marks) else colour,
         markeredgecolor=colour,
-        markeredgewidth=0.6 if clean else None,
+        markeredgewidth=0.6 * style.scale if clean else None,
         zorder=_CLEAN if clean else _MARKER,  # the clean point covers the starts of its curves
     )
 
@@ -59,6 +71,6 @@ def draw_bounds(axes: "Axes", panel: Panel, style: Style) -> None:
         colour = style.colour(bound.system) if bound.system else GREY
         dash = FLOOR if bound.which == "floor" else CEILING
         if bound.x:
-            axes.plot(bound.x, bound.y, linestyle=dash, color=colour, linewidth=0.9, zorder=_BOUND)
+            axes.plot(bound.x, bound.y, linestyle=dash, color=colour, linewidth=0.9 * style.scale, zorder=_BOUND)
         else:
-            axes.axhline(bound.y[0], linestyle=dash, color=colour, linewidth=0.9, zorder=_BOUND)
+            axes.axhline(bound.y[0], linestyle=dash, color=colour, linewidth=0.9 * style.scale, zorder=_BOUND)

@@ -1,24 +1,37 @@
-"""Writing figures to files: the same run gives the same bytes, whatever the reader's matplotlibrc says."""
+"""Writing figures to files: the same run gives the same bytes."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ohr.report.figures.style import RC
+from ohr.errors import SpecError
 from ohr.results.files import replaced
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from ohr.report.figures.picture import Picture
+
+USUAL = ("svg", "png")
+_DATES: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+"""Formats, and the metadata that leave out when a file was written."""
 
 
-def save(make: Callable[[], "Figure"], stem: Path) -> list[Path]:
-    """Make a figure and write it as SVG and PNG, each whole or not at all; returns the files."""
-    from matplotlib import style
+def check_formats(formats: Sequence[str]) -> None:
+    """Refuse an unknown format.
 
-    files = [stem.with_suffix(".svg"), stem.with_suffix(".png")]
-    with style.context([RC], after_reset=True):
-        figure = make()
-        for file in files:
-            with replaced(file) as new:  # no date in it
-                figure.savefig(new, metadata={"Date": None} if file.suffix == ".svg" else None)
+    Raises:
+        SpecError: one is not known.
+    """
+    for name in formats:
+        if name not in _DATES:
+            raise SpecError(f"there is no format {name!r}; choose one of: {', '.join(_DATES)}")
+
+
+def save(picture: "Picture", stem: Path, formats: Sequence[str]) -> list[Path]:
+    """Write a figure in each format, each whole or not at all; returns the files."""
+    files = []
+    for name in dict.fromkeys(formats):
+        file = stem.with_name(f"{stem.name}.{name}")
+        with replaced(file) as new:
+            picture.savefig(new, format=name, metadata=_DATES[name])
+        files.append(file)
     return files

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, cycle
 
-from ohr.report.figures.data import Curve, Panel, System
+from ohr.report.figures.panels import Curve, Panel, System
 
 Colour = tuple[float, float, float]
 
@@ -32,44 +32,65 @@ CEILING = (0, (5, 1.5, 1, 1.5))
 _PALEST = 0.6
 """Share of white in the last generator's tone."""
 
-RC: dict[str, object] = {
+_FIXED: dict[str, object] = {
     "axes.grid": True,
     "axes.axisbelow": True,
-    "axes.labelsize": 8,
-    "axes.linewidth": 0.5,
     "axes.spines.right": False,
     "axes.spines.top": False,
-    "axes.titlesize": 8,
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same letters, and the same bytes, everywhere
-    "font.size": 8,
     "grid.color": "0.9",
+    "mathtext.fontset": "dejavusans",
+    "pdf.fonttype": 42,  # embeds fonts as TrueType: many publishers refuse Type 3
+    "svg.fonttype": "path",
+    "svg.hashsalt": "ohr",
+    "text.hinting": "no_hinting",  # widths do not depend on the resolution
+}
+_POINTS: dict[str, float] = {
+    "axes.labelpad": 4,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.5,
+    "axes.titlepad": 6,
+    "axes.titlesize": 8,
+    "font.size": 8,
     "grid.linewidth": 0.5,
     "legend.fontsize": 7.5,
     "legend.title_fontsize": 7.5,
     "lines.linewidth": 1.1,
     "lines.markeredgewidth": 0.8,
     "lines.markersize": 3.6,
-    "mathtext.fontset": "dejavusans",
-    "svg.fonttype": "path",
-    "svg.hashsalt": "ohr",
-    "text.hinting": "no_hinting",  # widths do not depend on the resolution
+    "patch.linewidth": 0.5,
     "xtick.labelsize": 7,
+    "xtick.major.pad": 3.5,
     "xtick.major.size": 2.5,
     "xtick.major.width": 0.5,
     "ytick.labelsize": 7,
+    "ytick.major.pad": 3.5,
     "ytick.major.size": 2.5,
     "ytick.major.width": 0.5,
 }
+"""Sizes of type and lines on paper."""
+
+
+def settings(scale: float = 1.0) -> dict[str, object]:
+    """Return matplotlib's settings, with type and lines of `scale` times their size on paper."""
+    return {**_FIXED, **{name: scale * points for name, points in _POINTS.items()}}
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Look of a figure's curves: a hue for each retriever, a tone for each generator, a marker for each noise."""
+    """Look of a figure's curves: a hue for each retriever, a tone for each generator, a marker for each noise.
+
+    Args:
+        scale: sizes, in those on paper.
+        joint: bands that hold at all levels together are drawn.
+    """
 
     hues: dict[str, Colour]
     tones: dict[str, float]
     markers: dict[str, str]
     noise_types: dict[str, str]
+    scale: float = 1.0
+    joint: bool = False
 
     def colour(self, system: System) -> Colour:
         """Return the colour of a system: its retriever's, the paler the later its generator."""
@@ -81,7 +102,7 @@ class Style:
         return sorted(self.markers, key=lambda noise: self.noise_types[noise] != "formatting")
 
 
-def style_of(panels: Iterable[Panel]) -> Style:
+def style_of(panels: Iterable[Panel], scale: float = 1.0, *, joint: bool = False) -> Style:
     """Assign hues, tones and markers in order of first appearance."""
     curves: list[Curve] = list(chain.from_iterable(panel.curves for panel in panels))
     searches = _distinct(curve.system.search for curve in curves)
@@ -93,6 +114,8 @@ def style_of(panels: Iterable[Panel]) -> Style:
         tones=dict(zip(generators, _tones(len(generators)), strict=True)),
         markers=dict(zip(noises, cycle(MARKERS))),
         noise_types=types,
+        scale=scale,
+        joint=joint,
     )
 
 

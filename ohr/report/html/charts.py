@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from ohr.report.analyses import ANALYSES
-from ohr.report.figures.data import Axis, NothingToDraw, Panel, bounds, read_panels
+from ohr.report.figures.data import read_panels
+from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds
 from ohr.report.html.sheets import pipeline
 from ohr.report.html.tables import QUANTITIES
 from ohr.results.groups import ALL
+from ohr.results.points import has_sweep
 from ohr.results.reading import read_rows
 
 Row = Mapping[str, Any]
@@ -17,10 +19,7 @@ Row = Mapping[str, Any]
 def chart_data(folder: Path, points: Sequence[Row]) -> dict[str, Any]:
     """Return curves where some noise has several levels, else a dot for each condition and pipeline."""
     found: dict[str, Any] = {"dots": [_dot(row) for row in points]}
-    levels: dict[str, set[str]] = {}
-    for row in points:
-        levels.setdefault(row["noise"], set()).add(row["condition"])
-    if any(len(conditions) > 1 for conditions in levels.values()):
+    if has_sweep((row["noise"], row["condition"]) for row in points):
         axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
         found["curves"] = {axis: panels for axis in axes if (panels := _panels(folder, axis))}
     found["decomposition"] = _decomposition(folder, {row["metric"] for row in points})

@@ -9,6 +9,7 @@ from typing import Any
 
 from ohr.report.analyses import ANALYSES
 from ohr.report.leaderboard.standings import Leaderboard
+from ohr.report.words import with_intervals
 from ohr.results.groups import ALL, STAGES
 from ohr.results.reading import read_rows
 
@@ -86,13 +87,6 @@ def cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def interval(mean: float, low: float, high: float) -> str:
-    """Write a mean with its interval."""
-    if isnan(mean):
-        return ""
-    return f"{mean:.3f}" if isnan(low) else f"{mean:.3f} [{low:.3f}, {high:.3f}]"
-
-
 def by_group(folder: Path, trait: str, headline: Mapping[str, str]) -> list[Sheet]:
     """Arrange the means by evidence source or domain: a table for each stage, a column for each group."""
     columns = ("stage", "condition", "retriever", "generator", "metric", "group", "mean", "n")
@@ -126,7 +120,7 @@ def analyses(folder: Path, questions: int) -> list[tuple[str, Sheet]]:
             continue
         rows = [{key: value for key, value in row.items() if key != "histogram"} for row in ANALYSES[name](folder)]
         if rows:
-            found.append((name, of_rows(title, how, rows)))
+            found.append((name, of_rows(title, how, [with_intervals(row) for row in rows])))
     return found
 
 

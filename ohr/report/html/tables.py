@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ohr.report.analyses import ANALYSES
-from ohr.report.html.sheets import Sheet, cell, interval, of_rows, pipeline
+from ohr.report.html.sheets import Sheet, cell, of_rows, pipeline
+from ohr.report.words import interval
 from ohr.results.groups import ALL
 from ohr.results.losses import Loss
 from ohr.results.reading import read_rows

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ohr.errors import DataError, OhrError
-from ohr.report.figures.curves import draw
+from ohr.report.figures.drawing import draw
 from ohr.results.folder import read_manifest
 from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
@@ -92,7 +92,7 @@ def test_without_ground_truth_the_evidence_gives_the_dose(carry_out, recorded):
     assert mine["r_noise"] == 1
     assert all(isnan(mine[name]) for name in ("evidence_loss", "edit_distance", "r_noise_clean"))
     assert 0 < mean(finished, "retrieval", "lcs", "mine") < 1
-    assert {path.name for path in draw(finished.folder)} == {"performance.svg", "performance.png"}
+    assert {path.name for path in draw(finished.folder)} == {"comparison.svg", "comparison.png"}
 
 
 def test_without_evidence_only_answers_are_scored_and_the_conditions_are_drawn(carry_out, recorded):
@@ -108,9 +108,7 @@ def test_without_evidence_only_answers_are_scored_and_the_conditions_are_drawn(c
         assert isnan(row["value"]) != (scored and row["question_id"] != "q3"), row
     assert mean(finished, "overall", "f1", "mine", "n") == 2
     assert len([row for row in read_rows(finished.folder / "answers.parquet") if row["stage"] == "overall"]) == 3
-    assert {path.name for path in draw(finished.folder)} == {
-        "performance-by-condition.svg", "performance-by-condition.png"
-    }  # fmt: skip
+    assert {path.name for path in draw(finished.folder)} == {"comparison.svg", "comparison.png"}
     assert not [note for note in read_manifest(finished.folder)["warnings"] if "absent" in note]
 
 

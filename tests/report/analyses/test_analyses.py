@@ -105,8 +105,10 @@ def test_notations_of_one_table_differ_in_the_published_score_but_not_in_their_w
 
 def test_error_classes_are_shares_of_all_questions(folder):
     found = [row for row in ANALYSES["error_classes"](folder) if row["stage"] == "overall"]
-    classes = [name for name in found[0] if name.startswith("ocr_")]
+    classes = [name for name in found[0] if name.startswith("ocr_") and not name.endswith(("_low", "_high"))]
     assert len(classes) == 4
+    questions = len(read_rows(folder / "questions.parquet", ["question_id"]))
+    assert {row["n"] + row["excluded"] for row in found} == {questions}
     for row in found:
         assert sum(row[name] for name in classes) == pytest.approx(1)
     mine = next(row for row in found if row["noise"] == "mine")

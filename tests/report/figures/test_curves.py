@@ -1,6 +1,3 @@
-import shutil
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from itertools import product
 from math import nan
@@ -8,11 +5,15 @@ from math import nan
 import pytest
 from PIL import Image, ImageOps
 
-from ohr.errors import DataError
-from ohr.report.figures.curves import DPI, INDEX, WIDTH, draw, figures
+from ohr.errors import SpecError
+from ohr.report.figures.drawing import draw
+from ohr.report.figures.plots import Plots
+from ohr.report.figures.wanted import Wanted
+from ohr.results.tables import Tables
 
 pytest.importorskip("matplotlib")
 
+WIDTH, DPI = 7.0, 200
 STEMS = ("performance", "performance-evidence-loss")
 STAGES = ("retrieval", "generation", "overall")
 GROUPS = ("text", "multimodal", "reading_order", "all")
@@ -73,10 +74,6 @@ CASES = (
 )
 
 
-def test_both_figures_are_written_as_svg_and_png(whole, files):
-    assert files == [whole / "figures" / f"{stem}.{kind}" for stem in STEMS for kind in ("svg", "png")]
-
-
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_figure_is_as_wide_as_a_page(files, stem):
     folder = files[0].parent
@@ -105,7 +102,8 @@ def test_an_svg_says_no_date_and_needs_no_font(files):
 
 @pytest.mark.parametrize("case", CASES)
 def test_odd_runs_are_drawn_with_ink_inside_the_page_only(tables, tmp_path, case):
-    _, file, *_ = draw(tables.write(tmp_path, odd_cases(tables)[case]))
+    folder = tables.write(tmp_path, odd_cases(tables)[case])
+    (file,) = draw(folder, Wanted(x="r_noise"), ["png"])
     with Image.open(file) as image:
         inked = ImageOps.invert(image.convert("L")).getbbox()
         assert inked is not None
@@ -113,80 +111,73 @@ def test_odd_runs_are_drawn_with_ink_inside_the_page_only(tables, tmp_path, case
         assert min(left, top, image.width - right, image.height - bottom) > 0
 
 
-def test_a_folder_that_is_no_run_is_left_alone(tmp_path):
-    with pytest.raises(DataError):
-        draw(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def marks(paths):
-    return {path.name: path.stat().st_mtime_ns for path in paths}
-
-
 @pytest.fixture(scope="module")
-def once(tables, tmp_path_factory):
-    """A run whose figures are drawn; copy it before you change it."""
-    folder = tables.write(tmp_path_factory.mktemp("once"), [tables.row()])
-    figures(folder)
+def bands(tables, tmp_path_factory):
+    """A run with one noise, a wide interval in a small group, and critical values of its curves."""
+    folder = tmp_path_factory.mktemp("bands")
+    about = {"df": 9.0, "interval": "logit"}
+    rows = [tables.row(level=x, x=x, mean=0.3, low=0.25, high=0.35, ceiling=0.4, **about) for x in (0.1, 0.2, 0.4)]
+    rows += [tables.row(level=x, x=x, mean=0.3, low=0.01, high=0.94, group="text", **about) for x in (0.1, 0.2, 0.4)]
+    tables.write(folder, rows)
+    names = ("stage", "noise", "noise_type", "chunker", "retriever", "generator", "metric", "group")
+    curves = [{name: rows[place][name] for name in names} for place in (0, -1)]
+    numbers = {"quantity": "critical", "axis": "", "other": None, "value": 3.5, "interval": "", "note": ""}
+    numbers |= dict.fromkeys(("low", "high", "se", "df", "from", "to"), nan) | {"n": 9, "documents": 9, "levels": 4}
+    with Tables(folder, ("curves",)) as made:
+        made.append_rows("curves", [{**about, **numbers} for about in curves])
     return folder
 
 
-@pytest.fixture
-def folder(once, tmp_path):
-    return shutil.copytree(once, tmp_path / "run")
+@pytest.fixture(scope="module")
+def drawn(bands):
+    """Its curves with the bands that hold at all levels, where they are drawn by themselves, and without them."""
+    return {joint: Plots(bands).performance(joint=joint) for joint in (None, False)}
 
 
-def test_whole_figures_are_not_drawn_again(folder):
-    drawn = figures(folder)
-    before = marks(drawn)
-    assert figures(folder) == drawn
-    assert marks(drawn) == before
-    assert {path.name for path in (folder / "figures").iterdir()} == {INDEX, *before}
+@pytest.mark.parametrize("joint", [None, False])
+def test_no_band_is_cut_at_the_axis(drawn, joint):
+    for axes in drawn[joint].axes:
+        low, high = axes.get_ylim()
+        assert low <= axes.dataLim.y0 and axes.dataLim.y1 <= high
+        assert low > -5 and high < 105
 
 
-@pytest.mark.parametrize("harm", ["cut", "gone", "flipped", "no index", "cut index", "odd index", "earlier version"])
-def test_figures_that_are_not_whole_are_drawn_again(folder, harm):
-    drawn = figures(folder)
-    content, index = [path.read_bytes() for path in drawn], folder / "figures" / INDEX
-    match harm:
-        case "cut":
-            drawn[0].write_bytes(content[0][:5000])
-        case "gone":
-            drawn[-1].unlink()
-        case "flipped":
-            drawn[0].write_bytes(content[0].replace(b"svg", b"gvs", 1))
-        case "no index":
-            index.unlink()
-            drawn[0].write_bytes(content[0][:5000])
-        case "cut index":
-            index.write_bytes(index.read_bytes()[:-9])
-        case "odd index":
-            index.write_text('{"ohr": "0", "files": 7}')
-        case "earlier version":
-            index.write_text(index.read_text().replace('"ohr": "', '"ohr": "0.0.'))
-    before = marks(drawn[:-1] if harm == "gone" else drawn)
-    assert figures(folder) == drawn
-    assert [path.read_bytes() for path in drawn] == content
-    assert all(path.stat().st_mtime_ns > before.get(path.name, 0) for path in drawn)
+def test_the_axis_is_as_high_as_the_intervals_and_no_higher(bands):
+    (axes,) = Plots(bands).performance(columns=["all"], joint=False).axes
+    assert axes.get_ylim() == pytest.approx((-1.2, 41.2))
 
 
-SHORT_OF_SPACE = """
-import resource, sys
-from pathlib import Path
-from ohr.errors import DataError
-from ohr.report.figures.curves import draw
-resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
-try:
-    draw(Path(sys.argv[1]))
-except DataError as error:
-    print(error)
-"""
+def test_bands_of_all_levels_are_lines_that_the_legend_explains(drawn):
+    lines = {joint: len(drawn[joint].axes[0].lines) for joint in drawn}
+    assert lines[None] == lines[False] + 2
+    texts = {joint: {text.get_text() for legend in drawn[joint].legends for text in legend.texts} for joint in drawn}
+    assert texts[None] - texts[False] == {"95% band of all levels together"}
 
 
-def test_a_figure_for_which_there_is_no_room_leaves_the_old_one(folder):
-    drawn = figures(folder)
-    before = [path.read_bytes() for path in drawn]
-    message = subprocess.check_output([sys.executable, "-c", SHORT_OF_SPACE, folder], text=True)
-    assert message == f"{drawn[0]}: cannot be written: File too large\n"
-    assert [path.read_bytes() for path in drawn] == before
-    assert not [path for path in (folder / "figures").iterdir() if path.name.startswith(".new-")]
+def test_a_slide_is_16_to_9_with_a_column_for_each_stage(whole):
+    figure = Plots(whole).performance(style="slides")
+    assert tuple(figure.get_size_inches()) == pytest.approx((40 / 3, 7.5))
+    assert len(figure.axes) == 3
+    assert figure.axes[0].yaxis.get_ticklabels()[0].get_size() > 14
+    assert [axes.texts[-1].get_text() for axes in figure.axes] == [
+        "Retrieval: LCS (%)", "Generation: F1 (%)", "Overall: F1 (%)"
+    ]  # fmt: skip
+
+
+def test_a_narrow_page_has_the_column_of_all_questions_or_says_that_there_are_too_many(whole):
+    figure = Plots(whole).performance(width=3.3, metric="lcs")
+    assert figure.get_figwidth() == pytest.approx(3.3)
+    assert len(figure.axes) == 1
+    with pytest.raises(SpecError, match=r"3.3 inches are too narrow for 4 columns: choose fewer of them"):
+        Plots(whole).performance(width=3.3, columns=GROUPS)
+
+
+def test_a_notebook_shows_a_figure_in_its_own_style_and_no_list_of_figures_holds_it(drawn):
+    import matplotlib
+    from matplotlib._pylab_helpers import Gcf
+
+    first = drawn[None]._repr_png_()
+    with matplotlib.rc_context({"lines.linewidth": 9, "font.size": 30, "savefig.dpi": 20}):
+        assert drawn[None]._repr_png_() == first
+    assert first.startswith(b"\x89PNG")
+    assert not Gcf.get_all_fig_managers()

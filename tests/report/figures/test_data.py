@@ -3,18 +3,19 @@ from math import isnan, nan
 import pytest
 
 from ohr.errors import DataError
-from ohr.report.figures.data import System, bounds, counts, panels, read_panels
+from ohr.report.figures.data import metric_rows, panels, read_panels
+from ohr.report.figures.panels import System, bounds, counts
 
 BM25 = System("", "bm25", "")
 
 
 @pytest.fixture
 def arranged(tables):
-    def arrange(*rows, doses=(), axis="r_noise"):
-        drawn = {}
+    def arrange(*rows, doses=(), axis="r_noise", metric=None, criticals=None):
+        drawn, points = {}, tables.points(*rows)
         for dose in doses:
             drawn.setdefault(dose["condition"], []).append(dose[axis])
-        return panels(tables.points(*rows), drawn, axis, tables.headline)
+        return panels(points, drawn, axis, metric_rows(points, tables.headline, metric), criticals or {})
 
     return arrange
 
@@ -84,6 +85,48 @@ def test_other_metrics_stay_out_beside_the_published_one(arranged, tables):
 def test_a_run_without_the_published_metric_shows_its_first(arranged, tables):
     (panel,) = arranged(tables.row(metric="own", mean=0.1), tables.row(metric="mrr", mean=0.2))
     assert (panel.metric, len(panel.marks)) == ("own", 1)
+
+
+def test_an_asked_for_metric_has_the_rows_of_the_stages_that_know_it(arranged, tables):
+    rows = [tables.row(metric="mrr"), tables.row(), tables.row("overall"), tables.row("overall", metric="mrr")]
+    assert [(panel.stage, panel.metric) for panel in arranged(*rows, metric="f1")] == [("overall", "f1")]
+    assert [panel.stage for panel in arranged(*rows, metric="mrr")] == ["retrieval", "overall"]
+    with pytest.raises(DataError, match="this run has no metric 'ndcg'; choose one of: mrr, lcs, f1"):
+        arranged(*rows, metric="ndcg")
+
+
+def test_only_the_asked_for_columns_are_read(tmp_path, tables):
+    folder = tables.write(tmp_path, [tables.row(group=group) for group in ("text", "multimodal", "all")])
+    assert [panel.group for panel in read_panels(folder, "r_noise", columns=("all", "text"))] == ["text", "all"]
+
+
+NAMES = ("retrieval", "formatting", "tokens", "bm25", "", "lcs", "all")
+"""The curve that `row` makes a level of."""
+
+
+def test_a_curve_with_a_critical_value_has_a_wider_band_of_all_levels(arranged, tables):
+    rows = [tables.row(level=x, x=x, df=9.0, interval="logit") for x in (0.1, 0.2)]
+    (panel,) = arranged(*rows, criticals={NAMES: 3.0})
+    (curve,) = panel.curves
+    for mark, (low, high) in zip(curve.marks, curve.joint, strict=True):
+        assert 0 < low < mark.interval[0] < mark.interval[1] < high < 100
+    assert curve.has_joint
+
+
+@pytest.mark.parametrize("criticals", [{}, {NAMES: nan}])
+def test_without_a_critical_value_no_band_of_all_levels_is_made_up(arranged, tables, criticals):
+    (panel,) = arranged(tables.row(df=9.0, interval="logit"), criticals=criticals)
+    assert not panel.curves[0].has_joint
+
+
+def test_one_document_has_no_band_at_all(arranged, tables):
+    (panel,) = arranged(tables.row(low=nan, high=nan, documents=1, n=1), criticals={NAMES: 3.0})
+    assert not panel.curves[0].has_joint and not panel.marks[0].has_interval
+
+
+def test_an_interval_is_within_0_and_100_as_scores_are(arranged, tables):
+    (panel,) = arranged(tables.row(mean=0.95, low=0.8, high=1.1), tables.row(level=0.6, mean=0.05, low=-0.1, high=0.2))
+    assert [mark.interval for mark in panel.marks] == [pytest.approx((80, 100)), pytest.approx((0, 20))]
 
 
 def test_a_single_chunker_goes_without_saying(arranged, tables):
@@ -170,12 +213,14 @@ def test_no_floor_is_no_bound(arranged, tables):
 )
 def test_a_panel_counts_its_questions_and_documents(arranged, tables, changed, said):
     (panel,) = arranged(tables.row(), tables.row(level=0.6, **changed))
-    assert counts(panel) == said
+    assert counts([mark.point for mark in panel.marks]) == said
 
 
 def test_a_panel_on_one_question_says_so_in_the_singular(arranged, tables):
     (panel,) = arranged(tables.row(n=1, documents=1))
-    assert counts(panel) == "n = 1 question, 1 doc"
+    points = [mark.point for mark in panel.marks]
+    assert counts(points) == "n = 1 question, 1 doc"
+    assert counts(points, short=True) == "n = 1, 1 doc"
 
 
 def test_a_missing_table_is_named(tmp_path):

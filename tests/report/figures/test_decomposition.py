@@ -7,11 +7,14 @@ from math import nan
 import pytest
 from PIL import Image, ImageOps
 
-from ohr.report.figures.curves import draw
-from ohr.report.figures.decomposition import DPI, WIDTH
+from ohr.report.figures.drawing import draw
+from ohr.report.figures.panels import NothingToDraw
+from ohr.report.figures.plots import Plots
 from ohr.results.tables import Tables
 
 pytest.importorskip("matplotlib")
+
+WIDTH, DPI = 7.0, 200
 
 PARTS = ("total", "index_alone", "reading_alone", "gain_of_repairing_index", "gain_of_repairing_reading", "overlap")
 
@@ -68,4 +71,14 @@ def test_the_same_run_gives_the_same_bytes(tables, tmp_path):
 
 
 def test_a_run_without_losses_by_stage_has_no_such_figure(tables, tmp_path):
-    assert [file.stem for file in draw(tables.write(tmp_path, [tables.row()]))][-1] == "performance-evidence-loss"
+    folder = tables.write(tmp_path, [tables.row()])
+    assert {file.stem for file in draw(folder)} == {"comparison"}
+    with pytest.raises(NothingToDraw, match="no losses by stage; ask for them with `decompose: true`"):
+        Plots(folder).decomposition()
+
+
+def test_a_slide_is_16_to_9_and_holds_a_metric_that_was_asked_for(tables, tmp_path):
+    drawn(tables, tmp_path, [*CASES["both stages"], *losses(metric="mrr")])
+    figure = Plots(tmp_path).decomposition(metric="mrr", style="slides")
+    assert tuple(figure.get_size_inches()) == pytest.approx((40 / 3, 7.5))
+    assert [axes.get_xlabel() for axes in figure.axes] == ["loss of mrr (points)"]

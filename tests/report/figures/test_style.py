@@ -1,6 +1,6 @@
 import pytest
 
-from ohr.report.figures.data import Curve, Panel, System
+from ohr.report.figures.panels import Curve, Panel, System
 from ohr.report.figures.style import HUES, INK, MARKERS, paler, style_of
 
 

@@ -33,17 +33,27 @@ generators: [{kind: extractive}]
 
 
 @pytest.fixture(scope="session")
-def plain(tmp_path_factory):
+def plain(shared):
     """The folder of a run on six pages of mini."""
-    home = tmp_path_factory.mktemp("plain")
-    (home / "plain.yaml").write_text(PLAIN)
-    return run(read_spec(home / "plain.yaml"), store=home / ".ohr", runs=home / "runs", workers=1).folder
+    return _run(shared("html-plain", write_plain))
 
 
 @pytest.fixture(scope="session")
-def strange(tmp_path_factory):
+def strange(shared):
     """The folder of a run on documents with code in their texts, in Chinese and Arabic, and one of 2 MB."""
-    home = tmp_path_factory.mktemp("strange")
+    return _run(shared("html-strange", write_strange))
+
+
+def _run(home):
+    return next(home.glob("runs/*/*/manifest.json")).parent
+
+
+def write_plain(home):
+    (home / "plain.yaml").write_text(PLAIN)
+    run(read_spec(home / "plain.yaml"), store=home / ".ohr", runs=home / "runs", workers=1)
+
+
+def write_strange(home):
     texts = {
         "law/lease <i>": f"The lease of {HOSTILE} began in 1964. It ends in 1999.",
         "law/arabic": "بدأ عقد الإيجار في عام 1964 وينتهي في عام 1999 باتفاق الطرفين على التجديد",
@@ -63,4 +73,4 @@ def strange(tmp_path_factory):
         asked.append(about)
     (home / "data/qas.json").write_text(json.dumps(asked))
     (home / "strange.yaml").write_text(STRANGE)
-    return run(read_spec(home / "strange.yaml"), store=home / ".ohr", runs=home / "runs", workers=1).folder
+    run(read_spec(home / "strange.yaml"), store=home / ".ohr", runs=home / "runs", workers=1)

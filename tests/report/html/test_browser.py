@@ -55,13 +55,14 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def pages(plain, strange, tmp_path_factory):
+def pages(plain, strange, shared):
     """The reports of both runs."""
-    home = tmp_path_factory.mktemp("reports")
-    for name, run in (("plain", plain), ("strange", strange)):
-        write_report([run], home / f"{name}.html")
-    write_report([plain, strange], home / "both.html")
-    return home
+
+    def write(home):
+        for name, runs in (("plain", [plain]), ("strange", [strange]), ("both", [plain, strange])):
+            write_report(runs, home / f"{name}.html")
+
+    return shared("html-reports", write)
 
 
 @contextmanager

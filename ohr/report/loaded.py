@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ohr.report.figures.plots import Plots
 from ohr.results.folder import read_finished
 from ohr.results.reading import read_columns
 
@@ -23,6 +24,11 @@ class LoadedRun:
 
     folder: Path
     manifest: dict[str, Any]
+
+    @property
+    def plot(self) -> Plots:
+        """Its figures, as in `run.plot.performance()`."""
+        return Plots(self.folder)
 
     def table(self, name: str, columns: Sequence[str] | None = None, **equal: Any) -> "pyarrow.Table":
         """Read a table, such as `scores`, `answers` or `texts`; `.to_pandas()` makes a data frame of it.

@@ -1,0 +1,117 @@
+"""The figures of a run as files: which there are, and drawing them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import ohr
+from ohr import extras
+from ohr.report.figures.comparison import comparison
+from ohr.report.figures.curves import performance
+from ohr.report.figures.decomposition import decomposition
+from ohr.report.figures.panels import Axis, NothingToDraw
+from ohr.report.figures.saving import USUAL, check_formats, save
+from ohr.report.figures.wanted import Wanted
+from ohr.results.choices import read_choices
+from ohr.results.files import damaged, listed, replaced
+from ohr.results.folder import FIGURES
+from ohr.results.groups import ALL
+from ohr.results.points import has_sweep, read_points
+
+if TYPE_CHECKING:
+    from ohr.report.figures.picture import Picture
+
+INDEX = "figures.json"
+"""Written last, beside the usual figures: which files there are, with size and hash."""
+
+_FILES: dict[Axis, str] = {
+    "r_noise": "performance",
+    "evidence_loss": "performance-evidence-loss",
+    "condition": "performance-by-condition",
+}
+_USUAL = Wanted()
+
+
+def figures(run_folder: Path) -> list[Path]:
+    """Return a run's usual figures; they are drawn unless all of them are there and whole.
+
+    Raises: as `draw`.
+    """
+    folder = run_folder / FIGURES
+    try:
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        if index["ohr"] == ohr.__version__ and index["files"] and damaged(folder, index["files"], hashes=True) is None:
+            return [folder / name for name in index["files"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass  # no index, or a damaged one: so may the figures be
+    return draw(run_folder)
+
+
+def draw(
+    run_folder: Path, wanted: Wanted = _USUAL, formats: Sequence[str] = USUAL, out: Path | None = None
+) -> list[Path]:
+    """Draw a run's figures.
+
+    Where some noise has several levels, these are curves against r_noise and against evidence loss; otherwise the
+    conditions side by side. A run whose benchmark has no ground truth has no evidence loss; without evidence it has no
+    r_noise either: then its knowledge bases are drawn one after the other. A run with losses by stage has a figure of
+    these too.
+
+    Args:
+        run_folder: of the run.
+        wanted: what the figures show; with an x axis, only curves against it are drawn. Names of files say what
+            differs from the usual choices.
+        formats: `svg`, `pdf` or `png`.
+        out: the folder for the files; by default `figures` in that of the run.
+
+    Returns:
+        The files. Each appears whole or not at all.
+
+    Raises:
+        DataError: a table of the run is missing or cannot be read, or there is nothing to draw.
+        SpecError: a format is not known, or there is too much to draw.
+        MissingExtra: matplotlib is not installed.
+    """
+    extras.require("matplotlib", "report")
+    check_formats(formats)
+    folder, files = run_folder / FIGURES if out is None else out, []
+    for name, picture in _pictures(run_folder, wanted):
+        folder.mkdir(parents=True, exist_ok=True)
+        files += save(picture, folder / f"{name}{wanted.suffix}", formats)
+    if out is None and (wanted, tuple(formats)) == (_USUAL, USUAL):
+        index = {"ohr": ohr.__version__, "files": listed(folder, files)}
+        with replaced(folder / INDEX) as new:
+            new.write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
+    return files
+
+
+def _pictures(run_folder: Path, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
+    """Yield the figures of a run with their names.
+
+    Raises: as `draw`.
+    """
+    if wanted.x is not None:
+        yield _FILES[wanted.x], performance(run_folder, wanted.x, wanted)
+        return
+    repeats = read_choices(run_folder).repeats
+    points = (point for point in read_points(run_folder, group=ALL) if point.condition not in repeats)
+    if has_sweep((point.noise, point.condition) for point in points):
+        yield from _curves(run_folder, wanted)
+    else:
+        yield "comparison", comparison(run_folder, wanted)
+    with suppress(NothingToDraw):
+        yield "decomposition", decomposition(run_folder, wanted)
+
+
+def _curves(run_folder: Path, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
+    """Yield the curves against every dose that the run has; without any, its conditions one after the other."""
+    drawn = False
+    axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
+    for axis in axes:
+        with suppress(NothingToDraw):
+            yield _FILES[axis], performance(run_folder, axis, wanted)
+            drawn = True
+    if not drawn:
+        yield _FILES["condition"], performance(run_folder, "condition", wanted)

@@ -1,0 +1,73 @@
+"""A run's figures for Python and notebooks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ohr.report.figures.comparison import comparison
+from ohr.report.figures.curves import performance
+from ohr.report.figures.decomposition import decomposition
+from ohr.report.figures.panels import Axis
+from ohr.report.figures.wanted import Look, Wanted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Plots:
+    """The figures of a run, each a `matplotlib.figure.Figure` that a notebook shows and `savefig` writes.
+
+    Each method raises a DataError where the run has nothing to draw or no such metric, and a SpecError where a choice
+    is not known.
+
+    Args:
+        folder: of the run.
+    """
+
+    folder: Path
+
+    def performance(
+        self,
+        x: Axis = "r_noise",
+        metric: str | None = None,
+        columns: Sequence[str] | None = None,
+        style: Look = "paper",
+        width: float | None = None,
+        joint: bool | None = None,
+    ) -> "Figure":
+        """Draw the curves.
+
+        Args:
+            x: `r_noise`, `evidence_loss`, or `condition`: the knowledge bases one after the other.
+            metric: of all stages that have it; by default each stage's headline.
+            columns: of `text`, `multimodal`, `reading_order`, `all`; by default those that there is room for.
+            style: `paper`, or `slides`: 16 to 9, with larger type and lines.
+            width: inches; by default 7 on paper and 13.3 on a slide.
+            joint: whether to draw the bands that hold at all levels together; by default where curves are few.
+        """
+        return performance(self.folder, x, Wanted(x, metric, tuple(columns or ()), style, width, joint))
+
+    def comparison(
+        self,
+        metric: str | None = None,
+        columns: Sequence[str] | None = None,
+        style: Look = "paper",
+        width: float | None = None,
+    ) -> "Figure":
+        """Draw the conditions side by side: scores, and losses against the clean text.
+
+        Args:
+            metric: as of `performance`, as are `style` and `width`.
+            columns: groups of questions, one below the other; by default all questions.
+        """
+        return comparison(self.folder, Wanted(None, metric, tuple(columns or ()), style, width))
+
+    def decomposition(self, metric: str | None = None, style: Look = "paper", width: float | None = None) -> "Figure":
+        """Draw the losses by stage, of a run with `decompose: true`.
+
+        Args:
+            metric: as of `performance`, as are `style` and `width`.
+        """
+        return decomposition(self.folder, Wanted(None, metric, (), style, width))
