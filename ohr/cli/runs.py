@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ohr.cli.display.console import report, say, say_json, say_table
+from ohr.cli.display.console import fits, report, say, say_json, say_table
 from ohr.cli.options import RUNS, AsJson, RunsFolder
 from ohr.messages.wording import shortened
 
@@ -100,8 +100,13 @@ def _print(found: Sequence["ListedRun"]) -> None:
         ]
         for run in found
     ]
-    width = len(headers) if any(run.tags for run in found) else -1
-    say_table(headers[:width], [row[:width] for row in rows])
+    empty = set() if any(run.tags for run in found) else {"tags"}
+    for narrow in ((), ("started (UTC)",), ("started (UTC)", "largest loss shown")):  # the name of a run is never cut
+        kept = [at for at, header in enumerate(headers) if header not in {*empty, *narrow}]
+        shown = [headers[at] for at in kept], [[row[at] for at in kept] for row in rows]
+        if fits(*shown):
+            break
+    say_table(*shown)
 
 
 def _loss(run: "ListedRun") -> str:
