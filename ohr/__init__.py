@@ -4,7 +4,7 @@ spec = ohr.read_spec("study.yaml")
 print(ohr.plan(spec).steps)
 finished = ohr.run(spec)
 loaded = ohr.load_run(finished.folder)
-scores, figure = loaded.table("scores"), loaded.plot.performance()
+scores, figure = loaded.frame("scores"), loaded.plot.performance()
 """
 
 from typing import TYPE_CHECKING, Any

@@ -16,8 +16,8 @@ from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-BESIDE = {"changelog.md", "contributing.md"}
-"""Pages that docs/site/hooks.py makes of files beside docs/."""
+MADE = {"changelog.md", "contributing.md", *(f"notebooks/{found.stem}.md" for found in DOCS.glob("notebooks/*.ipynb"))}
+"""Pages that docs/site/hooks.py makes of files beside docs/, and of notebooks."""
 
 
 def pages_of(nav: Any) -> Iterator[str]:
@@ -33,7 +33,7 @@ def pages_of(nav: Any) -> Iterator[str]:
 def test_the_navigation_names_every_page_once_and_no_other():
     settings = YAML().load(ROOT / "mkdocs.yml")  # round trip: it keeps tags for other libraries as they are
     named = list(pages_of(settings["nav"]))
-    assert sorted(named) == sorted({*(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")), *BESIDE})
+    assert sorted(named) == sorted({*(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")), *MADE})
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,14 @@ def test_the_site_works_in_a_browser_from_the_disk(site: Path):
         page.on("request", lambda asked: asked.url.startswith(("http", "ws")) and faults.append(asked.url))
         page.on("requestfailed", lambda asked: faults.append(asked.url))
         page.on("pageerror", lambda error: faults.append(str(error)))
-        for name in ("index", "gallery", "results", "noise/channel", "api/contracts"):  # images, and the widest tables
+        for name in (
+            "index",
+            "gallery",
+            "results",
+            "noise/channel",
+            "api/contracts",
+            "notebooks/look-at-a-run",
+        ):  # images, and the widest tables
             page.goto((site / f"{name}.html").as_uri())
             if page.evaluate("document.documentElement.scrollWidth") > 390:
                 faults.append(f"{name} is wider than the screen")

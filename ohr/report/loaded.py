@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ohr.report.figures.plots import Plots
 from ohr.results.folder import read_finished
+from ohr.results.frames import Library, frame
 from ohr.results.reading import read_columns
 
 if TYPE_CHECKING:
@@ -30,8 +31,26 @@ class LoadedRun:
         """Its figures, as in `run.plot.performance()`."""
         return Plots(self.folder)
 
+    def frame(self, table: str, library: Library = "pandas", **equal: Any) -> Any:
+        """Return a table as a tidy data frame, as in `run.frame("scores", stage="retrieval", metric="lcs")`.
+
+        Names are categorical and in the order of the run, and what is undefined is missing; `scores` has the question's
+        traits, the condition's level and engine, and the knowledge base's r_noise.
+
+        Args:
+            table: any table of the run (docs/results.md lists them), or `losses`: each condition's paired loss against
+                clean text.
+            library: `pandas`, `polars`, or `arrow`.
+            equal: rows to return, by the value of a column.
+
+        Raises:
+            DataError: there is no such table or column, or the table is damaged.
+            MissingExtra: the library is not installed.
+        """
+        return frame(self.folder, table, library, **equal)
+
     def table(self, name: str, columns: Sequence[str] | None = None, **equal: Any) -> "pyarrow.Table":
-        """Read a table, such as `scores`, `answers` or `texts`; `.to_pandas()` makes a data frame of it.
+        """Read a table as it is stored, such as `scores`, `answers` or `texts`.
 
         Args:
             name: of the table (docs/results.md lists them).
