@@ -6,8 +6,8 @@ BIN := .venv/bin
 # make demo TORCH='torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu'
 TORCH ?= torch==2.13.0
 
-# One process more than two cores, since many tests wait for a time limit; each needs about 1.5 GB of memory.
-TEST_PROCESSES ?= 3
+# Two processes more than two cores, since many tests wait for a time limit; each needs about 1.5 GB of memory.
+TEST_PROCESSES ?= 4
 # The tests start hundreds of Python processes, each of which would compile ohr again if bytecode may not be written.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
 

@@ -33,6 +33,14 @@ settings.register_profile("nightly", deadline=None, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+MODELS = ("tests/generators/", "tests/models/", "tests/retrievers/", "tests/test_conformance.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests of models side by side: few processes then import torch, which takes seconds in each."""
+    items.sort(key=lambda item: not item.nodeid.startswith(MODELS))
+
+
 @pytest.fixture
 def line_image() -> np.ndarray:
     """A line of black text on white."""

@@ -42,7 +42,7 @@ def test_a_limit_that_cuts_nothing_makes_no_part(study, home, ohr):
 
 
 def test_a_name_means_its_newest_whole_run(study, ohr):
-    for words in (("show", "small"), ("export", "small", "--csv", "-"), ("plot", "small")):
+    for words in (("show", "small"), ("export", "small", "--csv", "-")):
         result = ohr(*words)
         assert result.exit_code == 0
         assert result.stderr == f"small: run {study[2]}; there is a newer one, {study[3]} (finished, limit 1)\n"

@@ -210,6 +210,7 @@ def test_a_real_model_is_loaded_when_it_is_needed_and_gone_after_its_scope(kind,
     assert alive(found) == []
 
 
+@pytest.mark.acceptance
 def test_hybrid_and_rerank_hold_several_models_in_one_scope(tiny_bge_m3, tiny_reranker):
     parts = [{"kind": "dense"}, {"kind": "bge_m3", "model": str(tiny_bge_m3)}]
     hybrid = {"kind": "hybrid", "retrievers": parts}
