@@ -3,7 +3,7 @@
 Each row calls the code's own functions; beside it are the naive interval (independent questions) and the coverage that
 the definition of these statistics reports for its reference code: a row may be one point below that.
 
-    python speed/coverage.py [--sets 2000] [--only paired]
+    python speed/interval_coverage.py [--sets 2000] [--only paired]
 """
 
 import argparse
