@@ -171,7 +171,7 @@ def _words(pair: "Pair") -> str:
 
 def _interval(pair: "Pair") -> str:
     one = pair.found.difference
-    return f"{one.mean:.4f}" if isnan(one.low) else f"{one.mean:.4f} [{one.low:.4f}, {one.high:.4f}]"
+    return f"{one.mean:z.4f}" if isnan(one.low) else f"{one.mean:z.4f} [{one.low:z.4f}, {one.high:z.4f}]"
 
 
 def _p(value: float) -> str:

@@ -118,4 +118,4 @@ def _table(rows: Sequence[Mapping[str, Any]], by: str) -> None:
 
 
 def _number(value: float) -> str:
-    return "" if isnan(value) else f"{value:.4f}"
+    return "" if isnan(value) else f"{value:z.4f}"

@@ -84,7 +84,7 @@ def sentence(loss: Loss) -> str:
 
 def _points(share: float) -> str:
     """Write a score in points of 100."""
-    return f"{100 * share + 0:.1f}".replace("-0.0", "0.0")
+    return f"{100 * share:z.1f}"
 
 
 def with_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,4 +102,4 @@ def interval(mean: float, low: float, high: float) -> str:
     """Write a mean with its interval."""
     if isnan(mean):
         return ""
-    return f"{mean:.3f}" if isnan(low) else f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+    return f"{mean:z.3f}" if isnan(low) else f"{mean:z.3f} [{low:z.3f}, {high:z.3f}]"

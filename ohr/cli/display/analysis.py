@@ -38,7 +38,7 @@ def _cell(value: Any) -> str:
     if value is None or (isinstance(value, float) and isnan(value)):
         return ""
     if isinstance(value, float):
-        return f"{value:.3f}"
+        return f"{value:z.3f}"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return " ".join(map(_cell, value))
     return str(value)

@@ -52,10 +52,10 @@ def with_interval(mean: float, low: float, high: float) -> str:
     if isnan(mean):
         return ""
     if isnan(low):
-        return f"{mean:.2f}"
+        return f"{mean:z.2f}"
     down, up = mean - low, high - mean
     # not by what is printed: the ends of a whole interval may be rounded apart
-    return f"{mean:.2f} ±{up:.2f}" if abs(down - up) < 0.005 else f"{mean:.2f} -{down:.2f} +{up:.2f}"
+    return f"{mean:z.2f} ±{up:.2f}" if abs(down - up) < 0.005 else f"{mean:z.2f} -{down:.2f} +{up:.2f}"
 
 
 def say_first(title: str, lines: Sequence[str], most: int = 10) -> None:

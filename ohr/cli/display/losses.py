@@ -54,13 +54,13 @@ def cell(loss: Loss) -> str:
     """Write one loss with its verdict."""
     counts = f"-{loss.questions_lost} +{loss.questions_gained}"
     if isnan(loss.low):
-        return f"{loss.lost:.2f} {counts}"
-    interval = f"[{loss.low:.2f}, {loss.high:.2f}]"
+        return f"{loss.lost:z.2f} {counts}"
+    interval = f"[{loss.low:z.2f}, {loss.high:z.2f}]"
     if loss.verdict == "open":
         finds = "" if isnan(loss.detectable) else f" finds {loss.detectable:.2f}"
         return f"not shown {interval} {counts}{finds}"
     known = {"same": "none that matters ", "small": "small "}.get(loss.verdict, "")
-    return f"{known}{loss.lost:.2f} {interval} {counts}"
+    return f"{known}{loss.lost:z.2f} {interval} {counts}"
 
 
 def _header(pipeline: tuple[str, ...]) -> str:

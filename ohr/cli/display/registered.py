@@ -29,7 +29,7 @@ def print_hypotheses(folder: Path) -> bool:
                 row["expected"],
                 row["verdict"] or "no interval",
                 "yes" if row["held"] else "no",
-                f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]",
+                f"{row['difference']:z.3f} [{row['low']:z.3f}, {row['high']:z.3f}]",
                 "" if row["p_holm"] != row["p_holm"] else f"{row['p_holm']:.2g}",
             )
             for row in rows

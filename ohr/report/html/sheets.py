@@ -81,7 +81,7 @@ def cell(value: Any) -> str:
     if value is None or (isinstance(value, float) and isnan(value)):
         return ""
     if isinstance(value, float):
-        return f"{value:.3f}"
+        return f"{value:z.3f}"
     if isinstance(value, bool):
         return "yes" if value else ""
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -110,6 +110,13 @@ def test_nothing_runs_over_a_phone(browser, pages):
             assert page.evaluate("document.querySelector('dialog').scrollWidth") <= 390
 
 
+def test_tables_fit_on_printed_paper(browser, pages):
+    with opened(browser, f"file://{pages}/plain.html", viewport={"width": 720, "height": 1000}) as page:
+        page.emulate_media(media="print")
+        page.evaluate("document.querySelectorAll('details').forEach((found) => { found.open = true; })")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 720
+
+
 def test_pictures_have_words(browser, pages):
     with opened(browser, f"file://{pages}/plain.html") as page:
         charts = page.locator("svg[role=img]")

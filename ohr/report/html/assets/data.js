@@ -55,5 +55,5 @@ ohr.make = (name, about = {}, ...children) => {
   return element;
 };
 
-ohr.number = (value, digits = 3) => (value === null || value === undefined || Number.isNaN(value) ? "" : value.toFixed(digits));
+ohr.number = (value, digits = 3) => (value === null || value === undefined || Number.isNaN(value) ? "" : value.toFixed(digits).replace(/^-(?=[0.]*$)/, ""));
 ohr.colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
