@@ -153,8 +153,8 @@ def test_chunker(plugin, kind):
     check_chunker(plugin("chunker", kind), empty_pages=kind in COUNTS_EMPTY_PAGES)
 
 
-OTHERS_OF_A_MODEL = {"colqwen": pytest.mark.acceptance}
-"""ColPali has the same code around another model."""
+OTHERS_OF_A_MODEL = {"colqwen": pytest.mark.acceptance, "visrag": pytest.mark.acceptance}
+"""ColPali has the same code around another model; what is VisRAG's own is in tests/retrievers/vision."""
 
 
 @pytest.mark.parametrize(

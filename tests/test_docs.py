@@ -150,15 +150,8 @@ def test_a_walk_ends_in_a_run(block: Block, folder: Path):
     assert done.exit_code == 0, done.output
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "page",
-    [
-        # each is a study of its own, of 15 seconds and more: the others run before a release
-        pytest.param(page, marks=[pytest.mark.acceptance] if page.stem != "your-own-pdfs" else [], id=page.stem)
-        for page in TUTORIALS
-    ],
-)
+@pytest.mark.acceptance  # each is a study of its own, of 15 seconds and more
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_a_tutorial_runs_from_top_to_bottom(page: Path, folder: Path):
     write_named(page, folder)
     for block in blocks(page):

@@ -11,7 +11,7 @@ import pytest
 
 from ohr.results.reading import read_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.acceptance  # builds and installs a package
 PACKAGE = Path(__file__).parent / "plugin_package"
 SPEC = """\
 name: foreign
@@ -100,7 +100,6 @@ def test_the_schema_completes_its_plugins(python: Run):
     assert "retriever.acme_trigrams" in json.loads(ohr(python, "schema"))["$defs"]
 
 
-@pytest.mark.acceptance
 def test_an_edit_of_an_installed_plugin_gives_new_numbers(python: Run, site: Path, tmp_path: Path):
     def hits() -> dict[str, str]:
         ohr(python, "run", "foreign.yaml", "--no-figures", "--workers", "1", "--runs", str(tmp_path))

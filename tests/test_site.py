@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 MADE = {"changelog.md", "contributing.md", *(f"notebooks/{found.stem}.md" for found in DOCS.glob("notebooks/*.ipynb"))}
 """Pages that docs/site/hooks.py makes of files beside docs/, and of notebooks."""
+BUILDS = pytest.mark.acceptance  # mkdocs takes 20 seconds; tests/test_docs.py checks the links of the pages themselves
 
 
 def pages_of(nav: Any) -> Iterator[str]:
@@ -53,7 +54,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.slow
+@BUILDS
 def test_the_site_loads_nothing_from_the_network(site: Path):
     loads = r'<(?:script|img|iframe|source)\b[^>]*\bsrc="(?:https?:)?//[^"]*"|<link\b[^>]*\bhref="(?:https?:)?//[^"]*"'
     styles = r"(?:@import|url\()\s*[\"']?(?:https?:)?//[^)\"']*"
@@ -67,7 +68,7 @@ def test_the_site_loads_nothing_from_the_network(site: Path):
     assert found == []
 
 
-@pytest.mark.slow
+@BUILDS
 def test_the_search_works_without_a_server_and_finds_every_page(site: Path):
     script = (site / "search" / "search_index.js").read_text(encoding="utf-8")  # a page on the disk may load it
     index = json.loads(script.removeprefix("var __index = "))
@@ -75,20 +76,20 @@ def test_the_search_works_without_a_server_and_finds_every_page(site: Path):
     assert {str(page.relative_to(DOCS).with_suffix(".html")) for page in DOCS.rglob("*.md")} <= indexed
 
 
-@pytest.mark.slow
+@BUILDS
 def test_every_fence_is_a_block_of_code(site: Path):
     broken = r"<code>(?:sh|yaml|python|text|csv|json|toml)(?: \w+)?\n|```"
     pages = [page for page in site.rglob("*.html") if re.search(broken, page.read_text(encoding="utf-8"))]
     assert [str(page.relative_to(site)) for page in pages] == []
 
 
-@pytest.mark.slow
+@BUILDS
 def test_the_reference_has_the_public_functions(site: Path):
     page = (site / "api" / "index.html").read_text(encoding="utf-8")
     assert [name for name in ("read_spec", "plan", "run", "load_run") if f">{name}<" not in page] == []
 
 
-@pytest.mark.slow
+@BUILDS
 def test_the_site_works_in_a_browser_from_the_disk(site: Path):
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     chromium = shutil.which("chromium")

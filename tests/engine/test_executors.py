@@ -40,7 +40,7 @@ def test_processes_give_the_same_bytes_as_this_process(home, tmp_path):
     assert tables(local.folder) == tables(inline.folder)
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance  # a cluster takes 20 seconds to start
 def test_a_cluster_gives_the_same_bytes_as_this_process(home, tmp_path):
     pytest.importorskip("ray", reason="ray is not installed")
     inline = home.run(SPEC)

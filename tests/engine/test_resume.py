@@ -155,7 +155,7 @@ def test_equal_prompts_are_asked_once(home):
     assert set(asked.values()) == {4}
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance  # tests/store tests the claims of two processes with less around them
 def test_two_runs_at_once_share_the_work(home):
     home.write(SLOW)
     command = [OHR, *RUN, "--store", "store", "--runs"]
