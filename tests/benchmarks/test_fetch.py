@@ -175,7 +175,7 @@ def test_an_interrupted_download_is_resumed(hub, tmp_path):
     assert (tmp_path / "pages.zip").read_bytes() == hub.files["pages.zip"]
 
 
-@pytest.mark.acceptance  # four commands; the tests above call the same function
+@pytest.mark.acceptance  # three commands; the tests above call the same function
 def test_the_command_fetches_from_the_hub_that_the_environment_names(hub, tmp_path):
     texts = [{"page_idx": 0, "text": "It began in 1964."}]
     hub.files["base.zip"] = archive({"retrieval_base/gt/law/lease.json": json.dumps(texts).encode()})
