@@ -40,7 +40,7 @@ SLOW = SPEC.replace("log: reads}", "log: reads, seconds: 0.4}")
 
 def damage_values(store, key="%"):
     """Change the last bytes of stored values behind the store's back."""
-    with sqlite3.connect(next((store / "values").glob("*.sqlite*"))) as db:
+    with sqlite3.connect(min((store / "values").glob("*.sqlite*"))) as db:
         changed = db.execute(
             "UPDATE objects SET value = substr(value, 1, length(value) - 2) || x'2020' WHERE key LIKE ?", (key,)
         )
