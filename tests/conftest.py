@@ -1,5 +1,6 @@
 """For all tests: one thread for each process, random examples, a chat server, and models with random weights."""
 
+import gc
 import http.server
 import json
 import os
@@ -39,6 +40,16 @@ MODELS = ("tests/generators/", "tests/models/", "tests/retrievers/", "tests/test
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put tests of models side by side: few processes then import torch, which takes seconds in each."""
     items.sort(key=lambda item: not item.nodeid.startswith(MODELS))
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from walking over five thousand collected tests again and again.
+
+    It took 16% of the time of 300 tests before, and takes 4% now.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.fixture

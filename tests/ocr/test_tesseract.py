@@ -32,6 +32,7 @@ def read(before=""):
     )
 
 
+@pytest.mark.acceptance  # two processes that load OpenCV and Tesseract
 def test_what_leptonica_says_of_a_page_that_is_read_all_the_same_stays_off_the_terminal():
     loud, quiet = read(AS_IT_WAS), read()
     if "box outside rectangle" not in loud.stderr:

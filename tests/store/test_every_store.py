@@ -204,7 +204,7 @@ for turn in range(4):
 """
 
 
-@every(*BETWEEN_PROCESSES)
+@every("local", "disk", pytest.param("s3", marks=pytest.mark.acceptance))
 def test_two_processes_can_write_at_once(store):
     both = [subprocess.Popen([sys.executable, "-c", WRITE, store.url, str(number)]) for number in range(2)]
     while any(writer.poll() is None for writer in both):
