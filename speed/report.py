@@ -95,7 +95,7 @@ def main(sizes: list[str]) -> None:
             report(large(20_000, levels=3, generators=1).write(runs), "limit 60 s")
         if "20000x8" in sizes:
             print("20,000 questions, 8 knowledge bases, 2 retrievers, 2 generators:")
-            report(large(20_000).write(runs), "no limit")
+            report(large(20_000).write(runs), "limit 60 s")
         if not sizes or "100000" in sizes:
             print("ohr view, 100,000 questions, 3 knowledge bases, 1 retriever, 1 generator:")
             folder = large(100_000, levels=2, words=150, retrievers=1, generators=1).write(runs)
