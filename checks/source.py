@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FAMILIES = ("noise", "retrievers", "generators", "benchmarks")
+FAMILIES = ("noise", "ocr", "retrievers", "generators", "benchmarks")
 """Top-level folders that are installed inside `ohr`: `noise/a.py` is the module `ohr.noise.a`."""
 
 

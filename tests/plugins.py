@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import sleep
 from typing import Annotated, ClassVar, Literal
@@ -17,13 +18,16 @@ from pydantic import Field
 
 from ohr.contracts import (
     Benchmark,
+    Block,
     Case,
     CaseMetric,
     Chunk,
     Chunker,
     Completion,
     Document,
+    DocumentView,
     Edit,
+    Ending,
     Generator,
     Hit,
     Image,
@@ -44,6 +48,7 @@ from ohr.contracts import (
 )
 from ohr.errors import DataError
 from ohr.keys import key
+from ohr.ocr.structured import StructuredOcr
 from ohr.text import edits
 
 _PLACES = ("harbour", "mill", "tower", "chapel", "bakery", "foundry", "library", "quarry")
@@ -149,6 +154,40 @@ class PixelReader(OcrBackend):
         if self.bad not in results:
             raise RuntimeError("paper jam")
         return results[self.bad]
+
+
+class Whole(PixelReader):
+    """Reads whole documents and numbers their pages: a page's text depends on the document."""
+
+    kind: Literal["whole"] = "whole"
+    reads_documents: ClassVar[bool] = True
+    pages: Annotated[int | None, Field(description="Results that it returns; by default one per page.")] = None
+
+    def recognise_document(self, view: DocumentView) -> Iterator[Recognition]:
+        note(self.log, f"{view.document.name}: {len(view.images)} pages")
+        for number, image in enumerate([*view.images, view.images[0]][: self.pages or len(view.images)]):
+            (read,) = self._read(image)
+            yield replace(read, text=read.text and f"{read.text} {number + 1} of {len(view.images)}", seconds=1.5)
+
+
+class Marked(StructuredOcr):
+    """Reads pages into blocks, several at once, one after the other."""
+
+    kind: Literal["marked"] = "marked"
+    batch_size: Annotated[int, execution("Pages given to the engine at once.", gt=0)] = 3
+    log: Annotated[Path | None, execution("Where each batch is noted.")] = None
+    stops_after: Annotated[int | None, execution("Results after which it ends.")] = None
+    finish: Annotated[Ending, Field(description="How each reading ends.")] = "stop"
+
+    def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:
+        note(self.log, str(len(images)))
+        for place, image in enumerate(images):
+            if place == self.stops_after:
+                return
+            text = image[0, :, 0].tobytes().decode("utf-8", "replace")
+            table = Block("table", "<table><tr><td>1900</td><td>Ada</td></tr></table>")
+            page = (Block("header", "Annals"), Block("heading", "Title", 2), Block("text", text), table)
+            yield Recognition(blocks=page, finish=self.finish, tokens_out=7, reader=text[1:4])
 
 
 def misbehave(how: str) -> None:

@@ -71,6 +71,11 @@ class Folder(Benchmark):
         """Render a page of the PDF, or read its image."""
         return source(self.root, document.name).image(index, self.dpi)
 
+    def pdf(self, document: Document) -> Path | None:
+        """Return the document's PDF; a document of page images has none."""
+        found = source(self.root, document.name)
+        return found.files[0] if found.is_pdf else None
+
     def questions(self) -> Sequence[Question]:
         """List the questions, in the file's order."""
         return self._asked().questions

@@ -61,7 +61,7 @@ class Mini(Benchmark):
 
     def page_image(self, document: Document, index: int) -> Image:
         """Render a page of the shipped PDF."""
-        return pdf.render(self._pdf(document), index, self.dpi)
+        return pdf.render(self.pdf(document), index, self.dpi)
 
     def questions(self) -> Sequence[Question]:
         """List the questions that the kept pages answer."""
@@ -71,7 +71,7 @@ class Mini(Benchmark):
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the PDF and its resolution, or the ground truth."""
         if images:
-            return key("images", file_digest(self._pdf(document)), self.dpi)
+            return key("images", file_digest(self.pdf(document)), self.dpi)
         return key("truth", [page.text for page in self.pages(document)])
 
     def notes(self) -> Sequence[str]:
@@ -88,7 +88,8 @@ class Mini(Benchmark):
             warnings.append(f"left out {left} whose evidence is on later pages (max_pages: {self.max_pages})")
         return warnings
 
-    def _pdf(self, document: Document) -> Path:
+    def pdf(self, document: Document) -> Path:
+        """Return the shipped PDF."""
         return _DATA / "pdfs" / f"{document.name}.pdf"
 
 

@@ -84,7 +84,14 @@ class OhrBench(Benchmark):
 
     def page_image(self, document: Document, index: int) -> Image:
         """Render a page of the document's PDF, in `pdfs/<domain>/<document>.pdf`."""
-        return pdf.render(self._pdf(document), index, self.dpi)
+        found = self.pdf(document)
+        if found is None:
+            raise DataError(f"{self._pdfs(document)[0]}: no such file; page images need OHRBench's PDFs")
+        return pdf.render(found, index, self.dpi)
+
+    def pdf(self, document: Document) -> Path | None:
+        """Return the document's PDF, where this copy has it."""
+        return next((path for path in self._pdfs(document) if path.is_file()), None)
 
     def questions(self) -> Sequence[Question]:
         """List the questions of the kept domains, in the file's order; only those without a text are missing."""
@@ -93,7 +100,7 @@ class OhrBench(Benchmark):
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the PDF and its resolution, or the file of the ground truth; an absent file counts by its name."""
         if images:
-            found = next((path for path in self._pdfs(document) if path.is_file()), None)
+            found = self.pdf(document)
             return key("images", document.name, found and file_digest(found), self.dpi)
         path = self._truth(document)
         return key("truth", document.name, file_digest(path) if path.is_file() else None)
@@ -144,9 +151,3 @@ class OhrBench(Benchmark):
 
     def _pdfs(self, document: Document) -> list[Path]:
         return [self.root / folder / f"{document.name}.pdf" for folder in PDF_FOLDERS]
-
-    def _pdf(self, document: Document) -> Path:
-        for path in self._pdfs(document):
-            if path.is_file():
-                return path
-        raise DataError(f"{self._pdfs(document)[0]}: no such file; page images need OHRBench's PDFs")

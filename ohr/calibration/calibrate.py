@@ -12,9 +12,9 @@ from ohr.contracts import Question
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.errors import OhrError, SpecError
-from ohr.graph.compile import add_pages
 from ohr.graph.graph import Graph
 from ohr.graph.keys import Keys
+from ohr.graph.pages import add_pages
 from ohr.metrics.dose import DAMAGED, by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
 from ohr.results.groups import GROUPS
@@ -197,8 +197,8 @@ class _Gauge:
         document, placed = self.session.inputs.by_name[name], keys.placing(trial, self.session.inputs.by_name[name])
         whole = placed or any(noise.sees_document for noise in trial.text_noise)
         pages = range(document.pages) if whole else sorted({index for question in asked for index in question.pages})
-        every = [keys.page(trial, document, index) for index in range(document.pages)] if trial.ocr.reads_images else []
-        inputs = add_pages(graph, keys, trial, document, list(pages))
+        every = keys.pages(trial, document, range(document.pages))
+        inputs = add_pages(graph, keys, trial, {name: list(pages)})[name]
         cuts = self.spec.benchmark.scoring.segment_chinese
         work = MeasureEvidence(
             keys.spec.benchmark, trial, document, self.seed(trial), tuple(pages), asked, placed, cuts

@@ -10,10 +10,14 @@ from ohr.contracts.retrieval import Index, PageRetriever, PageView, Retriever
 from ohr.contracts.stage import Resources, Stage, execution, yaml_keys
 from ohr.contracts.values import (
     SOURCES,
+    Block,
+    BlockKind,
     Chunk,
     Completion,
     Document,
+    DocumentView,
     Edit,
+    Ending,
     EvidenceSource,
     Hit,
     Image,
@@ -25,19 +29,24 @@ from ohr.contracts.values import (
     Recognition,
     Span,
     Where,
+    Word,
 )
 
 __all__ = [
     "FAMILIES",
     "SOURCES",
     "Benchmark",
+    "Block",
+    "BlockKind",
     "Case",
     "CaseMetric",
     "Chunk",
     "Chunker",
     "Completion",
     "Document",
+    "DocumentView",
     "Edit",
+    "Ending",
     "EvidenceSource",
     "Generator",
     "Hit",
@@ -67,6 +76,7 @@ __all__ = [
     "Tally",
     "TextNoise",
     "Where",
+    "Word",
     "execution",
     "yaml_keys",
 ]

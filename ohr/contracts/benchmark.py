@@ -120,6 +120,10 @@ class Benchmark(Stage):
     def page_image(self, document: Document, index: int) -> Image:
         """Render or read one page's image; raises DataError when it cannot."""
 
+    def pdf(self, document: Document) -> Path | None:  # noqa: ARG002 # for those that have some
+        """Return the PDF from which a document's page images are made; None where there is none."""
+        return None
+
     @abstractmethod
     def questions(self) -> Sequence[Question]:
         """List the questions, in a fixed order."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -69,12 +70,80 @@ class Question:
         return bool(self.pages or self.evidence)
 
 
+BlockKind = Literal[
+    "text", "heading", "list", "code", "table", "formula", "caption", "footnote", "image", "description", "header",
+    "footer", "page_number",
+]  # fmt: skip
+"""Kinds of blocks: `image` is a link or placeholder, `description` is text that a model made up about one."""
+
+
 @dataclass(frozen=True, slots=True)
-class Recognition:
-    """The text that an OCR engine read on one image; a page on which it failed has an `error` and no text."""
+class Block:
+    """A block of a page in Markdown, in reading order.
+
+    Args:
+        text: tables as HTML, LaTeX or Markdown, formulas with their delimiters, headings without their marks.
+        level: of a heading, from 1; 0 where the engine gives none.
+    """
+
+    kind: BlockKind
+    text: str
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word or line of a page with its box (left, top, right, bottom) in pixels, and a confidence in [0, 1]."""
 
     text: str
+    box: tuple[float, float, float, float]
+    confidence: float | None = None
+
+
+Ending = Literal["stop", "length", "repeat"]
+"""How a reading ended: by itself, cut at the longest reply, or in a loop that repeats its last words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """The text that an OCR engine read on one page; a page on which it failed has an `error` and no text.
+
+    Args:
+        text: the page's text, unless it is in `blocks`.
+        blocks: the page's text in blocks, from engines that tell them apart.
+        words: words or lines with their places, from engines that have them; they are not kept with the page.
+        finish: a reading that was cut or ran in a loop is kept, and counted.
+        tokens_in, tokens_out: of engines that count tokens.
+        seconds: wall time of this page alone; None where the engine does not know it.
+        confidence: mean over the page's words, in [0, 1].
+        reader: the model that a server says has answered, or the part of the engine that read the page.
+    """
+
+    text: str = ""
     error: str | None = None
+    blocks: tuple[Block, ...] = ()
+    words: tuple[Word, ...] = field(default=(), repr=False)
+    finish: Ending = "stop"
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float | None = field(default=None, compare=False)
+    confidence: float | None = None
+    reader: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentView:
+    """A document as an OCR engine gets it.
+
+    Args:
+        images: its page images with the knowledge base's noise. Each is made when it is accessed, and not kept: hold
+            few at a time.
+        pdf: the benchmark's own file, without noise; None where it has none.
+    """
+
+    document: Document
+    images: Sequence[Image]
+    pdf: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,20 @@
 """Compiles a spec into its graph: knowledge bases, searches, prompts and scores, each key made once."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ohr.contracts import Chunker, Document, Generator, PageRetriever, Question
 from ohr.graph.cells import Cell, Search, search_place, searches, swapped, swaps
 from ohr.graph.graph import BasePart, Batch, CellPart, Graph
 from ohr.graph.keys import Keys
+from ohr.graph.pages import add_pages
 from ohr.keys import key
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.steps.damage import MeasureDamage
 from ohr.steps.documents import CutChunks, MakeDocument
-from ohr.steps.pages import ReadPage, RenderPage
+from ohr.steps.pages import RenderPage
 from ohr.steps.prompts import PreparePrompts
 from ohr.steps.references import CONDITIONS
 from ohr.steps.retrieve import Retrieve
@@ -77,8 +78,10 @@ class _Compiler:
         for search in searches(self.spec):
             found[search[0].name].append(search)
         for base in self.spec.knowledge_bases:
-            documents = self.made[base.name] = self.documents(base)
-            self.graph.parts.append(BasePart(base, tuple(documents.values()), self.damage(base, documents)))
+            known = self.inputs.by_name
+            pages = add_pages(self.graph, self.keys, base, {name: range(known[name].pages) for name in known})
+            documents = self.made[base.name] = self.documents(base, pages)
+            self.graph.parts.append(BasePart(base, tuple(documents.values()), self.damage(base, documents), pages))
             for search in found[base.name]:
                 self.search(search, documents)
             if "generation" in self.spec.evaluate:
@@ -90,11 +93,14 @@ class _Compiler:
             self.references()
         return self.graph
 
-    def documents(self, base: KnowledgeBase) -> dict[str, str]:
-        """Add the pages and documents of a base; returns the documents' keys by name."""
-        return {
-            document.name: add_document(self.graph, self.keys, base, document) for document in self.inputs.documents
-        }
+    def documents(self, base: KnowledgeBase, pages: Mapping[str, Sequence[str]]) -> dict[str, str]:
+        """Add the documents of a base; returns their keys by name."""
+        seed, made = self.spec.seed + base.replicate, {}
+        for name, document in self.inputs.by_name.items():
+            work = MakeDocument(self.spec.benchmark, base, document, seed, self.keys.placing(base, document))
+            key = self.keys.document(base, document, pages[name])
+            made[name] = self.graph.add(Step(work, (key,), tuple(pages[name]))).key
+        return made
 
     def damage(self, base: KnowledgeBase, documents: dict[str, str]) -> tuple[str, ...]:
         if not base.has_text:
@@ -258,25 +264,6 @@ class _Compiler:
 
     def batches(self) -> Iterator[tuple[int, ...]]:
         return Scope("", (), tuple(range(len(self.inputs.questions)))).batches()
-
-
-def add_pages(graph: Graph, keys: Keys, base: KnowledgeBase, document: Document, pages: Sequence[int]) -> list[str]:
-    """Add the steps that recognise some pages; returns their keys, none where the backend reads no images."""
-    if not base.ocr.reads_images:
-        return []
-    recipe, leaf = keys.images(base), keys.inputs.leaf(document, images=True)
-    names = [keys.page(base, document, index) for index in pages]
-    for index, name in zip(pages, names, strict=True):
-        graph.add(Step(ReadPage(recipe.page(document, index, leaf), base.ocr, base.name), (name,)))
-    return names
-
-
-def add_document(graph: Graph, keys: Keys, base: KnowledgeBase, document: Document) -> str:
-    """Add the steps that make one document; returns its key."""
-    pages = add_pages(graph, keys, base, document, range(document.pages))
-    seed = keys.spec.seed + base.replicate
-    work = MakeDocument(keys.spec.benchmark, base, document, seed, keys.placing(base, document))
-    return graph.add(Step(work, (keys.document(base, document, pages),), tuple(pages))).key
 
 
 def reference_base(condition: str) -> KnowledgeBase:

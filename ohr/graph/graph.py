@@ -1,6 +1,6 @@
 """The compiled form of a spec: steps by the keys that they write, and the parts that tables are written from."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ohr.graph.cells import Cell
@@ -13,12 +13,14 @@ from ohr.steps.step import Step
 class BasePart:
     """A knowledge base: keys of its documents and of the damage to them, in the order of the benchmark's documents.
 
-    `damage` is empty where images are distorted and no engine reads them.
+    `damage` is empty where images are distorted and no engine reads them; `pages` has the keys of the pages that were
+    read, by document, and is empty where none was.
     """
 
     base: KnowledgeBase
     documents: tuple[str, ...]
     damage: tuple[str, ...]
+    pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def keys(self) -> tuple[str, ...]:

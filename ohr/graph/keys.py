@@ -61,8 +61,12 @@ class Keys:
         # a distortion of severity 0 returns its input, so that clean pages are read once
         noises = [self.identity(noise) for noise in acting(base.image_noise)]
         draws, leaf = self._draws(base, noises), self.inputs.leaf(document, images=True)
-        made = (noises, draws, self.identity(base.ocr), self.files)
+        made = (noises, draws, self.identity(base.ocr, *base.ocr.finishing), self.files)
         return key("page", leaf, document.name, index, *made, *_again(base))
+
+    def pages(self, base: KnowledgeBase, document: Document, indices: Sequence[int]) -> list[str]:
+        """Keys of recognised pages; none where the backend reads no images."""
+        return [self.page(base, document, index) for index in indices] if base.ocr.reads_images else []
 
     def document(self, base: KnowledgeBase, document: Document, pages: Sequence[str]) -> str:
         """Key of one document's text in a knowledge base.
@@ -76,9 +80,10 @@ class Keys:
             if base.ocr.reads_images
             else [self.identity(base.ocr), self.inputs.leaf(document, images=False)]
         )
+        finished = [self.identity(base.ocr)] if base.ocr.reads_images and base.ocr.finishing else []
         asked = [[q.pages, q.evidence, q.text] for q in self.placing(base, document)]
         made = (noises, self._draws(base, noises), asked, self.files)
-        return key("document", source, document.name, *made, *_again(base))
+        return key("document", source, document.name, *made, *finished, *_again(base))
 
     def _draws(self, base: KnowledgeBase, noises: Sequence[Any]) -> list[int] | None:
         """Return what decides a knowledge base's draws; a clean one has none."""

@@ -36,6 +36,10 @@ _TABLES = {
         "question_id text answers:texts evidence:texts pages:numbers document domain evidence_source answer_form "
         "task_type clean_text:bool"
     ),
+    "readings": (
+        "kb condition replicate:int64 document page:int64 reader finish tokens_in:int64 tokens_out:int64 "
+        "seconds:double confidence:double"
+    ),
     "texts": "kb condition replicate:int64 document page:int64 text error",
     "scores": _SCORES,
     "hits": (
@@ -96,7 +100,7 @@ _TABLES = {
 }
 """Columns of every table: `name` for text, `name:type` for anything else."""
 
-MEASURED = ("questions", "texts", "scores", "hits", "answers", "pages", "edits", "failures")
+MEASURED = ("questions", "texts", "readings", "scores", "hits", "answers", "pages", "edits", "failures")
 """Tables of a run; every run has them, with or without rows."""
 DERIVED = ("doses", "summary", "curves", "variance", "repeats", "hypotheses")
 """Tables that follow from the measured ones; each has a copy as CSV."""

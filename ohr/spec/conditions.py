@@ -124,6 +124,10 @@ def _check(builder: Builder, slots: Mapping[Slot, Sequence[Built]], where: Where
     elif blind and any(family == "image_noise" for family, _ in aimed):
         message = "a target needs an `ocr` that reads the images: the dose is of text"
         builder.fault((*where, "image_noise"), message)
+    original = [built.stage.kind for built in slots["ocr", 0] if built.stage.reads_original]
+    if original and any(family == "image_noise" for family, _ in slots):
+        message = f"cannot reach `ocr: {original[0]}`, which reads the documents' own files and not their page images"
+        builder.fault((*where, "image_noise"), message)
 
 
 def _knob(noises: Sequence[Built], swept: Swept) -> tuple[str | None, Any, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ohr.contracts import Chunk, Completion, Hit, Image, Page
+from ohr.contracts import Chunk, Completion, Hit, Image, Page, Recognition
 from ohr.errors import OhrError
 from ohr.files import images
 
@@ -83,7 +83,7 @@ def checked_completion(completion: Any) -> Completion:
         error = _escaped(error or "no reason was given")
     return replace(
         completion,
-        text=_writable(completion.text),
+        text=storable(completion.text),
         tokens_in=_count(completion.tokens_in),
         tokens_out=_count(completion.tokens_out),
         seconds=_seconds(completion.seconds),
@@ -92,11 +92,34 @@ def checked_completion(completion: Any) -> Completion:
     )
 
 
+def checked_recognition(read: Any) -> Recognition:
+    """Check what was read of a page, so that it can always be stored; a broken result becomes one with an error."""
+    if not isinstance(read, Recognition) or not isinstance(read.text, str):
+        given = getattr(read, "text", read)
+        return Recognition(error=f"a page must be a Recognition with text, not {type(given).__name__}")
+    if not (read.error is None or isinstance(read.error, str)):
+        return Recognition(error=f"a page's error must be text or None, not {type(read.error).__name__}")
+    if read.error is not None:
+        return Recognition(error=_escaped(read.error or "no reason was given"))
+    length = len(read.text) + sum(len(block.text) for block in read.blocks)
+    if length > _LONGEST_REPLY:
+        return Recognition(error=f"the page has {length:,} characters; at most {_LONGEST_REPLY:,} are indexed")
+    return replace(
+        read,
+        text=storable(read.text),
+        blocks=tuple(replace(block, text=storable(block.text)) for block in read.blocks),
+        tokens_in=_count(read.tokens_in),
+        tokens_out=_count(read.tokens_out),
+        seconds=None if read.seconds is None else _seconds(read.seconds),
+        reader=storable(str(read.reader)),
+    )
+
+
 def _failed(error: str) -> Completion:
     return Completion("", finish="error", error=error)
 
 
-def _writable(text: str) -> str:
+def storable(text: str) -> str:
     """Replace half a character, such as the end of a reply that was cut: it cannot be written to a file."""
     return text.encode("utf-8", "replace").decode()
 

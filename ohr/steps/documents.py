@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from ohr.contracts import Benchmark, Chunk, Chunker, Document, OcrBackend, Page, Question
 from ohr.errors import InputsGone
 from ohr.spec.model import KnowledgeBase
-from ohr.steps.checks import checked_chunks
-from ohr.steps.pages import storable
+from ohr.steps.checks import checked_chunks, storable
 from ohr.steps.perturb import perturb
+from ohr.steps.reading import as_recognition
 from ohr.steps.step import Context, Ready, Report, Work
 from ohr.store import Store
 
@@ -50,7 +50,9 @@ class MakeDocument(Work):
     def _source(self, ready: Ready, store: Store) -> Sequence[Page]:
         if not self.base.ocr.reads_images:
             return recorded_pages(self.benchmark, self.base.ocr, self.document)
-        return recognised_pages(store, self.document, range(self.document.pages), ready.inputs, self.item)
+        return recognised_pages(
+            store, self.base.ocr, self.document, range(self.document.pages), ready.inputs, self.item
+        )
 
 
 _FAILED = "the page could not be read"
@@ -86,7 +88,12 @@ def recorded_pages(benchmark: Benchmark, ocr: OcrBackend, document: Document) ->
 
 
 def recognised_pages(
-    store: Store, document: Document, places: Sequence[int], keys: Sequence[str | None], item: str
+    store: Store,
+    ocr: OcrBackend,
+    document: Document,
+    places: Sequence[int],
+    keys: Sequence[str | None],
+    item: str,
 ) -> list[Page]:
     """Read recognised pages of a document, aligned with their keys; one that failed has no text and an error.
 
@@ -95,7 +102,9 @@ def recognised_pages(
     """
     found = expected(store, [key for key in keys if key is not None], item)
     return [
-        Page(document.name, index, "", _FAILED) if key is None else Page(document.name, index, found[key]["text"])
+        Page(document.name, index, "", _FAILED)
+        if key is None
+        else Page(document.name, index, ocr.written(as_recognition(found[key])))
         for index, key in zip(places, keys, strict=True)
     ]
 

@@ -96,6 +96,20 @@ class Lazy(Sequence[Image]):
         return self.image(range(len(self))[place])
 
 
+class Made(Lazy):
+    """Images made by a function each."""
+
+    def __init__(self, makers: Sequence[Callable[[], Image]]) -> None:
+        self._makers = makers
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def image(self, place: int) -> Image:
+        """Make one."""
+        return self._makers[place]()
+
+
 class OtherPages(Lazy):
     """The other page images of a document of `pages` pages, without noise."""
 

@@ -8,8 +8,8 @@ from ohr.contracts import Benchmark, Document, Page, Question
 from ohr.metrics.dose import by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
 from ohr.spec.model import KnowledgeBase
+from ohr.steps.checks import storable
 from ohr.steps.documents import recognised_pages, recorded_pages
-from ohr.steps.pages import storable
 from ohr.steps.perturb import perturb
 from ohr.steps.step import Context, Ready, Report, Work
 from ohr.store import Store
@@ -58,4 +58,4 @@ class MeasureEvidence(Work):
         if not self.base.ocr.reads_images:
             pages = recorded_pages(self.benchmark, self.base.ocr, self.document)
             return [page for page in pages if page.index in self.pages]
-        return recognised_pages(store, self.document, self.pages, ready.inputs, self.item)
+        return recognised_pages(store, self.base.ocr, self.document, self.pages, ready.inputs, self.item)

@@ -19,10 +19,10 @@ class Watch:
             self.restart()
         return self
 
-    def restart(self) -> None:
-        """Restart the time limit."""
+    def restart(self, items: int = 1) -> None:
+        """Restart the time limit, for as many items as follow at once."""
         if self.seconds:
-            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+            signal.setitimer(signal.ITIMER_REAL, self.seconds * items)
 
     def __exit__(self, *_: object) -> None:
         if self.seconds:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ohr.contracts import JudgeMetric, Page, Question
+from ohr.contracts import JudgeMetric, Page, Question, Recognition
 from ohr.engine.ledger import Failure
 from ohr.graph.cells import Cell
 from ohr.metrics.blocks import COUNTS
@@ -71,6 +71,17 @@ def text_columns(base: KnowledgeBase, pages: Sequence[Page]) -> Columns:
         "page": [page.index for page in pages],
         "text": [page.text for page in pages],
         "error": [page.error for page in pages],
+    }
+
+
+def reading_columns(base: KnowledgeBase, read: Sequence[tuple[PageId, Recognition]]) -> Columns:
+    """Columns of `readings`: some pages of one knowledge base that an engine has read."""
+    about, names = of_base(base), ("reader", "finish", "tokens_in", "tokens_out", "seconds", "confidence")
+    return {
+        **{name: about[name] for name in ("kb", "condition", "replicate")},
+        "document": [document for (document, _), _ in read],
+        "page": [index for (_, index), _ in read],
+        **{name: [getattr(one, name) for _, one in read] for name in names},
     }
 
 

@@ -8,16 +8,17 @@ from ohr.registry import choices
 from ohr.steps.answers import Answer
 from ohr.steps.damage import MeasureDamage
 from ohr.steps.documents import CutChunks, MakeDocument
-from ohr.steps.pages import ReadPage, RenderPage
+from ohr.steps.pages import RenderPage
 from ohr.steps.prompts import PreparePrompts, read_answer_keys
+from ohr.steps.reading import ReadDocument, ReadPages
 from ohr.steps.retrieve import Retrieve
 from ohr.steps.scoring import ScoreRetrieval
 from ohr.steps.step import Step
 from ohr.store import Store
 
 STAGES: dict[str, tuple[type, ...]] = {
-    "all": (ReadPage, RenderPage, MakeDocument, PreparePrompts),
-    "pages": (ReadPage, RenderPage),
+    "all": (ReadPages, ReadDocument, RenderPage, MakeDocument, PreparePrompts),
+    "pages": (ReadPages, ReadDocument, RenderPage),
     "documents": (MakeDocument,),
     "chunks": (CutChunks,),
     "damage": (MeasureDamage,),

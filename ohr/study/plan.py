@@ -15,7 +15,8 @@ from ohr.inputs import limited, read_inputs
 from ohr.spec.model import Spec
 from ohr.steps.damage import MeasureDamage
 from ohr.steps.documents import CutChunks, MakeDocument
-from ohr.steps.pages import ReadPage, RenderPage
+from ohr.steps.pages import RenderPage
+from ohr.steps.reading import ReadDocument, ReadPages
 from ohr.steps.retrieve import Retrieve
 from ohr.steps.swap import SwapHits
 from ohr.store import Store, open_store
@@ -66,7 +67,10 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     graph = compile_graph(keys)
     there = session.store.has_many(graph.steps.keys())
     needed = {step.key for step in graph.needed(graph.goals, there)}
-    steps = {name: _count(graph, kind, needed) for name, kind in _KINDS.items()}
+    pages = {name for name, step in graph.steps.items() if isinstance(step.work, ReadPages | ReadDocument)}
+    unread = sum(graph.steps[name].key in needed for name in pages - set(there))
+    read = {"pages to recognise": Count(len(pages), unread)}
+    steps = read | {name: _count(graph, kind, needed) for name, kind in _KINDS.items()}
     for name in ("page images to render", "texts to swap"):
         if not steps[name].total:
             del steps[name]
@@ -81,7 +85,6 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
 
 
 _KINDS = {
-    "pages to recognise": ReadPage,
     "page images to render": RenderPage,
     "documents to build": MakeDocument,
     "documents to cut": CutChunks,

@@ -26,6 +26,7 @@ from ohr.results.tables import Tables
 from ohr.spec.model import KnowledgeBase
 from ohr.steps.answers import Answered, as_answered
 from ohr.steps.damage import read_damage
+from ohr.steps.reading import as_recognition, warnings_of
 from ohr.steps.retrieve import read_hits
 from ohr.steps.scoring import read_scores
 from ohr.store import Store
@@ -39,6 +40,7 @@ from ohr.study.columns import (
     page_columns,
     page_sources,
     question_columns,
+    reading_columns,
     score_columns,
     swap_columns,
     text_columns,
@@ -99,6 +101,8 @@ class Tabulator:
             self._texts(base, [made[name] for name in documents if name in made], sums)
             found = [damage for name, damage in zip(documents, damages, strict=True) if name in made]
             self._pages(base, [lost[damage] for damage in found if damage in lost], sums)
+        if base.name not in self.trials:
+            self._readings(part)
         questions = self.inputs.questions
         if self._misplaced is None and sums.doses:
             self._misplaced = sum(dose.lcs_gt <= DAMAGED for dose in sums.doses.values())
@@ -123,6 +127,20 @@ class Tabulator:
             for page in pages:  # a page that an engine failed on is listed by the step that read it
                 if page.error is not None:
                     self.ledger.fail("ocr", f"{base.name}: {page.document} page {page.index}", page.error, "missing")
+
+    def _readings(self, part: BasePart) -> None:
+        """Write what the engine reported of each page, and warn of pages that were cut or ran in a loop."""
+        ends = Counter[str]()
+        readers = Counter[str]()
+        for some in _slices([name for name, pages in part.pages.items() if pages]):
+            places = {key: (name, index) for name in some for index, key in enumerate(part.pages[name])}
+            found = self.scheduler.read(places)
+            read = [(places[key], as_recognition(value)) for key, value in found.items()]
+            ends.update(one.finish for _, one in read)
+            readers.update(one.reader for _, one in read if one.reader)
+            self.tables.append("readings", reading_columns(part.base, read))
+        for line in warnings_of(ends, readers):
+            self.ledger.warn(f"{part.base.name}: {line}")
 
     def _pages(self, base: KnowledgeBase, lost: Sequence[Mapping[str, Any]], sums: _Sums) -> None:
         """Write what was measured of the pages of some documents."""

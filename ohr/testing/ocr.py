@@ -17,7 +17,7 @@ def check_ocr(ocr: OcrBackend, *, line: Image | None = None, reads: str = "") ->
         reads: what must be among what is read on `line`.
     """
     check_stage(ocr)
-    require(ocr, ocr.recognise([]) == [], "no image must give no result")
+    require(ocr, list(ocr.recognise([])) == [], "no image must give no result")
     require(
         ocr,
         isinstance(ocr.reads("en"), bool) and isinstance(ocr.reads("xx"), bool),
@@ -26,7 +26,7 @@ def check_ocr(ocr: OcrBackend, *, line: Image | None = None, reads: str = "") ->
     odd = odd_images()
     images = [odd[0], odd[2], odd[-1], *([line] if line is not None else [])]
     before = [image.copy() for image in images]
-    found = ocr.recognise(images)
+    found = list(ocr.recognise(images))
     require(ocr, len(found) == len(images), f"{counted(len(images), 'image')} gave {counted(len(found), 'result')}")
     for result in found:
         require(ocr, isinstance(result, Recognition) and isinstance(result.text, str), f"{result!r} is no Recognition")
@@ -34,7 +34,7 @@ def check_ocr(ocr: OcrBackend, *, line: Image | None = None, reads: str = "") ->
     require(ocr, all(map(np.array_equal, images, before)), "it must not change its input")
     require(
         ocr,
-        ocr.recognise(images[::-1]) == found[::-1],
+        list(ocr.recognise(images[::-1])) == found[::-1],
         "results must be repeatable, in the order of the images",
     )
     if not ocr.reads_images:

@@ -116,7 +116,7 @@ def try_image(trial: ImageTrial) -> ImageShown:
     if trial.engine is None:
         return shown
     (read,) = trial.engine.recognise([made.image])
-    return ImageShown(shown.whole, shown.detail, shown.label_effect, read.text, error=read.error)
+    return ImageShown(shown.whole, shown.detail, shown.label_effect, trial.engine.written(read), error=read.error)
 
 
 def _detail(made: NoisyImage, clean: tuple[int, ...], size: tuple[int, int]) -> Image:

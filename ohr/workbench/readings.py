@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from ohr.contracts import Benchmark, OcrBackend
+from ohr.contracts import Benchmark, Document, DocumentView, OcrBackend, Recognition
 from ohr.engine.progress import Progress, counting
 from ohr.errors import DataError
 from ohr.files import ohrbench_json
+from ohr.steps.images import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,17 @@ def recognised(benchmark: Benchmark, engine: OcrBackend, progress: Progress) -> 
     documents = [document for document in benchmark.documents() if engine.reads(document.language)]
     with counting(progress, "OCR", sum(document.pages for document in documents)) as advance:
         for document in documents:
-            for page in benchmark.pages(document):
-                (read,) = engine.recognise([benchmark.page_image(document, page.index)])
+            pages = benchmark.pages(document)
+            for page, read in zip(pages, _read(benchmark, engine, document, len(pages)), strict=False):
                 advance(1)
                 if read.error is None:
-                    yield Reading(document.name, page.text, read.text)
+                    yield Reading(document.name, page.text, engine.written(read))
+
+
+def _read(benchmark: Benchmark, engine: OcrBackend, document: Document, pages: int) -> Iterator[Recognition]:
+    images = [partial(benchmark.page_image, document, index) for index in range(pages)]
+    if engine.reads_documents:
+        yield from engine.recognise_document(DocumentView(document, Made(images), benchmark.pdf(document)))
+    else:
+        for make in images:
+            yield from engine.recognise([make()])

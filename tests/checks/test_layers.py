@@ -33,7 +33,7 @@ REGISTRY = "the core sees a family only through the registry"
     [
         ("noise/a.py", "from ohr.study.run import run", FAMILY),
         ("noise/a.py", "from ohr.retrievers.lexical.bm25 import BM25", FAMILY),
-        ("ohr/ocr/a.py", "from ohr.chunkers import page", FAMILY),
+        ("ocr/a.py", "from ohr.chunkers import page", FAMILY),
         ("retrievers/a.py", "import torch", "imports a heavy library with the module: import it where it is used"),
         ("retrievers/a.py", "def f():\n    import torch", ""),
         ("retrievers/a.py", "from .bm25 import BM25", ""),

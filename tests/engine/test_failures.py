@@ -29,8 +29,8 @@ def spec(bad):
     ("bad", "reason"),
     [
         ("raise", "RuntimeError: paper jam"),
-        ("value", "ocr pixels failed on law/0 page 1: paper jam"),
-        ("few", "ocr pixels failed on law/0 page 1: the engine returned no result for 1 image"),
+        ("value", "paper jam"),
+        ("few", "the engine returned no result for 1 image"),
         ("exit", "the worker process died"),
         ("leave", "the worker process died"),
     ],

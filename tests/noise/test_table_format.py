@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ohr.markup.convert import convert, notation_of
 from ohr.markup.regions import regions
-from ohr.noise.table_format import TableFormat, convert, notation_of
+from ohr.noise.table_format import TableFormat
 from ohr.text.edits import undo
 
 from .texts import anything, pieces

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ohr.markup.convert import convert
 from ohr.noise.formatting import Formatting
-from ohr.noise.table_format import TableFormat, convert
+from ohr.noise.table_format import TableFormat
 from ohr.text.edits import undo
 from speed.formatting_dose import TEXT, Study
 from speed.latex_parses import parses

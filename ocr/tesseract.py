@@ -13,7 +13,8 @@ from ohr.contracts import Image, OcrBackend, Recognition
 from ohr.errors import PluginError
 from ohr.keys import file_digest
 from ohr.models.resident import resident
-from ohr.ocr import leptonica
+
+from . import leptonica
 
 _CODES = {"en": "eng", "zh": "chi_sim", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "ja": "jpn", "ko": "kor"}
 """ISO 639-1 to Tesseract's language packs, where the names differ."""

@@ -9,7 +9,8 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Image, OcrBackend, Recognition, Resources, execution
 from ohr.models.resident import resident
-from ohr.ocr.reading_order import Line, in_reading_order
+
+from .reading_order import Line, in_reading_order
 
 _LANGUAGES = ("en", "zh")
 _LONGEST_STRIP = (

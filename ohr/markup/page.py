@@ -1,0 +1,82 @@
+"""The text of a page from the blocks of an OCR engine: which blocks are kept, and how tables are written."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from ohr.contracts import Block
+from ohr.markup.convert import Notation, with_tables_in
+
+_FURNITURE = frozenset({"header", "footer", "page_number"})
+_FENCE = re.compile(r"\A\s*(`{3,}|~{3,})[ \t]*[\w-]*[ \t]*\n(.*?)\n?[ \t]*\1[ \t]*\s*\Z", re.DOTALL)
+_LINK = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)|<img\b[^<>]*/?>", re.IGNORECASE)
+_BLANK = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
+
+Keep = Literal["keep", "drop"]
+
+
+class Markup(BaseModel):
+    """The markup that is kept of a page, the same for all engines that write some."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    tables: Annotated[Notation | Literal["as_is"], Field(description="Notation of tables.")] = "as_is"
+    images: Annotated[Keep, Field(description="Links to pictures, and their placeholders.")] = "drop"
+    page_furniture: Annotated[Keep, Field(description="Page headers, footers and page numbers.")] = "keep"
+    invented: Annotated[Keep, Field(description="A model's own descriptions of pictures.")] = "keep"
+    fences: Annotated[Keep, Field(description="A code fence around the whole page.")] = "drop"
+
+
+PRESETS = {
+    "as_is": Markup(),
+    # what OHRBench's ground truth has: LaTeX tables, nothing of pictures but their text (its section II.2)
+    "ohrbench": Markup(tables="latex", page_furniture="drop", invented="drop"),
+}
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if value not in PRESETS:
+        raise ValueError(f"must be {' or '.join(PRESETS)}, or a mapping with any of {', '.join(Markup.model_fields)}")
+    return PRESETS[value]
+
+
+MarkupField = Annotated[
+    Markup,
+    BeforeValidator(_read),
+    Field(description="`as_is`, `ohrbench`, or a mapping: what of the markup is kept, and how tables are written."),
+]
+"""A plugin's field `markup`: the name of a preset, or a mapping."""
+
+
+def page_text(blocks: Sequence[Block], markup: Markup) -> str:
+    """Join the blocks that are kept, with a blank line between them."""
+    return tidy("\n\n".join(_lines(blocks, markup)), markup)
+
+
+def tidy(text: str, markup: Markup) -> str:
+    """Apply what can be seen in a page's Markdown: fences, links to pictures, notation of tables."""
+    if markup.fences == "drop" and (fence := _FENCE.match(text)) and fence[1] not in fence[2]:
+        text = fence[2]
+    if markup.images == "drop":
+        text = _LINK.sub("", text)
+    if markup.tables != "as_is":
+        text = with_tables_in(text, markup.tables)
+    return _BLANK.sub("\n\n", text).strip("\n")
+
+
+def _lines(blocks: Sequence[Block], markup: Markup) -> Iterable[str]:
+    for block in blocks:
+        dropped = (
+            (block.kind in _FURNITURE and markup.page_furniture == "drop")
+            or (block.kind == "image" and markup.images == "drop")
+            or (block.kind == "description" and markup.invented == "drop")
+        )
+        text = block.text.strip("\n")
+        if dropped or not text.strip():
+            continue
+        if block.kind == "heading" and not text.startswith("#"):
+            text = f"{'#' * min(max(block.level, 1), 6)} {text}"
+        yield text
