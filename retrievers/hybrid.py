@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from ohr.contracts import Chunk, Hit, Index, PageView, Resources, Retriever
 
-from .parts import Part, index_parts, joint_resources, notes_of, part_identity
+from .parts import Part, index_parts, notes_of, part_identity
 
 
 class Hybrid(Retriever):
@@ -47,7 +47,7 @@ class Hybrid(Retriever):
 
     def resources(self) -> Resources:
         """Return the resources of the parts together."""
-        return joint_resources(*(part.resources() for part in self.retrievers))
+        return Resources.together(*(part.resources() for part in self.retrievers))
 
     def identity(self) -> Mapping[str, object]:
         """Identify the parts as they identify themselves."""

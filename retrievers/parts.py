@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
-from ohr.contracts import Chunk, Index, PageView, Resources, Retriever
+from ohr.contracts import Chunk, Index, PageView, Retriever
 from ohr.keys import identity
 from ohr.registry import Nested
 
@@ -37,15 +37,6 @@ def index_parts(parts: Sequence[Retriever], pages: Iterable[PageView]) -> tuple[
             made[place] = part.index_pages(pages if made else noted())
     made |= {place: part.index(seen) for place, part in enumerate(parts) if not part.reads_images}
     return [made[place] for place in range(len(parts))], seen
-
-
-def joint_resources(*resources: Resources) -> Resources:
-    """Return what stages occupy that are open together and run one after the other, on one GPU if they need any."""
-    return Resources(
-        max((each.cpus for each in resources), default=1),
-        max((each.gpus for each in resources), default=0),
-        any(each.alone for each in resources),
-    )
 
 
 def notes_of(parts: Sequence[Retriever], indices: Sequence[Index]) -> tuple[str, ...]:

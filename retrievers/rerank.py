@@ -19,7 +19,7 @@ from ohr.models.memory import fitting
 from ohr.models.resident import resident
 
 from .embedders import check_model, folder_of, model_identity
-from .parts import Part, index_parts, joint_resources, notes_of, part_identity
+from .parts import Part, index_parts, notes_of, part_identity
 from .windows import cut_off
 
 
@@ -58,7 +58,7 @@ class Rerank(Retriever):
 
     def resources(self) -> Resources:
         """Return the resources of the cross-encoder and the part together."""
-        return joint_resources(model_resources(self.device), self.retriever.resources())
+        return Resources.together(model_resources(self.device), self.retriever.resources())
 
     def identity(self) -> Mapping[str, object]:
         """Identify the model and the part by content."""

@@ -54,6 +54,10 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 (tmp_path / "law").mkdir()
                 (tmp_path / "law" / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "one"}]))
                 return {"root": tmp_path}
+            case "ocr", "first_of" | "vote":
+                return {
+                    "parts": [{"kind": "tesseract"}, {"kind": "tesseract", "psm": 6}, {"kind": "tesseract", "psm": 4}]
+                }
             case "image_noise", "augraphy":
                 return {"effect": "Gamma"}
             case "benchmark", "ohrbench":

@@ -28,6 +28,15 @@ class Resources:
     gpus: float = 0
     alone: bool = False
 
+    @classmethod
+    def together(cls, *stages: "Resources") -> "Resources":
+        """Return the resources of stages that are open together and run one after the other, on one GPU if any."""
+        return cls(
+            max((each.cpus for each in stages), default=1),
+            max((each.gpus for each in stages), default=0),
+            any(each.alone for each in stages),
+        )
+
 
 class Stage(BaseModel, ABC):
     """One step of a pipeline: its fields are its YAML keys, and it holds no other state."""

@@ -7,12 +7,14 @@ that class is imported, not the whole family, and what is wrong is known by its 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 from unicodedata import category
 
 from pydantic import BaseModel, BeforeValidator, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 
 from ohr.contracts import Stage, yaml_keys
 from ohr.errors import PluginError
@@ -166,12 +168,20 @@ class Builder:
             if key in fields and isinstance(value, str):
                 here = (*where, key, at[key]) if key in at else (*where, key)
                 filled[key] = self._text(fields[key].annotation, value, here)
-            elif key in fields and isinstance(value, Mapping) and (family := _nested(fields[key].metadata)):
-                inside = self._find(family, value, (*where, key))
-                filled[key] = inside and self._filled(inside, value, (*where, key), {})
+            elif key in fields and isinstance(value, Mapping | list) and (family := _nested(fields[key])):
+                filled[key] = self._filled_parts(family, value, (*where, key))
         if variable := variable_of(keys):
             self.fault((*where, "api_key_env"), fault_of_variable(variable, self.allowed))
         return filled
+
+    def _filled_parts(self, family: str, value: Any, where: Where) -> Any:
+        """Fill in the mapping of a plugin inside a plugin, or each of a list of them."""
+        if isinstance(value, list):
+            return [self._filled_parts(family, each, (*where, place)) for place, each in enumerate(value)]
+        if not isinstance(value, Mapping):
+            return value
+        inside = self._find(family, value, where)
+        return inside and self._filled(inside, value, where, {})
 
     def _text(self, annotation: object, value: str, where: Where) -> Any:
         """Read a text, which may be a path or hold `${NAME}`; a relative path starts at the file that it is in."""
@@ -201,9 +211,10 @@ class Builder:
         return path
 
 
-def _nested(metadata: Sequence[object]) -> str | None:
-    """Return the family of the plugin that a field holds, if it holds one."""
-    held = (item.func for item in metadata if isinstance(item, BeforeValidator))
+def _nested(field: FieldInfo) -> str | None:
+    """Return the family of the plugin that a field holds, or of those that it lists, if it holds any."""
+    listed = [getattr(part, "__metadata__", ()) for part in get_args(field.annotation)]
+    held = (item.func for item in chain(field.metadata, *listed) if isinstance(item, BeforeValidator))
     return next((each.family for each in held if isinstance(each, Nested)), None)
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ohr.contracts import Completion, Generator, Image, Prompt, Stage
+from ohr.files.lazy import Lazy
 from ohr.steps.checks import checked_completion
-from ohr.steps.images import Lazy, PageImage
+from ohr.steps.images import PageImage
 from ohr.steps.pages import rendered
 from ohr.steps.prompting import parse_answer
 from ohr.steps.step import Context, Ready, Report, Work, missing

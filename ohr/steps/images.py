@@ -1,13 +1,13 @@
 """Page images as a knowledge base sees them: how each is made."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, overload
+from typing import Any
 
 from ohr import seeds
 from ohr.contracts import Benchmark, Document, Image, ImageNoise, NoisyImage
+from ohr.files.lazy import Lazy
 from ohr.keys import key
 from ohr.metrics.ranking import PageId
 from ohr.steps.checks import checked_image
@@ -77,37 +77,6 @@ def distort(
         made = noise.perturb(image, others, seeds.generator(seed, noise.kind, *page, place))
         image = checked_image(made.image)
         yield made
-
-
-class Lazy(Sequence[Image]):
-    """Images that are made each time they are looked at."""
-
-    @abstractmethod
-    def image(self, place: int) -> Image:
-        """Make one image."""
-
-    @overload
-    def __getitem__(self, place: int) -> Image: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Image]: ...
-    def __getitem__(self, place: int | slice) -> Image | Sequence[Image]:
-        if isinstance(place, slice):
-            return [self[index] for index in range(len(self))[place]]
-        return self.image(range(len(self))[place])
-
-
-class Made(Lazy):
-    """Images made by a function each."""
-
-    def __init__(self, makers: Sequence[Callable[[], Image]]) -> None:
-        self._makers = makers
-
-    def __len__(self) -> int:
-        return len(self._makers)
-
-    def image(self, place: int) -> Image:
-        """Make one."""
-        return self._makers[place]()
 
 
 class OtherPages(Lazy):

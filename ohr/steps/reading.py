@@ -6,9 +6,10 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 from ohr.contracts import Benchmark, Block, DocumentView, Image, OcrBackend, Recognition, Stage
+from ohr.files.lazy import Lazy
 from ohr.messages.wording import counted
 from ohr.steps.checks import checked_recognition
-from ohr.steps.images import Lazy, PageImage
+from ohr.steps.images import PageImage
 from ohr.steps.step import Context, Ready, Report, Work, missing
 
 _GIVE_UP = 20

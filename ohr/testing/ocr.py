@@ -1,8 +1,13 @@
 """Conformance of OCR backends."""
 
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 
-from ohr.contracts import Image, OcrBackend, Recognition
+from ohr.contracts import Document, DocumentView, Image, OcrBackend, Recognition
+from ohr.files import pdf
 from ohr.messages.wording import counted
 from ohr.testing.noise import odd_images
 from ohr.testing.stage import check_stage, require
@@ -28,18 +33,38 @@ def check_ocr(ocr: OcrBackend, *, line: Image | None = None, reads: str = "") ->
     before = [image.copy() for image in images]
     found = list(ocr.recognise(images))
     require(ocr, len(found) == len(images), f"{counted(len(images), 'image')} gave {counted(len(found), 'result')}")
-    for result in found:
-        require(ocr, isinstance(result, Recognition) and isinstance(result.text, str), f"{result!r} is no Recognition")
-        require(ocr, result.error is None or result.text == "", "a page that failed has an error and no text")
+    _check_results(ocr, found)
     require(ocr, all(map(np.array_equal, images, before)), "it must not change its input")
     require(
         ocr,
         list(ocr.recognise(images[::-1])) == found[::-1],
         "results must be repeatable, in the order of the images",
     )
+    if ocr.reads_documents:
+        _check_document(ocr, images)
     if not ocr.reads_images:
         require(ocr, all(result.error for result in found), "it must refuse each image with an error")
         return
     require(ocr, all(result.error is None for result in found), f"it must read odd images too: {found}")
     if line is not None:
         require(ocr, reads in found[-1].text, f"it read {found[-1].text!r} where {reads!r} is written")
+
+
+def _check_results(ocr: OcrBackend, found: Sequence[Recognition]) -> None:
+    for result in found:
+        require(ocr, isinstance(result, Recognition) and isinstance(result.text, str), f"{result!r} is no Recognition")
+        require(ocr, result.error is None or result.text == "", "a page that failed has an error and no text")
+        require(ocr, isinstance(ocr.written(result), str), "`written` must return the page's text")
+
+
+def _check_document(ocr: OcrBackend, images: Sequence[Image]) -> None:
+    """Check that a document gives one result per page, with its file and without."""
+    document = Document("law/lease", "law", "en", len(images))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "lease.pdf"
+        pdf.write(path, images, 100)
+        for view in (DocumentView(document, images, path), DocumentView(document, images)):
+            found = list(ocr.recognise_document(view))
+            given = f"{counted(len(images), 'page')} gave {counted(len(found), 'result')}"
+            require(ocr, len(found) == len(images), given)
+            _check_results(ocr, found)

@@ -9,7 +9,7 @@ from ohr.contracts import Benchmark, Document, DocumentView, OcrBackend, Recogni
 from ohr.engine.progress import Progress, counting
 from ohr.errors import DataError
 from ohr.files import ohrbench_json
-from ohr.steps.images import Made
+from ohr.files.lazy import Made
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Engines made of other engines: the first that reads well enough, or a vote."""
