@@ -148,9 +148,8 @@ def report(protocol: str, folder: Path) -> None:
         found = compare(first, second, Clusters.of([before[q]["document"] for q in ids]))
         one = found.difference
         print(f"{protocol:9} gain {domain or 'all':9} {100 * one.mean:.2f} points, ", end="")
-        print(
-            f"95% interval {100 * one.low:.2f} to {100 * one.high:.2f}; {found.lost} questions gain, {found.gained} lose"
-        )
+        interval = f"{100 * one.low:.2f} to {100 * one.high:.2f}"
+        print(f"95% interval {interval}; {found.lost} gain, {found.gained} lose")
 
 
 if __name__ == "__main__":
