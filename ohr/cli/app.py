@@ -48,6 +48,10 @@ class Commands(TyperGroup):
             # a spec's own faults name its file, which may be below the folder that a variable names
             report(str(error) if isinstance(error, SpecError) else hidden(str(error)))
             raise typer.Exit(_status(error)) from None
+        except typer.BadParameter as error:  # in the words of the rest of ohr
+            plain = error.message.removeprefix("Value error, ").removesuffix(".")
+            error.message = plain.replace("Input should be", "must be")
+            raise
         except BrokenPipeError:
             raise  # `ohr plugins | head`: typer ends quietly
         except OSError as error:

@@ -10,6 +10,7 @@ import typer
 
 from ohr.cli.display.console import say, say_first, say_json, say_table
 from ohr.cli.options import RUNS, AsJson, RunsFolder
+from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.results.comparing import Compared, Pair, Side
@@ -152,7 +153,9 @@ def verdict(found: "Compared") -> list[str]:
         lines.append(f"Shown to be within {found.margin:g} of each other: {len(same)} of {count}.")
     if not shown:
         lines.append(f"No difference is shown{f' in any{family}' if family else ''}.")
-        if not same:
+        if all(isnan(pair.found.difference.low) for pair in found.pairs):
+            lines.append(f'That is not "no effect": {counted(found.documents, "document")} give no interval.')
+        elif not same:
             finds = [pair.found.detectable for pair in found.pairs if not isnan(pair.found.detectable)]
             least = (
                 f" a difference of {min(finds):.3f} would have been found by four of five such studies,"

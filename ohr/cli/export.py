@@ -73,6 +73,9 @@ def export(
     wanted = {name: path for name, path in files.items() if path is not None}
     if not wanted and mlflow is None and texts is None:
         raise typer.BadParameter("name what to write: --latex, --markdown or --csv FILE, --mlflow URI, or --texts DIR")
+    swallowed = next((path for path in (*files.values(), texts) if str(path or "").startswith("--")), None)
+    if swallowed is not None:  # the parser takes the option that follows for the file
+        raise typer.BadParameter(f"the option before {swallowed} needs a file, or - to print the table")
     if sum(path == _PRINTED for path in wanted.values()) > 1:
         raise typer.BadParameter("only one table can be printed: name a file for the others")
     folder = locate(run, runs)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,8 @@ def _draws(scores: ScoreTable, headline: Mapping[str, str]) -> Iterator[dict[str
             pairs = list(combinations(range(len(draws)), 2))
             largest = max(abs(means[a] - means[b]) for a, b in pairs)
             missed = aa_share(draws[:, part.places], part.clusters)
+            if isnan(missed):  # too few documents for an interval
+                continue
             differ = sum(int((np.nan_to_num(draws[a] - draws[b]) != 0).sum()) for a, b in pairs)
             yield _row(place, metric, "draws", len(pairs), missed, largest, differ)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -78,10 +78,18 @@ def _inner(model: type[BaseModel], loc: Where) -> type[BaseModel]:
     """Find the model that a field's own keys belong to, where a field is a model itself."""
     for part in loc:
         field = model.model_fields.get(str(part))
-        if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
-            break
-        model = field.annotation
+        inside = [] if field is None else list(_models(field.annotation))
+        if len(inside) == 1:
+            model = inside[0]
     return model
+
+
+def _models(annotation: object) -> Iterator[type[BaseModel]]:
+    """List the models that an annotation names, those in a list or a union too."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
 
 
 def _is_below(detail: Any, other: Any) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import nan
+from math import isnan, nan
 from typing import Literal
 
 import numpy as np
@@ -171,10 +171,11 @@ def aa_share(draws: Floats, clusters: Clusters, level: float = 0.95) -> float:
         clusters: of the n questions.
         level: of the intervals.
 
-    Edge cases: fewer than two draws -> nan.
+    Edge cases: fewer than two draws, or no interval, as of fewer than five documents -> nan.
     """
     pairs = list(combinations(range(len(draws)), 2))
     if not pairs:
         return nan
     found = differences(np.stack([draws[a] - draws[b] for a, b in pairs]), clusters, level)
-    return sum(not one.low <= 0 <= one.high for one in found) / len(pairs)
+    missed = [not one.low <= 0 <= one.high for one in found if not isnan(one.low)]
+    return sum(missed) / len(missed) if missed else nan

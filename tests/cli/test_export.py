@@ -25,9 +25,11 @@ def test_a_dash_prints_the_table_alone(ohr_here, tmp_path):
     ("options", "said"),
     [
         ([], "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, or --texts DIR"),
+        (["--latex", "--csv"], "the option before --csv needs a file"),
         (["--csv", "-", "--latex", "-"], "only one table can be printed"),
         (["--latex", "table.tex", "--metric", "rouge"], "has no metric 'rouge'"),
         (["--latex", "table.tex", "--by", "domain"], "all questions have the same domain"),
+        (["--latex", "table.tex", "--by", "domian"], "Invalid value for '--by': 'domian' is not one of"),
     ],
 )
 def test_what_cannot_be_written_is_refused(ohr_here, options, said):

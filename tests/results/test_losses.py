@@ -247,6 +247,15 @@ def test_draws_are_compared_pair_by_pair(runs):
     assert (row["kind"], row["pairs"], row["missed"], row["largest"]) == ("draws", 3, 1.0, pytest.approx(0.2))
 
 
+def test_draws_on_few_documents_have_no_interval_that_could_miss(runs):
+    run = runs.make(4)
+    for number in range(2):
+        base = run.base("blur-0.5", number, kind="semantic")
+        run.page_scores(base, [0.5] * 4)
+        run.score(base, {"lcs": [0.5 + 0.1 * number] * 4})
+    assert read_rows(finished(run) / "repeats.parquet") == []
+
+
 def test_hypotheses_are_judged_as_one_family(swept, runs):
     wanted = {"stage": "retrieval", "metric": None, "chunker": None, "generator": None, "group": "all", "margin": None}
     hypotheses = [

@@ -324,6 +324,12 @@ def test_wrong_limits_are_refused(faults, given, message):
     assert faults(f"{BASE}{KB}limits: {given}\n") == [f"spec.yaml:5: {message}"]
 
 
+def test_an_unknown_key_of_a_hypothesis_lists_the_keys_of_hypotheses(faults):
+    text = "hypotheses: [{name: a, compare: [x, y], expect: worse, stage: retrieval, metrik: lcs}]"
+    (fault,) = (line for line in faults(f"{BASE}{KB}{text}\n") if "metrik" in line)
+    assert fault.endswith("Did you mean 'metric'?") and "margin, expect" in fault and "chunkers" not in fault
+
+
 def test_a_spec_without_a_file_is_read_the_same_way():
     keys = {"benchmark": {"kind": "mini"}, "knowledge_bases": [{}], "retrievers": [{"kind": "bm25"}]}
     assert make_spec({**keys, "evaluate": ["retrieval"]}, "here").retrievers[0].name == "bm25"
