@@ -1,6 +1,7 @@
 """Every installed plugin keeps its contract; a new one is tested the day its entry point exists."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,31 @@ NOT_COUPLED: set[str] = set()
 """Text noise whose edits at a low rate are not among those at a higher one, by its nature."""
 
 
+def program(folder: Path) -> Path:
+    """Write a program that reads a page, which an executable is for the engine `command`."""
+    path = folder / "read.py"
+    path.write_text(
+        "import sys\nfrom ohr.files.images import read_image\nfrom ohr.ocr.tesseract import Tesseract\n"
+        "from pathlib import Path\nprint(Tesseract().recognise([read_image(Path(sys.argv[1]))])[0].text)\n"
+    )
+    return path
+
+
+def of_engine(kind: str, folder: Path) -> dict[str, object]:
+    """Arguments of an OCR engine."""
+    match kind:
+        case "precomputed":
+            (folder / "law").mkdir()
+            (folder / "law" / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "one"}]))
+            return {"root": folder}
+        case "command":
+            return {"run": [sys.executable, str(program(folder)), "{input}"]}
+        case "first_of" | "vote":
+            return {"parts": [{"kind": "tesseract", "psm": mode} for mode in (3, 6, 4)]}
+        case _:
+            return {}
+
+
 def engines(*, reads_images: bool) -> list[object]:
     kinds = [kind for kind in REGISTRY.names("ocr") if REGISTRY.load("ocr", kind).reads_images == reads_images]
     return [pytest.param(kind, marks=MARKS.get(kind, [])) for kind in kinds]
@@ -50,14 +76,8 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
 
     def give(family: str, kind: str) -> dict[str, object]:
         match family, kind:
-            case "ocr", "precomputed":
-                (tmp_path / "law").mkdir()
-                (tmp_path / "law" / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "one"}]))
-                return {"root": tmp_path}
-            case "ocr", "first_of" | "vote":
-                return {
-                    "parts": [{"kind": "tesseract"}, {"kind": "tesseract", "psm": 6}, {"kind": "tesseract", "psm": 4}]
-                }
+            case "ocr", _:
+                return of_engine(kind, tmp_path)
             case "image_noise", "augraphy":
                 return {"effect": "Gamma"}
             case "benchmark", "ohrbench":

@@ -47,7 +47,8 @@ def check_ocr(ocr: OcrBackend, *, line: Image | None = None, reads: str = "") ->
         return
     require(ocr, all(result.error is None for result in found), f"it must read odd images too: {found}")
     if line is not None:
-        require(ocr, reads in found[-1].text, f"it read {found[-1].text!r} where {reads!r} is written")
+        text = ocr.written(found[-1])
+        require(ocr, reads in text, f"it read {text!r} where {reads!r} is written")
 
 
 def _check_results(ocr: OcrBackend, found: Sequence[Recognition]) -> None:
