@@ -91,7 +91,8 @@ def _read(engine: Any, image: Image, dpi: int) -> Recognition:
         engine.SetImageBytes(image.tobytes(), width, height, channels, width * channels)
         engine.SetSourceResolution(dpi)
         text = engine.GetUTF8Text()
+        confidence = engine.MeanTextConf() / 100
         engine.Clear()
     except RuntimeError as error:
         return Recognition("", "; ".join(filter(None, (str(error), leptonica.messages()))))
-    return Recognition(text.strip())
+    return Recognition(text.strip(), confidence=confidence if text.strip() else None)
