@@ -22,11 +22,18 @@ from ohr.testing import (
 )
 
 REGISTRY = Registry()
-MARKS = {"rapidocr": [pytest.mark.acceptance], "llama_cpp": [pytest.mark.acceptance]}
+MARKS = {
+    "rapidocr": [pytest.mark.acceptance],
+    "easyocr": [pytest.mark.acceptance],
+    "llama_cpp": [pytest.mark.acceptance],
+}
 """Plugins that load a real model."""
 
 COUNTS_EMPTY_PAGES = {"reference"}
 """Chunkers of a published protocol, to which an empty page is a chunk."""
+
+ILLITERATE = {"transformers_ocr"}
+"""OCR engines that read no text by themselves: models with random weights."""
 
 BLIND = {"oracle", "random", "shuffle", "rerank", "bge_m3", "colqwen", "colpali", "visrag"}
 """Retrievers that find no text by itself: sanity arms, and models with random weights."""
@@ -54,6 +61,11 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 (tmp_path / "law").mkdir()
                 (tmp_path / "law" / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "one"}]))
                 return {"root": tmp_path}
+            case "ocr", "transformers_ocr":
+                return {"model": str(request.getfixturevalue("tiny_document_model")), "max_tokens": 8}
+            case "ocr", "easyocr":
+                pytest.importorskip("easyocr_en_models")
+                request.getfixturevalue("torchvision")
             case "image_noise", "augraphy":
                 return {"effect": "Gamma"}
             case "benchmark", "ohrbench":
@@ -140,7 +152,7 @@ def test_image_noise(plugin, kind):
 
 @pytest.mark.parametrize("kind", engines(reads_images=True))
 def test_ocr_that_reads_images(plugin, kind, line_image):
-    check_ocr(plugin("ocr", kind), line=line_image, reads="quick brown fox")
+    check_ocr(plugin("ocr", kind), line=line_image, reads="" if kind in ILLITERATE else "quick brown fox")
 
 
 @pytest.mark.parametrize("kind", engines(reads_images=False))
