@@ -1,5 +1,6 @@
 """EasyOCR: CRAFT finds the lines, a CRNN reads them; English weights come in a package."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -122,10 +123,12 @@ def _padded(image: Image) -> Image:
 def _read(reader: Any, image: Image, least: float) -> Recognition:
     cv2 = extras.load("cv2", "easyocr")
     try:
-        page = _padded(image)
-        upright, tilted = reader.detect(page, reformat=False)
-        grey = cv2.cvtColor(page, cv2.COLOR_RGB2GRAY)
-        found = reader.recognize(grey, upright[0], tilted[0], reformat=False)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*pin_memory.*", UserWarning)  # its way to load lines expects a GPU
+            page = _padded(image)
+            upright, tilted = reader.detect(page, reformat=False)
+            grey = cv2.cvtColor(page, cv2.COLOR_RGB2GRAY)
+            found = reader.recognize(grey, upright[0], tilted[0], reformat=False)
     except Exception as error:  # torch, OpenCV and the engine's own code raise many kinds
         return Recognition("", f"{type(error).__name__}: {error}")
     words = {}

@@ -156,8 +156,9 @@ class TransformersOcr(StructuredOcr):
         library = extras.load("transformers", "llm")
         library.utils.logging.disable_progress_bar()
         place, revision = MODELS.location(self.model), self.revision
-        preset = self._preset(model_type(self.model, revision))
         with extras.loading(self.owner, place):
+            library.AutoConfig.from_pretrained(place, revision=revision)  # now `model_type` finds it on any machine
+            preset = self._preset(model_type(self.model, revision))
             processor = library.AutoProcessor.from_pretrained(place, revision=revision)
             kind = getattr(library, preset.loader)
             model = kind.from_pretrained(place, revision=revision, dtype=self.dtype).to(self.device).eval()

@@ -168,7 +168,14 @@ def tiny_vision_model(shared) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_document_model(shared) -> Path:
+def any_torchvision(request) -> None:
+    """Make torchvision usable if there is one: transformers takes its image processors."""
+    if find_spec("torchvision") is not None:
+        request.getfixturevalue("torchvision")
+
+
+@pytest.fixture(scope="session")
+def tiny_document_model(shared, any_torchvision) -> Path:
     """A random Idefics3, the architecture of SmolDocling, saved as any model is."""
     return shared("idefics3", tiny_documents.idefics3)
 

@@ -57,15 +57,8 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
 
     def give(family: str, kind: str) -> dict[str, object]:
         match family, kind:
-            case "ocr", "precomputed":
-                (tmp_path / "law").mkdir()
-                (tmp_path / "law" / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "one"}]))
-                return {"root": tmp_path}
-            case "ocr", "transformers_ocr":
-                return {"model": str(request.getfixturevalue("tiny_document_model")), "max_tokens": 8}
-            case "ocr", "easyocr":
-                pytest.importorskip("easyocr_en_models")
-                request.getfixturevalue("torchvision")
+            case "ocr", _:
+                return ocr_arguments(kind, tmp_path, request.getfixturevalue)
             case "image_noise", "augraphy":
                 return {"effect": "Gamma"}
             case "benchmark", "ohrbench":
@@ -81,6 +74,21 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
         return {}
 
     return give
+
+
+def ocr_arguments(kind: str, home: Path, fixture: Callable[[str], Any]) -> dict[str, object]:
+    """Results that exist already, and models."""
+    match kind:
+        case "precomputed":
+            (home / "law").mkdir()
+            (home / "law" / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "one"}]))
+            return {"root": home}
+        case "transformers_ocr":
+            return {"model": str(fixture("tiny_document_model")), "max_tokens": 8}
+        case "easyocr":
+            pytest.importorskip("easyocr_en_models")
+            fixture("torchvision")
+    return {}
 
 
 def retriever_arguments(kind: str, folder: Callable[[str], str]) -> dict[str, object]:

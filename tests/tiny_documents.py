@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .tiny_models import qwen2_vl
+
 _TEXT = {
     "hidden_size": 32,
     "intermediate_size": 64,
@@ -394,9 +396,9 @@ def kosmos2_5(folder: Path) -> None:
     _save(folder, Kosmos2_5ForConditionalGeneration, config, processor)
 
 
-VIDEOS: tuple[Callable[[Path], None], ...] = (qwen2_5_vl, qwen3_vl, internvl, glm_ocr)
+VIDEOS: tuple[Callable[[Path], object], ...] = (qwen2_vl, qwen2_5_vl, qwen3_vl, internvl, glm_ocr)
 """Models whose processors read videos too, for which they need torchvision."""
-PLAIN: tuple[Callable[[Path], None], ...] = (
+PLAIN: tuple[Callable[[Path], object], ...] = (
     got_ocr2,
     nougat,
     idefics3,

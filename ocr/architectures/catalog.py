@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,7 +83,6 @@ def model_type(model: str, revision: str | None) -> str:
     return str(_config(Path(_downloaded(library, place, revision))).get("model_type", ""))
 
 
-@lru_cache(maxsize=32)
 def _downloaded(library: Any, name: str, revision: str | None) -> str:
     """Return the configuration's place in the hub's cache, or an empty path where there is none."""
     try:

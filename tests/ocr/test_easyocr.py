@@ -29,7 +29,7 @@ def test_a_crop_is_read_in_order_with_boxes_and_confidence(engine, capfd):
     page, blank = np.vstack(rows), np.full((1, 40, 3), 255, np.uint8)
     before = page.copy()
     (read, empty) = engine.recognise([page, blank])
-    assert read.text.split() == "Rent of 1250 francs is due in May 1964".split()
+    assert " ".join(read.text.split()) == "Rent of 1250 francs is due in May 1964", read.error
     assert [word.text for word in read.words] == read.text.split("\n")
     (left, top, right, bottom), below = read.words[0].box, read.words[-1].box
     assert 0 <= left < right <= width and 0 <= top < bottom < first.shape[0] <= below[3]

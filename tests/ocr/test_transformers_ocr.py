@@ -26,7 +26,7 @@ PAGES = [
 ]
 SLOW = ("got_ocr2", "deepseek_ocr2", "kosmos2_5")
 """Their images have a fixed size."""
-INDIFFERENT = (*SLOW, "granite_docling")
+INDIFFERENT = (*SLOW, "granite_docling", "qwen2_vl")
 """With random weights, they write the same of any page."""
 BUILT = [*tiny_documents.PLAIN, *tiny_documents.VIDEOS]
 
@@ -35,7 +35,7 @@ BUILT = [*tiny_documents.PLAIN, *tiny_documents.VIDEOS]
     params=[pytest.param(made, marks=[pytest.mark.slow] if made.__name__ in SLOW else []) for made in BUILT],
     ids=lambda made: made.__name__,
 )
-def folder(request, shared):
+def folder(request, shared, any_torchvision):
     """A model of each architecture."""
     made = request.param
     if made in tiny_documents.VIDEOS:
@@ -53,6 +53,7 @@ def words(page):
     return page.text or "\n".join(block.text for block in page.blocks)
 
 
+@pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")  # torchvision's
 def test_each_architecture_reads_pages_in_batches_as_alone(folder):
     made = engine(folder)
     made.check()
@@ -141,7 +142,7 @@ def test_a_page_that_the_model_cannot_take_fails_alone(small, monkeypatch):
     assert third.error == "ValueError: absolute aspect ratio must be smaller"
 
 
-def test_fewer_pixels_are_fewer_tokens(shared):
+def test_fewer_pixels_are_fewer_tokens(shared, any_torchvision):
     model = shared("paddleocr_vl", tiny_documents.paddleocr_vl)
     full, small = (
         next(iter(engine(model, max_pixels=pixels).recognise([PAGES[0]]))).tokens_in for pixels in (None, 56 * 56)
