@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from filelock import FileLock  # noqa: E402
 from hypothesis import settings  # noqa: E402
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
-from . import tiny_models  # noqa: E402
+from . import tiny_documents, tiny_models  # noqa: E402
 
 # a suite in the background ignores Ctrl-C, and its runs would too
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -34,7 +35,13 @@ settings.register_profile("nightly", deadline=None, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
-MODELS = ("tests/generators/", "tests/models/", "tests/retrievers/", "tests/test_conformance.py")
+MODELS = (
+    "tests/generators/",
+    "tests/models/",
+    "tests/ocr/test_transformers",
+    "tests/retrievers/",
+    "tests/test_conformance.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -161,6 +168,19 @@ def tiny_vision_model(shared) -> Path:
 
 
 @pytest.fixture(scope="session")
+def any_torchvision(request) -> None:
+    """Make torchvision usable if there is one: transformers takes its image processors."""
+    if find_spec("torchvision") is not None:
+        request.getfixturevalue("torchvision")
+
+
+@pytest.fixture(scope="session")
+def tiny_document_model(shared, any_torchvision) -> Path:
+    """A random Idefics3, the architecture of SmolDocling, saved as any model is."""
+    return shared("idefics3", tiny_documents.idefics3)
+
+
+@pytest.fixture(scope="session")
 def tiny_bge_m3(shared) -> Path:
     """A random XLM-RoBERTa with the two extra heads of BGE-M3."""
     return shared("bge_m3", tiny_models.bge_m3)
@@ -185,15 +205,33 @@ def tiny_colpali(shared) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_qwen2_vl(shared) -> Path:
+def torchvision() -> Any:
+    """Torchvision; a build for CUDA too, beside a torch for CPUs, which lacks two operators that no test needs."""
+    if find_spec("torchvision") is None:
+        pytest.skip("torchvision is not installed")
+    import torch
+
+    lacking = [name for name in ("nms", "qnms") if not hasattr(torch.ops.torchvision, name)]
+    if lacking and not torch.cuda.is_available():
+        operators = torch.library.Library("torchvision", "FRAGMENT")
+        for name in lacking:
+            operators.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        _KEPT.append(operators)
+    return pytest.importorskip("torchvision", exc_type=ImportError)
+
+
+_KEPT: list[Any] = []
+"""Operators, which are gone when nothing refers to their library."""
+
+
+@pytest.fixture(scope="session")
+def tiny_qwen2_vl(shared, torchvision) -> Path:
     """A random Qwen2-VL; its processor needs torchvision."""
-    pytest.importorskip("torchvision")
     return shared("qwen2_vl", tiny_models.qwen2_vl)
 
 
 @pytest.fixture(scope="session")
-def engine_models(shared) -> dict[str, Path]:
+def engine_models(shared, torchvision) -> dict[str, Path]:
     """A random ColQwen2, a ColQwen2.5 and an adapter of that, in colpali-engine's form, which needs torchvision."""
-    pytest.importorskip("torchvision")
     made = {v: shared(f"engine{v}", partial(tiny_models.engine_colqwen, version=v)) for v in ("2", "2.5")}
     return {**made, "adapter": shared("adapter", partial(tiny_models.engine_adapter, base=made["2.5"]))}

@@ -23,11 +23,19 @@ from ohr.testing import (
 )
 
 REGISTRY = Registry()
-MARKS = {"rapidocr": [pytest.mark.acceptance], "llama_cpp": [pytest.mark.acceptance]}
+MARKS = {
+    "rapidocr": [pytest.mark.acceptance],
+    "easyocr": [pytest.mark.acceptance],
+    "pp_structure": [pytest.mark.acceptance],
+    "llama_cpp": [pytest.mark.acceptance],
+}
 """Plugins that load a real model."""
 
 COUNTS_EMPTY_PAGES = {"reference"}
 """Chunkers of a published protocol, to which an empty page is a chunk."""
+
+ILLITERATE = {"transformers_ocr"}
+"""OCR engines that read no text by themselves: models with random weights."""
 
 BLIND = {"oracle", "random", "shuffle", "rerank", "bge_m3", "colqwen", "colpali", "visrag"}
 """Retrievers that find no text by itself: sanity arms, and models with random weights."""
@@ -46,21 +54,6 @@ def program(folder: Path) -> Path:
     return path
 
 
-def of_engine(kind: str, folder: Path) -> dict[str, object]:
-    """Arguments of an OCR engine."""
-    match kind:
-        case "precomputed":
-            (folder / "law").mkdir()
-            (folder / "law" / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "one"}]))
-            return {"root": folder}
-        case "command":
-            return {"run": [sys.executable, str(program(folder)), "{input}"]}
-        case "first_of" | "vote":
-            return {"parts": [{"kind": "tesseract", "psm": mode} for mode in (3, 6, 4)]}
-        case _:
-            return {}
-
-
 def engines(*, reads_images: bool) -> list[object]:
     kinds = [kind for kind in REGISTRY.names("ocr") if REGISTRY.load("ocr", kind).reads_images == reads_images]
     return [pytest.param(kind, marks=MARKS.get(kind, [])) for kind in kinds]
@@ -77,7 +70,7 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
     def give(family: str, kind: str) -> dict[str, object]:
         match family, kind:
             case "ocr", _:
-                return of_engine(kind, tmp_path)
+                return ocr_arguments(kind, tmp_path, request.getfixturevalue)
             case "image_noise", "augraphy":
                 return {"effect": "Gamma"}
             case "benchmark", "ohrbench":
@@ -93,6 +86,25 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
         return {}
 
     return give
+
+
+def ocr_arguments(kind: str, home: Path, fixture: Callable[[str], Any]) -> dict[str, object]:
+    """Results that exist already, and models."""
+    match kind:
+        case "precomputed":
+            (home / "law").mkdir()
+            (home / "law" / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "one"}]))
+            return {"root": home}
+        case "command":
+            return {"run": [sys.executable, str(program(home)), "{input}"]}
+        case "first_of" | "vote":
+            return {"parts": [{"kind": "tesseract", "psm": mode} for mode in (3, 6, 4)]}
+        case "transformers_ocr":
+            return {"model": str(fixture("tiny_document_model")), "max_tokens": 8}
+        case "easyocr":
+            pytest.importorskip("easyocr_en_models")
+            fixture("torchvision")
+    return {}
 
 
 def retriever_arguments(kind: str, folder: Callable[[str], str]) -> dict[str, object]:
@@ -164,7 +176,7 @@ def test_image_noise(plugin, kind):
 
 @pytest.mark.parametrize("kind", engines(reads_images=True))
 def test_ocr_that_reads_images(plugin, kind, line_image):
-    check_ocr(plugin("ocr", kind), line=line_image, reads="quick brown fox")
+    check_ocr(plugin("ocr", kind), line=line_image, reads="" if kind in ILLITERATE else "quick brown fox")
 
 
 @pytest.mark.parametrize("kind", engines(reads_images=False))

@@ -42,7 +42,7 @@ def check_ocr(ocr: OcrBackend, *, line: Image | None = None, reads: str = "") ->
     )
     if ocr.reads_documents:
         _check_document(ocr, images)
-    if not ocr.reads_images:
+    if not ocr.reads_images or (ocr.reads_original and found[0].error):
         require(ocr, all(result.error for result in found), "it must refuse each image with an error")
         return
     require(ocr, all(result.error is None for result in found), f"it must read odd images too: {found}")

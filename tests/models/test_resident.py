@@ -1,6 +1,7 @@
 """Models in memory: loaded once, freed at the end of their scope, and never two at once outside of one."""
 
 import gc
+from pathlib import Path
 from threading import Thread
 from weakref import ref
 
@@ -17,7 +18,7 @@ from ohr.retrievers.rerank import Rerank
 from ohr.retrievers.vector.bge_m3 import BgeM3
 from ohr.retrievers.vector.dense import Dense
 
-from ..test_conformance import generator_arguments, retriever_arguments
+from ..test_conformance import generator_arguments, ocr_arguments, retriever_arguments
 
 TEXTS = ("the cat sat on the mat", "stock prices fell sharply", "rain fell on the wall")
 CHUNKS = [Chunk(str(place), "d", (0,), 0, len(text), text) for place, text in enumerate(TEXTS)]
@@ -154,12 +155,13 @@ def ask(stage):
 
 
 def read(stage):
-    assert stage.recognise([PAGE])[0].error is None
+    assert next(iter(stage.recognise([PAGE]))).error is None
 
 
 STAGES = {
     "dense": search, "bge_m3": search, "rerank": search, "colqwen": view, "colpali": view,
     "visrag": view, "transformers": ask, "transformers_vision": ask, "tesseract": read, "rapidocr": read,
+    "transformers_ocr": read, "easyocr": read,
 }  # fmt: skip
 """Plugins that load a model, and what makes each one load it."""
 OFTEN = ("transformers", "tesseract")
@@ -171,7 +173,7 @@ def stage(kind, request):
     arguments = {
         "retriever": lambda: retriever_arguments(kind, lambda model: str(request.getfixturevalue(model))),
         "generator": lambda: generator_arguments(kind, request.getfixturevalue),
-        "ocr": dict,
+        "ocr": lambda: ocr_arguments(kind, Path(), request.getfixturevalue),
     }[family]()
     return Registry().load(family, kind)(**arguments)
 

@@ -1,0 +1,1 @@
+"""Prompts that ask a vision-language model for the text of a page."""
