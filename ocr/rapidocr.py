@@ -63,7 +63,9 @@ def _started(threads: int, is_large: bool) -> Any:
         "Global.log_level": "error",
         "EngineConfig.onnxruntime.intra_op_num_threads": threads,
         "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-        "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,  # memory is kept, not asked of the system for each line
+        # each line at its own width: in batches it is padded to the widest, and to 320 pixels, several words long
+        "Rec.rec_img_shape": [3, 48, 48],
+        "Rec.rec_batch_num": 1,
     }
     smaller = {"Det.limit_type": "max", "Det.limit_side_len": _DETECTED} if is_large else {}
     return rapidocr.RapidOCR(params=settings | smaller)

@@ -14,7 +14,6 @@ from ohr.text.words import words
 from ..conftest import typeset
 
 
-
 @pytest.fixture(scope="module")
 def page():
     """A page with a heading, text and three tables, cut to its upper half."""
