@@ -227,6 +227,7 @@ class Completion:
         seconds: wall time of this item (of its batch, shared out, where items ran together).
         finish: `stop`, `length`, or `error`.
         truncated: the prompt was cut to fit the model's context.
+        model: as the server names it in its reply; empty where there is none.
     """
 
     text: str
@@ -236,3 +237,4 @@ class Completion:
     finish: Literal["stop", "length", "error"] = "stop"
     error: str | None = None
     truncated: bool = False
+    model: str = ""

@@ -167,7 +167,9 @@ def _completion(text: str, seconds: float, opening: str) -> Completion:
         raise Failure(f"the model refused to answer: {_excerpt(reason)}")
     finish: Literal["stop", "length"] = "length" if choice.get("finish_reason") == "length" else "stop"
     counts = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-    return Completion(content.removeprefix(opening), *counts, seconds, finish)
+    model = reply.get("model")
+    named = model if isinstance(model, str) else ""
+    return Completion(content.removeprefix(opening), *counts, seconds, finish, model=named)
 
 
 def _count(usage: Any, name: str) -> int:

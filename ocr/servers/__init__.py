@@ -1,0 +1,1 @@
+"""Engines that are servers: vision-language models, and document services."""

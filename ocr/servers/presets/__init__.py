@@ -1,0 +1,1 @@
+"""How published models are asked, one file each."""
