@@ -2,6 +2,7 @@
 
 import json
 import sys
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image
 
 from ohr.contracts import FAMILIES
+from ohr.models.resident import holding
 from ohr.registry import Registry
 from ohr.testing import (
     check_benchmark,
@@ -21,6 +23,9 @@ from ohr.testing import (
     check_retriever,
     check_text_noise,
 )
+
+from .ocr.reading_server import read as read_picture
+from .ocr.reading_server import reading_server
 
 REGISTRY = Registry()
 MARKS = {
@@ -64,6 +69,23 @@ def kinds(family: str) -> list[object]:
 
 
 @pytest.fixture
+def ocr_server():
+    """A server that reads pictures, as a vision-language model, as MinerU's, and as PaddleX."""
+
+    def model(text: str, body: object) -> str:
+        is_layout = "Layout Detection" in json.dumps(body)
+        return "<|box_start|>000 000 999 999<|box_end|><|ref_start|>text<|ref_end|>" if is_layout else text
+
+    def paddlex(handler: Any, body: Any) -> None:
+        blocks = [{"block_label": "text", "block_content": read_picture(b64decode(body["file"]))}]
+        handler.json({"result": {"layoutParsingResults": [{"prunedResult": {"parsing_res_list": blocks}}]}})
+
+    with reading_server() as server, holding():
+        server.reply, server.routes = model, {"/layout-parsing$": paddlex}
+        yield server
+
+
+@pytest.fixture
 def arguments(tmp_path: Path, request: pytest.FixtureRequest):
     """Arguments of a plugin's constructor, by family and kind."""
 
@@ -95,6 +117,13 @@ def ocr_arguments(kind: str, home: Path, fixture: Callable[[str], Any]) -> dict[
             (home / "law").mkdir()
             (home / "law" / "lease.json").write_text(json.dumps([{"page_idx": 0, "text": "one"}]))
             return {"root": home}
+        case "vlm":
+            return {"base_url": f"{fixture('ocr_server').url}/v1", "model": "any"}
+        case "mineru_vlm":
+            pytest.importorskip("mineru_vl_utils")
+            return {"base_url": fixture("ocr_server").url}
+        case "service":
+            return {"base_url": fixture("ocr_server").url, "service": "paddlex"}
         case "command":
             return {"run": [sys.executable, str(program(home)), "{input}"]}
         case "first_of" | "vote":

@@ -26,7 +26,8 @@ _DEEPEST = 100
 def pages(parsed: Any) -> Pages:
     """Read a DoclingDocument, in its reading order."""
     document = mapping(parsed, "the file")
-    document = document.get("json_content") or document.get("document") or document  # replies of docling-serve
+    for wrapper in ("document", "json_content"):  # of docling-serve's replies
+        document = mapping(document.get(wrapper) or document, wrapper)
     if "body" not in document:
         raise FormatError("it has no `body`")
     made: dict[int, list[Block]] = {index(page, "a page", 1): [] for page in document.get("pages") or {}}

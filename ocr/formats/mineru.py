@@ -170,6 +170,11 @@ def _para(block: Mapping[str, Any], kind: BlockKind) -> list[Block]:
     return [Block(kind, words, level if isinstance(level, int) and kind == "heading" else 0)] if words.strip() else []
 
 
+def kind_of(given: str) -> BlockKind:
+    """Return the kind of a block by its type, captions and footnotes among them."""
+    return _kind_of_part(given, "text")
+
+
 def _kind_of_part(given: str, parent: BlockKind) -> BlockKind:
     """Return the kind of a block within a table or picture, such as `table_caption`."""
     if given.endswith("_caption"):

@@ -1,0 +1,93 @@
+"""MinerU2.x's vision-language model behind a server, asked by its own client: layout first, then each block."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from time import perf_counter
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from ohr import extras
+from ohr.contracts import Block, Image, Recognition, execution
+from ohr.models.chat_server import check_key, key_of
+from ohr.models.resident import resident
+
+from ..formats.mineru import kind_of
+from ..formats.values import formula, unwrapped
+from ..structured import StructuredOcr
+
+
+class MineruVlm(StructuredOcr):
+    """Reads pages with `mineru-vl-utils`, which asks the server for the layout and for each block, and reads tables.
+
+    The address is not part of the results' keys, the model's name and the client's version are.
+    """
+
+    kind: Literal["mineru_vlm"] = "mineru_vlm"
+    extra: ClassVar[str | None] = "mineru"
+    packages: ClassVar[tuple[str, ...]] = ("mineru-vl-utils",)
+    base_url: Annotated[str, execution("The server, such as http://localhost:30000.", pattern=r"^https?://")]
+    model: Annotated[str | None, Field(description="The model's name on the server; by default its only one.")] = None
+    api_key_env: Annotated[str | None, execution("Environment variable that holds the key.")] = None
+    concurrency: Annotated[int, execution("Pages under way at once.", gt=0)] = 8
+    timeout: Annotated[int, execution("Seconds for one reply.", gt=0)] = 300
+    retries: Annotated[int, execution("Further tries of a failing request.", ge=0)] = 3
+    batch_size: Annotated[int, execution("Pages handed out at once.", gt=0)] = 32
+
+    def check(self) -> None:
+        """Raise when the client or the key is missing; asks the server nothing."""
+        extras.require("mineru_vl_utils", "mineru")
+        check_key(f"ocr {self.kind}", self.base_url, self.api_key_env)
+
+    def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:
+        """Read pages, several at once."""
+        if not images:
+            return
+        try:
+            client = resident((self.kind, self), self._client, _close)
+        except Exception as error:  # the client looks for the server and its model
+            yield from [Recognition(error=f"cannot use {self.base_url}: {_line(error)}")] * len(images)
+            return
+        with ThreadPoolExecutor(self.concurrency) as pool:
+            yield from pool.map(partial(_read, client, images), range(len(images)))
+
+    def _client(self) -> Any:
+        key = key_of(f"ocr {self.kind}", self.base_url, self.api_key_env)
+        return extras.load("mineru_vl_utils", "mineru").MinerUClient(
+            backend="http-client",
+            server_url=self.base_url,
+            model_name=self.model,
+            server_headers={"Authorization": f"Bearer {key}"} if key else None,
+            http_timeout=self.timeout,
+            max_retries=self.retries,
+            use_tqdm=False,
+        )
+
+
+def _close(client: Any) -> None:
+    asyncio.run(client.aclose())
+
+
+def _read(client: Any, images: Sequence[Image], place: int) -> Recognition:
+    from PIL import Image as Pillow
+
+    began = perf_counter()
+    try:
+        found = client.two_step_extract(Pillow.fromarray(images[place]))
+        blocks = tuple(block for each in found if (block := _block(each)).text.strip())
+    except Exception as error:  # its own kinds, and those of the libraries below it
+        return Recognition(error=f"{type(error).__name__}: {_line(error)}")
+    return Recognition(blocks=blocks, seconds=perf_counter() - began)
+
+
+def _block(found: Mapping[str, Any]) -> Block:
+    kind, text = kind_of(str(found.get("type"))), str(found.get("content") or "")
+    if kind == "image":
+        return Block("description", text) if text else Block("image", "![]()")
+    return Block(kind, formula(text) if kind == "formula" else unwrapped(text) if kind == "table" else text)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]

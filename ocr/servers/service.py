@@ -1,0 +1,250 @@
+"""Document services: a page or document is sent, the result is waited for and read."""
+
+import os
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, perf_counter, sleep
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from ohr import extras
+from ohr.contracts import DocumentView, Image, Recognition, execution
+from ohr.errors import PluginError
+from ohr.files import pdf
+from ohr.models.chat_server import check_key, key_of
+
+from ..formats.catalog import FORMATS
+from ..formats.values import FormatError, Pages
+from ..structured import StructuredOcr
+from .pictures import encoded
+
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+_POLL = 0.5
+"""Seconds between two looks at a result, where the service does not say how long to wait."""
+_LONGEST_WAIT = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One way of asking a service.
+
+    Args:
+        path: behind the address.
+        body: makes the request of a file and whether it is a PDF; the model's name where there is one.
+        format: of the result.
+        key: the header of the key, and what precedes the key in it.
+        polls: the reply is a place where the result will be.
+        result: the part of the reply that has the pages.
+    """
+
+    path: str
+    body: Callable[[bytes, bool, str], Mapping[str, Any]]
+    format: str
+    key: tuple[str, str] = ("Authorization", "Bearer ")
+    polls: bool = False
+    query: Mapping[str, str] = field(default_factory=dict)
+
+
+def _azure(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:  # noqa: ARG001 # as the others
+    return {"base64Source": b64encode(file).decode()}
+
+
+def _mistral(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:
+    kind, media = ("document_url", "application/pdf") if is_pdf else ("image_url", "image/png")
+    url = f"data:{media};base64,{b64encode(file).decode()}"
+    return {"model": model or "mistral-ocr-latest", "document": {"type": kind, kind: url}}
+
+
+def _docling(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:  # noqa: ARG001
+    source = {
+        "kind": "file",
+        "base64_string": b64encode(file).decode(),
+        "filename": f"page.{'pdf' if is_pdf else 'png'}",
+    }
+    return {"sources": [source], "options": {"to_formats": ["json"], "image_export_mode": "placeholder"}}
+
+
+def _paddlex(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:  # noqa: ARG001
+    return {"file": b64encode(file).decode(), "fileType": 0 if is_pdf else 1}
+
+
+CALLS = {
+    # api version 2024-11-30; offsets in code points, so that pages can be cut
+    "azure": Call(
+        "/documentintelligence/documentModels/prebuilt-layout:analyze",
+        _azure,
+        "azure",
+        ("Ocp-Apim-Subscription-Key", ""),
+        polls=True,
+        query={
+            "api-version": "2024-11-30",
+            "outputContentFormat": "markdown",
+            "stringIndexType": "unicodeCodePoint",
+            "features": "formulas",
+        },
+    ),
+    "mistral": Call("/v1/ocr", _mistral, "mistral"),
+    "docling_serve": Call("/v1/convert/source", _docling, "docling", ("X-Api-Key", "")),
+    "paddlex": Call("/layout-parsing", _paddlex, "paddleocr"),
+}
+
+
+class _Failed(Exception):
+    """A request that failed; the message is for people."""
+
+
+class Service(StructuredOcr):
+    """Sends page images or PDFs to Azure Document Intelligence, Mistral OCR, docling-serve or PaddleX serving.
+
+    Requests that are refused for the moment (429 and 5xx) are sent again after the time that the service asks for.
+    The key comes from an environment variable only.
+    """
+
+    kind: Literal["service"] = "service"
+    extra: ClassVar[str | None] = "openai"
+    service: Annotated[Literal["azure", "mistral", "docling_serve", "paddlex"], Field(description="Which one.")]
+    base_url: Annotated[str, execution("Its address.", pattern=r"^https?://")]
+    model: Annotated[str, Field(description="A model's name, for services with several.")] = ""
+    api_key_env: Annotated[str | None, execution("Environment variable that holds the key.")] = None
+    input: Annotated[
+        Literal["image", "pdf"], Field(description="A request for each page's image, or for each document's PDF.")
+    ] = "image"
+    source: Annotated[
+        Literal["rendered", "original"],
+        Field(description="For `pdf`: the page images with their noise, or the benchmark's own file."),
+    ] = "rendered"
+    dpi: Annotated[int, Field(gt=0, le=1200, description="Resolution that the pages of a rendered PDF claim.")] = 150
+    concurrency: Annotated[int, execution("Requests under way at once.", gt=0)] = 4
+    timeout: Annotated[float, execution("Seconds for one page, with all tries.", gt=0)] = 300.0
+    retries: Annotated[int, execution("Further tries of a failing request.", ge=0)] = 5
+    backoff: Annotated[float, execution("Seconds before the first further try; doubled each time.", ge=0)] = 1.0
+    batch_size: Annotated[int, execution("Pages handed out at once.", gt=0)] = 32
+
+    @property
+    def reads_original(self) -> bool:  # type: ignore[override] # depends on a field
+        """Whether the benchmark's own files are sent."""
+        return self.input == "pdf" and self.source == "original"
+
+    @property
+    def reads_documents(self) -> bool:  # type: ignore[override] # depends on a field
+        """Whether a request is about a whole document."""
+        return self.input == "pdf"
+
+    def check(self) -> None:
+        """Raise when a library or the key is missing; asks the service nothing."""
+        extras.require("httpx", "openai")
+        if self.source == "original" and self.input != "pdf":
+            raise PluginError(f"ocr {self.kind}: source: original needs input: pdf")
+        check_key(f"ocr {self.kind}", self.base_url, self.api_key_env)
+
+    def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:
+        """Read pages, several at once."""
+        with ThreadPoolExecutor(self.concurrency) as pool:
+            yield from pool.map(partial(self._page, images), range(len(images)))
+
+    def recognise_document(self, view: DocumentView) -> Sequence[Recognition]:
+        """Read a document with one request; or page by page where images are sent."""
+        count = len(view.images)
+        if self.input == "image":
+            return list(self.recognise(view.images))
+        if self.source == "rendered":
+            with TemporaryDirectory(prefix="ohr-") as folder:
+                path = Path(folder) / "document.pdf"
+                pdf.write(path, view.images, self.dpi)
+                return self._read(path.read_bytes(), count, is_pdf=True)
+        if view.pdf is None:
+            return [Recognition(error="the benchmark has no PDF of this document")] * count
+        return self._read(view.pdf.read_bytes(), count, is_pdf=True)
+
+    def _page(self, images: Sequence[Image], place: int) -> Recognition:
+        try:
+            file = encoded(images[place])
+        except Exception as error:  # a benchmark or a noise may raise anything while it makes an image
+            return Recognition(error=f"no page image: {type(error).__name__}: {error}")
+        return self._read(file, 1, is_pdf=False)[0]
+
+    def _read(self, file: bytes, count: int, *, is_pdf: bool) -> list[Recognition]:
+        began = perf_counter()
+        try:
+            pages = self._pages(file, is_pdf, monotonic() + self.timeout * count)
+        except (_Failed, FormatError) as error:
+            return [Recognition(error=str(error))] * count
+        seconds = (perf_counter() - began) / count
+        if pages and max(pages) >= count:
+            return [Recognition(error=f"the service returned page {max(pages) + 1} of {count}")] * count
+        lost = Recognition(error="the service returned no such page")
+        return [Recognition(blocks=pages[i], seconds=seconds) if i in pages else lost for i in range(count)]
+
+    def _pages(self, file: bytes, is_pdf: bool, end: float) -> Pages:
+        call, httpx = CALLS[self.service], extras.load("httpx", "openai")
+        key = key_of(f"ocr {self.kind}", self.base_url, self.api_key_env)
+        name, prefix = call.key
+        headers = {name: f"{prefix}{key}"} if key else {}
+        url = self.base_url.rstrip("/") + call.path
+        with httpx.Client(headers=headers, timeout=60.0, follow_redirects=False) as http:
+            send = partial(http.post, url, params=call.query, json=call.body(file, is_pdf, self.model))
+            reply = self._sent(send, end)
+            if call.polls:
+                reply = self._polled(http, reply, end)
+            parts = FORMATS[call.format].parts
+            assert parts is not None
+            return parts(_json(reply))
+
+    def _sent(self, send: Callable[[], Any], end: float) -> Any:
+        """Send a request until it is accepted, the tries are used up, or the time is."""
+        httpx = extras.load("httpx", "openai")
+        for turn in range(self.retries + 1):
+            try:
+                reply = send()
+                if reply.status_code < 300:
+                    return reply
+                problem = f"the service answered {reply.status_code}: {self._masked(reply.text)}"
+                wait = _retry_after(reply) if reply.status_code in _PASSING else None
+            except httpx.RequestError as error:
+                problem, wait = f"cannot reach {self.base_url}: {self._masked(str(error)) or type(error).__name__}", 0.0
+            pause = max(wait or 0.0, self.backoff * 2**turn)
+            if wait is None or turn == self.retries or monotonic() + pause >= end:
+                break
+            sleep(pause)
+        raise _Failed(problem)
+
+    def _polled(self, http: Any, reply: Any, end: float) -> Any:
+        """Wait for the result at the place that the reply names."""
+        place = reply.headers.get("operation-location")
+        if not place or not str(place).startswith(self.base_url.rstrip("/")):  # the key goes nowhere else
+            raise _Failed("the service did not say where the result will be")
+        while monotonic() < end:
+            reply = self._sent(partial(http.get, place), end)
+            status = _json(reply).get("status")
+            if status == "succeeded":
+                return reply
+            if status == "failed":
+                raise _Failed(f"the service failed: {self._masked(reply.text)}")
+            sleep(min(_retry_after(reply) or _POLL, max(end - monotonic(), 0)))
+        raise _Failed(f"no result within {self.timeout:g} s a page")
+
+    def _masked(self, text: str) -> str:
+        key = os.environ.get(self.api_key_env or "", "")
+        line = " ".join(text.split())[:200]
+        return line.replace(key, "***") if len(key) >= 8 else line
+
+
+def _json(reply: Any) -> Any:
+    try:
+        return reply.json()
+    except ValueError:
+        raise _Failed(f"the reply is not JSON: {' '.join(reply.text.split())[:100]}") from None
+
+
+def _retry_after(reply: Any) -> float:
+    try:
+        wait = float(reply.headers.get("retry-after", 0))
+    except ValueError:
+        return 0.0
+    return min(wait, _LONGEST_WAIT) if wait > 0 else 0.0
