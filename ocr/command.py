@@ -1,66 +1,70 @@
-"""Any OCR system with a command line, in its own environment."""
+"""Any program that reads documents, in an environment of its own: MinerU, Marker, docling, Tesseract, a script."""
 
-import os
 import shlex
 import shutil
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
 
 from ohr.contracts import DocumentView, Image, Recognition, execution
 from ohr.errors import PluginError
-from ohr.files import images as image_files
 from ohr.files import pdf
+from ohr.keys import file_digest
 
-from .formats.catalog import FormatName, read_content
-from .formats.folder import ResultsFolder
-from .formats.values import FormatError, Pages
-from .process import Failed, run
+from .child import Ended, call
+from .formats.known import FormatName
+from .formats.written import pages_written
 from .structured import StructuredOcr
 
-_NAME = "document"
+_VERSION_SECONDS = 120.0
+"""Some programs import gigabytes before they print their version."""
+_SHORTEST_SECRET = 8
 
 
-def _words(value: Any) -> Any:
-    return shlex.split(value) if isinstance(value, str) else value
+def _split(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return tuple(shlex.split(value))
+    except ValueError as error:
+        raise ValueError(f"{error}: write a list of words") from None
 
 
-Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 
 
 class Command(StructuredOcr):
-    """Runs a command for each page or document and reads what it has written, such as MinerU's or Marker's.
+    """Runs a program for each page or document, and reads what it writes.
 
-    `{input}` is the page's image or the document's PDF, `{output}` an empty folder for the results; without
-    `{output}` the command's standard output is the text. A command that fails, takes too long, writes nothing or
-    another number of pages fails its own pages, with the end of what it wrote to standard error.
+    `{input}` becomes the page image, the PDF, or the folder of images; `{output}` an empty folder. A program that does
+    not take `{output}` writes Markdown or plain text to its standard output.
     """
 
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)  # every stage has a `version`
     kind: Literal["command"] = "command"
-    run: Annotated[Words, Field(min_length=1, description="The command, as text or as a list of words.")]
-    input: Annotated[
-        Literal["image", "images", "pdf"],
-        Field(description="A PNG per page, a folder with the PNGs of a document, or a document's PDF."),
-    ] = "image"
+    run: Annotated[Words, Field(min_length=1, description="The program and its arguments: a list, or one line.")]
+    input: Annotated[Literal["image", "pdf"], Field(description="Files that the program reads.")] = "image"
     source: Annotated[
         Literal["rendered", "original"],
-        Field(description="For `pdf`: the page images with their noise, or the benchmark's own file."),
+        Field(description="`rendered`: a PDF of the page images, with noise; `original`: the benchmark's own PDF."),
     ] = "rendered"
-    format: Annotated[FormatName, Field(description="How the command writes its results.")] = "markdown"
+    pages: Annotated[
+        Literal["each", "all"] | None,
+        Field(description="Pages of one call: by default `each` of images, `all` of a PDF."),
+    ] = None
+    format: Annotated[FormatName, Field(description="The system whose files the program writes.")] = "markdown"
+    dpi: Annotated[int, Field(ge=36, le=1200, description="Resolution that the page images are said to have.")] = 150
+    timeout: Annotated[float, execution("Seconds for a page.", gt=0)] = 300.0
     version_command: Annotated[
-        Words, Field(description="A command that prints the system's version, which becomes part of every key.")
+        Words, Field(alias="version", description="A command that prints the program's version on its first line.")
     ] = ()
-    dpi: Annotated[int, Field(gt=0, le=1200, description="Resolution that the pages of a rendered PDF claim.")] = 150
-    timeout: Annotated[float, execution("Seconds for one page.", gt=0)] = 300.0
     environment: Annotated[
-        dict[str, str],
-        execution("Settings for the command's environment; keys belong into your own.", default_factory=dict),
-    ]
+        dict[str, SecretStr], execution("Variables that are set for the program; values are not stored.")
+    ] = Field(default_factory=dict)
 
     @field_validator("run")
     @classmethod
@@ -71,105 +75,144 @@ class Command(StructuredOcr):
         return words
 
     @model_validator(mode="after")
-    def _one_source(self) -> "Command":
-        if self.source == "original" and self.input != "pdf":
-            raise ValueError("source: original needs input: pdf")
-        if not any("{input}" in word for word in self.run):
-            raise ValueError("run must have {input}, the page or document to read")
+    def _fits(self) -> Self:
+        words = " ".join(self.run)
+        if "{input}" not in words:
+            raise ValueError("`run` must have `{input}`, which becomes the file to read")
+        if "{output}" not in words and self.format != "markdown":
+            raise ValueError(f"`format: {self.format}` needs `{{output}}` in `run`, a folder for the program's files")
+        if self.source == "original" and (self.input == "image" or self.pages == "each"):
+            raise ValueError("`source: original` needs `input: pdf` and all pages of a document in one call")
         return self
 
-    def __hash__(self) -> int:  # a mapping has none
-        return hash((self.kind, self.run, self.input, self.source, self.format, self.version_command, self.markup))
+    def __hash__(self) -> int:
+        return hash((self.kind, self.run, self.format))
 
     @property
-    def reads_original(self) -> bool:  # type: ignore[override] # depends on a field
-        """Whether the benchmark's own files are read."""
+    def reads_original(self) -> bool:  # type: ignore[override] # it depends on a field
+        """Report whether image noise cannot reach the program."""
         return self.source == "original"
 
     @property
-    def reads_documents(self) -> bool:  # type: ignore[override] # depends on a field
-        """Whether a call reads a whole document."""
-        return self.input != "image"
+    def reads_documents(self) -> bool:  # type: ignore[override] # it depends on fields
+        """Report whether a call reads all pages of a document."""
+        return (self.pages or ("each" if self.input == "image" else "all")) == "all"
 
     def check(self) -> None:
-        """Raise when the executable is missing, or does not print its version."""
-        for words in filter(None, (self.run, self.version_command)):
-            if shutil.which(words[0]) is None:
-                raise PluginError(f"ocr command: no executable {words[0]!r}: install it, or give its whole path")
+        """Raise when the program is missing, or does not print its version."""
+        for words in (self.run, self.version_command):
+            if words and shutil.which(words[0]) is None:
+                raise PluginError(
+                    f"ocr command: no program {words[0]!r}. Install it, or write its whole path: those of a virtual "
+                    "environment are in its folder `bin`"
+                )
         self._version()
 
     def identity(self) -> Mapping[str, object]:
-        """Identify the command by its words and version; a version that cannot be asked for is none."""
-        return {**super().identity(), "version": self._version()}
-
-    def _version(self) -> str:
-        return _version(self.version_command, tuple(sorted(self.environment.items())))
+        """Identify the program by its version, or its file, and arguments that are files by their content."""
+        words: list[object] = [_content(word) or word for word in self.run[1:]]
+        program = Path(self.run[0]).name if self.version_command else _content(shutil.which(self.run[0]) or self.run[0])
+        known = {name: value for name, value in super().identity().items() if name != "version_command"}
+        return {
+            **known,
+            "run": [program or self.run[0], *words],
+            "pages": self.reads_documents,
+            "version": self._version(),
+        }
 
     def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:
-        """Read each image by itself."""
-        for image in images:
-            with TemporaryDirectory(prefix="ohr-") as folder:
-                path = Path(folder) / f"{_NAME}.png"
-                if self.input == "pdf":
-                    path = path.with_suffix(".pdf")
-                    pdf.write(path, [image], self.dpi)
-                else:
-                    image_files.write_image(path, image)
-                yield self._results(path, 1)[0]
+        """Run the program for each image, or once for all of them as a document."""
+        if self.source == "original":
+            yield from (Recognition("", "it reads the documents' own files, not images") for _ in images)
+        elif not self.reads_documents:
+            for place in range(len(images)):
+                yield from self._read(1, partial(self._put, [images[place]], "page"))
+        elif len(images):
+            yield from self._read(len(images), partial(self._put, images, "document"))
 
-    def recognise_document(self, view: DocumentView) -> Sequence[Recognition]:
-        """Read a document with one call."""
-        count = len(view.images)
-        with TemporaryDirectory(prefix="ohr-") as folder:
-            path = Path(folder) / f"{_NAME}.pdf"
-            if self.source == "original":
-                if view.pdf is None:
-                    return [Recognition(error="the benchmark has no PDF of this document")] * count
-                shutil.copyfile(view.pdf, path)
-            elif self.input == "pdf":
-                pdf.write(path, view.images, self.dpi)
+    def recognise_document(self, view: DocumentView) -> Iterable[Recognition]:
+        """Read a document: its page images, or the benchmark's own file."""
+        if self.source == "rendered":
+            return self.recognise(view.images)
+        original = view.pdf
+        if original is None:
+            return [Recognition("", "the benchmark has no PDF of this document")] * len(view.images)
+        return self._read(len(view.images), lambda folder: Path(shutil.copy(original, folder / "document.pdf")))
+
+    def _put(self, images: Sequence[Image], name: str, folder: Path) -> Path:
+        """Write images as the program wants them; returns the file or folder."""
+        if self.input == "pdf":
+            pdf.write(folder / f"{name}.pdf", images, self.dpi)
+            return folder / f"{name}.pdf"
+        from PIL import Image as Pillow
+
+        for number, image in enumerate(images):
+            path = folder / (f"page_{number:04}.png" if self.reads_documents else f"{name}.png")
+            Pillow.fromarray(image).save(path, dpi=(self.dpi, self.dpi), compress_level=1)
+        return folder if self.reads_documents else path
+
+    def _read(self, pages: int, put: Callable[[Path], Path]) -> list[Recognition]:
+        """Run the program once; `put` writes its input into a folder."""
+        with TemporaryDirectory(prefix="ohr-", ignore_cleanup_errors=True) as home:
+            folders = given, written = Path(home, "input"), Path(home, "output")
+            for folder in folders:
+                folder.mkdir()
+            path, seconds = put(given), self.timeout * pages
+            words = [word.replace("{input}", str(path)).replace("{output}", str(written)) for word in self.run]
+            try:
+                ended = call(words, seconds, self._variables, Path(home))
+            except OSError as error:
+                return [Recognition("", f"{Path(words[0]).name} does not start: {error.strerror}")] * pages
+            if fault := ended.fault(seconds):
+                found: list[Recognition] | str = fault
             else:
-                path = path.with_suffix("")
-                path.mkdir()
-                for place, image in enumerate(view.images):
-                    image_files.write_image(path / f"{_NAME}_{place}.png", image)
-            return self._results(path, count)
+                text = None if "{output}" in " ".join(self.run) else ended.output
+                found = pages_written(written, text, self.format, path.stem, pages)
+        if isinstance(found, str):
+            return [Recognition("", self._hidden(f"{Path(self.run[0]).name} {found}"))] * pages
+        return found
 
-    def _results(self, given: Path, count: int) -> list[Recognition]:
-        out = given.parent / "output"
-        out.mkdir()
-        words = [word.replace("{input}", str(given)).replace("{output}", str(out)) for word in self.run]
+    @property
+    def _variables(self) -> dict[str, str]:
+        return {name: value.get_secret_value() for name, value in self.environment.items()}
+
+    def _hidden(self, text: str) -> str:
+        """Write `***` in place of values of variables."""
+        for value in sorted(self._variables.values(), key=len, reverse=True):
+            text = text.replace(value, "***") if len(value) >= _SHORTEST_SECRET else text
+        return text
+
+    def _version(self) -> str:
+        if not self.version_command:
+            return ""
+        ended = _asked(self.version_command, tuple(sorted(self._variables.items())))
+        if fault := ended.fault(_VERSION_SECONDS):
+            raise PluginError(
+                f"ocr command: {shlex.join(self.version_command)} {self._hidden(fault)}. `version` must be a command "
+                "that prints the program's version"
+            )
+        # the first line: some programs list features of the processor below it
+        return next(iter(ended.output.decode("utf-8", "replace").strip().splitlines()), ended.message).strip()
+
+
+@lru_cache(maxsize=16)
+def _asked(words: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> Ended:
+    with TemporaryDirectory(prefix="ohr-") as home:
         try:
-            printed = run(words, self.timeout * count, self.environment, given.parent)
-            pages = self._pages(out, printed)
-        except (Failed, FormatError) as error:
-            return [Recognition(error=str(error))] * count
-        if not pages or max(pages) >= count:
-            wrote = f"{len(pages)} pages, the last of them {max(pages) + 1}," if pages else "no page"
-            return [Recognition(error=f"the command wrote {wrote} of a document with {count}")] * count
-        lost = Recognition(error="the command wrote no such page")
-        return [Recognition(blocks=pages[place]) if place in pages else lost for place in range(count)]
-
-    def _pages(self, out: Path, printed: bytes) -> Pages:
-        if not any("{output}" in word for word in self.run):
-            return read_content(printed, self.format).popitem()[1]
-        if not any(out.rglob("*")):
-            raise FormatError("the command wrote nothing")
-        results = ResultsFolder(out, self.format)
-        found = results.read(_NAME)
-        if found.error is not None and not found.files:
-            wrote = ", ".join(sorted(path.name for path in out.rglob("*") if path.is_file())[:5])
-            raise FormatError(f"the command wrote no file as {self.format} writes them, but {wrote}")
-        if found.error is not None:
-            raise FormatError(found.error)
-        return found.pages
+            return call(words, _VERSION_SECONDS, dict(variables), Path(home))
+        except OSError as error:
+            return Ended(127, b"", str(error.strerror))
 
 
-@cache  # once per process
-def _version(words: Sequence[str], environment: Sequence[tuple[str, str]]) -> str:
-    if not words or shutil.which(words[0]) is None:
-        return ""
+def _content(word: str) -> dict[str, str] | None:
+    """Return the digest of a word that is a file's name."""
+    path = Path(word)
     try:
-        return run(words, 60, dict(environment), Path(os.curdir)).decode(errors="replace").strip()[:200]
-    except (Failed, subprocess.SubprocessError) as error:
-        raise PluginError(f"ocr command: {shlex.join(words)} does not print a version: {error}") from None
+        return {"sha256": _digest(path, path.stat().st_mtime_ns)} if path.is_file() else None
+    except OSError:  # a word that is too long for a name, or a file that cannot be read
+        return None
+
+
+@lru_cache(maxsize=64)
+def _digest(path: Path, changed: int) -> str:  # noqa: ARG001 # a file that changed is read again
+    return file_digest(path)

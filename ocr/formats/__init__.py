@@ -1,1 +1,1 @@
-"""Readers of the files that OCR systems write."""
+"""Results of OCR and parsing systems, in the files that each system writes."""

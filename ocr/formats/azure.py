@@ -1,56 +1,73 @@
-"""Azure Document Intelligence: `analyzeResult`, with its content as Markdown; its pages are numbered from 1.
+"""Azure Document Intelligence: an analysis result as JSON, with its content as Markdown or text (API of 2024-11-30).
 
-The offsets of pages count grapheme clusters by default, so pages are cut at the page breaks of the Markdown where it
-has them; offsets are used where the result says that they count code points.
+Pages end at the page breaks of its Markdown. Where there are none, offsets are used as `stringIndexType` says; those
+of `textElements` count what a reader sees as characters, so that the pages' lines are taken instead.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from html import unescape
 from typing import Any
 
 from ohr.contracts import Block, BlockKind
 
-from .values import FormatError, Pages, index, listed, mapping, mappings, text
+from .markdown import page as page_of_markdown
+from .values import Pages, Unreadable, mapping, page_number, sequence, string
 
 _BREAK = re.compile(r"<!--\s*PageBreak\s*-->")
 _FURNITURE = re.compile(r'<!--\s*(PageHeader|PageFooter|PageNumber)="(.*?)"\s*-->', re.DOTALL)
-_FIGURE = re.compile(r"</?figure>")
-_KINDS: dict[str, BlockKind] = {"PageHeader": "header", "PageFooter": "footer", "PageNumber": "page_number"}
+_FIGURE = re.compile(r"</?figure>[ \t]*\n?|</?figcaption>", re.IGNORECASE)
+_KINDS: Mapping[str, BlockKind] = {"PageHeader": "header", "PageFooter": "footer", "PageNumber": "page_number"}
 
 
-def pages(parsed: Any) -> Pages:
-    """Read the result of an analysis."""
-    given = mapping(parsed, "the file")
-    result = mapping(given.get("analyzeResult", given), "analyzeResult")
-    content = result.get("content")
-    if not isinstance(content, str):
-        raise FormatError("it has no `content`")
-    numbers = [index(page.get("pageNumber"), "pageNumber", 1) for page in mappings(result.get("pages"), "pages")]
+def read(found: Any) -> Pages:
+    """Read a reply, or the `analyzeResult` in it."""
+    data = mapping(found, "the file")
+    data = mapping(data.get("analyzeResult", data), "analyzeResult")
+    if "pages" not in data or "content" not in data:
+        raise Unreadable("not Azure's: it has no `pages` and `content`")
+    pages = [mapping(page, "a page") for page in sequence(data["pages"], "pages")]
+    numbers = [page_number(page.get("pageNumber"), first=1) for page in pages]
+    texts = _texts(string(data["content"], "content"), pages, str(data.get("stringIndexType", "textElements")))
+    return {number: tuple(_blocks(text)) for number, text in zip(numbers, texts, strict=True)}
+
+
+def _texts(content: str, pages: list[Mapping[str, Any]], unit: str) -> list[str]:
     parts = _BREAK.split(content)
-    if len(parts) != max(len(numbers), 1):
-        parts = [*_by_offsets(result, content)]
-    return {number: tuple(blocks(part)) for number, part in zip(numbers or [0], parts, strict=True)}
+    if len(parts) == len(pages):
+        return parts
+    if unit == "unicodeCodePoint":
+        return ["".join(content[start:end] for start, end in _spans(page)) for page in pages]
+    if unit == "utf16CodeUnit":
+        coded = content.encode("utf-16-le")
+        cut = (b"".join(coded[2 * start : 2 * end] for start, end in _spans(page)) for page in pages)
+        return [piece.decode("utf-16-le", "replace") for piece in cut]
+    return ["\n".join(_lines(page)) for page in pages]
 
 
-def _by_offsets(result: Any, content: str) -> Iterator[str]:
-    if result.get("stringIndexType") not in ("unicodeCodePoint", None) and not content.isascii():
-        raise FormatError("its pages cannot be told apart: ask for `stringIndexType=unicodeCodePoint`")
-    for page in mappings(result.get("pages"), "pages"):
-        spans = mappings(listed(page.get("spans"), "spans"), "spans")
-        places = [(index(span.get("offset"), "offset"), index(span.get("length"), "length")) for span in spans]
-        yield "".join(content[start : start + length] for start, length in places)
+def _spans(page: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
+    for each in sequence(page.get("spans"), "spans"):
+        span = mapping(each, "a span")
+        start, length = span.get("offset"), span.get("length")
+        if not isinstance(start, int) or not isinstance(length, int) or min(start, length) < 0:
+            raise Unreadable("not as expected: a span has no offset and length")
+        yield start, start + length
 
 
-def blocks(part: str) -> Iterator[Block]:
-    """Divide a page's Markdown into text and page furniture, which it has as comments."""
-    place = 0
-    for match in _FURNITURE.finditer(part):
-        yield from _text(part[place : match.start()])
-        yield Block(_KINDS[match[1]], text(match[2]).replace('\\"', '"'))
-        place = match.end()
-    yield from _text(part[place:])
+def _lines(page: Mapping[str, Any]) -> Iterator[str]:
+    for line in sequence(page.get("lines"), "lines"):
+        yield string(mapping(line, "a line").get("content"), "a line")
 
 
-def _text(part: str) -> Iterator[Block]:
-    if words := _FIGURE.sub("", part).strip():
-        yield Block("text", words)
+def _blocks(text: str) -> Iterator[Block]:
+    """Part page furniture, which is in comments, from the text."""
+    end = 0
+    for found in _FURNITURE.finditer(text):
+        yield from page_of_markdown(_plain(text[end : found.start()]))
+        yield Block(_KINDS[found[1]], unescape(found[2]).strip())
+        end = found.end()
+    yield from page_of_markdown(_plain(text[end:]))
+
+
+def _plain(text: str) -> str:
+    return _FIGURE.sub("", text)

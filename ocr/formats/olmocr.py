@@ -1,37 +1,26 @@
-"""olmOCR: Dolma documents, one a line, with the characters of each page; its pages are numbered from 1."""
+"""olmOCR's Dolma files: one document a line, its pages as stretches of characters (olmocr 0.4)."""
 
-import json
-from pathlib import PurePath
 from typing import Any
 
-from ohr.contracts import Block
-
-from .values import FormatError, Pages, index, listed, mapping, text
-
-
-def documents(content: str) -> dict[str, Pages]:
-    """Read a file of documents; the key of each is the name of the file that it was made from, without its ending."""
-    made = {}
-    for number, line in enumerate(filter(str.strip, content.split("\n")), start=1):
-        try:
-            parsed = json.loads(line)
-        except ValueError as error:
-            raise FormatError(f"line {number} is no JSON: {error}") from None
-        document = mapping(parsed, f"line {number}")
-        source = text(mapping(document.get("metadata") or {}, "metadata").get("Source-File"))
-        made[PurePath(source).stem] = pages(document)
-    return made
+from .markdown import page
+from .values import Pages, Unreadable, mapping, page_number, sequence, string
 
 
-def pages(parsed: Any) -> Pages:
-    """Read one document."""
-    document = mapping(parsed, "the document")
-    whole = document.get("text")
-    if not isinstance(whole, str):
-        raise FormatError("it has no `text`")
-    spans = mapping(document.get("attributes") or {}, "attributes").get("pdf_page_numbers")
-    made: Pages = {}
-    for span in listed(spans, "attributes.pdf_page_numbers"):
-        start, end, number = (index(each, "a place in the text") for each in listed(span, "a page")[:3])
-        made[index(number, "a page number", 1)] = (Block("text", whole[start:end].strip()),)
-    return made
+def source(found: Any) -> str:
+    """Return the path or address of a line's document."""
+    about = mapping(mapping(found, "a line").get("metadata"), "metadata")
+    return string(about.get("Source-File"), "Source-File")
+
+
+def read(found: Any) -> Pages:
+    """Read one line."""
+    data = mapping(found, "a line")
+    text = string(data.get("text"), "text")
+    stretches = sequence(mapping(data.get("attributes"), "attributes").get("pdf_page_numbers"), "pdf_page_numbers")
+    pages: Pages = {}
+    for stretch in stretches:
+        if not isinstance(stretch, list) or len(stretch) != 3 or not all(isinstance(n, int) for n in stretch):
+            raise Unreadable("not as expected: pdf_page_numbers must hold [start, end, page]")
+        start, end, number = stretch
+        pages[page_number(number, first=1)] = page(text[max(start, 0) : max(end, 0)])
+    return pages

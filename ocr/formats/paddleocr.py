@@ -1,67 +1,69 @@
-"""PaddleOCR: results of PP-StructureV3 and PaddleOCR-VL, one file a page, and replies of PaddleX serving."""
+"""PaddleOCR: `save_to_json` of PP-StructureV3 and PaddleOCR-VL, one file a page, and replies of PaddleX's server."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ohr.contracts import Block, BlockKind
 
-from .values import FormatError, Pages, formula, index, mapping, mappings, text, unwrapped
+from .markdown import page as page_of_markdown
+from .values import Pages, Unreadable, formula, mapping, page_number, picture, sequence, string, table
 
-_KINDS: dict[str, BlockKind] = {
+_KINDS: Mapping[str, BlockKind] = {
     "doc_title": "heading",
     "paragraph_title": "heading",
-    "table": "table",
-    "formula": "formula",
-    "display_formula": "formula",
-    "image": "image",
-    "chart": "image",
-    "seal": "text",
     "header": "header",
-    "header_image": "image",
+    "header_image": "header",
     "footer": "footer",
-    "footer_image": "image",
+    "footer_image": "footer",
     "number": "page_number",
     "footnote": "footnote",
     "vision_footnote": "footnote",
     "figure_title": "caption",
     "table_title": "caption",
     "chart_title": "caption",
+    "table": "table",
+    "formula": "formula",
+    "display_formula": "formula",
     "algorithm": "code",
+    "image": "image",
+    "seal": "image",
+    "chart": "image",
 }
 
 
-def pages(parsed: Any) -> Pages:
-    """Read a page's result, or a reply of the server with several."""
-    given = mapping(parsed, "the file")
-    if "result" in given:
-        given = mapping(given["result"], "result")
-    if "layoutParsingResults" in given:
-        found = enumerate(mappings(given["layoutParsingResults"], "layoutParsingResults"))
-        return {place: tuple(_served(page)) for place, page in found}
-    page = mapping(given.get("res", given), "res")
-    if "parsing_res_list" not in page:
-        raise FormatError("it has no `parsing_res_list`")
-    number = page.get("page_index")
-    return {0 if number is None else index(number, "page_index"): tuple(_blocks(page))}
+def read(found: Any) -> Pages:
+    """Read one page's file, or a reply with all pages."""
+    data = mapping(found, "the file")
+    data = mapping(data.get("result", data.get("res", data)), "the result")
+    if "layoutParsingResults" in data:
+        pages = sequence(data["layoutParsingResults"], "layoutParsingResults")
+        return {number: _reply(mapping(page, "a page")) for number, page in enumerate(pages)}
+    if "parsing_res_list" in data:
+        number = data.get("page_index")  # null where an image was read
+        return {0 if number is None else page_number(number): tuple(_blocks(data))}
+    raise Unreadable("not PaddleOCR's: it has no `parsing_res_list`")
 
 
-def _served(page: Mapping[str, Any]) -> Iterator[Block]:
-    pruned = page.get("prunedResult")
-    if isinstance(pruned, Mapping) and pruned.get("parsing_res_list"):
-        yield from _blocks(pruned)
-    else:
-        yield Block("text", text(mapping(page.get("markdown") or {}, "markdown").get("text")))
+def _reply(page: Mapping[str, Any]) -> tuple[Block, ...]:
+    inside = mapping(page.get("prunedResult") or {}, "prunedResult")
+    if "parsing_res_list" in inside:
+        return tuple(_blocks(inside))
+    return page_of_markdown(string(mapping(page.get("markdown"), "markdown").get("text"), "markdown"))
 
 
-def _blocks(page: Mapping[str, Any]) -> Iterator[Block]:
-    for block in mappings(page["parsing_res_list"], "parsing_res_list"):
-        kind, content = _KINDS.get(str(block.get("block_label")), "text"), text(block.get("block_content"))
-        if kind == "table":
-            content = unwrapped(content)
-        elif kind == "formula":
-            content = formula(content)
-        elif kind == "image":
-            yield Block("image", "![]()")
-            kind = "text"  # what is printed in a picture
-        if content.strip():
-            yield Block(kind, content, 1 if block.get("block_label") == "doc_title" else 2 * (kind == "heading"))
+def _blocks(data: Mapping[str, Any]) -> Iterator[Block]:
+    for each in sequence(data["parsing_res_list"], "parsing_res_list"):
+        block = mapping(each, "a block")
+        label, text = str(block.get("block_label")), string(block.get("block_content"), "block_content")
+        match _KINDS.get(label, "text"):
+            case "table":
+                yield Block("table", table(text))
+            case "formula":
+                yield Block("formula", formula(text))
+            case "image":
+                yield picture(None)
+                yield Block("description", text)  # what was read on a seal or in a chart
+            case "heading":
+                yield Block("heading", text.lstrip("# "), 1 if label == "doc_title" else 2)
+            case kind:
+                yield Block(kind, text)

@@ -1,74 +1,81 @@
-"""Values of parsed JSON, read with care: somebody else's program wrote it, perhaps in another version."""
+"""Common parts of the readers: pages, and careful access to JSON that others wrote."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping
 from typing import Any
 
-from ohr.contracts import Block, BlockKind
+from ohr.contracts import Block
+from ohr.files import MOST_PAGES
+from ohr.files.json_input import whole_number
 
 Pages = dict[int, tuple[Block, ...]]
-"""The blocks of each page, by its index from 0; a page without blocks is empty."""
+"""The blocks of a document by page, from 0. A page that has no block is blank; one that is not there has no result."""
+
+_WRAPPED = re.compile(r"\A\s*<html>\s*<body>(.*)</body>\s*</html>\s*\Z", re.DOTALL | re.IGNORECASE)
+_DELIMITERS = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
 
 
-class FormatError(ValueError):
-    """A file is not what its format says; the message is for people."""
+class Unreadable(ValueError):
+    """A result that cannot be read; the message follows `its result is`."""
 
 
-def mapping(value: Any, what: str) -> Mapping[str, Any]:
-    """Return a mapping, or raise a FormatError."""
-    if not isinstance(value, Mapping):
-        raise FormatError(f"{what} is not a mapping")
+def mapping(value: object, what: str) -> Mapping[str, Any]:
+    """Return a JSON object, or refuse anything else."""
+    if not isinstance(value, dict):
+        raise Unreadable(f"not as expected: {what} is not an object")
     return value
 
 
-def listed(value: Any, what: str) -> Sequence[Any]:
-    """Return a list, or raise a FormatError."""
+def sequence(value: object, what: str) -> list[Any]:
+    """Return a JSON list, an empty one for null; refuse anything else."""
+    if value is None:
+        return []
     if not isinstance(value, list):
-        raise FormatError(f"{what} is not a list")
+        raise Unreadable(f"not as expected: {what} is not a list")
     return value
 
 
-def mappings(value: Any, what: str) -> Iterator[Mapping[str, Any]]:
-    """List the mappings of a list; None is an empty one."""
-    return (mapping(each, f"an entry of {what}") for each in listed([] if value is None else value, what))
+def string(value: object, what: str) -> str:
+    """Return a JSON string, an empty one for null; refuse anything else."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise Unreadable(f"not as expected: {what} is not text")
+    return value
 
 
-def index(value: Any, what: str, first: int = 0) -> int:
-    """Return a page's index from 0.
-
-    Args:
-        first: the number of the first page in the file.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float | str) or not str(value).strip().isdecimal():
-        raise FormatError(f"{what} is no page number: {str(value)[:40]!r}")
-    number = int(str(value).strip()) - first
-    if number < 0:
-        raise FormatError(f"{what} is below {first}")
-    return number
+def page_number(value: object, first: int = 0) -> int:
+    """Return a page's number from 0; `first` is that of a document's first page in the file."""
+    number = whole_number(value)
+    if number is None or not first <= number < MOST_PAGES:
+        raise Unreadable("not as expected: a page has no number")
+    return number - first
 
 
-def text(value: Any) -> str:
-    """Return a text, or the texts of a list joined by spaces; anything else has none."""
-    if isinstance(value, list):
-        return " ".join(filter(None, map(text, value)))
-    return value if isinstance(value, str) else ""
+def without_gaps(pages: Pages) -> Pages:
+    """Add blank pages between those that are there: some files list blocks only, and a blank page has none."""
+    return {number: pages.get(number, ()) for number in range(max(pages, default=-1) + 1)}
 
 
-def formula(value: str) -> str:
-    """Return a display formula with its delimiters."""
-    inner = value.strip()
-    has_own = inner.startswith(("$", "\\[", "\\(", "\\begin"))
-    return inner if has_own or not inner else f"$$\n{inner}\n$$"
+def formula(text: str) -> str:
+    """Write a displayed formula as `$$...$$`, whatever its delimiters were."""
+    text = text.strip()
+    for opening, closing in _DELIMITERS:
+        if text.startswith(opening) and text.endswith(closing) and len(text) >= len(opening) + len(closing):
+            text = text[len(opening) : -len(closing)].strip()
+            break
+    return f"$${text}$$" if text else ""
 
 
-def unwrapped(table: str) -> str:
-    """Return a table without the document or the dollars that some versions put around it."""
-    inner = table.strip()
-    for start, end in (("<html>", "</html>"), ("<body>", "</body>"), ("$$", "$$"), ("$", "$")):
-        if inner.startswith(start) and inner.endswith(end) and len(inner) >= len(start) + len(end):
-            inner = inner[len(start) : len(inner) - len(end)].strip()
-    return inner
+def table(text: str) -> str:
+    r"""Unwrap a table: `<html><body>` around HTML, and dollars around a `tabular`."""
+    text = text.strip()
+    if wrapped := _WRAPPED.match(text):
+        text = wrapped[1].strip()
+    inside = text.strip("$").strip()
+    return inside if inside.startswith("\\begin{") else text
 
 
-def blocks_of(pairs: Sequence[tuple[BlockKind, str]]) -> list[Block]:
-    """Make blocks of kinds and texts; those without text are left out."""
-    return [Block(kind, value) for kind, value in pairs if value.strip()]
+def picture(path: object) -> Block:
+    """Return the link to a picture."""
+    return Block("image", f"![]({path if isinstance(path, str) else ''})")

@@ -10,13 +10,32 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Block, Image, Recognition, execution
+from ohr.contracts import Block, BlockKind, Image, Recognition, execution
 from ohr.models.chat_server import check_key, key_of
 from ohr.models.resident import resident
 
-from ..formats.mineru import kind_of
-from ..formats.values import formula, unwrapped
+from ..formats.values import formula, table
 from ..structured import StructuredOcr
+
+_KINDS: Mapping[str, BlockKind] = {
+    "title": "heading",
+    "doc_title": "heading",
+    "paragraph_title": "heading",
+    "table": "table",
+    "equation": "formula",
+    "equation_block": "formula",
+    "code": "code",
+    "algorithm": "code",
+    "list": "list",
+    "list_item": "list",
+    "index": "list",
+    "header": "header",
+    "footer": "footer",
+    "page_number": "page_number",
+    "image": "image",
+    "image_block": "image",
+    "chart": "image",
+}
 
 
 class MineruVlm(StructuredOcr):
@@ -83,10 +102,17 @@ def _read(client: Any, images: Sequence[Image], place: int) -> Recognition:
 
 
 def _block(found: Mapping[str, Any]) -> Block:
-    kind, text = kind_of(str(found.get("type"))), str(found.get("content") or "")
+    given, text = str(found.get("type")), str(found.get("content") or "")
+    kind = (
+        "caption"
+        if given.endswith("caption")
+        else "footnote"
+        if given.endswith("footnote")
+        else _KINDS.get(given, "text")
+    )
     if kind == "image":
         return Block("description", text) if text else Block("image", "![]()")
-    return Block(kind, formula(text) if kind == "formula" else unwrapped(text) if kind == "table" else text)
+    return Block(kind, formula(text) if kind == "formula" else table(text) if kind == "table" else text)
 
 
 def _line(error: Exception) -> str:

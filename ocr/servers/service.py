@@ -19,8 +19,8 @@ from ohr.errors import PluginError
 from ohr.files import pdf
 from ohr.models.chat_server import check_key, key_of
 
-from ..formats.catalog import FORMATS
-from ..formats.values import FormatError, Pages
+from ..formats import azure, docling, mistral, paddleocr
+from ..formats.values import Pages, Unreadable
 from ..structured import StructuredOcr
 from .pictures import encoded
 
@@ -37,7 +37,7 @@ class Call:
     Args:
         path: behind the address.
         body: makes the request of a file and whether it is a PDF; the model's name where there is one.
-        format: of the result.
+        read: makes pages of the result.
         key: the header of the key, and what precedes the key in it.
         polls: the reply is a place where the result will be.
         result: the part of the reply that has the pages.
@@ -45,7 +45,7 @@ class Call:
 
     path: str
     body: Callable[[bytes, bool, str], Mapping[str, Any]]
-    format: str
+    read: Callable[[Any], Pages]
     key: tuple[str, str] = ("Authorization", "Bearer ")
     polls: bool = False
     query: Mapping[str, str] = field(default_factory=dict)
@@ -70,6 +70,10 @@ def _docling(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:  # noq
     return {"sources": [source], "options": {"to_formats": ["json"], "image_export_mode": "placeholder"}}
 
 
+def _docling_pages(parsed: Any) -> Pages:
+    return docling.read(parsed["document"]["json_content"])
+
+
 def _paddlex(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:  # noqa: ARG001
     return {"file": b64encode(file).decode(), "fileType": 0 if is_pdf else 1}
 
@@ -79,7 +83,7 @@ CALLS = {
     "azure": Call(
         "/documentintelligence/documentModels/prebuilt-layout:analyze",
         _azure,
-        "azure",
+        azure.read,
         ("Ocp-Apim-Subscription-Key", ""),
         polls=True,
         query={
@@ -89,9 +93,9 @@ CALLS = {
             "features": "formulas",
         },
     ),
-    "mistral": Call("/v1/ocr", _mistral, "mistral"),
-    "docling_serve": Call("/v1/convert/source", _docling, "docling", ("X-Api-Key", "")),
-    "paddlex": Call("/layout-parsing", _paddlex, "paddleocr"),
+    "mistral": Call("/v1/ocr", _mistral, mistral.read),
+    "docling_serve": Call("/v1/convert/source", _docling, _docling_pages, ("X-Api-Key", "")),
+    "paddlex": Call("/layout-parsing", _paddlex, paddleocr.read),
 }
 
 
@@ -173,7 +177,7 @@ class Service(StructuredOcr):
         began = perf_counter()
         try:
             pages = self._pages(file, is_pdf, monotonic() + self.timeout * count)
-        except (_Failed, FormatError) as error:
+        except _Failed as error:
             return [Recognition(error=str(error))] * count
         seconds = (perf_counter() - began) / count
         if pages and max(pages) >= count:
@@ -192,9 +196,7 @@ class Service(StructuredOcr):
             reply = self._sent(send, end)
             if call.polls:
                 reply = self._polled(http, reply, end)
-            parts = FORMATS[call.format].parts
-            assert parts is not None
-            return parts(_json(reply))
+            return _pages_of(call, _json(reply))
 
     def _sent(self, send: Callable[[], Any], end: float) -> Any:
         """Send a request until it is accepted, the tries are used up, or the time is."""
@@ -233,6 +235,15 @@ class Service(StructuredOcr):
         key = os.environ.get(self.api_key_env or "", "")
         line = " ".join(text.split())[:200]
         return line.replace(key, "***") if len(key) >= 8 else line
+
+
+def _pages_of(call: Call, parsed: Any) -> Pages:
+    try:
+        return call.read(parsed)
+    except Unreadable as error:
+        raise _Failed(f"its result is {error}") from None
+    except (AttributeError, IndexError, KeyError, TypeError, RecursionError) as error:  # a reply may hold anything
+        raise _Failed(f"its result is not as expected ({type(error).__name__}: {error})") from None
 
 
 def _json(reply: Any) -> Any:

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
+from ohr.cli.data_convert import convert
 from ohr.cli.display.console import say, say_first, say_json, say_table
 from ohr.cli.options import AsJson
 from ohr.messages.wording import counted
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ohr.contracts import Benchmark, Stage, Tally
 
 app = typer.Typer(no_args_is_help=True, help="List, fetch or check benchmarks.", rich_markup_mode=None)
+app.command()(convert)
 
 
 @app.command("list")
@@ -121,41 +122,6 @@ def verify(
         if absent:
             say(f"{counted(len(absent), 'count')} of parts that this copy leaves out")
     if different:
-        raise typer.Exit(1)
-
-
-@app.command()
-def convert(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Folder of OCR results.", show_default=False)],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="New folder.", show_default=False)],
-    form: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="How a system wrote them: mineru, marker, docling, ...")
-    ],
-    markup: Annotated[
-        str | None, typer.Option(metavar="NAME", help="ohrbench: LaTeX tables, no page headers; by default as it is.")
-    ] = None,
-    kind: Annotated[
-        str | None, typer.Option("--benchmark", metavar="KIND", help="Take its documents, under its names.")
-    ] = None,
-    root: Annotated[Path | None, typer.Option(metavar="DIR", help="The benchmark's folder.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Convert OCR results to OHRBench's layout; end with status 1 when some cannot be read."""
-    from ohr.errors import PluginError
-    from ohr.spec.read import make_benchmark
-    from ohr.workbench.convert import convert as converted
-
-    keys = {"kind": kind, **({"root": str(root)} if root else {})}
-    try:
-        done = converted(source, out, form, markup, make_benchmark(keys, "ohr data convert") if kind else None)
-    except ValidationError as error:
-        raise PluginError("; ".join(str(each["msg"]) for each in error.errors(include_url=False))) from None
-    if as_json:
-        say_json(done)
-    else:
-        say(f"{counted(done.documents, 'document')} with {counted(done.pages, 'page')} in {out}")
-        say_first("failed:", done.failures)
-    if done.failures:
         raise typer.Exit(1)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import Benchmark, Metric, RankingMetric
+from ohr.contracts import Benchmark, Metric, OcrBackend, RankingMetric
 from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
@@ -59,11 +59,23 @@ def make_spec(keys: dict[str, Any], label: str) -> Spec:
 
 def make_benchmark(keys: dict[str, Any], label: str) -> Benchmark:
     """Make a benchmark alone, as `make_spec` makes a spec."""
-    builder = Builder(Source({"benchmark": keys}, label, {(): (label, 0)}), Registry())
-    benchmark = builder.one("benchmark", keys, ("benchmark",))
+    made = _made("benchmark", keys, label)
+    assert isinstance(made, Benchmark)  # as it has no faults
+    return made
+
+
+def make_ocr(keys: dict[str, Any], label: str) -> OcrBackend:
+    """Make an OCR backend alone, as `make_spec` makes a spec."""
+    made = _made("ocr", keys, label)
+    assert isinstance(made, OcrBackend)  # as it has no faults
+    return made
+
+
+def _made(family: str, keys: dict[str, Any], label: str) -> Any:
+    builder = Builder(Source({family: keys}, label, {(): (label, 0)}), Registry())
+    made = builder.one(family, keys, (family,))
     refuse(builder.faults)
-    assert isinstance(benchmark, Benchmark)  # as it has no faults
-    return benchmark
+    return made
 
 
 def _plugin_files(source: Source) -> list[Path]:

@@ -1,35 +1,94 @@
-"""`ohr data convert`."""
+"""`ohr data convert` on real results of MinerU."""
 
 import json
 from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from ohr.cli.app import app
 from ohr.contracts import Document
 from ohr.ocr.precomputed import Precomputed
 
-RECORDING = Path(__file__).parents[1] / "ocr" / "recordings" / "timber_annual_report_middle.json"
+MINERU = Path(__file__).parents[1] / "ocr" / "recordings" / "mineru"
+TIMBER = "finance/timber_annual_report"
 
 
-def test_results_are_converted_to_the_official_layout(tmp_path, ohr):
-    results = tmp_path / "results" / "finance"
-    results.mkdir(parents=True)
-    (results / RECORDING.name).write_bytes(RECORDING.read_bytes())
-    (results / "broken_middle.json").write_text("<html>")
-    done = ohr("data", "convert", results.parent, tmp_path / "out", "--format", "mineru", "--markup", "ohrbench")
+def convert(*words: object):
+    return CliRunner().invoke(app, ["data", "convert", *map(str, words)])
+
+
+@pytest.fixture
+def results(tmp_path):
+    """MinerU's folders: <root>/<domain>/<document>/<method>/<document>_content_list.json."""
+    folder = tmp_path / "mineru" / TIMBER / "auto"
+    folder.mkdir(parents=True)
+    for path in MINERU.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    return tmp_path / "mineru"
+
+
+def test_documents_of_a_folder_are_converted(results, tmp_path):
+    done = convert(results, tmp_path / "out", "--format", "mineru", "--markup", "ohrbench")
+    assert (done.exit_code, done.output) == (0, f"3 pages of 1 document in {tmp_path / 'out'}; 0 without a result\n")
+    entries = json.loads((tmp_path / "out" / f"{TIMBER}.json").read_text())
+    assert [entry["page_idx"] for entry in entries] == [0, 1, 2]
+    assert r"\begin{tabular}" in entries[1]["text"]
+
+
+def test_what_was_converted_can_be_read(results, tmp_path):
+    convert(results, tmp_path / "out", "--format", "mineru")
+    document = Document(TIMBER, "finance", "en", 3)
+    engines = Precomputed(root=results, format="mineru"), Precomputed(root=tmp_path / "out")
+    assert engines[1].notes([document]) == []
+    assert engines[0].recorded(document) == engines[1].recorded(document)
+
+
+def test_documents_of_a_benchmark_have_its_names(tmp_path):
+    done = convert(MINERU, tmp_path / "out", "--format", "mineru", "--benchmark", "mini", "--json")
+    found = json.loads(done.output)
+    assert (done.exit_code, found["documents"], found["pages"], found["failed"]) == (1, 1, 3, 86)
+    assert f"{TIMBER} page 0: not among the precomputed results" not in found["failures"]
+    assert [path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.json")] == [
+        f"{TIMBER}.json"
+    ]
+
+
+def test_a_broken_file_is_counted_and_the_others_are_converted(results, tmp_path):
+    (results / "finance" / "bulletin_content_list.json").write_text('[{"type"')
+    done = convert(results, tmp_path / "out", "--format", "mineru")
     assert done.exit_code == 1
-    assert done.stdout.splitlines()[0] == f"1 document with 3 pages in {tmp_path / 'out'}"
-    assert "finance/broken page 0: finance/broken_middle.json: HTML, not readable as JSON" in done.stdout
-    engine = Precomputed(root=tmp_path / "out")
-    page = engine.recorded(Document("finance/timber_annual_report", "finance", "en", 3))[1]
-    assert "Revenue & 2 & 263,747" in page.text
-    again = ohr("data", "convert", results.parent, tmp_path / "out", "--format", "mineru")
-    assert again.exit_code == 2 and "is not empty; name a new folder" in again.stderr
+    assert "finance/bulletin page 0: its result is not readable as JSON" in done.output
+    assert f"3 pages of 1 document in {tmp_path / 'out'}; 1 without a result" in done.output
 
 
-def test_a_benchmark_names_the_documents(tmp_path, ohr):
-    (tmp_path / "in").mkdir()
-    text = json.dumps([{"type": "text", "text": "one", "page_idx": 0}])
-    (tmp_path / "in" / "lease_content_list.json").write_text(text)
-    done = ohr("data", "convert", tmp_path / "in", tmp_path / "out", "--format", "mineru", "--benchmark", "mini")
-    assert done.exit_code == 1 and "0 documents" in done.stdout
-    wrong = ohr("data", "convert", tmp_path / "in", tmp_path / "out2", "--format", "mineruu")
-    assert wrong.exit_code == 2 and "'mineru'" in wrong.stderr
+def test_a_layout_of_ohrbench_gets_another_markup(results, tmp_path):
+    convert(results, tmp_path / "out", "--format", "mineru")
+    done = convert(tmp_path / "out", tmp_path / "latex", "--format", "ohrbench", "--markup", "ohrbench")
+    assert done.exit_code == 0
+    before, after = ((tmp_path / name / f"{TIMBER}.json").read_text() for name in ("out", "latex"))
+    assert "<table>" in before
+    assert "<table>" not in after
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["{root}/mineru", "{root}/mineru", "--format", "mineru"], "{root}/mineru exists: name a new folder"),
+        (
+            ["{root}/mineru", "{root}/mineru/out", "--format", "mineru"],
+            "{root}/mineru/out is inside {root}/mineru: name a folder elsewhere",
+        ),
+        (["{root}/none", "{root}/out", "--format", "mineru"], "ocr precomputed: no such folder: {root}/none"),
+        (
+            ["{root}/mineru", "{root}/out", "--format", "azure", "--markup", "tidy"],
+            "ohr data convert: ocr.markup: must be as_is or ohrbench, or a mapping with any of tables, images, "
+            "page_furniture, invented, fences (got 'tidy')",
+        ),
+    ],
+)
+def test_a_mistake_is_reported_and_nothing_is_written(results, tmp_path, words, message):
+    done = convert(*(word.format(root=tmp_path) for word in words))
+    assert done.exit_code == 2
+    assert done.output.strip() == message.format(root=tmp_path)
+    assert not (tmp_path / "out").exists()

@@ -1,147 +1,362 @@
-"""Executables as OCR engines: real programs, good and bad."""
+"""`command` with real programs: Tesseract, docvortex, and scripts that misbehave."""
 
+import json
+import os
+import subprocess
 import sys
-from time import perf_counter
+import time
+from pathlib import Path
+from shutil import which
+from textwrap import dedent
 
 import numpy as np
-import psutil
 import pytest
 from pydantic import ValidationError
 
-from ohr.contracts import Document, DocumentView
-from ohr.errors import PluginError
-from ohr.files import pdf
+from ohr.contracts import DocumentView
+from ohr.errors import PluginError, SpecError
 from ohr.ocr.command import Command
+from ohr.registry import Registry
+from ohr.spec.read import read_spec
+from ohr.testing import check_ocr
 
 from ..conftest import typeset
 
-LINE = "Rent of 1250 francs is due in May"
-READ = """
-import sys, tesserocr, sysconfig
-from pathlib import Path
-from PIL import Image
-packs = Path(sysconfig.get_paths()["data"]) / "share" / "tessdata"
-with tesserocr.PyTessBaseAPI(path=str(packs), lang="eng") as engine:
-    engine.SetImage(Image.open(sys.argv[1]).convert("RGB"))
-    sys.stdout.write(engine.GetUTF8Text().strip())
-"""
-PAGES = """
-import json, sys
-from pathlib import Path
-import pypdfium2
-document = pypdfium2.PdfDocument(sys.argv[1])
-sizes = [[round(length) for length in page.get_size()] for page in document]
-found = [{"type": "text", "text": f"page of {w} x {h} points", "page_idx": n} for n, (w, h) in enumerate(sizes)]
-(Path(sys.argv[2]) / "document_content_list.json").write_text(json.dumps(found))
-"""
+PAGE = np.full((40, 60, 3), 255, dtype=np.uint8)
 
 
-def program(folder, source):
-    path = folder / "program.py"
-    path.write_text(source)
-    return f"{sys.executable} {path}"
+@pytest.fixture
+def script(tmp_path):
+    """Make a command of a Python script, which gets the input and the output folder."""
+
+    def make(code: str, words: str = "{input} {output}", **fields) -> Command:
+        path = tmp_path / "engine.py"
+        path.write_text("import os, pathlib, signal, subprocess, sys, time\n" + dedent(code))
+        return Command(run=f"{sys.executable} {path} {words}", **fields)
+
+    return make
 
 
-def view(*images, original=None):
-    return DocumentView(Document("law/lease", "law", "en", len(images)), images, original)
+@pytest.fixture(autouse=True)
+def temporary(tmp_path, monkeypatch):
+    """The folder of temporary files, which must be empty after each test."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []
 
 
-def one(folder, source, *words, **fields):
-    engine = Command(run=f"{program(folder, source)} {{input}} {' '.join(words)}", **fields)
-    (read,) = engine.recognise([typeset(LINE)])
-    return read
+def outcomes(command: Command, pages: int = 1) -> list[str]:
+    """Read blank pages: the text of each, or its error in brackets."""
+    found = list(command.recognise([PAGE] * pages))
+    assert len(found) == pages
+    return [f"({page.error})" if page.error else command.written(page) for page in found]
 
 
-def test_a_program_reads_the_image_of_a_page(tmp_path):
-    assert one(tmp_path, READ).blocks[0].text == LINE
+def gone(number: int) -> bool:
+    """Report whether a process ends within some seconds."""
+    for _ in range(100):
+        try:
+            if Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.05)
+    return False
 
 
-def test_a_program_reads_the_noisy_pages_as_a_pdf(tmp_path):
-    engine = Command(run=f"{program(tmp_path, PAGES)} {{input}} {{output}}", input="pdf", format="mineru", dpi=72)
-    assert engine.reads_documents and not engine.reads_original
-    found = engine.recognise_document(view(np.zeros((100, 200, 3), np.uint8), np.zeros((50, 60, 3), np.uint8)))
-    assert [engine.written(read) for read in found] == ["page of 200 x 100 points", "page of 60 x 50 points"]
+# --- programs that work -----------------------------------------------------------------------------------
+
+tesseract = pytest.mark.skipif(which("tesseract") is None, reason="needs Debian's tesseract-ocr")
 
 
-def test_the_original_file_is_read_where_it_is_asked_for(tmp_path):
-    path = tmp_path / "lease.pdf"
-    pdf.write(path, [np.zeros((300, 400, 3), np.uint8)], 72)
+@tesseract
+def test_tesseract_keeps_the_contract(line_image):
     engine = Command(
-        run=f"{program(tmp_path, PAGES)} {{input}} {{output}}", input="pdf", source="original", format="mineru"
+        run="tesseract {input} stdout", version="tesseract --version", environment={"OMP_THREAD_LIMIT": "1"}
+    )
+    check_ocr(engine.model_copy(update={"environment": {}}), line=line_image, reads="quick brown fox")
+    assert outcomes(engine) == [""]
+    assert engine.identity()["version"].startswith("tesseract ")
+
+
+@tesseract
+@pytest.mark.parametrize("pages", ["each", "all"])
+def test_tesseract_reads_single_images_or_a_folder_of_them(pages):
+    each = "tesseract $1 $2/page"
+    loop = "for file in $1/*.png; do tesseract $file $2/$(basename $file .png); done"
+    engine = Command(run=["sh", "-c", each if pages == "each" else loop, "sh", "{input}", "{output}"], pages=pages)
+    assert engine.reads_documents == (pages == "all")
+    lines = [typeset(text) for text in ("First page", "Second page")]
+    assert [engine.written(page).strip() for page in engine.recognise(lines)] == ["First page", "Second page"]
+
+
+def test_a_pdf_of_page_images_has_their_pixels(script):
+    engine = script(
+        """
+        import pypdfium2
+        for page in pypdfium2.PdfDocument(sys.argv[1]):
+            image = page.render(scale=150 / 72).to_numpy()
+            print(image.shape, int(image.sum()), end="\\f")
+        """,
+        "{input}",
+        input="pdf",
+    )
+    images = [PAGE, np.full((30, 50, 3), 7, dtype=np.uint8)]
+    assert [page.text for page in engine.recognise_document(DocumentView(None, images))] == [
+        f"{image.shape} {int(image.sum())}" for image in images
+    ]
+
+
+DOCVORTEX = which("docvortex", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
+
+
+@pytest.mark.skipif(DOCVORTEX is None, reason="needs docvortex: pip install docvortex==0.6.4")
+@pytest.mark.slow
+def test_docvortex_reads_the_original_file():
+    mini = Registry().load("benchmark", "mini").model_validate({"kind": "mini"})
+    document = next(d for d in mini.documents() if d.name == "finance/timber_annual_report")
+    engine = Command(
+        run=f"{DOCVORTEX} convert {{input}} -o {{output}}/structured_content.json --format structured_content",
+        version=f"{DOCVORTEX} --version",
+        input="pdf",
+        source="original",
+        format="mineru",
     )
     assert engine.reads_original
-    (read,) = engine.recognise_document(view(typeset(LINE), original=path))
-    assert engine.written(read) == "page of 400 x 300 points"
-    (lost,) = engine.recognise_document(view(typeset(LINE)))
-    assert lost.error == "the benchmark has no PDF of this document"
+    pages = list(engine.recognise_document(DocumentView(document, [PAGE] * document.pages, mini.pdf(document))))
+    assert [page.error for page in pages] == [None] * 3
+    assert any(block.kind == "table" and "263,747" in block.text for block in pages[1].blocks)
+    assert any(block.kind == "heading" for block in pages[0].blocks)
+
+
+def test_a_document_without_a_pdf_fails(script):
+    engine = script("", input="pdf", source="original")
+    found = list(engine.recognise_document(DocumentView(None, [PAGE, PAGE])))
+    assert [page.error for page in found] == ["the benchmark has no PDF of this document"] * 2
+    assert outcomes(engine) == ["(it reads the documents' own files, not images)"]
+
+
+def test_results_of_a_format_have_blocks(script):
+    blocks = [{"type": "text", "text": "Lease", "text_level": 1, "page_idx": 0}]
+    engine = script(
+        f"pathlib.Path(sys.argv[2], 'any_content_list.json').write_text({json.dumps(blocks)!r})", format="mineru"
+    )
+    assert outcomes(engine) == ["# Lease"]
+    # a content list has no blocks of blank pages: the second one is blank
+    assert outcomes(engine.model_copy(update={"pages": "all"}), 2) == ["# Lease", ""]
+
+
+# --- programs that do not ---------------------------------------------------------------------------------
+
+
+def test_a_program_that_hangs_is_ended_with_all_that_it_started(script, tmp_path):
+    engine = script(
+        f"""
+        child = subprocess.Popen(["sleep", "60"])
+        pathlib.Path({str(tmp_path / "child")!r}).write_text(str(child.pid))
+        print("loading", file=sys.stderr, flush=True)
+        time.sleep(60)
+        """,
+        timeout=1.0,
+    )
+    began = time.perf_counter()
+    assert outcomes(engine) == [f"({Path(sys.executable).name} took longer than 1 seconds: loading)"]
+    assert time.perf_counter() - began < 10
+    assert gone(int((tmp_path / "child").read_text()))
+
+
+def test_what_a_program_leaves_running_is_ended(script, tmp_path):
+    engine = script(
+        f"""
+        child = subprocess.Popen(["sleep", "60"])  # holds the pipes open
+        pathlib.Path({str(tmp_path / "child")!r}).write_text(str(child.pid))
+        print("done")
+        """,
+        "{input}",
+        timeout=30,
+    )
+    began = time.perf_counter()
+    assert outcomes(engine) == ["done"]
+    assert time.perf_counter() - began < 10
+    assert gone(int((tmp_path / "child").read_text()))
+
+
+def test_the_program_ends_with_the_process_that_started_it(script, tmp_path, temporary):
+    engine = script(
+        f"""
+        pathlib.Path({str(tmp_path / "child")!r}).write_text(str(os.getpid()))
+        time.sleep(60)
+        """
+    )
+    code = dedent(
+        f"""
+        import numpy, tempfile
+        from ohr.ocr.command import Command
+        tempfile.tempdir = {str(temporary)!r}
+        list(Command(run={list(engine.run)!r}).recognise([numpy.zeros((4, 4, 3), numpy.uint8)]))
+        """
+    )
+    caller = subprocess.Popen([sys.executable, "-c", code])
+    while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
+        assert caller.poll() is None
+        time.sleep(0.05)
+    caller.kill()
+    caller.wait()
+    assert gone(int((tmp_path / "child").read_text()))
+    for _ in range(100):
+        if not list(temporary.iterdir()):
+            break
+        time.sleep(0.05)
+
+
+def test_floods_of_messages_are_read_and_forgotten(script):
+    engine = script(
+        """
+        for _ in range(400):
+            sys.stderr.write("x" * 99_999 + "\\n")
+        sys.stderr.write("out of memory\\n\\n")
+        sys.exit(3)
+        """
+    )
+    assert outcomes(engine) == [f"({Path(sys.executable).name} ended with status 3: out of memory)"]
+
+
+def test_a_flood_of_text_fails_its_page(script):
+    engine = script("for _ in range(40): sys.stdout.write('x' * (1 << 20))", "{input}")
+    assert outcomes(engine) == [f"({Path(sys.executable).name} wrote more than 32 MB)"]
 
 
 @pytest.mark.parametrize(
-    ("source", "words", "fields", "error"),
+    ("code", "reason"),
     [
-        ("import sys; sys.exit('no licence')", (), {}, "ended with status 1: no licence"),
-        ("import os; os.kill(os.getpid(), 9)", (), {}, "ended by signal 9"),
-        ("", ("{output}",), {}, "the command wrote nothing"),
-        ("import sys; open(sys.argv[2] + '/other.txt', 'w')", ("{output}",), {"format": "mineru"},
-         "the command wrote no file as mineru writes them, but other.txt"),
-        ("print('<html>')", (), {"format": "azure"}, "HTML, not readable as JSON"),
-        ("print('one\\ftwo')", (), {}, "the command wrote 2 pages, the last of them 2, of a document with 1"),
+        ("", "wrote nothing where a file that ends in .md or .mmd or .markdown or .txt was expected"),
+        (
+            "pathlib.Path(sys.argv[2], 'a.pdf').write_text('')",
+            "wrote only a.pdf where a file that ends in .md or .mmd or .markdown or .txt was expected",
+        ),
+        ("pathlib.Path(sys.argv[2], 'a.md').write_text('1\\f2\\f3')", "wrote 3 pages for 2 pages"),
+        ("pathlib.Path(sys.argv[2], 'a.md').write_text('1')", "wrote 1 page for 2 pages"),
+        (
+            "pathlib.Path(sys.argv[2], 'a.md').write_text('<html><body>502')",
+            "wrote what cannot be used: its result is an HTML page in place of Markdown",
+        ),
+        (
+            "[pathlib.Path(sys.argv[2], f'{name}.md').write_text('1') for name in 'ab']",
+            "wrote results of several documents, and none named input",
+        ),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "was ended by SIGSEGV"),
+        ("raise SystemExit('\\033[31mno \\033[0mmodel\\a')", "ended with status 1: no model\N{REPLACEMENT CHARACTER}"),
+        ("raise SystemExit('no such model')", "ended with status 1: no such model"),
+        ("sys.stdin.read() or sys.exit('nothing to read')", "ended with status 1: nothing to read"),
     ],
-)  # fmt: skip
-def test_a_bad_program_fails_its_page_with_the_reason(tmp_path, source, words, fields, error):
-    assert one(tmp_path, source, *words, **fields).error.startswith(error)
+)
+def test_a_program_that_fails_says_why(script, code, reason):
+    assert outcomes(script(code, pages="all"), 2) == [f"({Path(sys.executable).name} {reason})"] * 2
 
 
-def test_a_program_that_hangs_ends_with_all_that_it_started(tmp_path):
-    child = "import subprocess, sys, time; print(file=sys.stderr); p = subprocess.Popen(['sleep', '60.25'])\n"
-    began = perf_counter()
-    read = one(
-        tmp_path, child + "sys.stderr.write('waiting for p\\n'); sys.stderr.flush(); time.sleep(60)", timeout=1.5
+def test_a_page_that_fails_fails_alone(script):
+    engine = script(
+        """
+        from PIL import Image
+        print("read") if Image.open(sys.argv[1]).size == (60, 40) else sys.exit("too small")
+        """,
+        "{input}",
     )
-    assert read.error == "no result within 1.5 s: waiting for p"
-    assert perf_counter() - began < 10
-    assert not any(process.info["cmdline"] == ["sleep", "60.25"] for process in psutil.process_iter(["cmdline"]))
+    small = np.zeros((4, 4, 3), dtype=np.uint8)
+    assert [page.error and page.error.rpartition(": ")[2] for page in engine.recognise([PAGE, small, PAGE])] == [
+        None,
+        "too small",
+        None,
+    ]
 
 
-def test_a_flood_of_messages_does_not_stop_a_program_or_fill_memory(tmp_path):
-    source = "import sys\nfor _ in range(2000): sys.stderr.write('x' * 10_000)\nprint('read')"
-    before = psutil.Process().memory_info().rss
-    assert one(tmp_path, source).blocks[0].text == "read\n".strip()
-    assert psutil.Process().memory_info().rss - before < 10 << 20
+def test_a_page_that_a_document_lacks_fails_alone(script):
+    marks = "".join(f"{{{page}}}{'-' * 48}\\n{page}\\n" for page in (0, 2))
+    engine = script(f"print('{marks}')", "{input}", pages="all")
+    assert outcomes(engine, 3) == ["0", "(the program wrote nothing for this page)", "2"]
 
 
-def test_a_page_that_a_program_leaves_out_fails_alone(tmp_path):
-    source = PAGES.replace("write_text(json.dumps(found)", "write_text(json.dumps(found[1:])")
-    engine = Command(run=f"{program(tmp_path, source)} {{input}} {{output}}", input="pdf", format="mineru", dpi=72)
-    first, second = engine.recognise_document(view(*[np.zeros((100, 200, 3), np.uint8)] * 2))
-    assert (first.error, second.error) == ("the command wrote no such page", None)
+# --- what is checked before any work ----------------------------------------------------------------------
 
 
-def test_what_cannot_run_is_refused_before_any_work(tmp_path):
-    with pytest.raises(PluginError, match="ocr command: no executable 'mineru-kitt': install it"):
-        Command(run="mineru-kitt parse {input}").check()
-    with pytest.raises(PluginError, match="does not print a version: ended with status 3"):
-        words = [sys.executable, "-c", "import sys; sys.exit(3)"]
-        Command(run=f"{sys.executable} {{input}}", version_command=words).check()
-    with pytest.raises(ValidationError, match=r"run must have \{input\}"):
-        Command(run="mineru")
-    with pytest.raises(ValidationError, match="source: original needs input: pdf"):
-        Command(run="mineru {input}", source="original")
+def test_a_missing_program_is_found_before_any_work():
+    message = "^ocr command: no program 'no-such-engine'. Install it, or write its whole path"
+    with pytest.raises(PluginError, match=message):
+        Command(run="no-such-engine {input}").check()
+    with pytest.raises(PluginError, match=message):
+        Command(run="sh {input}", version="no-such-engine --version").check()
 
 
-def test_the_version_is_part_of_the_identity():
-    versions = [Command(run="x {input}", version_command=[sys.executable, "-c", f"print({n})"]) for n in (1, 2)]
-    assert [engine.identity()["version"] for engine in versions] == ["1", "2"]
+def test_a_version_that_cannot_be_had_is_found_before_any_work():
+    with pytest.raises(PluginError, match=r"^ocr command: sh -c 'echo broken >&2; exit 4' ended with status 4: broken"):
+        Command(run="sh {input}", version="sh -c 'echo broken >&2; exit 4'").check()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"run": "engine"}, "`run` must have `{input}`"),
+        ({"run": "engine '{input}"}, "No closing quotation: write a list of words"),
+        ({"run": []}, "at least 1 item"),
+        ({"run": "engine {input}", "format": "marker"}, "`format: marker` needs `{output}` in `run`"),
+        ({"run": "engine {input}", "source": "original"}, "`source: original` needs `input: pdf`"),
+        ({"run": "engine {input}", "timeout": 0}, "greater than 0"),
+    ],
+)
+def test_keys_that_do_not_fit_are_refused(fields, message):
+    with pytest.raises(ValidationError) as caught:
+        Command(**fields)
+    assert message in str(caught.value)
+
+
+# --- identity and secrets ---------------------------------------------------------------------------------
+
+
+def test_the_identity_follows_the_program_and_its_files_but_no_path(script, tmp_path):
+    before = script("print(1)").identity()
+    assert str(tmp_path) not in json.dumps(before)
+    assert script("print(2)").identity() != before
+    (tmp_path / "engine.py").rename(tmp_path / "other.py")
+    engine = Command(run=f"{sys.executable} {tmp_path / 'other.py'} {{input}} {{output}}")
+    assert engine.identity() != before
+    (tmp_path / "other.py").write_text((tmp_path / "other.py").read_text().replace("2", "1"))
+    assert engine.identity() == before
+
+
+def test_the_version_is_part_of_the_identity_and_the_programs_folder_is_not():
+    one, other = (Command(run="sh {input}", version=["echo", f"engine {number}"]) for number in (1, 2))
+    assert one.identity()["version"] == "engine 1"
+    assert one.identity() != other.identity()
+    whole = Command(run=f"{which('sh')} {{input}}", version=["echo", "engine 1"])
+    assert whole.identity() == one.identity()
+
+
+def test_how_fast_a_program_runs_is_no_part_of_its_identity():
+    known = Command(run="sh {input}").identity()
+    assert Command(run="sh {input}", timeout=5, environment={"A": "b"}).identity() == known
+    assert Command(run="sh {input}", pages="each").identity() == known
+    assert Command(run="sh {input}", pages="all").identity() != known
+
+
+def test_values_of_variables_reach_the_program_and_no_result(script):
+    secret = "hunter2-hunter2"
+    engine = script(
+        "sys.exit(f'refused {os.environ[\"ENGINE_TOKEN\"]}')", environment={"ENGINE_TOKEN": secret}, version="true"
+    )
+    assert outcomes(engine)[0].endswith("ended with status 1: refused ***)")
+    written = json.dumps([engine.model_dump(mode="json", by_alias=True), engine.identity()]) + repr(engine)
+    assert secret not in written
+    assert "ENGINE_TOKEN" in written
 
 
 def test_a_spec_may_run_programs_only_if_it_is_trusted(tmp_path):
-    from ohr.spec.read import read_spec
-
     path = tmp_path / "spec.yaml"
     path.write_text(
         "benchmark: {kind: mini}\nknowledge_bases: [{name: a, ocr: {kind: command, run: 'cat {input}'}}]\n"
         "chunker: {kind: page}\nretrievers: [{kind: bm25}]\nevaluate: [retrieval]\n"
     )
-    with pytest.raises(Exception, match=r"runs a program on this machine; allow it with --trust-plugins"):
+    with pytest.raises(SpecError, match=r"runs a program on this machine; allow it with --trust-plugins"):
         read_spec(path)
     assert read_spec(path, trust_plugins=True).knowledge_bases[0].ocr.kind == "command"

@@ -1,243 +1,346 @@
-"""Readers of the files that OCR systems write. MinerU's and docling's are recordings of a document of `mini`."""
+"""Readers of native results. The recordings were written by mineru 4.0.12 (tier flash) and docling-core 2.104.0, of or
+after a document of `mini`; the other texts are made after each system's keys."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from ohr.contracts import Block, Document
-from ohr.errors import PluginError
-from ohr.markup.page import PRESETS, page_text
-from ohr.ocr.formats.catalog import FORMAT_NAMES, read_content, read_file
-from ohr.ocr.formats.folder import ResultsFolder
-from ohr.ocr.formats.values import FormatError
-from ohr.ocr.precomputed import Precomputed
+from ohr.contracts import Block
+from ohr.markup.page import PRESETS, Markup, page_text
+from ohr.ocr.formats.known import FORMATS
+from ohr.ocr.formats.values import Unreadable
 
 RECORDINGS = Path(__file__).parent / "recordings"
-LEASE = Document("law/lease", "law", "en", 2)
+MINERU = sorted((RECORDINGS / "mineru").glob("*.json"))
 
 
-def pages(name, content):
-    raw = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return read_content(raw, name)[""]
+def parse(system: str, found: object, name: str = "lease.json", line: int | None = None):
+    """Read a file of a system by its name."""
+    content = found if isinstance(found, bytes) else json.dumps(found).encode()
+    place, _ = FORMATS[system].kind_of(name)
+    return FORMATS[system].kinds[place].pages(content, line)
 
 
-def kinds(blocks):
-    return [(block.kind, block.text) for block in blocks]
+def texts(pages, markup: str = "as_is"):
+    return {number: page_text(blocks, PRESETS[markup]) for number, blocks in pages.items()}
 
 
-@pytest.mark.parametrize("form", ["middle", "structured_content"])
-def test_both_files_of_mineru_4_say_the_same(form):
-    found = read_file(RECORDINGS / f"timber_annual_report_{form}.json", "mineru")[""]
-    assert sorted(found) == [0, 1, 2]
-    assert found[1][:3] == (
-        Block("header", "Financial statements"),
-        Block("header", "Brackenhythe Timber plc"),
-        Block("heading", "Consolidated income statement for the year ended 30 September 2023", 2),
-    )
-    assert sum(block.kind == "table" for blocks in found.values() for block in blocks) == 5
-    text = page_text(found[1], PRESETS["ohrbench"])
-    assert "Revenue & 2 & 263,747" in text and "Financial statements" not in text and "<td>" not in text
+# --- MinerU -----------------------------------------------------------------------------------------------
 
 
-def test_the_content_list_of_earlier_mineru():
-    listed = [
-        {"type": "text", "text": "Annual report", "text_level": 1, "page_idx": 0},
-        {"type": "table", "table_body": "<html><body><table><tr><td>1</td></tr></table></body></html>",
-         "table_caption": ["Table 1"], "table_footnote": ["unaudited"], "page_idx": 0},
-        {"type": "equation", "text": "$$\na=b\n$$", "text_format": "latex", "page_idx": 1},
-        {"type": "image", "img_path": "images/a.jpg", "img_caption": ["Figure 1"], "page_idx": 1},
-        {"type": "discarded", "text": "7", "page_idx": 1},
-        {"type": "list", "list_items": ["- one", "- two"], "page_idx": 1},
-        {"type": "something new", "text": "kept", "page_idx": 1},
-        {"type": "text", "text": "", "page_idx": 2},
+def test_all_files_of_mineru_have_the_same_blocks():
+    found = {path.name: parse("mineru", path.read_bytes(), path.name) for path in MINERU}
+    assert len(found) == 4
+    first, *others = ({n: [b for b in blocks if b.kind != "table"] for n, blocks in p.items()} for p in found.values())
+    assert all(other == first for other in others)
+    assert {number: len(blocks) for number, blocks in first.items()} == {0: 26, 1: 8, 2: 23}
+
+
+@pytest.mark.parametrize("path", MINERU, ids=lambda path: path.stem)
+def test_pages_of_mineru_have_headings_tables_and_furniture(path):
+    pages = parse("mineru", path.read_bytes(), path.name)
+    kinds = [block.kind for block in pages[0]]
+    assert pages[0][0] == Block("header", "Brackenhythe Timber plc")
+    assert Block("heading", "Closure of the Osmere sawmill", 2) in pages[0]
+    assert (kinds.count("page_number"), kinds.count("image"), kinds.count("description")) == (1, 1, 1)
+    clean = texts(pages, "ohrbench")
+    assert "Brackenhythe Timber plc" not in clean[0].splitlines()
+    assert "## Closure of the Osmere sawmill" in clean[0]
+    assert r"\begin{tabular}" in clean[1]
+    assert "Revenue & 2 & 263,747 & - & 263,747 & 278,520" in " ".join(clean[1].split())
+
+
+def test_an_older_content_list_of_mineru():
+    blocks = [
+        {"type": "text", "text": "Lease", "text_level": 1, "page_idx": 0},
+        {"type": "table", "table_caption": ["Rent"], "table_footnote": [], "page_idx": 0,
+         "table_body": "<html><body><table><tr><td>May</td></tr></table></body></html>"},
+        {"type": "table", "table_body": "\n\n$\n\\begin{tabular}{l}May\\end{tabular}\n$ \n\n", "page_idx": 2},
+        {"type": "equation", "text": "$$\nr = 2\n$$", "text_format": "latex", "page_idx": 2},
+        {"type": "image", "img_path": "images/a.jpg", "img_caption": ["A quay"], "img_footnote": [], "page_idx": 2},
+        {"type": "list", "list_items": ["(a) one", "(b) two"], "page_idx": 2},
+        {"type": "discarded", "text": "7", "page_idx": 2},
+        {"type": "unheard_of", "text": "kept", "page_idx": 2},
     ]  # fmt: skip
-    found = pages("mineru", listed)
-    assert found[0] == (
-        Block("heading", "Annual report", 1),
-        Block("caption", "Table 1"),
-        Block("table", "<table><tr><td>1</td></tr></table>"),
-        Block("footnote", "unaudited"),
-    )
-    assert kinds(found[1]) == [
-        ("formula", "$$\na=b\n$$"),
-        ("caption", "Figure 1"),
-        ("image", "![](images/a.jpg)"),
-        ("header", "7"),
-        ("list", "- one\n- two"),
-        ("text", "kept"),
-    ]
-    assert found[2] == ()  # the end of a paragraph that is on the page before
+    assert parse("mineru", blocks, "lease_content_list.json") == {
+        0: (
+            Block("heading", "Lease", 1),
+            Block("caption", "Rent"),
+            Block("table", "<table><tr><td>May</td></tr></table>"),
+        ),
+        1: (),  # a blank page has no block
+        2: (
+            Block("table", "\\begin{tabular}{l}May\\end{tabular}"),
+            Block("formula", "$$r = 2$$"),
+            Block("caption", "A quay"),
+            Block("image", "![](images/a.jpg)"),
+            Block("list", "(a) one\n(b) two"),
+            Block("footer", "7"),
+            Block("text", "kept"),
+        ),
+    }
 
 
-def test_the_second_form_of_the_content_list():
-    spans = [{"type": "text", "content": "Let "}, {"type": "equation_inline", "content": "x"}]
-    first = [{"type": "title", "content": {"title_content": [{"type": "text", "content": "One"}], "level": 2}},
-             {"type": "paragraph", "content": {"paragraph_content": spans}},
-             {"type": "page_header", "content": {"page_header_content": [{"type": "text", "content": "Head"}]}},
-             {"type": "table", "content": {"html": "<table></table>", "table_caption": [{"type": "text", "content": "T"}]}}]  # fmt: skip  # noqa: E501
-    assert pages("mineru", [first, []]) == {
-        0: (Block("heading", "One", 2), Block("text", "Let $x$"), Block("header", "Head"), Block("caption", "T"),
-            Block("table", "<table></table>")),
-        1: (),
-    }  # fmt: skip
-
-
-def test_marker_json():
-    heading = {"id": "/page/0/SectionHeader/1", "block_type": "SectionHeader", "html": "<h2>Rent &amp; term</h2>"}
-    table = {"id": "/page/0/Table/2", "block_type": "Table", "html": "<p></p><table><tr><td>5</td></tr></table>"}
-    group = {"id": "x", "block_type": "ListGroup", "children": [{"block_type": "ListItem", "html": "<li>one</li>"}]}
-    maths = {"block_type": "Equation", "html": '<p><math display="block">a &lt; b</math></p>'}
-    text = {"block_type": "Text", "html": "<p>Due <b>May</b><br>with <math>x</math></p>"}
-    furniture = {"block_type": "PageFooter", "html": "<p>7</p>"}
-    picture = {"id": "p", "block_type": "Picture", "html": "<p>A harbour</p>"}
-    tree = {"block_type": "Document", "children": [
-        {"id": "/page/0/Page/9", "block_type": "Page", "children": [heading, table, group]},
-        {"id": "/page/1/Page/9", "block_type": "Page", "children": [maths, text, furniture, picture]}]}  # fmt: skip
-    found = pages("marker", tree)
-    assert found[0][0] == Block("heading", "Rent & term", 2)
-    assert kinds(found[0])[1:] == [("table", "<table><tr><td>5</td></tr></table>"), ("list", "- one")]
-    assert kinds(found[1]) == [
-        ("formula", "$$\na < b\n$$"), ("text", "Due May\nwith $x$"), ("footer", "7"), ("image", "![](p)"),
-        ("description", "A harbour"),
-    ]  # fmt: skip
-
-
-def test_markdown_is_cut_into_pages():
-    paginated = "{0}" + "-" * 48 + "\n\n# One\n\n{2}" + "-" * 48 + "\n\nThree"
-    assert pages("markdown", paginated.encode()) == {0: (Block("text", "# One"),), 2: (Block("text", "Three"),)}
-    assert sorted(pages("markdown", b"one\ftwo\f")) == [0, 1]
-    assert pages("markdown", b"one\n<!-- PageBreak -->\ntwo")[1] == (Block("text", "two"),)
-    assert pages("markdown", b"") == {0: (Block("text", ""),)}
-
-
-def test_a_docling_document():
-    prov = [{"page_no": 2, "bbox": {}}]
-    cells = [{"start_row_offset_idx": 0, "start_col_offset_idx": 0, "row_span": 1, "col_span": 2, "text": "a < b",
-              "column_header": True},
-             {"start_row_offset_idx": 1, "start_col_offset_idx": 1, "row_span": 1, "col_span": 1, "text": "2"},
-             {"start_row_offset_idx": 1, "start_col_offset_idx": 0, "row_span": 1, "col_span": 1, "text": "1"}]  # fmt: skip  # noqa: E501
-    document = {
-        "schema_name": "DoclingDocument", "pages": {"1": {}, "2": {}},
-        "body": {"children": [{"$ref": "#/groups/0"}, {"$ref": "#/tables/0"}, {"$ref": "#/texts/1"}]},
-        "groups": [{"children": [{"$ref": "#/texts/0"}]}],
-        "texts": [{"label": "section_header", "level": 1, "text": "Title", "prov": prov},
-                  {"label": "formula", "text": "a=b", "prov": [{"page_no": 1}]}],
-        "tables": [{"label": "table", "prov": prov, "data": {"table_cells": cells}}],
-    }  # fmt: skip
-    found = pages("docling", document)
-    assert kinds(found[0]) == [("formula", "$$\na=b\n$$")]
-    table = '<table>\n<tr><th colspan="2">a &lt; b</th></tr>\n<tr><td>1</td><td>2</td></tr>\n</table>'
-    assert kinds(found[1]) == [("heading", "Title"), ("table", table)]
-
-
-def test_olmocr_has_several_documents_in_a_file(tmp_path):
+def test_an_older_middle_file_of_mineru():
     lines = [
-        {"text": "one\ntwo", "metadata": {"Source-File": f"/x/{name}.pdf"},
-         "attributes": {"pdf_page_numbers": [[0, 4, 1], [4, 7, 2]]}}
-        for name in ("lease", "bylaw")
-    ]  # fmt: skip
-    (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    folder = ResultsFolder(tmp_path, "olmocr")
-    assert folder.documents() == ["bylaw", "lease"]
-    assert folder.read("law/lease").pages == {0: (Block("text", "one"),), 1: (Block("text", "two"),)}
+        {"spans": [{"type": "text", "content": "The rent"}, {"type": "inline_equation", "content": "r"}]},
+        {"spans": [{"type": "text", "content": "is due."}]},
+    ]
+    body = {
+        "type": "table_body",
+        "lines": [{"spans": [{"type": "table", "html": "<table><tr><td>1</td></tr></table>"}]}],
+    }
+    caption = {"type": "table_caption", "lines": [{"spans": [{"type": "text", "content": "Rent"}]}]}
+    formula = {"type": "interline_equation", "lines": [{"spans": [{"type": "interline_equation", "content": "r=2"}]}]}
+    page = {
+        "page_idx": 0,
+        "para_blocks": [{"type": "text", "lines": lines}, {"type": "table", "blocks": [caption, body]}, formula],
+        "discarded_blocks": [{"type": "header", "lines": lines[1:]}, {"type": "text", "lines": lines[1:]}],
+    }
+    assert parse("mineru", {"pdf_info": [page]}, "lease_middle.json") == {
+        0: (
+            Block("text", "The rent $r$\nis due."),
+            Block("caption", "Rent"),
+            Block("table", "<table><tr><td>1</td></tr></table>"),
+            Block("formula", "$$r=2$$"),
+            Block("header", "is due."),
+            Block("footer", "is due."),
+        )
+    }
 
 
-def test_paddleocr_has_a_file_for_each_page(tmp_path):
-    for number in (0, 1):
-        blocks = [{"block_label": "paragraph_title", "block_content": f"Title {number}", "block_order": 1},
-                  {"block_label": "table", "block_content": "<html><body><table></table></body></html>"},
-                  {"block_label": "number", "block_content": "7", "block_order": None}]  # fmt: skip
-        page = {"page_index": number, "parsing_res_list": blocks}
-        (tmp_path / f"lease_{number}_res.json").write_text(json.dumps(page))
-    found = ResultsFolder(tmp_path, "paddleocr").read("law/lease").pages
-    assert kinds(found[1]) == [("heading", "Title 1"), ("table", "<table></table>"), ("page_number", "7")]
-    served = {"result": {"layoutParsingResults": [{"markdown": {"text": "# A"}, "prunedResult": {}}]}}
-    assert pages("paddleocr", served) == {0: (Block("text", "# A"),)}
+# --- others -----------------------------------------------------------------------------------------------
 
 
-def test_azure_pages_by_breaks_and_by_offsets():
-    content = '<!-- PageHeader="Annals" -->\n# One\n<!-- PageBreak -->\ntwo <!-- PageNumber="2" -->'
-    numbered = [{"pageNumber": 1, "spans": [{"offset": 0, "length": 3}]}, {"pageNumber": 2, "spans": []}]
-    found = pages("azure", {"analyzeResult": {"content": content, "pages": numbered}})
-    assert kinds(found[0]) == [("header", "Annals"), ("text", "# One")]
-    assert kinds(found[1]) == [("text", "two"), ("page_number", "2")]
-    plain = {"content": "onetwo", "pages": [{"pageNumber": 1, "spans": [{"offset": 0, "length": 3}]},
-                                            {"pageNumber": 2, "spans": [{"offset": 3, "length": 3}]}]}  # fmt: skip
-    assert kinds(pages("azure", plain)[1]) == [("text", "two")]
-    with pytest.raises(FormatError, match="unicodeCodePoint"):
-        pages("azure", {**plain, "content": "ö netwo", "stringIndexType": "textElements"})
+def test_marker():
+    html = [
+        ("PageHeader", "<p>Ferry</p>"),
+        ("SectionHeader", "<h2>Rent &amp; term</h2>"),
+        ("Text", '<p>Due <b>in May</b>, <math display="inline">r=2</math></p>'),
+        ("Table", "<table><tr><th>May</th></tr></table>"),
+        ("Equation", '<p><math display="block">r = 2</math></p>'),
+        ("Picture", "<p role='img'>Image 3 description: a quay</p>"),
+    ]
+    listed = {"id": "/page/1/ListGroup/9", "block_type": "ListGroup", "html": "<content-ref src='x'></content-ref>",
+              "children": [{"id": "x", "block_type": "ListItem", "html": "<li>one</li>"}]}  # fmt: skip
+    blocks = [{"block_type": kind, "html": text, "children": None} for kind, text in html]
+    page = {"id": "/page/1/Page/40", "block_type": "Page", "children": [*blocks, listed]}
+    assert parse("marker", {"block_type": "Document", "children": [page]}) == {
+        1: (
+            Block("header", "Ferry"),
+            Block("heading", "Rent & term", 2),
+            Block("text", "Due **in May**, $r=2$"),
+            Block("table", "<table><tr><th>May</th></tr></table>"),
+            Block("formula", "$$r = 2$$"),
+            Block("image", "![]()"),
+            Block("description", "Image 3 description: a quay"),
+            Block("list", "- one"),
+        )
+    }
 
 
-def test_mistral_pages():
-    page = {"index": 1, "markdown": "# A\n\n[t.md](t.md)", "tables": [{"id": "t.md", "content": "|a|"}], "header": "H"}
-    found = pages("mistral", {"pages": [page]})
-    assert kinds(found[1]) == [("header", "H"), ("text", "# A\n\n|a|")]
+def test_markdown_of_marker_has_its_pages_numbered():
+    text = f"\n\n{{0}}{'-' * 48}\n\n# Lease\n\n{{2}}{'-' * 48}\n\nSigned.\n"
+    assert texts(parse("marker", text.encode(), "lease.md")) == {0: "# Lease", 2: "Signed."}
 
 
-@pytest.mark.parametrize("name", [name for name in FORMAT_NAMES if name != "markdown"])
-@pytest.mark.parametrize(
-    "raw", [b"<html>503</html>", b'{"pages": [{"ind', b"[1, 2]", b'"text"', b"{}", b"null", b"\xff"]
-)
-def test_broken_files_are_format_errors(name, raw):
-    with pytest.raises(FormatError):
-        read_content(raw, name)
-
-
-# --- folders ----------------------------------------------------------------------------------------------
-
-
-def write(path, *texts):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps([{"type": "text", "text": text, "page_idx": page} for page, text in enumerate(texts)]))
-
-
-def test_files_are_found_where_systems_put_them(tmp_path):
-    write(tmp_path / "lease" / "auto" / "lease_content_list.json", "one", "two")
-    write(tmp_path / "lease" / "auto" / "lease_middle.json")
-    write(tmp_path / "finance" / "bylaw" / "content_list.json", "three")
-    engine = Precomputed(root=tmp_path, format="mineru")
-    engine.check()
-    assert [page.text for page in engine.recorded(LEASE)] == ["one", "two"]
-    (page,) = engine.recorded(Document("law/bylaw", "law", "en", 1))
-    assert page.text == "three"
-    assert ResultsFolder(tmp_path, "mineru").documents() == ["finance/bylaw", "lease"]
-
-
-def test_a_domain_decides_between_files_of_one_name(tmp_path):
-    write(tmp_path / "law" / "lease_content_list.json", "law")
-    write(tmp_path / "manual" / "lease_content_list.json", "manual")
-    engine = Precomputed(root=tmp_path, format="mineru")
-    assert engine.recorded(LEASE)[0].text == "law"
-    (page,) = engine.recorded(Document("news/lease", "news", "en", 1))
-    assert page.error == (
-        "several files may be its results: law/lease_content_list.json, manual/lease_content_list.json"
+def test_a_document_of_docling():
+    pages = parse("docling", (RECORDINGS / "docling" / "timber_annual_report.json").read_bytes())
+    assert sorted(pages) == [0, 1, 2]
+    assert pages[2] == ()
+    assert pages[0][:3] == (
+        Block("header", "Brackenhythe Timber plc"),
+        Block("heading", "Annual Report 2023", 1),
+        Block("heading", "Closure of the Osmere sawmill", 2),
+    )
+    assert pages[0][4:] == (
+        Block("list", "- 31 accepted posts at the Dunnock Vale mill"),
+        Block("list", "- 12 retired early"),
+        Block("formula", r"$$\mathrm{ROCE} = \frac{P_{op}}{C} \times 100\%$$"),
+        Block("text", "where $P_{op}$ is the operating profit."),
+        Block("caption", "Price of sawn spruce, fl. per cubic metre"),
+        Block("image", "![]()"),
+        Block("description", "A line that falls from 438 to 318."),
+    )
+    assert pages[1] == (
+        Block("caption", "Income statement"),
+        Block(
+            "table",
+            '<table><tr><th>fl. thousand</th><th colspan="2">2023 &amp; 2022</th></tr>'
+            "<tr><td>Revenue</td><td>263,747</td><td>278,520</td></tr>"
+            "<tr><td>Gross profit</td><td>67,336</td><td>79,856</td></tr></table>",
+        ),
+        Block("code", "```\nx = 1\n```"),
+        Block("footnote", "1 Restated."),
+        Block("footer", "62"),
     )
 
 
-def test_faults_are_counted_and_cost_their_own_pages(tmp_path):
-    write(tmp_path / "lease_content_list.json", "one", "two", "three")
-    (tmp_path / "bylaw_content_list.json").write_text("<html>")
-    engine = Precomputed(root=tmp_path, format="mineru")
-    documents = [LEASE, *(Document(f"law/{name}", "law", "en", 1) for name in ("bylaw", "absent"))]
-    assert [len(engine.recorded(document)) for document in documents] == [2, 1, 1]
-    assert engine.recorded(documents[1])[0].error.startswith("bylaw_content_list.json: HTML, not readable as JSON")
-    assert [line.split(":")[0] for line in engine.notes(documents)] == [
-        "1 document with results of pages beyond its end, left out",
-        "1 file not readable, so that its pages have failed",
-        f"1 document missing from {tmp_path.name}, so that all questions on it score 0 there",
+def test_a_line_of_olmocr():
+    line = {
+        "text": "Rent é𝑃 due.\nTerm",
+        "metadata": {"Source-File": "s3://pdfs/law/lease.pdf"},
+        "attributes": {"pdf_page_numbers": [[0, 13, 1], [13, 13, 2], [13, 17, 3]]},
+    }
+    content = b"\n" + json.dumps(line).encode() + b"\n"
+    assert texts(parse("olmocr", content, "output.jsonl", line=2)) == {0: "Rent é𝑃 due.", 1: "", 2: "Term"}
+
+
+LISTED = [
+    {"block_label": "doc_title", "block_content": "# Lease", "block_order": 1},
+    {"block_label": "table", "block_content": "<html><body><table><tr><td>1</td></tr></table></body></html>"},
+    {"block_label": "formula", "block_content": " $$ r=2 $$ "},
+    {"block_label": "number", "block_content": "7", "block_order": None},
+    {"block_label": "unheard_of", "block_content": "kept"},
+]
+BLOCKS = (
+    Block("heading", "Lease", 1),
+    Block("table", "<table><tr><td>1</td></tr></table>"),
+    Block("formula", "$$r=2$$"),
+    Block("page_number", "7"),
+    Block("text", "kept"),
+)
+
+
+PAGE = {"prunedResult": {"parsing_res_list": LISTED}}
+TEXT = (Block("text", "a"),)
+
+
+@pytest.mark.parametrize(
+    ("found", "pages"),
+    [
+        ({"page_index": 3, "parsing_res_list": LISTED}, {3: BLOCKS}),
+        ({"res": {"page_index": None, "parsing_res_list": LISTED}}, {0: BLOCKS}),
+        ({"errorCode": 0, "result": {"layoutParsingResults": [PAGE]}}, {0: BLOCKS}),
+        ({"result": {"layoutParsingResults": [{"markdown": {"text": "a"}}] * 2}}, {0: TEXT, 1: TEXT}),
+    ],
+    ids=["page", "image", "reply", "markdown"],
+)
+def test_paddleocr(found, pages):
+    assert parse("paddleocr", found, "lease_res.json") == pages
+
+
+def azure(content, pages, **more):
+    return {"status": "succeeded", "analyzeResult": {"content": content, "pages": pages, **more}}
+
+
+def test_azure_at_page_breaks():
+    content = (
+        '<!-- PageHeader="Ferry &amp; co" -->\n\n# Lease\n\n<figure>\nA quay\n</figure>\n'
+        '<!-- PageNumber="1" -->\n<!-- PageBreak -->\n\n<table><tr><td>1</td></tr></table>\n'
+    )
+    pages = parse("azure", azure(content, [{"pageNumber": 1}, {"pageNumber": 2}]))
+    assert [block.kind for block in pages[0]] == ["header", "text", "page_number"]
+    assert pages[0][0].text == "Ferry & co"
+    assert texts(pages) == {0: "Ferry & co\n\n# Lease\n\nA quay\n\n1", 1: "<table><tr><td>1</td></tr></table>"}
+
+
+@pytest.mark.parametrize(
+    ("unit", "cut"), [("unicodeCodePoint", 3), ("utf16CodeUnit", 4), ("textElements", 0)]
+)  # 𝑃 is two units of UTF-16, and "é" may be two code points but one text element
+def test_azure_without_page_breaks_counts_in_its_own_units(unit, cut):
+    pages = [
+        {"pageNumber": 1, "spans": [{"offset": 0, "length": cut}], "lines": [{"content": "a𝑃b"}]},
+        {"pageNumber": 2, "spans": [{"offset": cut, "length": 3}], "lines": [{"content": "cde"}]},
     ]
+    assert texts(parse("azure", azure("a𝑃bcde", pages, stringIndexType=unit))) == {0: "a𝑃b", 1: "cde"}
 
 
-def test_a_folder_without_a_file_of_the_format_is_refused(tmp_path):
-    (tmp_path / "lease.txt").write_text("one")
-    with pytest.raises(PluginError, match="holds no file as azure writes them"):
-        Precomputed(root=tmp_path, format="azure").check()
+def test_mistral():
+    page = {
+        "index": 1,
+        "header": "Ferry",
+        "markdown": "# Lease\n\n[tbl-0.html](tbl-0.html)\n\n![img-0.jpeg](img-0.jpeg)",
+        "tables": [{"id": "tbl-0.html", "content": "<table><tr><td>1</td></tr></table>", "format": "html"}],
+        "images": [{"id": "img-0.jpeg", "image_annotation": "a quay"}],
+        "footer": None,
+    }
+    found = parse("mistral", {"pages": [page, {"index": 0, "markdown": ""}], "model": "mistral-ocr"})
+    assert texts(found) == {0: "", 1: "Ferry\n\n# Lease\n\n<table><tr><td>1</td></tr></table>\n\na quay"}
+    assert texts(found, "ohrbench")[1].startswith("# Lease")
 
 
-def test_the_format_and_the_markup_are_part_of_the_identity(tmp_path):
-    write(tmp_path / "law" / "lease.json", "one")
-    plain = Precomputed(root=tmp_path)
-    assert plain.identity().keys() == {"kind", "content"}
-    assert Precomputed(root=tmp_path, format="mineru").identity() != plain.identity()
-    assert Precomputed(root=tmp_path, markup="ohrbench").identity() != plain.identity()
+@pytest.mark.parametrize(
+    ("text", "pages"),
+    [
+        ("one", {0: "one"}),
+        ("one\ftwo\f", {0: "one", 1: "two"}),
+        ("one\n<!-- PageBreak -->\ntwo", {0: "one", 1: "two"}),
+        ("", {0: ""}),
+        ("one\f[MISSING_PAGE_EMPTY:2]\fthree", {0: "one", 2: "three"}),
+    ],
+)
+def test_markdown(text, pages):
+    assert texts(parse("markdown", text.encode(), "lease.md")) == pages
+
+
+def test_the_layout_of_ohrbench():
+    assert texts(parse("ohrbench", [{"page_idx": 1, "text": "b"}, {"page_no": 0, "text": "a"}])) == {0: "a", 1: "b"}
+
+
+# --- broken files -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("system", [name for name in FORMATS if name not in ("markdown", "olmocr")])
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty"),
+        (b'[{"page_idx": 0, "te', "not readable as JSON"),
+        (b"<!DOCTYPE html><html></html>", "HTML or XML in place of JSON"),
+        (b"\xff\xfe\x00", "not readable as JSON"),
+        (b"[" * 100_000, "not readable as JSON"),
+        (b'"text"', "not "),
+        (b"17", "not "),
+        (b'{"error": "busy"}', "not "),
+        (b'{"pages": 3, "content": 3, "children": 3, "body": 3, "parsing_res_list": 3, "pdf_info": 3}', "not "),
+        (b'{"pages": [3], "content": "", "children": [3], "body": {"children": [3]}, "parsing_res_list": [3]}', "not "),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_reason(system, content, reason):
+    with pytest.raises(Unreadable, match=f"^{reason}"):
+        parse(system, content)
+
+
+@pytest.mark.parametrize(
+    "path", [*MINERU, RECORDINGS / "docling" / "timber_annual_report.json"], ids=lambda path: path.stem
+)
+@pytest.mark.parametrize("wrong", [None, 7, "text", [], {}, [[]], True])
+def test_a_value_of_the_wrong_type_is_refused_or_left_out(path, wrong):
+    def spoilt(value, depth):
+        if depth == 0:
+            return wrong
+        if isinstance(value, dict):
+            return {key: spoilt(each, depth - 1) for key, each in value.items()}
+        return [spoilt(each, depth - 1) for each in value] if isinstance(value, list) else value
+
+    found = json.loads(path.read_bytes())
+    for depth in range(1, 9):
+        try:
+            pages = parse(path.parent.name, spoilt(found, depth), path.name)
+        except Unreadable:
+            continue
+        assert all(isinstance(block, Block) and isinstance(block.text, str) for b in pages.values() for block in b)
+        assert texts(pages)
+
+
+@pytest.mark.parametrize("number", [-1, 10**9, "x", None, True, 1.5])
+def test_a_page_without_a_number_is_refused(number):
+    with pytest.raises(Unreadable, match=r"^not as expected: a page has no number"):
+        parse("mineru", [{"type": "text", "text": "a", "page_idx": number}], "lease_content_list.json")
+
+
+def test_a_page_of_a_browser_is_no_markdown():
+    with pytest.raises(Unreadable, match=r"^an HTML page in place of Markdown"):
+        parse("markdown", b"<!DOCTYPE html><html><body>502</body></html>", "lease.md")
+
+
+def test_text_that_is_not_utf_8_is_refused():
+    with pytest.raises(Unreadable, match=r"^not text in UTF-8"):
+        parse("markdown", b"caf\xe9", "lease.md")
+
+
+def test_tables_of_all_formats_can_be_converted():
+    pages = parse("paddleocr", {"parsing_res_list": LISTED}, "lease_res.json")
+    assert "|" in page_text(pages[0], Markup(tables="markdown"))

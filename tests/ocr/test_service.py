@@ -102,7 +102,7 @@ def test_a_busy_service_is_asked_again_after_the_time_it_wants(server):
     [
         (lambda h, _: h.text("<html>proxy</html>"), "the reply is not JSON: <html>proxy</html>"),
         (lambda h, _: h.json({"error": "bad key"}, 401), "the service answered 401: "),
-        (lambda h, _: h.json({"text": "?"}), "it has no `pages`"),
+        (lambda h, _: h.json({"text": "?"}), "its result is not Mistral's: it has no `pages`"),
         (lambda h, _: h.json({"pages": [{"index": 4, "markdown": "a"}]}), "the service returned page 5 of 1"),
         (lambda h, _: h.json({}, 503), "the service answered 503"),
     ],

@@ -105,7 +105,7 @@ def test_dots_blocks_are_read_from_whole_and_broken_json():
               {"category": "Table", "text": "<table></table>"}, {"category": "Page-footer", "text": "7"},
               {"category": "Formula", "text": "a=b"}]  # fmt: skip
     kinds = [("heading", "Rent"), ("image", "![]()"), ("table", "<table></table>"), ("footer", "7"),
-             ("formula", "$$\na=b\n$$")]  # fmt: skip
+             ("formula", "$$a=b$$")]  # fmt: skip
     assert [(block.kind, block.text) for block in replies.dots(json.dumps(listed)).blocks] == kinds
     broken = replies.dots(json.dumps(listed)[:-15])
     assert [(block.kind, block.text) for block in broken.blocks] == kinds[:-1] and broken.problem

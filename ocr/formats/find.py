@@ -1,0 +1,221 @@
+"""The files of a folder that hold results, and which of them belong to a document."""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from ohr.files.names import composed, is_writable, printable
+
+from .known import FORMATS, FileKind, FormatName, sources
+
+Name = tuple[str, ...]
+"""Folders and name of a result, without its ending, in one Unicode form."""
+
+_NUMBERED = re.compile(r"(?P<stem>.*?)[ ._-]*(?:(?<![A-Za-z])p(?:age)?)?[ ._-]*(?P<number>\d{1,6})")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A file with a result, or a line of one.
+
+    Args:
+        rank: place of its kind among those of the format; the lowest is preferred.
+        number: of the page that it holds, as its name has it; None for a whole document.
+    """
+
+    path: Path
+    kind: FileKind
+    rank: int
+    number: int | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return printable(self.path.name) + (f" line {self.line}" if self.line else "")
+
+
+class Ambiguous(Exception):
+    """Several results could be a document's."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(f"several files could be its result: {', '.join(sorted(map(printable, names))[:3])}")
+
+
+@dataclass
+class Index:
+    """The results in a folder.
+
+    Args:
+        whole: results of whole documents, by name.
+        paged: results of single pages, by their document's name; each is among `whole`, too.
+        unnamed: lines that name no document.
+        unwritable: names that cannot be written to results.
+        stamps: times of change of what was looked at.
+    """
+
+    whole: dict[Name, list[Piece]] = field(default_factory=lambda: defaultdict(list))
+    paged: dict[Name, list[Piece]] = field(default_factory=lambda: defaultdict(list))
+    unnamed: list[str] = field(default_factory=list)
+    unwritable: list[str] = field(default_factory=list)
+    stamps: dict[str, int] = field(default_factory=dict)
+
+    def is_fresh(self) -> bool:
+        """Report whether nothing was added or removed since."""
+        return all(map(_is_unchanged, self.stamps.items()))
+
+    @cached_property
+    def _by_part(self) -> Mapping[str, set[Name]]:
+        """The names by folders and last parts in them."""
+        found = defaultdict(set)
+        for name in (*self.whole, *self.paged):
+            for part in name:
+                found[part].add(name)
+        return found
+
+    def pieces(self, document: str) -> list[Piece]:
+        """Return the results of a document; none where there are none.
+
+        Raises:
+            Ambiguous: several fit equally well.
+        """
+        wanted = tuple(composed(document).split("/"))
+        # a folder of the document's domain is the only place to look at: another one may have the same name
+        in_domain = any(name[0] == wanted[0] for name in self._by_part.get(wanted[0], ()) if name[1:])
+        near = [name for name in self._by_part.get(wanted[-1], ()) if name[0] == wanted[0] or not in_domain]
+        for fits in _FITS:
+            for found in (self.whole, self.paged):
+                names = [name for name in near if name in found and fits(name, wanted)]
+                if len(names) > 1:
+                    raise Ambiguous(str(_chosen(found[name])[0].path) for name in names)
+                if names:
+                    return _chosen(found[names[0]])
+        return []
+
+    def documents(self) -> dict[str, list[Piece]]:
+        """Return the documents that the folder seems to hold, by name."""
+        found: dict[str, list[Piece]] = {}
+        for name, pieces in self._apart():
+            found.setdefault("/".join(name[: name.index(name[-1]) + 1]), []).extend(pieces)
+        return dict(sorted(found.items()))
+
+    def only(self, name: str) -> list[Piece]:
+        """Return the result of the one document that was read, which a system may name as it likes."""
+        found = list(self._apart())
+        return _chosen(found[0][1]) if len(found) == 1 else self.pieces(name)
+
+    def _apart(self) -> Iterator[tuple[Name, list[Piece]]]:
+        """List results, pages of a document together: their numbers have no gap, and start at 0 or 1."""
+        pages = {name: found for name, found in self.paged.items() if _are_pages(found)}
+        held = {piece.path for found in pages.values() for piece in found}
+        whole = {name: [piece for piece in found if piece.path not in held] for name, found in self.whole.items()}
+        yield from ((name, found) for each in (whole, pages) for name, found in each.items() if found)
+
+
+def index_of(root: Path, format: FormatName) -> Index:
+    """Return the results in a folder; the last few are kept until a folder changes."""
+    place = root.resolve(), format
+    if (held := _held.get(place)) and held.is_fresh():
+        return held
+    while len(_held) >= _MOST:
+        del _held[next(iter(_held))]
+    _held[place] = made = look(place[0], format)
+    return made
+
+
+_held: dict[tuple[Path, FormatName], Index] = {}
+_MOST = 4
+
+
+def look(root: Path, format: FormatName) -> Index:
+    """Look for results in a folder."""
+    index, known = Index(), FORMATS[format]
+    for folder, files in _folders(root, index.stamps):
+        for file in files:
+            if kind := known.kind_of(file):
+                path = folder / file
+                parts = path.relative_to(root).parts[:-1]
+                if not is_writable("/".join((*parts, file))):
+                    index.unwritable.append(printable("/".join((root.name, *parts, file))))
+                    continue
+                _add(
+                    index,
+                    Piece(path, known.kinds[kind[0]], kind[0]),
+                    tuple(map(composed, parts)),
+                    composed(kind[1]),
+                    composed(root.name),
+                )
+    return index
+
+
+def _folders(root: Path, stamps: dict[str, int]) -> Iterator[tuple[Path, list[str]]]:
+    """List folders and their files in order; links are followed, hidden names are left out."""
+    seen = set()
+    for place, folders, files in os.walk(root, followlinks=True):
+        here = Path(place)
+        about = here.stat()
+        if (about.st_dev, about.st_ino) in seen:  # a link to a folder above
+            folders.clear()
+            continue
+        seen.add((about.st_dev, about.st_ino))
+        stamps[place] = about.st_mtime_ns
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield here, sorted(name for name in files if not name.startswith("."))
+
+
+def _add(index: Index, piece: Piece, folders: Name, stem: str, home: str) -> None:
+    """Add a file; one that has no name of its own is named after its folder, `home` where that is the searched one."""
+    if piece.kind.content == "lines":
+        index.stamps[str(piece.path)] = piece.path.stat().st_mtime_ns
+        for line, source in sources(piece.path.read_bytes()):
+            found = replace(piece, line=line)
+            if source is None:
+                index.unnamed.append(str(found))
+            else:
+                parts = (composed(part) for part in (*source.parts[:-1], source.stem))
+                index.whole[tuple(part for part in parts if part not in ("/", "..")) or (home,)].append(found)
+        return
+    index.whole[(*folders, stem) if stem else folders or (home,)].append(piece)
+    if numbered := _NUMBERED.fullmatch(stem):
+        own = (*folders, numbered["stem"]) if numbered["stem"] else folders or (home,)
+        index.paged[own].append(replace(piece, number=int(numbered["number"])))
+
+
+def _chosen(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the pieces of the preferred kind; each page, and a whole document, may be there once."""
+    best = min(piece.rank for piece in pieces)
+    found = sorted((piece for piece in pieces if piece.rank == best), key=lambda piece: piece.number or 0)
+    if len({piece.number for piece in found}) < len(found):
+        raise Ambiguous({str(piece) for piece in found})
+    return found
+
+
+def _are_pages(pieces: Sequence[Piece]) -> bool:
+    numbers = {piece.number for piece in pieces}
+    return len(numbers) > 1 and numbers in (set(range(len(numbers))), set(range(1, len(numbers) + 1)))
+
+
+def _is_unchanged(stamped: tuple[str, int]) -> bool:
+    try:
+        return os.stat(stamped[0]).st_mtime_ns == stamped[1]  # noqa: PTH116 # thousands of them, for each document
+    except OSError:
+        return False
+
+
+def _holds(name: Name, wanted: Name) -> bool:
+    return any(name[start : start + len(wanted)] == wanted for start in range(len(name) - len(wanted) + 1))
+
+
+_FITS: tuple[Callable[[Name, Name], bool], ...] = (
+    lambda name, wanted: name == wanted,
+    # MinerU's <document>/<method>/<document>, Marker's <document>/<document>
+    lambda name, wanted: name[: len(wanted)] == wanted and name[-1] == wanted[-1],
+    lambda name, wanted: name[-len(wanted) :] == wanted,
+    lambda name, wanted: _holds(name, wanted) and name[-1] == wanted[-1],
+    lambda name, wanted: name[-1] == wanted[-1],
+    _holds,
+    lambda name, wanted: wanted[-1] in name,
+)
+"""Ways in which a result's name can be a document's, the surest first; all need the last part of that."""

@@ -1,0 +1,90 @@
+"""`ohr data convert`: a system's own result files as OHRBench's layout."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ohr.cli.display.console import report, say, say_first, say_json
+from ohr.cli.options import AsJson
+from ohr.messages.wording import counted
+
+if TYPE_CHECKING:
+    from ohr.contracts import Document, Page
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Folder with the results.", show_default=False)],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder.", show_default=False)],
+    format: Annotated[
+        str, typer.Option(metavar="FORMAT", help="The system, as `format` of `precomputed`.", show_default=False)
+    ],
+    markup: Annotated[
+        str, typer.Option(metavar="PRESET", help="as_is or ohrbench: LaTeX tables, text only.")
+    ] = "as_is",
+    kind: Annotated[
+        str | None, typer.Option("--benchmark", metavar="KIND", help="Take its documents, with their names.")
+    ] = None,
+    root: Annotated[Path | None, typer.Option(metavar="DIR", help="The benchmark's folder, if it needs one.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Convert results of MinerU, Marker, docling and others to `<domain>/<document>.json`, as OHRBench has them.
+
+    Without a benchmark, each document that SOURCE seems to hold is converted. A page without a result is left out; the
+    command then ends with status 1.
+    """
+    from ohr.errors import DataError
+
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise DataError(f"{target} exists: name a new folder")
+    if target.resolve().is_relative_to(source.resolve()):
+        raise DataError(f"{target} is inside {source}: name a folder elsewhere")
+    reader = _reader(source, format, markup)
+    reader.check()
+    documents = _documents(kind, root) if kind else reader.documents()
+    warnings, failed, written = reader.notes(documents), [], []
+    for document in documents:
+        read: Sequence[Page] = reader.recorded(document)
+        failed += [f"{page.document} page {page.index}: {page.error}" for page in read if page.error]
+        written.append(_write(target, document, [page for page in read if not page.error]))
+    pages, whole = sum(written), sum(count > 0 for count in written)
+    if as_json:
+        say_json({"documents": whole, "pages": pages, "failed": len(failed), "failures": failed, "warnings": warnings})
+    else:
+        say_first("warnings:", warnings)
+        say_first("pages without a result:", failed)
+        say(f"{counted(pages, 'page')} of {counted(whole, 'document')} in {target}; {len(failed):,} without a result")
+    if not pages:
+        report(f"nothing in {source} was converted: look at --format and at the names of the files")
+    if failed or not pages:
+        raise typer.Exit(1)
+
+
+def _reader(source: Path, format: str, markup: str) -> Any:
+    """Make the plugin that reads folders of results."""
+    from ohr.spec.read import make_ocr
+
+    return make_ocr(
+        {"kind": "precomputed", "root": str(source), "format": format, "markup": markup}, "ohr data convert"
+    )
+
+
+def _documents(kind: str, root: Path | None) -> "Sequence[Document]":
+    from ohr.spec.read import make_benchmark
+
+    keys = {"kind": kind} if root is None else {"kind": kind, "root": str(root)}
+    benchmark = make_benchmark(keys, "ohr data convert")
+    benchmark.check()
+    return benchmark.documents()
+
+
+def _write(target: Path, document: "Document", pages: "Sequence[Page]") -> int:
+    """Write a document's pages; returns how many there are."""
+    if pages:
+        path = target / f"{document.name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        entries = [{"page_idx": page.index, "text": page.text} for page in pages]
+        path.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return len(pages)
