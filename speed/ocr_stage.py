@@ -1,4 +1,7 @@
-"""Times the OCR stage with two workers against a bare loop of the same engine in two processes."""
+"""Times the OCR stage with two workers against a bare loop of the same engine in two processes.
+
+python speed/ocr_stage.py [RUNS] [tesseract|pp_structure] [PAGES]
+"""
 
 import os
 import sys
@@ -17,17 +20,19 @@ from ohr.graph.compile import compile_graph
 from ohr.graph.graph import BasePart
 from ohr.graph.keys import Keys
 from ohr.inputs import read_inputs
+from ohr.ocr.pp_structure import PpStructure
 from ohr.ocr.tesseract import Tesseract
 from ohr.spec.model import KnowledgeBase, Spec
 from ohr.store import open_store
 
 BENCHMARK = Mini(languages=("en",), max_pages=1)
-ENGINE = Tesseract()
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+RUNS, KIND, PAGES = [*sys.argv[1:], *("3", "tesseract", "25")[len(sys.argv) - 1 :]]
+ENGINE = {"tesseract": Tesseract(), "pp_structure": PpStructure()}[KIND]
 
 
 def bare_page(document: object) -> int:
-    return len(ENGINE.recognise([BENCHMARK.page_image(document, 0)])[0].text)
+    (read,) = ENGINE.recognise([BENCHMARK.page_image(document, 0)])
+    return len(ENGINE.written(read))
 
 
 def bare(documents: list[object]) -> float:
@@ -40,7 +45,7 @@ def bare(documents: list[object]) -> float:
 
 def stage() -> float:
     base = KnowledgeBase("clean_ocr", "clean_ocr", (), ENGINE, ())
-    spec = Spec("speed", 0, BENCHMARK, (base,), (), (), (), (), limit=None)
+    spec = Spec("speed", 0, BENCHMARK, (base,), (), (), (), (), limit=int(PAGES))
     inputs = read_inputs(spec)
     with tempfile.TemporaryDirectory() as folder:
         began = perf_counter()
@@ -55,8 +60,8 @@ def stage() -> float:
 
 
 if __name__ == "__main__":
-    documents = list(BENCHMARK.documents())
-    pairs = [(stage(), bare(documents)) for _ in range(RUNS)]
+    documents = list(BENCHMARK.documents())[: int(PAGES)]
+    pairs = [(stage(), bare(documents)) for _ in range(int(RUNS))]
     ratios = [ours / theirs for ours, theirs in pairs]
     print(f"{len(documents)} pages, seconds (ours, bare): {[(round(a, 1), round(b, 1)) for a, b in pairs]}")
-    print(f"OCR stage over bare loop, 2 processes each: {median(ratios):.3f} (limit 1.05)")
+    print(f"{KIND}: OCR stage over bare loop, 2 processes each: {median(ratios):.3f} (limit 1.05)")
