@@ -5,6 +5,7 @@
 mineru 4.0.12; older keys from the project's documentation.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -44,6 +45,7 @@ _STYLES = {
     "subscript": ("<sub>", "</sub>"),
     "superscript": ("<sup>", "</sup>"),
 }
+_CJK = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")  # written without spaces
 _INLINE = ("inline_equation", "equation_inline")
 
 
@@ -99,6 +101,7 @@ def _blocks(block: Mapping[str, Any]) -> Iterator[Block]:
         yield from _annotations(block, kind, "footnote")
     elif kind in ("list", "index"):
         items = block.get("list_items") or parts or block.get("content")
+        items = items or block.get("lines")
         yield Block("list", _lines(items) if isinstance(items, list) and items else _text(block))
     elif _KINDS.get(kind) == "formula":
         yield Block("formula", formula(_inline(block.get("math_content")) or _bare(block)))
@@ -127,7 +130,7 @@ def _body(block: Mapping[str, Any], kind: str) -> Iterator[Block]:
         return
     if kind in ("code", "algorithm"):
         body = whole.get("code_body") or whole.get("code_content") or whole.get("algorithm_content")
-        yield Block("code", _inline(body) or _text(whole))
+        yield Block("code", _inline(body) or _lines(whole.get("lines") or ()) or _text(whole))
         return
     source = whole.get("img_path") or whole.get("image_path") or whole.get("image_source")
     yield picture(source.get("path") if isinstance(source, dict) else source)
@@ -154,7 +157,7 @@ def _text(block: Mapping[str, Any]) -> str:
         return str(block["text"])
     contents = [value for key, value in block.items() if key.endswith("_content")]
     if block.get("lines"):
-        return _lines(block["lines"])
+        return _joined([_line(line) for line in block["lines"]])
     return _inline(contents or block.get("content"))
 
 
@@ -162,6 +165,17 @@ def _bare(block: Mapping[str, Any]) -> str:
     """Return a formula's text without delimiters of spans."""
     spans = [span for line in block.get("lines") or () for span in line.get("spans", ())]
     return "".join(_inline(span.get("content")) for span in spans) or _text(block)
+
+
+def _joined(lines: Iterable[str]) -> str:
+    """Join the lines of a paragraph as MinerU does when it writes Markdown: a hyphen at a line's end is not kept."""
+    text = ""
+    for line in filter(None, map(str.strip, lines)):
+        if text.endswith("-") and not text.endswith(" -"):
+            text = (text[:-1] if line[0].islower() else text) + line
+        else:
+            text += line if not text or (_CJK.match(text[-1]) and _CJK.match(line)) else f" {line}"
+    return text
 
 
 def _lines(items: Iterable[Any]) -> str:

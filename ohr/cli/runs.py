@@ -78,6 +78,8 @@ def _tag(folders: Sequence[Path], words: Sequence[str]) -> None:
     if not folders:
         raise typer.BadParameter("name the runs to tag, as in: ohr runs RUN --tag KEY=VALUE")
     changes = parse_tags(words)
+    if own := {"name", "status"} & set(changes):
+        raise typer.BadParameter(f"{own.pop()} is a run's own: take another key for a tag")
     for folder in folders:
         say(f"{folder}: {_tags(change_tags(folder, changes)) or 'no tags'}")
 

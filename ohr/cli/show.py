@@ -63,6 +63,10 @@ def show(
 
     folder = locate(run, runs)
     manifest = read_finished(folder)
+    if questions and (analysis is not None or metric is not None or by is not By.EVIDENCE_SOURCE):
+        raise typer.BadParameter("--questions lists questions: leave out --by, --metric and --analysis")
+    if questions and not worst and not best:
+        raise typer.BadParameter("--worst and --best are both 0: no question would be listed")
     if questions:
         show_questions(folder, Wanted(condition, worst, best, search), as_json)
         return

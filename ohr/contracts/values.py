@@ -113,7 +113,8 @@ class Recognition:
         blocks: the page's text in blocks, from engines that tell them apart.
         words: words or lines with their places, from engines that have them; they are not kept with the page.
         finish: a reading that was cut or ran in a loop is kept, and counted.
-        tokens_in, tokens_out: of engines that count tokens.
+        tokens_in: of engines that count tokens.
+        tokens_out: the same, of the reply.
         seconds: wall time of this page alone; None where the engine does not know it.
         confidence: mean over the page's words, in [0, 1].
         reader: the model that a server says has answered, or the part of the engine that read the page.

@@ -44,8 +44,9 @@ def _stage(losses: Sequence[Loss]) -> list[str]:
     unknown = [loss for loss in losses if loss.verdict == "open"]
     what = f"{_ACTIVITY[first.stage]} ({METRICS.get(first.metric, first.metric)})"
     if isnan(first.low):
-        most = sentence(max(losses, key=lambda loss: loss.lost))
-        return [f"{what}: too few documents ({first.documents}) for intervals.", f"The largest difference: {most}"]
+        most = max(losses, key=lambda loss: abs(loss.lost))
+        differs = f"The largest difference: {sentence(most)}" if most.lost else "No mean differs from clean text's."
+        return [f"{what}: too few documents ({first.documents}) for intervals.", differs]
     counts = [f"{len(shown)} of {counted(len(losses), 'comparison')} with clean text show a loss"]
     counts += [f"{len(gains)} a gain"] if gains else []
     counts += [f"{len(same)} no difference that matters"] if same else []

@@ -157,7 +157,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise DataError(f"{path}: not readable as JSON: {error}") from None
     if not isinstance(manifest, dict) or not isinstance(manifest.get("spec"), dict) or "status" not in manifest:
         raise DataError(f"{path}: is not a manifest of this version of ohr; run it again")
+    odd = [name for name, kind in _KINDS.items() if not isinstance(manifest.get(name, kind()), kind)]
+    if odd:
+        raise DataError(f"{path}: `{odd[0]}` is not as ohr writes it; run it again")
     return manifest
+
+
+_KINDS: dict[str, type] = {"started": str, "questions": int, "documents": int, "failures": dict, "warnings": list}
+"""What some parts of a manifest are, where it has them: somebody may have edited it."""
 
 
 def run_id(manifest: Mapping[str, Any]) -> str:

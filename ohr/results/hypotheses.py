@@ -1,6 +1,7 @@
 """The table of hypotheses: comparisons that the spec wrote down before the run, judged as one family."""
 
 from collections.abc import Mapping
+from math import isnan
 from typing import Any
 
 from ohr.results.choices import Choices
@@ -78,5 +79,5 @@ def _row(
         "margin": margin,
         "verdict": found.verdict,
         "expected": wanted["expect"],
-        "held": bool(held[wanted["expect"]]),
+        "held": None if isnan(one.low) else bool(held[wanted["expect"]]),
     }

@@ -159,7 +159,7 @@ def test_questions_about_no_file_are_counted(ohr, home):
 def test_a_pdf_comes_back_with_the_pixels_of_a_run(ohr, home):
     (home / "in" / "law").mkdir(parents=True)
     document = next(d for d in MINI.documents() if d.domain == "law" and d.pages > 1)
-    source = MINI._pdf(document)
+    source = MINI.pdf(document)
     (home / "in" / f"{document.name}.pdf").write_bytes(source.read_bytes())
     done = ohr("noise", "apply", "in", "out", "--noise", "{kind: salt_and_pepper}", "--dpi", 100, "--workers", 1)
     assert done.exit_code == 0, done.output

@@ -87,7 +87,9 @@ def test_tags_are_added_changed_removed_and_found(study, ohr):
     assert ohr("show", run).exit_code == 0  # its results are as they were
 
 
-@pytest.mark.parametrize("words", [["small", "--tag", "x"], ["--tag", "x=y"], ["small", "--tag", "a=\n"]])
+@pytest.mark.parametrize(
+    "words", [["small", "--tag", "x"], ["--tag", "x=y"], ["small", "--tag", "a=\n"], ["small", "--tag", "name=b"]]
+)
 def test_a_tag_that_is_none_is_refused(study, ohr, words):
     result = ohr("runs", *words)
     assert result.exit_code == 2 and "Traceback" not in result.stderr

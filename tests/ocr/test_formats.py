@@ -1,5 +1,9 @@
-"""Readers of native results. The recordings were written by mineru 4.0.12 (tier flash) and docling-core 2.104.0, of or
-after a document of `mini`; the other texts are made after each system's keys."""
+"""Readers of native results.
+
+The recordings are of a document of `mini`: written by mineru 4.0.12 (tier flash), by rapid-doc 0.9.11 in the form of
+MinerU 2 (without formulas; coordinates were removed), and made with docling-core 2.104.0 after its text. All other
+texts are made after each system's keys.
+"""
 
 import json
 from pathlib import Path
@@ -51,6 +55,37 @@ def test_pages_of_mineru_have_headings_tables_and_furniture(path):
     assert "Revenue & 2 & 263,747 & - & 263,747 & 278,520" in " ".join(clean[1].split())
 
 
+def test_both_files_of_an_older_mineru_have_the_same_text():
+    folder = RECORDINGS / "rapid_doc"
+    listed, middle = (
+        parse("mineru", (folder / name).read_bytes(), name)
+        for name in ("timber_annual_report_content_list.json", "timber_annual_report_middle.json")
+    )
+    assert len(listed[0]) == 25
+    for number, blocks in listed.items():
+        # the middle file has discarded blocks last, and no folder of pictures; in the list, lines end in two spaces
+        found = [
+            sorted((b.text.replace("  \n", "\n"), b.kind == "heading") for b in each if b.kind != "image")
+            for each in (blocks, middle[number])
+        ]
+        assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (["5.3 mil-", "lion of", "the year"], "5.3 million of the year"),
+        (["1990 -", "2000"], "1990 - 2000"),
+        (["Anglo-", "French"], "Anglo-French"),
+        (["二零二三年", "九月"], "二零二三年九月"),
+    ],
+)
+def test_lines_of_a_paragraph_are_joined(lines, text):
+    found = [{"spans": [{"type": "text", "content": line}]} for line in lines]
+    page = {"page_idx": 0, "para_blocks": [{"type": "text", "lines": found}]}
+    assert parse("mineru", {"pdf_info": [page]}, "lease_middle.json") == {0: (Block("text", text),)}
+
+
 def test_an_older_content_list_of_mineru():
     blocks = [
         {"type": "text", "text": "Lease", "text_level": 1, "page_idx": 0},
@@ -100,7 +135,7 @@ def test_an_older_middle_file_of_mineru():
     }
     assert parse("mineru", {"pdf_info": [page]}, "lease_middle.json") == {
         0: (
-            Block("text", "The rent $r$\nis due."),
+            Block("text", "The rent $r$ is due."),
             Block("caption", "Rent"),
             Block("table", "<table><tr><td>1</td></tr></table>"),
             Block("formula", "$$r=2$$"),

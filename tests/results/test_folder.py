@@ -195,3 +195,10 @@ def test_paths_of_a_study_start_at_its_folder(tmp_path, monkeypatch):
     )
     written = json.loads((folder.path / "manifest.json").read_text())["spec"]
     assert written == {"root": "../../../docs", "there": "/data"}
+
+
+def test_a_manifest_with_values_of_other_kinds_is_one_sentence(tmp_path):
+    given = {"spec": {"name": "a"}, "status": "finished", "questions": "many"}
+    (tmp_path / "manifest.json").write_text(json.dumps(given))
+    with pytest.raises(DataError, match="`questions` is not as ohr writes it; run it again"):
+        read_manifest(tmp_path)

@@ -28,8 +28,8 @@ def print_hypotheses(folder: Path) -> bool:
                 row["name"],
                 row["expected"],
                 row["verdict"] or "no interval",
-                "yes" if row["held"] else "no",
-                f"{row['difference']:z.3f} [{row['low']:z.3f}, {row['high']:z.3f}]",
+                {True: "yes", False: "no", None: "not judged"}[row["held"]],
+                _interval(row),
                 "" if row["p_holm"] != row["p_holm"] else f"{row['p_holm']:.2g}",
             )
             for row in rows
@@ -37,6 +37,11 @@ def print_hypotheses(folder: Path) -> bool:
     )
     say()
     return True
+
+
+def _interval(row: dict[str, Any]) -> str:
+    mean = f"{row['difference']:z.3f}"
+    return mean if row["held"] is None else f"{mean} [{row['low']:z.3f}, {row['high']:z.3f}]"
 
 
 def print_repeats(folder: Path) -> None:
