@@ -63,11 +63,8 @@ def show(
 
     folder = locate(run, runs)
     manifest = read_finished(folder)
-    if questions and (analysis is not None or metric is not None or by is not By.EVIDENCE_SOURCE):
-        raise typer.BadParameter("--questions lists questions: leave out --by, --metric and --analysis")
-    if questions and not worst and not best:
-        raise typer.BadParameter("--worst and --best are both 0: no question would be listed")
     if questions:
+        _refuse_others(by, metric, analysis, worst + best)
         show_questions(folder, Wanted(condition, worst, best, search), as_json)
         return
     if analysis is not None:
@@ -84,6 +81,14 @@ def show(
         _table([row for row in rows if row["stage"] == stage], by.value)
     print_costs(folder)
     print_decomposition(folder)
+
+
+def _refuse_others(by: By, metric: str | None, analysis: str | None, count: int) -> None:
+    """Refuse options that --questions would ignore, and a list of none."""
+    if analysis is not None or metric is not None or by is not By.EVIDENCE_SOURCE:
+        raise typer.BadParameter("--questions lists questions: leave out --by, --metric and --analysis")
+    if not count:
+        raise typer.BadParameter("--worst and --best are both 0: no question would be listed")
 
 
 def _means(folder: Path, by: By, metric: str | None) -> list[dict[str, Any]]:

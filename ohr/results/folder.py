@@ -164,7 +164,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 _KINDS: dict[str, type] = {"started": str, "questions": int, "documents": int, "failures": dict, "warnings": list}
-"""What some parts of a manifest are, where it has them: somebody may have edited it."""
+"""Types of some parts of a manifest, where it has them: somebody may have edited it."""
 
 
 def run_id(manifest: Mapping[str, Any]) -> str:
