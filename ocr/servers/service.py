@@ -17,6 +17,7 @@ from ohr import extras
 from ohr.contracts import DocumentView, Image, Recognition, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
+from ohr.models.chat_client import PASSING, retry_after
 from ohr.models.chat_server import check_key, key_of
 
 from ..formats import azure, docling, mistral, paddleocr
@@ -24,10 +25,8 @@ from ..formats.values import Pages, Unreadable
 from ..structured import StructuredOcr
 from .pictures import encoded
 
-_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 _POLL = 0.5
 """Seconds between two looks at a result, where the service does not say how long to wait."""
-_LONGEST_WAIT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +206,7 @@ class Service(StructuredOcr):
                 if reply.status_code < 300:
                     return reply
                 problem = f"the service answered {reply.status_code}: {self._masked(reply.text)}"
-                wait = _retry_after(reply) if reply.status_code in _PASSING else None
+                wait = retry_after(reply.headers) if reply.status_code in PASSING else None
             except httpx.RequestError as error:
                 problem, wait = f"cannot reach {self.base_url}: {self._masked(str(error)) or type(error).__name__}", 0.0
             pause = max(wait or 0.0, self.backoff * 2**turn)
@@ -228,7 +227,7 @@ class Service(StructuredOcr):
                 return reply
             if status == "failed":
                 raise _Failed(f"the service failed: {self._masked(reply.text)}")
-            sleep(min(_retry_after(reply) or _POLL, max(end - monotonic(), 0)))
+            sleep(min(retry_after(reply.headers) or _POLL, max(end - monotonic(), 0)))
         raise _Failed(f"no result within {self.timeout:g} s a page")
 
     def _masked(self, text: str) -> str:
@@ -251,11 +250,3 @@ def _json(reply: Any) -> Any:
         return reply.json()
     except ValueError:
         raise _Failed(f"the reply is not JSON: {' '.join(reply.text.split())[:100]}") from None
-
-
-def _retry_after(reply: Any) -> float:
-    try:
-        wait = float(reply.headers.get("retry-after", 0))
-    except ValueError:
-        return 0.0
-    return min(wait, _LONGEST_WAIT) if wait > 0 else 0.0

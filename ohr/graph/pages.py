@@ -35,7 +35,7 @@ def add_pages(
         if not base.ocr.reads_documents:
             pages |= images
         elif images:
-            work = ReadDocument(keys.spec.benchmark, tuple(images.values()), base.ocr, base.name)
+            work = ReadDocument(tuple(images.values()), base.ocr, base.name, keys.spec.benchmark)
             graph.add(Step(work, tuple(images)))
     names, size = list(pages), base.ocr.batch_size
     for batch in (tuple(names[start : start + size]) for start in range(0, len(names), size)):

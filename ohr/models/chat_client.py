@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ohr import extras
 from ohr.contracts import Completion
 
-_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """Status codes that are worth another try."""
 _ABOUT_THE_PROMPT = frozenset({400, 413, 422})
 """Status codes of requests that cannot be answered: too long, too large, not well formed."""
@@ -121,7 +121,7 @@ class ChatClient:
         if status != 200:
             hint = "; " + self._about_key() if status in (401, 403) else ""
             series = "" if status in _ABOUT_THE_PROMPT else f"server answered {status}"
-            wait = _retry_after(response.headers) if status in _PASSING else None
+            wait = retry_after(response.headers) if status in PASSING else None
             raise Failure(f"server answered {status}: {_excerpt(text)}{hint}", series, wait)
         return _completion(text, round(anyio.current_time() - began, 4), opening)
 
@@ -178,7 +178,8 @@ def _count(usage: Any, name: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _retry_after(headers: Mapping[str, str]) -> float:
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Return the seconds that a server wants a client to wait; 0 where it does not say."""
     try:
         wait = float(headers.get("retry-after", 0))
     except ValueError:

@@ -17,12 +17,10 @@ _GIVE_UP = 20
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPages(Work):
-    """Distort and read some pages. Writes, for each, {text or blocks, seconds} and what else the engine knows."""
+class Reading(Work):
+    """Distort pages and read them. Writes, for each, {text or blocks, seconds} and what else the engine knows."""
 
-    kind: ClassVar[str] = "reading pages"
     role: ClassVar[str] = "ocr"
-    one_by_one: ClassVar[bool] = True
     pages: tuple[PageImage, ...]
     ocr: OcrBackend
     base: str
@@ -41,6 +39,14 @@ class ReadPages(Work):
         """Name a page."""
         page = self.pages[place]
         return f"{self.base}: {page.document.name} page {page.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPages(Reading):
+    """Read some pages, of any documents."""
+
+    kind: ClassVar[str] = "reading pages"
+    one_by_one: ClassVar[bool] = True
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Read the pages that are not there yet; a page that has no image, or fails, fails alone."""
@@ -80,29 +86,11 @@ class ReadPages(Work):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadDocument(Work):
-    """Read a whole document. Writes one value for each page, as `ReadPages` does."""
+class ReadDocument(Reading):
+    """Read all pages of a document together."""
 
     kind: ClassVar[str] = "reading documents"
-    role: ClassVar[str] = "ocr"
     benchmark: Benchmark
-    pages: tuple[PageImage, ...]
-    ocr: OcrBackend
-    base: str
-
-    @property
-    def stage(self) -> Stage:
-        """The OCR engine."""
-        return self.ocr
-
-    @property
-    def item(self) -> str:
-        """Name of the document."""
-        return f"{self.base}: {self.pages[0].document.name}"
-
-    def label(self, place: int) -> str:
-        """Name a page."""
-        return f"{self.item} page {self.pages[place].index}"
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Read the document; where the engine returns another number of pages, nobody knows which is which."""
