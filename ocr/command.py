@@ -18,7 +18,7 @@ from ohr.keys import file_digest
 from .child import Ended, call
 from .formats.known import FormatName
 from .formats.written import pages_written
-from .structured import StructuredOcr
+from .structured import StructuredOcr, of_view
 
 _VERSION_SECONDS = 120.0
 """Some programs import gigabytes before they print their version."""
@@ -137,7 +137,9 @@ class Command(StructuredOcr):
         original = view.pdf
         if original is None:
             return [Recognition("", "the benchmark has no PDF of this document")] * len(view.images)
-        return self._read(len(view.images), lambda folder: Path(shutil.copy(original, folder / "document.pdf")))
+        return of_view(
+            view, lambda pages: self._read(pages, lambda home: Path(shutil.copy(original, home / "document.pdf")))
+        )
 
     def _put(self, images: Sequence[Image], name: str, folder: Path) -> Path:
         """Write images as the program wants them; returns the file or folder."""

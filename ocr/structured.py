@@ -1,8 +1,11 @@
 """Common parts of engines that write markup: Markdown, HTML or LaTeX tables, formulas, headings."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
-from ohr.contracts import OcrBackend, Recognition
+from ohr.contracts import DocumentView, OcrBackend, Recognition
+from ohr.errors import DataError
+from ohr.files.pdf import page_count
 from ohr.markup.page import Markup, MarkupField, page_text, tidy
 
 
@@ -15,3 +18,19 @@ class StructuredOcr(OcrBackend):
     def written(self, page: Recognition) -> str:
         """Return the page's text with the markup that is kept."""
         return page_text(page.blocks, self.markup) if page.blocks else tidy(page.text, self.markup)
+
+
+def of_view(view: DocumentView, read: Callable[[int], list[Recognition]]) -> list[Recognition]:
+    """Read the benchmark's own file, which may have more pages than the benchmark takes of it.
+
+    Args:
+        read: reads the file, whose number of pages it is given.
+    """
+    assert view.pdf is not None
+    wanted = len(view.images)
+    try:
+        found = read(page_count(view.pdf))
+    except DataError as error:
+        return [Recognition(error=str(error))] * wanted
+    lost = Recognition(error=f"the PDF has {len(found)} of {wanted} pages")
+    return (found + [lost] * wanted)[:wanted]

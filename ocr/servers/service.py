@@ -22,7 +22,7 @@ from ohr.models.chat_server import check_key, key_of
 
 from ..formats import azure, docling, mistral, paddleocr
 from ..formats.values import Pages, Unreadable
-from ..structured import StructuredOcr
+from ..structured import StructuredOcr, of_view
 from .pictures import encoded
 
 _POLL = 0.5
@@ -161,9 +161,9 @@ class Service(StructuredOcr):
                 path = Path(folder) / "document.pdf"
                 pdf.write(path, view.images, self.dpi)
                 return self._read(path.read_bytes(), count, is_pdf=True)
-        if view.pdf is None:
+        if (original := view.pdf) is None:
             return [Recognition(error="the benchmark has no PDF of this document")] * count
-        return self._read(view.pdf.read_bytes(), count, is_pdf=True)
+        return of_view(view, lambda pages: self._read(original.read_bytes(), pages, is_pdf=True))
 
     def _page(self, images: Sequence[Image], place: int) -> Recognition:
         try:

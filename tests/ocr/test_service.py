@@ -84,6 +84,9 @@ def test_the_noisy_pages_or_the_original_are_sent_as_a_pdf(server, tmp_path):
     assert original.reads_original and not rendered.reads_original
     (read_,) = original.recognise_document(DocumentView(document, [PAGE], other))
     assert original.written(read_) == "Another text in the file"
+    pdf.write(other, [typeset("First page of a longer file"), PAGE], 72)
+    (read_,) = original.recognise_document(DocumentView(document, [PAGE], other))
+    assert original.written(read_) == "First page of a longer file"
     (lost,) = original.recognise_document(DocumentView(document, [PAGE]))
     assert lost.error == "the benchmark has no PDF of this document"
 
