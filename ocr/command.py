@@ -34,7 +34,7 @@ def _split(value: Any) -> Any:
         raise ValueError(f"{error}: write a list of words") from None
 
 
-Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_split, json_schema_input_type=str | tuple[str, ...])]
 
 
 class Command(StructuredOcr):

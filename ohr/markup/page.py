@@ -45,7 +45,7 @@ def _read(value: Any) -> Any:
 
 MarkupField = Annotated[
     Markup,
-    BeforeValidator(_read),
+    BeforeValidator(_read, json_schema_input_type=Markup | Literal["as_is", "ohrbench"]),
     Field(description="`as_is`, `ohrbench`, or a mapping: what of the markup is kept, and how tables are written."),
 ]
 """A plugin's field `markup`: the name of a preset, or a mapping."""

@@ -47,7 +47,7 @@ def test_no_line_is_lost_and_heavy_blur_loses_the_tables(page):
         assert any(block.kind == "table" for block in read.blocks) is has_tables
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_small_and_empty_pages():
     images = [np.full(shape, 255, np.uint8) for shape in ((1, 1, 3), (400, 300, 3))]
     assert [(read.text, read.blocks, read.error) for read in PpStructure().recognise(images)] == [("", (), None)] * 2

@@ -32,7 +32,7 @@ BUILT = [*tiny_documents.PLAIN, *tiny_documents.VIDEOS]
 
 
 @pytest.fixture(
-    params=[pytest.param(made, marks=[pytest.mark.slow] if made.__name__ in SLOW else []) for made in BUILT],
+    params=[pytest.param(made, marks=[pytest.mark.acceptance] if made.__name__ in SLOW else []) for made in BUILT],
     ids=lambda made: made.__name__,
 )
 def folder(request, shared, any_torchvision):
