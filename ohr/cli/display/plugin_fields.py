@@ -1,7 +1,7 @@
 """A plugin's parameters in words, from its JSON Schema."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ def parameters(plugin: "type[Stage]") -> list[Parameter]:
         Parameter(
             name=name,
             type=_type(field, definitions),
-            default=json.dumps(field["default"], ensure_ascii=False) if "default" in field else "required",
+            default=_default(name, field, schema.get("required", ())),
             range=_range(field),
             description=field.get("description", ""),
             changes_results=not field.get("execution", False),
@@ -47,6 +47,12 @@ def parameters(plugin: "type[Stage]") -> list[Parameter]:
         for name, field in schema["properties"].items()
         if name != "kind"
     ]
+
+
+def _default(name: str, field: Mapping[str, Any], required: Collection[str]) -> str:
+    if name in required:
+        return "required"
+    return json.dumps(field["default"], ensure_ascii=False) if "default" in field else "none"
 
 
 def _type(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
