@@ -118,7 +118,9 @@ def _check(builder: Builder, slots: Mapping[Slot, Sequence[Built]], where: Where
         builder.fault(where, "only one noise of a knowledge base can have a target")
     if blind and any(family == "image_noise" for family, _ in slots) and not is_seen:
         registry = builder.registry
-        engines = [kind for kind in registry.names("ocr") if getattr(registry.load("ocr", kind), "reads_images", False)]
+        plugins: dict[str, Any] = {kind: registry.load("ocr", kind) for kind in registry.names("ocr")}
+        # of engines made of others, what they read depends on the parts
+        engines = [kind for kind, each in plugins.items() if each.reads_images and each.reads_original is not True]
         needs = f"an `ocr` that reads images, such as {', '.join(engines)}, or retrievers that all read images"
         builder.fault((*where, "image_noise"), f"image noise needs {needs}")
     elif blind and any(family == "image_noise" for family, _ in aimed):
