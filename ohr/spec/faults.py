@@ -22,6 +22,8 @@ _PLAIN = {
     "dict": "must be a mapping with a `kind`",
     "model": "must be a mapping",
 }
+_SHOULD = re.compile(r"^(?:Input|String|Tuple|List|Dictionary|Set) should\b")
+"""The beginning of pydantic's messages."""
 _OF_TYPE = re.compile(r"(\w+?)_(?:type|parsing|from_float|unicode)")
 """pydantic's names for a value of the wrong type, such as `int_parsing`."""
 
@@ -48,7 +50,7 @@ def _message(detail: Any, model: type[BaseModel], loc: Where) -> str:
     kind, given = detail["type"], detail["input"]
     wrong = _OF_TYPE.fullmatch(kind)
     plain = _PLAIN.get(wrong[1]) if wrong else None
-    message = plain or detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    message = plain or _SHOULD.sub("must", detail["msg"].removeprefix("Value error, "))
     if kind == "missing":
         return "is required"
     if kind == "extra_forbidden":

@@ -199,7 +199,7 @@ def test_the_names_of_draws_come_from_fields(spec):
 
 def test_a_name_that_is_too_long_for_a_folder_is_refused(faults):
     (line,) = faults(f"{BASE}{KB}name: {'a' * 300}\n")
-    assert line.startswith("spec.yaml:5: name: String should have at most 100 characters (got 'aaa")
+    assert line.startswith("spec.yaml:5: name: must have at most 100 characters (got 'aaa")
 
 
 # --- messages -------------------------------------------------------------------------------------------------

@@ -347,7 +347,7 @@ def test_equal_names_are_refused(faults):
 @pytest.mark.parametrize("name", ["../escape", "a/b", "-x", "", ".hidden"])
 def test_a_name_that_is_no_folder_is_refused(faults, name):
     assert faults(f"name: '{name}'\n{BASE}knowledge_bases: [{{}}]\n") == [
-        rf"spec.yaml:1: name: String should match pattern '^[A-Za-z0-9][\w.-]*$' (got '{name}')"
+        rf"spec.yaml:1: name: must match pattern '^[A-Za-z0-9][\w.-]*$' (got '{name}')"
     ]
 
 
