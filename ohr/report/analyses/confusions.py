@@ -8,7 +8,7 @@ from typing import Any
 
 from ohr.markup.strip import strip_markup
 from ohr.results.reading import plain, read_columns
-from ohr.text.words import words
+from ohr.text.words import typed, words
 
 MOST = 25
 """Confusions of a condition that are listed."""
@@ -80,9 +80,9 @@ def _rows(
     for place, text in pages.items():
         if place not in clean:
             continue
-        before = truth.setdefault(place, words(strip_markup(clean[place][:_CHARACTERS])))
+        before = truth.setdefault(place, words(strip_markup(typed(clean[place][:_CHARACTERS]))))
         total.update(before)
-        for pair, context in _confused(before, words(strip_markup(text[:_CHARACTERS]))):
+        for pair, context in _confused(before, words(strip_markup(typed(text[:_CHARACTERS])))):
             counts[pair] += 1
             examples.setdefault(pair, f"{place[0]} page {place[1] + 1}: {context}")
     return [

@@ -1,0 +1,38 @@
+"""The words that an engine confused, of a run's texts."""
+
+from collections.abc import Mapping
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from ohr.report.analyses.confusions import confusions
+from ohr.results.schema import schema
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Write the texts of a clean and an OCR condition, page by page."""
+
+    def made(clean: str, read: str):
+        tables: Mapping[str, list[dict[str, object]]] = {"texts": [], "pages": []}
+        for condition, kind, text in (("clean", "none", clean), ("ocr", "semantic", read)):
+            about = {"kb": condition, "condition": condition, "replicate": 0, "document": "law/lease", "page": 0}
+            tables["texts"].append({**about, "text": text})
+            tables["pages"].append({**about, "noise_type": kind})
+        for name, rows in tables.items():
+            pyarrow.parquet.write_table(
+                pyarrow.Table.from_pylist(rows, schema=schema(name)), tmp_path / f"{name}.parquet"
+            )
+        return [(row["truth"], row["read"]) for row in confusions(tmp_path)]
+
+    return made
+
+
+def test_a_word_that_a_line_cuts_is_no_confusion(run):
+    clean = "The repair will cost six million and is due in February"
+    assert run(clean, "The repair will cost six mil-\nlion and is due in Febru-\nary") == []
+
+
+def test_a_word_that_was_misread_is_one(run):
+    assert run("due in February of each year", "due in Fcbruary of each year") == [("february", "fcbruary")]
