@@ -12,7 +12,10 @@ from pathlib import Path
 
 from .source import FAMILIES, ROOT, Import, imports
 
-SHARED = ("contracts", "errors", "extras", "files", "keys", "markup", "messages", "models", "registry", "seeds", "text")
+SHARED = (
+    "contracts", "errors", "extras", "files", "isolated", "keys", "markup", "messages", "models", "registry", "sandbox",
+    "seeds", "statistics", "text",
+)  # fmt: skip
 """Packages of ohr that a family may import; they import only each other, and the store."""
 
 INNER = ("chunkers", "metrics", "examples")

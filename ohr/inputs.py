@@ -105,6 +105,11 @@ class Inputs:
         return any(page.text.strip() for page in self.truth[question.document] if page.index in question.pages)
 
     @cached_property
+    def asked(self) -> tuple[int, ...]:
+        """Places of the questions that retrievers and generators get."""
+        return tuple(place for place, question in enumerate(self.questions) if question.asked)
+
+    @cached_property
     def by_name(self) -> Mapping[str, Document]:
         """The documents by name."""
         return {document.name: document for document in self.documents}

@@ -16,7 +16,7 @@ from time import perf_counter
 
 from ohr import extras
 from ohr.benchmarks.mini import Mini
-from ohr.contracts import Prompt
+from ohr.contracts import Passage, Prompt
 from ohr.engine.executors.inline import Inline
 from ohr.engine.session import Session
 from ohr.generators.gguf import loadable
@@ -38,7 +38,7 @@ SPEC = "benchmark: {kind: mini, languages: [en], max_pages: 1}\nknowledge_bases:
 def prompts(bench: Mini) -> list[Prompt]:
     """Ask about the evidence of 20 questions, in order of length, as the engine does."""
     asked = [q for q in bench.questions() if q.evidence_source == "text"][:20]
-    made = [make_prompt(bench.scoring, q.text, q.evidence, prompt="short") for q in asked]
+    made = [make_prompt(bench, q, [Passage(text) for text in q.evidence], prompt="short") for q in asked]
     return sorted(made, key=lambda prompt: len(prompt.user))
 
 

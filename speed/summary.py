@@ -32,9 +32,11 @@ def write(folder: Path, levels: int, questions: int, documents: int) -> int:
         "task_type": [("understanding", "reasoning")[place % 2] for place in places],
     }
     with Tables(folder) as tables:
-        about = {"text": "?", "answers": [["yes"]] * questions, "evidence": [["it"]] * questions}
+        about = {"text": "?", "answers": [["yes"]] * questions, "evidence": [["it"]] * questions, "clean_text": True}
+        about |= {"groups": [[]] * questions, "pages": [[0]] * questions}
         tables.append(
-            "questions", {"question_id": names, **about, "clean_text": True, "pages": [[0]] * questions, **held}
+            "questions",
+            {"question_id": names, **about, **held},
         )
         for level in range(levels + 1):
             name = f"blur-{level}" if level else "clean"

@@ -12,7 +12,8 @@ import numpy as np
 from ohr.attribution.levels import Trial, weights, weights_by_pair
 from ohr.results.doses import Counts, write_doses
 from ohr.results.groups import GROUPS
-from ohr.results.scores import CellScores, Floats, Part, Place, Questions, ScoreTable, over_draws
+from ohr.results.questions import Part, Questions
+from ohr.results.scores import CellScores, Floats, Place, ScoreTable, over_draws
 from ohr.results.tables import Tables, export_csv
 from ohr.spec.file import Attribution
 from ohr.spec.model import KnowledgeBase, Spec

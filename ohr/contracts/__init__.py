@@ -1,9 +1,18 @@
 """Inputs and outputs of each stage. Plugins import this package and a few shared packages of ohr, nothing else."""
 
-from ohr.contracts.benchmark import Benchmark, Prescribed, Published, ScoringProtocol, Tally
+from ohr.contracts.benchmark import Aggregate, Benchmark, Mean, Passage, Prescribed, Published, ScoringProtocol, Tally
 from ohr.contracts.chunking import Chunker
 from ohr.contracts.generation import Generator
-from ohr.contracts.metric import Case, CaseMetric, JudgeMetric, Metric, Ranking, RankingMetric
+from ohr.contracts.metric import (
+    Case,
+    CaseMetric,
+    JudgeMetric,
+    Metric,
+    PageJudgeMetric,
+    PageMetric,
+    Ranking,
+    RankingMetric,
+)
 from ohr.contracts.noise import ImageNoise, TextNoise
 from ohr.contracts.ocr import OcrBackend
 from ohr.contracts.retrieval import Index, PageRetriever, PageView, Retriever
@@ -35,6 +44,7 @@ from ohr.contracts.values import (
 __all__ = [
     "FAMILIES",
     "SOURCES",
+    "Aggregate",
     "Benchmark",
     "Block",
     "BlockKind",
@@ -54,13 +64,17 @@ __all__ = [
     "ImageNoise",
     "Index",
     "JudgeMetric",
+    "Mean",
     "Metric",
     "NoisyImage",
     "NoisyText",
     "OcrBackend",
     "Page",
+    "PageJudgeMetric",
+    "PageMetric",
     "PageRetriever",
     "PageView",
+    "Passage",
     "Prescribed",
     "Prompt",
     "Published",

@@ -1,11 +1,12 @@
 """Benchmarks: documents, questions, and the protocol by which they are scored."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from ohr.contracts.noise import ImageNoise
 from ohr.contracts.stage import Stage
 from ohr.contracts.values import Document, Image, Page, Question
 from ohr.errors import DataError
@@ -32,15 +33,21 @@ class ScoringProtocol:
 
     Args:
         name: `clean`, or the published protocol's name.
-        retrieval: metric of retrieved text against evidence.
+        retrieval: metric of retrieved text against evidence, or of the ranking.
         answer: metrics of an answer against the accepted ones; the first is the headline.
-        index_scope: one index per `domain` (as OHRBench does) or one over the whole `corpus`.
-        prompt: name of the answer prompt.
+        page: metrics of the text of the questions' own pages.
+        ranking: further metrics of rankings.
+        facts: metric of a text against one fact of a question. It is averaged over the question's facts in the text of
+            its pages, in their chunks one by one (`facts_chunked`), in the retrieved chunks and in the answer.
+        index_scope: one index per `document`, per `domain` (as OHRBench does), or one over the whole `corpus`.
+        prompt: name of the answer prompt: one of ohr's, or `package:name` for `name.yaml` in the benchmark's package.
+        image_prompt: the same, for generators that read page images.
+        reply: what an answer is: the text in the last <response> tags of a reply (`tagged`), or the `whole` reply.
         joined: order in which the retrieved chunks of a question's own pages are joined before they are scored.
         segment_chinese: cut runs of Chinese characters into words before they are compared.
         prescribed: plugins that its numbers need. In a family that is named here, a spec takes the first where it
             names none, and any other is refused; a family that is not named is free.
-        metric_fields: values for the fields of its metrics, by metric.
+        metric_fields: values for the fields of its metrics, by metric; with `kind`, the metric's name here is its own.
         passage_end: from here on, a passage is cut off before the generator sees it.
         unanswered: an answer's score where the benchmark has no accepted answer that is text; None leaves it out.
     """
@@ -48,8 +55,13 @@ class ScoringProtocol:
     name: str = "clean"
     retrieval: str = "lcs"
     answer: tuple[str, ...] = ("f1", "em", "f1_numeric")
-    index_scope: Literal["domain", "corpus"] = "domain"
+    page: tuple[str, ...] = ()
+    ranking: tuple[str, ...] = ()
+    facts: str | None = None
+    index_scope: Literal["document", "domain", "corpus"] = "domain"
     prompt: str = "ohrbench"
+    image_prompt: str = "page_images"
+    reply: Literal["tagged", "whole"] = "tagged"
     joined: Literal["page", "rank"] = "page"
     segment_chinese: bool = True
     prescribed: tuple[Prescribed, ...] = ()
@@ -57,9 +69,24 @@ class ScoringProtocol:
     passage_end: str | None = None
     unanswered: float | None = None
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """All metrics of the protocol, each once."""
+        named = (self.retrieval, *self.answer, *self.page, *self.ranking, *filter(None, (self.facts,)))
+        return tuple(dict.fromkeys(named))
+
     def retrieval_metrics(self, top_k: int) -> tuple[str, ...]:
         """Name what is measured of retrieval at a cut-off, the headline first."""
-        return self.retrieval, f"hit@{top_k}", f"recall@{top_k}", "mrr", f"{self.retrieval}_floor"
+        facts = ("facts", "facts_chunked") if self.facts else ()
+        return (
+            self.retrieval,
+            f"hit@{top_k}",
+            f"recall@{top_k}",
+            "mrr",
+            f"{self.retrieval}_floor",
+            *self.ranking,
+            *facts,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +125,50 @@ class Tally:
     published: int
 
 
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of a metric over some questions: a part of an `Aggregate`.
+
+    Args:
+        where: values that the questions' groups must have, by name; also `evidence_source`, `domain`, `answer_form`
+            and `task_type`.
+    """
+
+    metric: str
+    where: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A number over many questions that is more than the mean of one metric: a mean of means, a ratio, a rating.
+
+    Args:
+        name: unique within the benchmark.
+        parts: the means that it is made of.
+        combine: from the means of the parts, (parts,) or (parts, m), and their numbers of questions, (parts,), to the
+            number, a scalar or (m,). A part without a question is nan and counts 0. It must work on arrays: it is
+            computed again without each document for the interval.
+        unit: `share` in [0, 1] is printed x 100; `number` as it is.
+        ratio: also divide it by its value on the clean knowledge base, over the same questions.
+        source: where its formula comes from, or what a reader must know.
+    """
+
+    name: str
+    parts: tuple[Mean, ...]
+    combine: Callable[[Any, Any], Any]
+    unit: Literal["share", "number"] = "share"
+    ratio: bool = False
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text that a generator gets to read, and the pages that it is from; none where it is from no page."""
+
+    text: str
+    pages: tuple[tuple[str, int], ...] = ()
+
+
 class Benchmark(Stage):
     """Documents, their page images and ground truth, and questions about them."""
 
@@ -131,6 +202,36 @@ class Benchmark(Stage):
     @abstractmethod
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the content of a document's ground truth, or of what its images are made from."""
+
+    def under(self, question: Question, noises: Sequence[ImageNoise]) -> Question | None:  # noqa: ARG002 # for those
+        """Return a question as it is about distorted images; None where nothing can be asked of them.
+
+        Override where a distortion changes the truth: a cropped page no longer shows a field, and the answer to "which
+        defect has this picture?" is the distortion. Only `answers` may differ.
+
+        Args:
+            noises: the distortions that act on every image, in their order; at least one.
+        """
+        return question
+
+    def prompt_values(
+        self,
+        question: Question,
+        passages: Sequence[Passage],
+        *,
+        images: bool,  # noqa: ARG002 # for those that have some
+    ) -> Mapping[str, str]:
+        """Return what the placeholders of a prompt stand for; override where a question refers to its passages.
+
+        Args:
+            passages: what the generator may read, in its order.
+            images: the generator sees page images, those of `passages`.
+        """
+        return {"question": question.text, "retrieved_documents": "\n\n".join(passage.text for passage in passages)}
+
+    def aggregates(self) -> Sequence[Aggregate]:
+        """Return the protocol's numbers that are more than a mean over all questions."""
+        return ()
 
     def origin(self, question: Question) -> str:  # noqa: ARG002 # for those that know
         """Name the file and line in which a question is written; empty where that is not known."""

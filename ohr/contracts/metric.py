@@ -1,16 +1,17 @@
 """Metrics: one number for each question.
 
-A metric scores an answer against an accepted one (`Metric`), the ranking of a retriever (`RankingMetric`), or a whole
-case: question, passages and reply (`CaseMetric`; `JudgeMetric`, where a generator judges).
+A metric scores an answer against an accepted one (`Metric`), the ranking of a retriever (`RankingMetric`), a whole
+case: question, passages and reply (`CaseMetric`; `JudgeMetric`, where a generator judges), or the text of a page
+(`PageMetric`; `PageJudgeMetric`, where a generator judges).
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ohr.contracts.generation import Generator
 from ohr.contracts.stage import Resources, Stage
-from ohr.contracts.values import Prompt
+from ohr.contracts.values import Prompt, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Ranking:
         texts: text of each hit.
         pages: the pages of the evidence.
         evidence: its passages.
+        size: pages of the question's document; 0 where that is not known.
     """
 
     question: str
@@ -30,6 +32,7 @@ class Ranking:
     texts: tuple[str, ...]
     pages: frozenset[tuple[str, int]]
     evidence: tuple[str, ...]
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,17 @@ class Case:
         question: its text.
         answers: the accepted answers.
         passages: the texts that the generator read, in their order.
-        reply: its answer, without tags.
+        reply: its answer; without tags, unless the protocol's `reply` is `whole`.
+        id: the question's.
+        groups: the question's groups, by name.
     """
 
     question: str
     answers: tuple[str, ...]
     passages: tuple[str, ...]
     reply: str
+    id: str = ""
+    groups: Mapping[str, str] = field(default_factory=dict)
 
 
 class Metric(Stage):
@@ -86,9 +93,17 @@ class CaseMetric(Metric):
     def score_case(self, case: Case) -> float:
         """Return the score; nan where it is undefined."""
 
+    def score_cases(self, cases: Sequence[Case]) -> Sequence[float]:
+        """Return the scores of several cases, in order; override where they can be had sooner together."""
+        return [self.score_case(case) for case in cases]
+
 
 class JudgeMetric(Metric):
-    """Scores a case by a generator's reply to a prompt about it; ohr asks each different prompt once."""
+    """Scores a case by a generator's reply to a prompt about it; ohr asks each different prompt once.
+
+    A judge with one prompt overrides `prompt_for` and `score_reply`; one with several, or with none for cases that it
+    can decide itself, `prompts_for` and `score_judged`.
+    """
 
     def score(self, prediction: str, reference: str) -> float:
         """Refuse: a generator has to be asked."""
@@ -108,10 +123,68 @@ class JudgeMetric(Metric):
     def prompt_sha256(self) -> str:
         """Hash of the prompt before it is filled in, for the manifest."""
 
-    @abstractmethod
     def prompt_for(self, case: Case) -> Prompt | None:
         """Return the prompt about a case; None where the score is undefined."""
+        raise NotImplementedError(f"{self.kind} has neither `prompt_for` nor `prompts_for`")
 
-    @abstractmethod
     def score_reply(self, reply: str) -> float:
         """Return the score that the judge's reply gives; raise ValueError, with the reason, where it gives none."""
+        raise NotImplementedError(f"{self.kind} has neither `score_reply` nor `score_judged`")
+
+    def prompts_for(self, case: Case) -> Sequence[Prompt] | None:
+        """Return all prompts about a case; none where it is decided without the judge, None where it is undefined."""
+        prompt = self.prompt_for(case)
+        return None if prompt is None else (prompt,)
+
+    def score_judged(self, case: Case, replies: Sequence[str]) -> float:  # noqa: ARG002 # for those that need it
+        """Return the score that the replies to `prompts_for` give; raise ValueError where they give none."""
+        return self.score_reply(replies[0])
+
+
+class PageMetric(Metric):
+    """Scores what the text of a page keeps for the questions about it; its scores are in the stage `page`."""
+
+    def score(self, prediction: str, reference: str) -> float:
+        """Refuse: there are no questions."""
+        raise NotImplementedError(f"{self.kind} scores pages, not pairs of texts")
+
+    @abstractmethod
+    def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
+        """Return one score for each question; nan where it is undefined.
+
+        Args:
+            text: of the page in the knowledge base; empty where the page is missing or failed.
+            truth: its ground truth.
+            questions: those about this page, and no other; of questions about several pages, those about the same
+                pages, whose texts are joined with a blank line.
+        """
+
+
+class PageJudgeMetric(PageMetric):
+    """Scores the text of a page by a generator's reply to a prompt about it; ohr asks each different prompt once."""
+
+    def resources(self) -> Resources:
+        """Return nothing of its own: the judge is opened as generators are."""
+        return Resources()
+
+    def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
+        """Refuse: a generator has to be asked."""
+        raise NotImplementedError(f"{self.kind} needs its judge's reply")
+
+    @property
+    @abstractmethod
+    def judge(self) -> Generator:
+        """The generator that is asked; it reads no images."""
+
+    @property
+    @abstractmethod
+    def prompt_sha256(self) -> str:
+        """Hash of the prompt before it is filled in, for the manifest."""
+
+    @abstractmethod
+    def prompt_for_page(self, text: str, truth: str, questions: Sequence[Question]) -> Prompt | None:
+        """Return the prompt about a page, with the arguments of `score_page`; None where no score is defined."""
+
+    @abstractmethod
+    def score_page_reply(self, reply: str, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
+        """Return one score for each question; raise ValueError, with the reason, where the reply gives none."""

@@ -51,6 +51,11 @@ class Question:
         pages: page indices of the evidence, in the order of its passages.
         evidence: one passage per page of `pages`, or a single passage. Where both are empty, the place of the
             answer is unknown: the question has no retrieval score and no generation stage.
+        places: the pages that a generator reads in the stage `generation`, in its order, where they are not `pages` of
+            `document`: an item may show pages of several documents.
+        facts: texts that must survive the pipeline, such as numbers; the protocol's `facts` metric counts them.
+        groups: further attributes that results are grouped by, as (name, value); a name occurs once.
+        asked: False for what is measured on its page alone: no retriever or generator gets it.
     """
 
     id: str
@@ -63,6 +68,15 @@ class Question:
     domain: str
     answer_form: str = "String"
     task_type: str = "understanding"
+    places: tuple[tuple[str, int], ...] = ()
+    facts: tuple[str, ...] = ()
+    groups: tuple[tuple[str, str], ...] = ()
+    asked: bool = True
+
+    @property
+    def own_pages(self) -> tuple[tuple[str, int], ...]:
+        """The pages that a generator reads in the stage `generation`: `places`, else `pages` in ascending order."""
+        return self.places or tuple((self.document, index) for index in sorted(self.pages))
 
     @property
     def is_located(self) -> bool:

@@ -1,5 +1,6 @@
 """Prompt files: YAML that ohr brings, by name, or a user's own, by path."""
 
+import sys
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +22,7 @@ def read_prompt_file(
     """Read a prompt file.
 
     Args:
-        prompt: name of one of ohr's, or path of a file.
+        prompt: name of one of ohr's, `package:name` for one of an imported package, or path of a file.
         template: what the file holds.
         package: that ohr's own are in.
         what: names the kind of prompt in messages.
@@ -30,6 +31,8 @@ def read_prompt_file(
     Raises:
         SpecError: the prompt does not exist, or its file holds something else.
     """
+    if isinstance(prompt, str) and (owner := prompt.partition(":")[0]) in sys.modules:  # never imports by a spec's text
+        package, prompt = owner, prompt.partition(":")[2]
     folder = files(package)
     known = sorted(path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml"))
     if isinstance(prompt, str) and prompt not in known:

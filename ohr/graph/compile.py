@@ -14,6 +14,7 @@ from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.steps.damage import MeasureDamage
 from ohr.steps.documents import CutChunks, MakeDocument
+from ohr.steps.page_scores import ScorePages
 from ohr.steps.pages import RenderPage
 from ohr.steps.prompts import PreparePrompts
 from ohr.steps.references import CONDITIONS
@@ -41,17 +42,18 @@ class Scope:
 
 
 def scopes(keys: Keys) -> list[Scope]:
-    """List the indexes of one knowledge base: one over the corpus, or one per domain that has questions."""
-    inputs = keys.inputs
-    if keys.spec.benchmark.scoring.index_scope == "corpus":
-        return [Scope("corpus", inputs.documents, tuple(range(len(inputs.questions))))]
+    """List the indexes of one knowledge base: one over the corpus, or one per domain or document with questions."""
+    inputs, scope = keys.inputs, keys.spec.benchmark.scoring.index_scope
+    if scope == "corpus":
+        return [Scope("corpus", inputs.documents, inputs.asked)]
     asked: dict[str, list[int]] = defaultdict(list)
-    for place, question in enumerate(inputs.questions):
-        asked[question.domain].append(place)
-    return [
-        Scope(domain, tuple(d for d in inputs.documents if d.domain == domain), tuple(places))
-        for domain, places in asked.items()
-    ]
+    for place in inputs.asked:
+        question = inputs.questions[place]
+        asked[question.domain if scope == "domain" else question.document].append(place)
+    held: dict[str, list[Document]] = defaultdict(list)
+    for document in inputs.documents:
+        held[document.domain if scope == "domain" else document.name].append(document)
+    return [Scope(name, tuple(held[name]), tuple(places)) for name, places in asked.items()]
 
 
 def compile_graph(keys: Keys) -> Graph:
@@ -81,7 +83,8 @@ class _Compiler:
             known = self.inputs.by_name
             pages = add_pages(self.graph, self.keys, base, {name: range(known[name].pages) for name in known})
             documents = self.made[base.name] = self.documents(base, pages)
-            self.graph.parts.append(BasePart(base, tuple(documents.values()), self.damage(base, documents), pages))
+            lost, scores = self.damage(base, documents), self.page_scores(base, documents)
+            self.graph.parts.append(BasePart(base, tuple(documents.values()), lost, pages, scores))
             for search in found[base.name]:
                 self.search(search, documents)
             if "generation" in self.spec.evaluate:
@@ -116,6 +119,17 @@ class _Compiler:
             ).key
             for name, made in documents.items()
         )
+
+    def page_scores(self, base: KnowledgeBase, documents: Mapping[str, str]) -> dict[str, str]:
+        """Add the scores of the pages that questions are about; returns their keys by document."""
+        rules = self.keys.rules
+        if not base.has_text or not (rules.page_metrics or rules.facts):
+            return {}
+        asked = {name: made for name, made in documents.items() if self.inputs.about.get(name)}
+        keys = {name: self.keys.page_scores(made, self.inputs.by_name[name]) for name, made in asked.items()}
+        for name, made in asked.items():
+            self.graph.add(Step(ScorePages(base.name, self.inputs.by_name[name], rules), (keys[name],), (made,)))
+        return keys
 
     def search(self, search: Search, documents: dict[str, str]) -> None:
         """Add a search, and its cells: retrieval, and overall for each generator."""
@@ -196,10 +210,20 @@ class _Compiler:
         assert cell.retriever is not None and batch.hits is not None
         top_k = cell.retriever.stage.top_k
         metrics = [self.keys.metrics[self.spec.benchmark.scoring.retrieval], *self.keys.ranking_metrics.values()]
-        name = self.keys.scores(["retrieval", batch.hits, top_k], self.asked(batch.questions), metrics)
+        chunks = self.own_chunks(cell, batch) if self.keys.rules.facts and not cell.swap else ()
+        source = ["retrieval", batch.hits, top_k, *([list(chunks)] if chunks else [])]
+        name = self.keys.scores(source, self.asked(batch.questions), metrics)
         label = f"{cell.retriever.name} on {cell.base.name}"
-        work = ScoreRetrieval(label, batch.questions, batch.hits, top_k, self.keys.rules)
-        return self.graph.add(Step(work, (name,), (batch.hits,))).key
+        cuts = cell.chunker is not None
+        work = ScoreRetrieval(label, batch.questions, batch.hits, top_k, self.keys.rules, cuts)
+        return self.graph.add(Step(work, (name,), (batch.hits, *chunks))).key
+
+    def own_chunks(self, cell: Cell, batch: Batch) -> tuple[str, ...]:
+        """Return the keys of the chunks of the questions' documents; of the documents where pages are the chunks."""
+        made = self.made[cell.base.name]
+        names = dict.fromkeys(q.document for q in self.asked(batch.questions) if q.document in made)
+        stage = cell.chunker.stage if cell.chunker else None
+        return tuple(self.keys.chunks(made[name], stage) if stage else made[name] for name in names)
 
     def overall(self, cell: Cell, batch: Batch) -> Step:
         assert batch.hits is not None
@@ -210,10 +234,10 @@ class _Compiler:
             cell = Cell("generation", base, generator=generator)
             parts = []
             for places in self.batches():
-                there = [q.document for q in self.asked(places) if q.document in documents]
+                there = [name for q in self.asked(places) for name, _ in q.own_pages if name in documents]
                 names = tuple(dict.fromkeys(there))
                 made = tuple(documents[name] for name in names)
-                step = self.prompts(cell, "generation", places, ["generation", *made], made, documents=names)
+                step = self.prompts(cell, "generation", places, ["generation", *made], made)
                 parts.append(Batch(places, prompts=step))
             self.graph.parts.append(CellPart(cell, tuple(parts)))
 
@@ -237,7 +261,6 @@ class _Compiler:
         places: tuple[int, ...],
         made_from: list[object],
         inputs: tuple[str, ...],
-        documents: tuple[str, ...] = (),
         hits: str = "",
     ) -> Step:
         assert cell.generator is not None
@@ -247,13 +270,11 @@ class _Compiler:
         work = PreparePrompts(
             source,
             cell.label.removesuffix(f" / {generator.name}"),
-            self.spec.benchmark.scoring,
             self.keys.prompt(generator.stage),
             places,
             (self.keys.identity(generator.stage), self.keys.files, *(["again"] if cell.base.again_of else [])),
             self.spec.seed,
             images,
-            documents,
             hits,
         )
         name = self.keys.prompts([*made_from, *shown], generator.stage, self.asked(places))
@@ -263,7 +284,7 @@ class _Compiler:
         return [self.inputs.questions[place] for place in places]
 
     def batches(self) -> Iterator[tuple[int, ...]]:
-        return Scope("", (), tuple(range(len(self.inputs.questions)))).batches()
+        return Scope("", (), self.inputs.asked).batches()
 
 
 def reference_base(condition: str) -> KnowledgeBase:

@@ -14,18 +14,20 @@ class BasePart:
     """A knowledge base: keys of its documents and of the damage to them, in the order of the benchmark's documents.
 
     `damage` is empty where images are distorted and no engine reads them; `pages` has the keys of the pages that were
-    read, by document, and is empty where none was.
+    read, by document, and is empty where none was; `scores` has the keys of the scores of pages, by document, and is
+    empty where the protocol has none.
     """
 
     base: KnowledgeBase
     documents: tuple[str, ...]
     damage: tuple[str, ...]
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    scores: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys that must be settled before its tables are written."""
-        return self.documents + self.damage
+        return (*self.documents, *self.damage, *self.scores.values())
 
 
 @dataclass(frozen=True, slots=True)

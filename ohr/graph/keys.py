@@ -1,14 +1,25 @@
 """Keys of a run's results: the hash of what decides each of them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import ohr
-from ohr.contracts import Chunker, Document, Generator, JudgeMetric, Metric, Question, Retriever, Stage
+from ohr.contracts import (
+    Chunker,
+    Document,
+    Generator,
+    ImageNoise,
+    JudgeMetric,
+    Metric,
+    PageJudgeMetric,
+    Question,
+    Retriever,
+    Stage,
+)
 from ohr.inputs import Inputs
 from ohr.keys import identity, key
 from ohr.metrics.scores import Rules
@@ -16,6 +27,7 @@ from ohr.registry import Registry
 from ohr.spec.model import KnowledgeBase, Spec
 from ohr.steps.images import ImageRecipe, acting
 from ohr.steps.prompting import read_prompt
+from ohr.steps.scoring import questioned
 
 _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
@@ -23,7 +35,7 @@ DAMAGE_VERSION = 6
 """Raised when a dose is computed differently."""
 _SWAP_VERSION = 1
 """Raised when the text of a hit is found in another way in another knowledge base."""
-SCORES_VERSION = 3
+SCORES_VERSION = 4
 """Raised when a score is computed differently."""
 
 
@@ -135,22 +147,55 @@ class Keys:
 
     def prompts(self, source: Sequence[Any], generator: Generator, questions: Sequence[Question]) -> str:
         """Key of the answers' keys of some questions of one condition."""
-        asked = [[question.id, question.text, question.pages, question.evidence] for question in questions]
+        asked = [[question.id, question.text, question.own_pages, question.evidence] for question in questions]
         end = self.spec.benchmark.scoring.passage_end
         template = read_prompt(self.prompt(generator)).model_dump()
         return key("prompts", list(source), self.identity(generator), template, end, asked, self.files)
 
-    def scores(self, source: Sequence[Any], questions: Sequence[Question], metrics: Sequence[Metric]) -> str:
-        """Key of the scores of some questions, from the keys of the scored outputs."""
-        asked = [self.inputs.digests[question.id] for question in questions]
+    def scores(
+        self,
+        source: Sequence[Any],
+        questions: Sequence[Question],
+        metrics: Sequence[Metric],
+        noises: Sequence[ImageNoise] = (),
+    ) -> str:
+        """Key of the scores of some questions, from the keys of the scored outputs.
+
+        Args:
+            noises: distortions under which the benchmark may accept other answers.
+        """
+        asked: list[Any] = [self.inputs.digests[question.id] for question in questions]
+        if noises:
+            now = [questioned(self.spec.benchmark, question, noises) for question in questions]
+            asked = [asked, [other and other.answers for other in now]]
         protocol = self.spec.benchmark.scoring
-        rules = [SCORES_VERSION, protocol.joined, protocol.segment_chinese, protocol.unanswered, self.spec.seed]
+        rules: list[Any] = [
+            SCORES_VERSION,
+            protocol.joined,
+            protocol.segment_chinese,
+            protocol.unanswered,
+            self.spec.seed,
+        ]
+        rules += [protocol.reply, self._facts]
         return key("scores", list(source), asked, [self.identity(metric) for metric in metrics], rules, self.files)
+
+    def page_scores(self, document_key: str, document: Document) -> str:
+        """Key of the scores of one document's pages in a knowledge base."""
+        asked = [self.inputs.digests[question.id] for question in self.inputs.about.get(document.name, ())]
+        metrics = [self.identity(metric) for metric in self.page_metrics.values()]
+        truth = self.inputs.leaf(document, images=False)
+        return key("page scores", SCORES_VERSION, document_key, truth, asked, metrics, self._facts, self.files)
+
+    @property
+    def _facts(self) -> list[Any] | None:
+        """Identity of the metric of facts, where the protocol has one."""
+        name = self.spec.benchmark.scoring.facts
+        return self.identity(self.metrics[name]) if name else None
 
     def prompt(self, generator: Generator) -> str | Path:
         """Return the name or file of a generator's prompt."""
-        protocols = self.spec.benchmark.scoring.prompt
-        return generator.prompt or ("page_images" if generator.reads_images else protocols)
+        protocol = self.spec.benchmark.scoring
+        return generator.prompt or (protocol.image_prompt if generator.reads_images else protocol.prompt)
 
     @cached_property
     def run(self) -> str:
@@ -171,9 +216,9 @@ class Keys:
         """The metrics of the benchmark's protocol, and the spec's own, by name."""
         registry, protocol = Registry(self.spec.plugin_files), self.spec.benchmark.scoring
         found: dict[str, Metric] = {}
-        for name in (protocol.retrieval, *protocol.answer):
-            plugin = registry.load("metric", name)
-            metric = plugin.model_validate({"kind": name, **protocol.metric_fields.get(name, {})})
+        for name in protocol.metrics:
+            fields = {"kind": name, **protocol.metric_fields.get(name, {})}
+            metric = registry.load("metric", str(fields["kind"])).model_validate(fields)
             if isinstance(metric, Metric):  # the registry has checked it; this is for the type checker
                 found[name] = metric
         return found | {named.name: named.stage for named in self.spec.metrics}
@@ -184,14 +229,24 @@ class Keys:
         return {name: self.metrics[name] for name in self.rules.answer_metrics}
 
     @cached_property
+    def page_metrics(self) -> dict[str, Metric]:
+        """The metrics of pages: the protocol's, then the spec's own."""
+        return {name: self.metrics[name] for name in self.rules.page_metrics}
+
+    @cached_property
+    def page_judges(self) -> dict[str, PageJudgeMetric]:
+        """The metrics of pages that ask a generator."""
+        return {name: metric for name, metric in self.page_metrics.items() if isinstance(metric, PageJudgeMetric)}
+
+    @cached_property
     def ranking_metrics(self) -> dict[str, Metric]:
-        """The spec's own metrics of rankings."""
+        """The metrics of rankings beside the headline: the protocol's, then the spec's own."""
         return {name: self.metrics[name] for name in self.rules.ranking_metrics}
 
     @cached_property
     def judges(self) -> dict[str, JudgeMetric]:
-        """The spec's own metrics that ask a generator."""
-        return {named.name: named.stage for named in self.spec.metrics if isinstance(named.stage, JudgeMetric)}
+        """The metrics of answers that ask a generator."""
+        return {name: metric for name, metric in self.answer_metrics.items() if isinstance(metric, JudgeMetric)}
 
     @cached_property
     def rules(self) -> Rules:
@@ -203,7 +258,8 @@ class Keys:
     def prompt_digests(self) -> dict[str, str]:
         """Hash each generator's prompt, and each judge's."""
         named = [(item.name, read_prompt(self.prompt(item.stage))) for item in self.spec.generators]
-        judges = {f"{name} (judge)": judge.prompt_sha256 for name, judge in self.judges.items()}
+        asked: Mapping[str, JudgeMetric | PageJudgeMetric] = {**self.judges, **self.page_judges}
+        judges = {f"{name} (judge)": judge.prompt_sha256 for name, judge in asked.items()}
         return {name: key("prompt", template.model_dump()) for name, template in named} | judges
 
     @cached_property

@@ -1,10 +1,16 @@
 """Scores by metrics that see more than two texts: a ranking, or a question with its passages and its reply."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import nan
+from typing import NoReturn
 
-from ohr.contracts import Case, CaseMetric, Chunk, JudgeMetric, Question, Ranking, RankingMetric
+from ohr.contracts import Case, CaseMetric, Chunk, JudgeMetric, Metric, Question, Ranking, RankingMetric
+from ohr.isolated import isolated
+
+Outcome = Callable[[], object]
+"""Returns the score as the metric gave it, or raises what it raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,36 +18,61 @@ class Replies:
     """Replies of some questions, as metrics of cases need them, by question id.
 
     Args:
-        cases: for metrics that score cases themselves.
-        judged: by judge, the judge's reply; None where it gave none. A question that it was not asked about is absent.
+        cases: the cases.
+        judged: by judge, the judge's replies to its prompts, each None where it gave none. A question whose score is
+            undefined is absent.
     """
 
     cases: Mapping[str, Case] = field(default_factory=dict)
-    judged: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    judged: Mapping[str, Mapping[str, Sequence[str | None]]] = field(default_factory=dict)
 
 
 NO_REPLIES = Replies()
 
 
-def ranking_score(metric: RankingMetric, question: Question, chunks: Sequence[Chunk]) -> object:
-    """Return the score of a question's hits, best first, as the metric gives it."""
+def ranking_score(metric: Metric, question: Question, chunks: Sequence[Chunk], size: int = 0) -> object:
+    """Return the score of a question's hits, best first, as the metric gives it.
+
+    Args:
+        size: pages of the question's document; 0 where that is not known.
+    """
+    assert isinstance(metric, RankingMetric)
     hits = tuple(tuple((chunk.document, page) for page in chunk.pages) for chunk in chunks)
     wanted = frozenset((question.document, page) for page in question.pages)
     texts = tuple(chunk.text for chunk in chunks)
-    return metric.score_ranking(Ranking(question.text, hits, texts, wanted, question.evidence))
+    return metric.score_ranking(Ranking(question.text, hits, texts, wanted, question.evidence, size))
 
 
-def case_score(name: str, metric: CaseMetric | JudgeMetric, question: str, replies: Replies) -> object:
-    """Return the score of a question's reply, or of a judge's reply about it, as the metric gives it.
+def case_outcomes(
+    name: str, metric: CaseMetric | JudgeMetric, questions: Sequence[str], replies: Replies
+) -> dict[str, Outcome]:
+    """Score the replies to some questions, all at once where a metric can; one that it raises on fails alone.
 
-    Raises:
-        ValueError: the judge gave no reply, or a reply without a grade.
+    Returns:
+        by question id; nan for a question without a case, or whose score is undefined.
     """
-    if isinstance(metric, CaseMetric):
-        return metric.score_case(replies.cases[question]) if question in replies.cases else nan
+    if isinstance(metric, JudgeMetric):
+        return {question: partial(_judged, name, metric, question, replies) for question in questions}
+    there = [question for question in questions if question in replies.cases]
+    done, failed = isolated([replies.cases[question] for question in there], metric.score_cases)
+    found: dict[str, Outcome] = {question: partial(float, nan) for question in questions}
+    found |= {there[place]: partial(_given, value) for place, value in done.items()}
+    return found | {there[place]: partial(_raised, error) for place, error in failed.items()}
+
+
+def _judged(name: str, metric: JudgeMetric, question: str, replies: Replies) -> object:
     judged = replies.judged.get(name, {})
     if question not in judged:
         return nan
-    if (reply := judged[question]) is None:
+    given = [reply for reply in judged[question] if reply is not None]
+    if len(given) < len(judged[question]):
         raise ValueError("the judge gave no reply")
-    return metric.score_reply(reply)
+    return metric.score_judged(replies.cases[question], given)
+
+
+def _given(value: object) -> object:
+    return value
+
+
+def _raised(error: BaseException) -> NoReturn:
+    raise error

@@ -7,7 +7,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from ohr.contracts import Page, Question
+from ohr.contracts import Page, Passage, Question
 from ohr.markup.strip import strip_markup
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.metrics.edit import edit_distance
@@ -106,13 +106,13 @@ def own_text(question: Question, pages: Pages) -> str:
     return "\n\n".join(page.text if page is not None and page.error is None else "" for page in found)
 
 
-def own_passages(question: Question, pages: Pages) -> list[str]:
-    """Return the texts of the question's own pages in ascending order, as a generator reads them.
+def own_passages(question: Question, pages: Pages) -> list[Passage]:
+    """Return the question's own pages in their order, as a generator reads them.
 
     Edge cases: a missing or failed page is left out; an empty one is an empty text.
     """
-    found = (pages.get((question.document, index)) for index in sorted(question.pages))
-    return [page.text for page in found if page is not None and page.error is None]
+    found = ((place, pages.get(place)) for place in question.own_pages)
+    return [Passage(page.text, (place,)) for place, page in found if page is not None and page.error is None]
 
 
 def evidence_text(question: Question) -> str:

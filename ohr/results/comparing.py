@@ -11,8 +11,9 @@ from ohr.registry import choices
 from ohr.results.choices import read_choices
 from ohr.results.folder import read_finished
 from ohr.results.groups import ALL, STAGES
+from ohr.results.questions import Places, Questions
 from ohr.results.reading import read_rows
-from ohr.results.scores import Floats, Place, Places, Questions, ScoreTable
+from ohr.results.scores import Floats, Place, ScoreTable
 from ohr.statistics.comparison import Comparison, family
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ohr.results.groups import ALL, STAGES
-from ohr.results.scores import CellScores, Floats, Part, Place, ScoreTable
+from ohr.results.questions import Part
+from ohr.results.scores import CellScores, Floats, Place, ScoreTable
 from ohr.results.tables import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import NO_INTERVAL, Estimate

@@ -8,8 +8,9 @@ import numpy as np
 
 from ohr.results.folder import headlines, read_manifest
 from ohr.results.groups import ALL, GROUPS
+from ohr.results.questions import Questions
 from ohr.results.reading import read_rows
-from ohr.results.scores import CellScores, Floats, Place, Questions, ScoreTable
+from ohr.results.scores import CellScores, Floats, Place, ScoreTable
 from ohr.results.tables import Tables, export_csv
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import Estimate

@@ -1,26 +1,30 @@
 """Tables that follow from the measured ones of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ohr.contracts import Aggregate
+from ohr.results.aggregates import write_aggregates
 from ohr.results.choices import read_choices
 from ohr.results.curves import write_curves
 from ohr.results.doses import Counts, write_doses
 from ohr.results.hypotheses import write_hypotheses
+from ohr.results.questions import Questions
 from ohr.results.repeats import write_repeats
 from ohr.results.schema import DERIVED
-from ohr.results.scores import Questions, ScoreTable
+from ohr.results.scores import ScoreTable
 from ohr.results.summary import write_summary
 from ohr.results.tables import Tables, export_csv
 from ohr.results.variance import write_variance
 
 
-def derive(folder: Path, counts: Mapping[str, Counts]) -> None:
+def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggregate] = ()) -> None:
     """Make the tables that follow from the measured ones of a folder, also as CSV.
 
     Args:
         folder: of the run.
         counts: by the name of the knowledge base.
+        aggregates: the benchmark's.
 
     Raises:
         DataError: a table cannot be read or written.
@@ -30,6 +34,7 @@ def derive(folder: Path, counts: Mapping[str, Counts]) -> None:
     with Tables(folder, DERIVED) as tables:
         write_doses(scores, folder / "pages.parquet", counts, tables, "doses")
         write_summary(scores, choices.margin, tables)
+        write_aggregates(scores, aggregates, tables)
         write_curves(scores, choices.headline, tables)
         write_variance(scores, choices.headline, tables)
         write_repeats(scores, choices.headline, choices.repeats, tables)

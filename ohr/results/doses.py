@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from ohr.metrics.dose import PAGE_PARTS, QUESTION_PARTS, Dose, aggregated, mean_dose
+from ohr.results.questions import Part
 from ohr.results.reading import read_columns
-from ohr.results.scores import CellScores, Part, ScoreTable
+from ohr.results.scores import CellScores, ScoreTable
 from ohr.results.tables import Tables
 
 

@@ -9,8 +9,9 @@ from math import nan
 
 import numpy as np
 
-from ohr.results.groups import ALL, TRAITS
-from ohr.results.scores import CellScores, Part, Questions
+from ohr.results.groups import ALL
+from ohr.results.questions import Part, Questions
+from ohr.results.scores import CellScores
 from ohr.statistics.estimate import Estimate
 from ohr.statistics.intervals import clustered_means
 
@@ -33,7 +34,7 @@ def breakdown(questions: Questions, cell: CellScores, metric: str) -> Breakdown:
             **{group: estimates(mine, questions.part(trait, group))[0] for group in questions.groups(trait)},
             ALL: whole,
         }
-        for trait in TRAITS
+        for trait in questions.traits
     }
 
 

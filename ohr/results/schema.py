@@ -34,7 +34,7 @@ _INTERVAL = "low:double high:double se:double"
 _TABLES = {
     "questions": (
         "question_id text answers:texts evidence:texts pages:numbers document domain evidence_source answer_form "
-        "task_type clean_text:bool"
+        "task_type clean_text:bool groups:texts"
     ),
     "readings": (
         "kb condition replicate:int64 document page:int64 reader finish tokens_in:int64 tokens_out:int64 "
@@ -66,6 +66,10 @@ _TABLES = {
         "lost:double lost_low:double lost_high:double lost_inner_low:double lost_inner_high:double lost_p:double "
         "lost_detectable:double verdict pairs:int64 changed_documents:int64 questions_lost:int64 "
         "questions_gained:int64"
+    ),
+    "aggregates": (
+        f"{' '.join(CELL)} name unit value:double {_INTERVAL} df:double interval n:int64 failed:int64 documents:int64 "
+        "note ratio:double ratio_low:double ratio_high:double ratio_n:int64 source"
     ),
     "curves": (
         "stage noise noise_type chunker retriever generator metric group axis quantity other value:double "
@@ -102,7 +106,7 @@ _TABLES = {
 
 MEASURED = ("questions", "texts", "readings", "scores", "hits", "answers", "pages", "edits", "failures")
 """Tables of a run; every run has them, with or without rows."""
-DERIVED = ("doses", "summary", "curves", "variance", "repeats", "hypotheses")
+DERIVED = ("doses", "summary", "aggregates", "curves", "variance", "repeats", "hypotheses")
 """Tables that follow from the measured ones; each has a copy as CSV."""
 
 

@@ -11,7 +11,8 @@ from ohr.metrics.dose import Dose
 from ohr.metrics.floors import CEILINGS, CONSTANT, FLOORS
 from ohr.results.doses import level_dose
 from ohr.results.groups import ALL, GROUPS, STAGES, TRAITS
-from ohr.results.scores import Flags, Floats, Part, Place, Questions, ScoreTable, over_draws
+from ohr.results.questions import Part, Questions
+from ohr.results.scores import Flags, Floats, Place, ScoreTable, over_draws
 from ohr.results.tables import Tables
 from ohr.statistics.comparison import Comparison, comparisons
 from ohr.statistics.derived import macro_means
@@ -173,8 +174,10 @@ _ESTIMATE = tuple(name for name in Estimate.__slots__ if name != "changed")
 
 def _groups(questions: Questions) -> list[tuple[str, str]]:
     """List the groups that have rows of their own; a trait that all questions share has none."""
-    others = [(trait, group) for trait in TRAITS[1:] for group in questions.groups(trait)]
-    return [("evidence_source", g) for g in GROUPS] + [pair for pair in others if len(questions.groups(pair[0])) > 1]
+    others = [(trait, group) for trait in list(questions.traits)[1:] for group in questions.groups(trait)]
+    own = set(questions.traits) - set(TRAITS)
+    kept = [pair for pair in others if pair[0] in own or len(questions.groups(pair[0])) > 1]
+    return [("evidence_source", group) for group in GROUPS] + kept
 
 
 def _of_group(sheet: _Sheet, part: Part, margin: float | None) -> list[dict[str, Any]]:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from ohr.results.groups import ALL, STAGES
-from ohr.results.scores import Floats, Part, ScoreTable
+from ohr.results.questions import Part
+from ohr.results.scores import Floats, ScoreTable
 from ohr.results.tables import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import NO_INTERVAL

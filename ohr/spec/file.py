@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-EvaluationStage = Literal["retrieval", "generation", "overall"]
+EvaluationStage = Literal["page", "retrieval", "generation", "overall"]
+"""`page` scores the knowledge base itself and is always part of a run: alone it makes a run without a retriever."""
 
 
 class _Keys(BaseModel):
@@ -55,7 +56,7 @@ class Hypothesis(_Keys):
     compare: Annotated[
         list[str], Field(min_length=2, max_length=2, description="Two conditions: the second is judged.")
     ]
-    stage: Annotated[EvaluationStage, Field(description="Stage of evaluation.")]
+    stage: Annotated[Literal["retrieval", "generation", "overall"], Field(description="Stage of evaluation.")]
     metric: Annotated[str | None, Field(description="By default the stage's headline metric.")] = None
     chunker: Annotated[str | None, Field(description="Needed where there are several.")] = None
     retriever: Annotated[str | None, Field(description="Needed where there are several.")] = None

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import Benchmark, Metric, OcrBackend, RankingMetric
+from ohr.contracts import Benchmark, Metric, OcrBackend, PageMetric, RankingMetric
 from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
@@ -169,11 +169,12 @@ def _check(
     if answers and not file.generators:
         builder.fault(("evaluate",), "generation and overall need at least one entry under `generators`")
     rankings = [metric.name for metric in metrics if isinstance(metric.stage, RankingMetric)]
-    if len(rankings) < len(metrics) and not answers:
+    pages = [metric.name for metric in metrics if isinstance(metric.stage, PageMetric)]
+    if len(rankings) + len(pages) < len(metrics) and not answers:
         builder.fault(("metrics",), "metrics score answers: `evaluate` must have generation or overall")
     if rankings and "retrieval" not in file.evaluate:
         builder.fault(("metrics",), f"{rankings[0]!r} scores rankings: `evaluate` must have retrieval")
-    own = (benchmark.scoring.retrieval, *benchmark.scoring.answer) if benchmark else ()
+    own = benchmark.scoring.metrics if benchmark else ()
     for name in sorted(set(names(metrics)) & set(own)):
         builder.fault(("metrics",), f"{name!r} is one of the benchmark's own metrics: give it another `name`")
     wanted = file.attribution

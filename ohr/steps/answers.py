@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from ohr.contracts import Completion, Generator, Image, Prompt, Stage
+from ohr.contracts import Completion, Generator, Image, Prompt, ScoringProtocol, Stage
 from ohr.files.lazy import Lazy
 from ohr.steps.checks import checked_completion
 from ohr.steps.images import PageImage
 from ohr.steps.pages import rendered
-from ohr.steps.prompting import parse_answer
+from ohr.steps.prompting import answer_of
 from ohr.steps.step import Context, Ready, Report, Work, missing
 from ohr.store import Store
 
@@ -124,13 +124,13 @@ class StoredImages(Lazy):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A generator's reply; `answer` is the reply without tags."""
+    """A generator's reply, and what the protocol takes as its answer."""
 
     completion: Completion
     answer: str
 
 
-def as_answered(found: dict[str, Any]) -> Answered:
+def as_answered(found: dict[str, Any], protocol: ScoringProtocol) -> Answered:
     """Read a completion from JSON."""
     completion = Completion(**found)
-    return Answered(completion, parse_answer(completion.text))
+    return Answered(completion, answer_of(completion.text, protocol))

@@ -130,6 +130,14 @@ def read_pages(store: Store, key: str | None) -> list[Page] | None:
     return [Page(**page) for page in found["pages"]]
 
 
+def page_chunks(store: Store, keys: Sequence[str | None]) -> Iterator[Chunk]:
+    """Read the pages of documents as passages, as a retriever that looks at pages finds them."""
+    for key in keys:
+        for page in read_pages(store, key) or ():
+            name = f"{page.document}:{page.index}"
+            yield Chunk(name, page.document, (page.index,), 0, len(page.text), page.text)
+
+
 def read_chunks(store: Store, keys: Sequence[str | None]) -> Iterator[Chunk]:
     """Read the passages of documents, in order; a document that failed has none."""
     there = [key for key in keys if key is not None]

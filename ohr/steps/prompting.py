@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ohr.contracts import Image, Prompt, ScoringProtocol
+from ohr.contracts import Benchmark, Passage, Prompt, Question, ScoringProtocol
 from ohr.files.prompts import read_prompt_file
 
 _TAGGED = re.compile(r"</?response>(.*?)</?response>", re.DOTALL)
@@ -42,21 +43,32 @@ def read_prompt(prompt: str | Path) -> PromptTemplate:
 
 
 def make_prompt(
-    protocol: ScoringProtocol,
-    question: str,
-    passages: Sequence[str],
-    images: Sequence[Image] = (),
+    benchmark: Benchmark,
+    question: Question,
+    passages: Sequence[Passage],
     *,
     prompt: str | Path | None = None,
+    images: bool = False,
 ) -> Prompt:
-    """Fill in a prompt, by default the protocol's; blank lines join the passages, as in OHRBench's code."""
-    template = read_prompt(prompt or protocol.prompt)
+    """Fill in a prompt, by default the protocol's, with the values that the benchmark gives its placeholders.
+
+    Args:
+        images: the generator sees page images.
+    """
+    protocol = benchmark.scoring
+    template = read_prompt(prompt or (protocol.image_prompt if images else protocol.prompt))
     if protocol.passage_end is not None:
-        passages = [passage.split(protocol.passage_end)[0] for passage in passages]
+        passages = [replace(passage, text=passage.text.split(protocol.passage_end)[0]) for passage in passages]
+    values = benchmark.prompt_values(question, passages, images=images)
     # one pass, so that a passage that contains a placeholder is left alone
-    values = {"question": question, "retrieved_documents": "\n\n".join(passages)}
     filled = _PLACEHOLDER.sub(lambda match: values[match[1]], template.user)
-    return Prompt(question, tuple(passages), template.system, filled, images, template.opening)
+    read = tuple(passage.text for passage in passages)
+    return Prompt(question.text, read, template.system, filled, (), template.opening)
+
+
+def answer_of(reply: str, protocol: ScoringProtocol) -> str:
+    """Return what the protocol takes as the answer of a reply."""
+    return reply if protocol.reply == "whole" else parse_answer(reply)
 
 
 def parse_answer(reply: str) -> str:

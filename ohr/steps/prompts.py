@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ohr.contracts import Prompt, Question, ScoringProtocol
+from ohr.contracts import Chunk, Passage, Prompt, Question
 from ohr.inputs import Inputs
 from ohr.keys import key
 from ohr.metrics.dose import by_page, own_passages
@@ -31,7 +31,7 @@ class Asked:
 class PreparePrompts(Work):
     """Make the prompts of some questions. Writes {question: key of its answer}.
 
-    Its inputs: `overall`, the batch's hits; `generation`, the documents that `documents` names; `reference`, none.
+    Its inputs: `overall`, the batch's hits; `generation`, the documents of their own pages; `reference`, none.
 
     Args:
         source: `overall`, `generation`, or a reference condition such as `closed_book`.
@@ -39,7 +39,6 @@ class PreparePrompts(Work):
         questions: places in `Inputs.questions`.
         images: how page images are made, where the generator reads images; else None.
         identity: of the generator, then the plugin files' digests: part of every answer's key.
-        documents: names of the documents that are inputs.
         hits: key of the batch's hits as it is without failures.
     """
 
@@ -47,13 +46,11 @@ class PreparePrompts(Work):
     role: ClassVar[str] = "prompt"
     source: str
     condition: str
-    protocol: ScoringProtocol
     prompt: str | Path
     questions: tuple[int, ...]
     identity: tuple[Any, ...]
     seed: int
     images: ImageRecipe | None = None
-    documents: tuple[str, ...] = ()
     hits: str = ""
 
     @property
@@ -75,7 +72,7 @@ class PreparePrompts(Work):
             return {
                 q.id: self._asked(
                     q,
-                    [hit.chunk.text for hit in hits[q.id]],
+                    [_passage(hit.chunk) for hit in hits[q.id]],
                     ((hit.chunk.document, page) for hit in hits[q.id] for page in hit.chunk.pages),
                     context.inputs,
                 )
@@ -87,7 +84,7 @@ class PreparePrompts(Work):
         return {
             q.id: self._asked(
                 q,
-                passages(self.source, q, context.inputs, self.seed),
+                [Passage(text) for text in passages(self.source, q, context.inputs, self.seed)],
                 pages_shown(self.source, q, context.inputs, self.seed) if self.images else (),
                 context.inputs,
             )
@@ -95,32 +92,27 @@ class PreparePrompts(Work):
         }
 
     def _of_own_pages(self, asked: Sequence[Question], ready: Ready, context: Context) -> dict[str, Asked]:
-        held = {
-            name: by_page(read_pages(context.store, document) or ())
-            for name, document in zip(self.documents, ready.inputs, strict=True)
-        }
-        return {
-            q.id: self._asked(
-                q,
-                own_passages(q, held.get(q.document, {})),
-                ((q.document, index) for index in sorted(q.pages)),
-                context.inputs,
-            )
-            for q in asked
-        }
+        pages = (page for document in ready.inputs for page in read_pages(context.store, document) or ())
+        held = by_page(pages)
+        return {q.id: self._asked(q, own_passages(q, held), q.own_pages, context.inputs) for q in asked}
 
-    def _asked(self, question: Question, texts: Sequence[str], pages: Iterable[PageId], inputs: Inputs) -> Asked:
+    def _asked(self, question: Question, read: Sequence[Passage], pages: Iterable[PageId], inputs: Inputs) -> Asked:
         shown: list[PageImage] = []
         for name, index in dict.fromkeys(pages) if self.images else ():
             document = inputs.by_name.get(name)
             if document and self.images and index < document.pages:  # a question may name a page that is not there
                 shown.append(self.images.page(document, index, inputs.leaf(document, images=True)))
-        return Asked(make_prompt(self.protocol, question.text, texts, prompt=self.prompt), tuple(shown))
+        sees = self.images is not None
+        return Asked(make_prompt(inputs.benchmark, question, read, prompt=self.prompt, images=sees), tuple(shown))
 
     def answer_key(self, asked: Asked) -> str:
         """Key of one answer: equal prompts share it, whichever condition asks."""
         shown = [[page.key for page in asked.pages]] if self.images else []
         return answer_key(self.identity, asked.prompt, *shown)
+
+
+def _passage(chunk: Chunk) -> Passage:
+    return Passage(chunk.text, tuple((chunk.document, page) for page in chunk.pages))
 
 
 def answer_key(made_by: Sequence[Any], prompt: Prompt, *shown: Any) -> str:

@@ -30,7 +30,7 @@ def pages_shown(condition: str, question: Question, inputs: Inputs, seed: int) -
     if condition == "closed_book":
         return []
     if condition == "evidence_only":
-        return [(question.document, index) for index in sorted(question.pages)]
+        return list(question.own_pages)
     other = _other_page(question, inputs, seed)
     return [(other.document, other.index)] if other else []
 

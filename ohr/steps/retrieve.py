@@ -1,11 +1,12 @@
 """Retrieval: index one scope of a knowledge base and search it for its questions, a batch at a time."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from ohr.contracts import Chunk, Hit, Image, Index, PageView, Question, Retriever, Stage
 from ohr.errors import StageError
+from ohr.isolated import isolated
 from ohr.keys import key
 from ohr.messages.wording import counted
 from ohr.metrics.ranking import PageId
@@ -14,8 +15,6 @@ from ohr.steps.documents import as_chunk, expected, read_chunks, read_pages
 from ohr.steps.pages import rendered
 from ohr.steps.step import Context, Ready, Report, Work, missing
 from ohr.store import Store
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,33 +197,7 @@ def _search(
         asked[place].id: [{"chunk": made.chunks[hit.place], "score": hit.score} for hit in found]
         for place, found in ranked.items()
     }
-    return hits, {asked[place].id: reason for place, reason in failed.items()}
-
-
-def isolated(items: Sequence[T], work: Callable[[Sequence[T]], Sequence[Any]]) -> tuple[dict[int, Any], dict[int, str]]:
-    """Do `work` on all items at once; where it raises, halve them until each that raises is alone.
-
-    Returns:
-        results and reasons of failure, by the place of the item.
-    """
-    done: dict[int, Any] = {}
-    failed: dict[int, str] = {}
-    spans = [(0, len(items))] if items else []
-    while spans:
-        start, end = spans.pop()
-        try:
-            done.update(zip(range(start, end), work(items[start:end]), strict=True))
-        except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the others continue
-            if end - start > 1 and len(failed) < _GIVE_UP:
-                middle = (start + end) // 2
-                spans += [(middle, end), (start, middle)]
-            else:
-                failed |= dict.fromkeys(range(start, end), f"{type(error).__name__}: {error}")
-    return done, failed
-
-
-_GIVE_UP = 20
-"""Failures in one batch after which the rest fails without further halving: the plugin, not an item, is at fault."""
+    return hits, {asked[place].id: f"{type(error).__name__}: {error}" for place, error in failed.items()}
 
 
 def _empty(chunks: Sequence[Chunk], work: Retrieve) -> list[str]:

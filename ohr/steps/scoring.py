@@ -1,17 +1,20 @@
 """Scores of a batch of questions, in columns: retrieval scores from hits, answer scores from replies."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from ohr.contracts import Case, Question
+from ohr.contracts import Benchmark, Case, Chunk, ImageNoise, Question
 from ohr.inputs import Inputs
 from ohr.metrics.cases import Replies
 from ohr.metrics.floors import OtherPages
-from ohr.metrics.scores import MetricFailure, Rules, Scores, answer_scores, retrieval_scores
+from ohr.metrics.replied import answer_scores
+from ohr.metrics.retrieved import Known, retrieval_scores
+from ohr.metrics.scores import MetricFailure, Rules, Scores
 from ohr.steps.answers import as_answered
-from ohr.steps.documents import expected
+from ohr.steps.documents import expected, page_chunks, read_chunks
 from ohr.steps.prompts import PreparePrompts
 from ohr.steps.retrieve import read_hits
 from ohr.steps.step import Context, Ready, Report, Work
@@ -19,11 +22,14 @@ from ohr.steps.step import Context, Ready, Report, Work
 
 @dataclass(frozen=True, slots=True)
 class ScoreRetrieval(Work):
-    """Score the hits of some questions. Writes the columns of `Scores`; its input is their hits.
+    """Score the hits of some questions. Writes the columns of `Scores`.
+
+    Its inputs: the hits, then the questions' documents in chunks, where the protocol has facts.
 
     Args:
         questions: places in `Inputs.questions`.
         hits: key of the hits as it is without failures.
+        cuts: a chunker made the chunks; otherwise the documents are the inputs, and their pages are the chunks.
     """
 
     kind: ClassVar[str] = "scoring"
@@ -33,6 +39,7 @@ class ScoreRetrieval(Work):
     hits: str
     top_k: int
     rules: Rules
+    cuts: bool = True
 
     @property
     def item(self) -> str:
@@ -44,9 +51,19 @@ class ScoreRetrieval(Work):
         hits, _ = read_hits(context.store, ready.inputs[0], self.hits)
         chunks = {question: [hit.chunk for hit in found] for question, found in hits.items()}
         asked = [context.inputs.questions[place] for place in self.questions]
-        scores = retrieval_scores(asked, chunks, self.rules, _others(context.inputs), self.top_k, ())
+        known = Known(_sizes(context.inputs), self._own_chunks(asked, ready, context))
+        scores = retrieval_scores(asked, chunks, self.rules, _others(context.inputs), self.top_k, (), known)
         context.store.put(ready.outputs[0], scores)
         return Report()
+
+    def _own_chunks(self, asked: Sequence[Question], ready: Ready, context: Context) -> dict[str, list[Chunk]]:
+        """Read the chunks of each question's own pages; none where nothing needs them."""
+        read = read_chunks if self.cuts else page_chunks
+        held = defaultdict[tuple[str, int], list[Chunk]](list)
+        for chunk in read(context.store, ready.inputs[1:]):
+            for page in chunk.pages:
+                held[chunk.document, page].append(chunk)
+        return {q.id: [chunk for page in q.pages for chunk in held.get((q.document, page), ())] for q in asked}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,7 @@ class ScoreAnswers(Work):
         completions: how many inputs are completions; None for all.
         judged: judges by name, each with the places of its replies by question id.
         prompts: how the prompts were made, where a metric looks at passages.
+        noises: the distortions of the images that are read, under which the benchmark may accept other answers.
     """
 
     kind: ClassVar[str] = "scoring"
@@ -73,8 +91,9 @@ class ScoreAnswers(Work):
     asked: tuple[int | None, ...]
     rules: Rules
     completions: int | None = None
-    judged: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
+    judged: tuple[tuple[str, tuple[tuple[str, tuple[int, ...]], ...]], ...] = ()
     prompts: PreparePrompts | None = None
+    noises: tuple[ImageNoise, ...] = ()
 
     @property
     def item(self) -> str:
@@ -85,17 +104,22 @@ class ScoreAnswers(Work):
         """Score the questions; those without an answer count as failed."""
         given = ready.inputs[: self.completions]
         found = expected(context.store, [name for name in given if name is not None], self.item)
-        questions = [context.inputs.questions[place] for place in self.questions]
+        asked = [context.inputs.questions[place] for place in self.questions]
+        now = [questioned(context.inputs.benchmark, question, self.noises) for question in asked]
+        questions = [other or question for other, question in zip(now, asked, strict=True)]
         answers: dict[str, str | None] = {}
         for question, place in zip(questions, self.asked, strict=True):
             name = ready.inputs[place] if place is not None else None
-            answers[question.id] = as_answered(found[name]).answer if name in found else None
+            answers[question.id] = as_answered(found[name], self.rules.protocol).answer if name in found else None
         judged = {
-            name: {question: _text(found.get(ready.inputs[place] or "")) for question, place in places}
-            for name, places in self.judged
+            name: {q: [_text(found.get(ready.inputs[place] or "")) for place in places] for q, places in asked_about}
+            for name, asked_about in self.judged
         }
         replies = Replies(self._cases(questions, answers, ready, context), judged)
-        scores = answer_scores(questions, answers, self.rules, self.stage_, self.condition, (), replies)
+        excluded = {question.id for question, other in zip(asked, now, strict=True) if other is None}
+        scores = answer_scores(
+            questions, answers, self.rules, self.stage_, self.condition, (), replies, excluded=excluded
+        )
         context.store.put(ready.outputs[0], scores)
         return Report()
 
@@ -106,15 +130,31 @@ class ScoreAnswers(Work):
             return {}
         made = self.prompts.prompts(Ready(ready.inputs[self.completions :], ()), context)
         return {
-            q.id: Case(q.text, q.answers, made[q.id].prompt.passages, answer)
+            q.id: case_of(q, made[q.id].prompt.passages, answer)
             for q in questions
             if q.id in made and (answer := answers[q.id]) is not None
         }
 
 
+def case_of(question: Question, passages: Sequence[str], answer: str) -> Case:
+    """Return a reply with its question and what was read."""
+    return Case(question.text, question.answers, tuple(passages), answer, question.id, dict(question.groups))
+
+
+def questioned(benchmark: Benchmark, question: Question, noises: Sequence[ImageNoise]) -> Question | None:
+    """Return a question as it is about images with these distortions; None where it cannot be asked of them."""
+    return benchmark.under(question, noises) if noises else question
+
+
 def _text(completion: dict[str, Any] | None) -> str | None:
     """Return the text of a completion; None where there is none."""
     return None if completion is None else str(completion["text"])
+
+
+@lru_cache(maxsize=1)
+def _sizes(inputs: Inputs) -> Mapping[str, int]:
+    """The number of pages of each document: listed once in each process."""
+    return {name: document.pages for name, document in inputs.by_name.items()}
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ohr.contracts import JudgeMetric, Page, Question, Recognition
+from ohr.contracts import JudgeMetric, Page, PageJudgeMetric, Question, Recognition
 from ohr.engine.ledger import Failure
 from ohr.graph.cells import Cell
 from ohr.metrics.blocks import COUNTS
@@ -59,6 +59,7 @@ def question_columns(questions: Sequence[Question], without_text: Collection[str
         "pages": [question.pages for question in questions],
         **{name: [getattr(question, name) for question in questions] for name in _TRAITS},
         "clean_text": [question.id not in without_text for question in questions],
+        "groups": [[f"{name}={value}" for name, value in question.groups] for question in questions],
     }
 
 
@@ -134,7 +135,9 @@ def answer_columns(cell: Cell, answered: Mapping[str, Answered]) -> Columns:
     }
 
 
-def judgement_columns(cell: Cell, metric: str, judge: JudgeMetric, given: Sequence[Judgement]) -> Columns:
+def judgement_columns(
+    cell: Cell, metric: str, judge: JudgeMetric | PageJudgeMetric, given: Sequence[Judgement]
+) -> Columns:
     """Columns of `judgements`: one judge's replies about some questions of one cell."""
     about = of_cell(cell)
     names = ("kb", "condition", "replicate", "chunker", "retriever", "generator", "stage")

@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ohr.contracts import Case, JudgeMetric, Prompt
+from ohr.contracts import Case, JudgeMetric, PageJudgeMetric, Prompt
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.graph.graph import Batch, CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.steps.answers import Answer, as_answered
+from ohr.steps.images import acting
 from ohr.steps.prompts import answer_key
+from ohr.steps.scoring import case_of, questioned
 from ohr.steps.step import Ready, Step
 
 _WINDOW = 1024
@@ -19,8 +21,8 @@ _SMALL = 64
 _CHARACTERS = 16_000_000
 """Most characters of the prompts that are held at once."""
 
-Judged = Mapping[str, Mapping[str, str]]
-"""By judge, the key of its reply about each question; a question whose score is undefined is absent."""
+Judged = Mapping[str, Mapping[str, tuple[str, ...]]]
+"""By judge, the keys of its replies about each question; a question whose score is undefined is absent."""
 
 
 @dataclass
@@ -46,11 +48,13 @@ class Judging:
         for batch, names in answers:
             assert batch.prompts is not None
             self.scheduler.settle(names.values())
-            made: dict[str, dict[str, str]] = {name: {} for name in self.keys.judges}
-            for question, case in self._cases(batch, names):
+            made: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in self.keys.judges}
+            for question, case in self._cases(part, batch, names):
                 for name, judge in self.keys.judges.items():
-                    if prompt := judge.prompt_for(case):
-                        made[name][question] = self._hold(name, judge, prompt, part.cell.label)
+                    prompts = judge.prompts_for(case)
+                    if prompts is not None:
+                        label = part.cell.label
+                        made[name][question] = tuple(self.hold(name, judge, prompt, label) for prompt in prompts)
             self.judged[batch.prompts.key] = made
             if self.characters >= _CHARACTERS:
                 self.send()
@@ -60,6 +64,10 @@ class Judging:
         assert batch.prompts is not None
         return self.judged.get(batch.prompts.key, {})
 
+    def replies(self, batch: Batch) -> Iterator[str]:
+        """Yield the keys of all judges' replies about a batch."""
+        return (name for keys in self.of(batch).values() for names in keys.values() for name in names)
+
     def close(self) -> None:
         """Free the prompts that were sent."""
         for name in self.sent:
@@ -68,7 +76,8 @@ class Judging:
     def send(self) -> None:
         """Send the held prompts, judge by judge, in order of length."""
         for name, held in self.held.items():
-            judge, graph = self.keys.judges[name].judge, Graph()
+            asked: JudgeMetric | PageJudgeMetric = self.keys.judges.get(name) or self.keys.page_judges[name]
+            judge, graph = asked.judge, Graph()
             there = set(self.session.store.get_many(held))
             order = sorted(held.keys() - there, key=lambda key: (len(held[key][0].user), key))
             size = _WINDOW if judge.resources().alone else _SMALL
@@ -80,7 +89,8 @@ class Judging:
             self.sent.update(held)
         self.held, self.characters = {}, 0
 
-    def _hold(self, name: str, judge: JudgeMetric, prompt: Prompt, label: str) -> str:
+    def hold(self, name: str, judge: JudgeMetric | PageJudgeMetric, prompt: Prompt, label: str) -> str:
+        """Take a prompt; returns the key of the judge's reply to it."""
         made = answer_key((self.keys.identity(judge.judge), self.keys.files), prompt)
         if made not in self.sent:
             held = self.held.setdefault(name, {})
@@ -89,16 +99,17 @@ class Judging:
                 self.characters += len(prompt.user)
         return made
 
-    def _cases(self, batch: Batch, names: Mapping[str, str]) -> Iterator[tuple[str, Case]]:
+    def _cases(self, part: CellPart, batch: Batch, names: Mapping[str, str]) -> Iterator[tuple[str, Case]]:
         """Yield the cases of a batch that have a reply, by question."""
         work, step = batch.asks, batch.prompts
         assert work is not None and step is not None
         found = self.scheduler.read(names.values())
         ready = Ready(tuple(self.scheduler.effective(name) for name in step.inputs), step.outputs)
         asked = work.prompts(ready, self.session.context)
+        benchmark, noises = self.keys.spec.benchmark, acting(part.cell.read.image_noise)
         for place in batch.questions:
-            question = self.keys.inputs.questions[place]
-            completion = found.get(names.get(question.id, ""))
-            if completion is not None and question.id in asked:
-                read = asked[question.id].prompt.passages
-                yield question.id, Case(question.text, question.answers, read, as_answered(completion).answer)
+            question = questioned(benchmark, self.keys.inputs.questions[place], noises)
+            completion = found.get(names.get(question.id, "")) if question else None
+            if question and completion is not None and question.id in asked:
+                answer = as_answered(completion, benchmark.scoring).answer
+                yield question.id, case_of(question, asked[question.id].prompt.passages, answer)

@@ -155,7 +155,7 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
 def execute(session: Session, keys: Keys, graph: Graph, folder: Path, trials: Mapping[str, Trial]) -> Tabulator:
     """Run every step, and write each part's tables as soon as it is settled, in the order of the parts."""
     scheduler = session.scheduler(keys.spec)
-    tabulator = Tabulator(keys, session.store, scheduler, session.ledger, folder, trials)
+    tabulator = Tabulator(session, keys, scheduler, folder, trials)
     scheduler.add(graph, graph.goals)
     asking = [Asking(session, scheduler, keys, generator) for generator in keys.spec.generators]
     cells = by_generator(graph.parts, keys.spec.generators)

@@ -9,15 +9,16 @@ from typing import Any
 from ohr.attribution import costs
 from ohr.attribution.levels import Trial
 from ohr.contracts import Completion, Page
-from ohr.engine.ledger import Ledger
 from ohr.engine.scheduler import Scheduler
+from ohr.engine.session import Session
 from ohr.graph.cells import Cell
 from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
 from ohr.graph.keys import Keys
 from ohr.metrics.dose import DAMAGED, QuestionDose
 from ohr.metrics.ranking import PageId
-from ohr.metrics.scores import Scores, constant_scores, failed_questions, kb_scores, with_failures
+from ohr.metrics.replied import constant_scores
+from ohr.metrics.scores import Scores, failed_questions, kb_scores, with_failures
 from ohr.results import decomposition
 from ohr.results.derive import derive
 from ohr.results.doses import Counts
@@ -29,7 +30,6 @@ from ohr.steps.damage import read_damage
 from ohr.steps.reading import as_recognition, warnings_of
 from ohr.steps.retrieve import read_hits
 from ohr.steps.scoring import read_scores
-from ohr.store import Store
 from ohr.study.columns import (
     Judgement,
     answer_columns,
@@ -47,6 +47,7 @@ from ohr.study.columns import (
 )
 from ohr.study.evidence import sentence
 from ohr.study.judging import Judged
+from ohr.study.paging import PageScoring
 
 _AT_ONCE = 64
 """Documents that are read at once: few enough to hold, enough to save round trips to a remote store."""
@@ -72,17 +73,17 @@ class Tabulator:
 
     def __init__(
         self,
+        session: Session,
         keys: Keys,
-        store: Store,
         scheduler: Scheduler,
-        ledger: Ledger,
         folder: Path,
         trials: Mapping[str, Trial],
     ) -> None:
-        self.keys, self.inputs, self.store = keys, keys.inputs, store
-        self.scheduler, self.ledger, self.folder, self.trials = scheduler, ledger, folder, trials
+        self.keys, self.inputs, self.store = keys, keys.inputs, session.store
+        self.scheduler, self.ledger, self.folder, self.trials = scheduler, session.ledger, folder, trials
+        self._paging = PageScoring(session, scheduler, keys)
         further = (*(costs.MEASURED if trials else ()), *(decomposition.MEASURED if keys.spec.decompose else ()))
-        judged = ("judgements",) if keys.judges else ()
+        judged = ("judgements",) if keys.judges or keys.page_judges else ()
         self.tables = Tables(folder, (*MEASURED, *further, *judged))
         self.tables.append("questions", question_columns(self.inputs.questions, self.inputs.without_text))
         self.counts: dict[str, Counts] = {}
@@ -109,9 +110,21 @@ class Tabulator:
             if self._misplaced:
                 self.ledger.warn(sentence(self._misplaced))
         self._failed[base.name] = failed_questions(questions, sums.pages)
-        scores = kb_scores(questions, sums.doses, self._failed[base.name])
-        self._scores(Cell("page", base), range(len(questions)), scores)
+        cell, scores = Cell("page", base), kb_scores(questions, sums.doses, self._failed[base.name])
+        self._add_pages(cell, part, scores)
+        self._scores(cell, range(len(questions)), scores)
         self.counts[base.name] = Counts(sums.edits, sums.aimed, sums.failed)
+
+    def _add_pages(self, cell: Cell, part: BasePart, scores: Scores) -> None:
+        """Add the scores of pages to those of a knowledge base, and write what judges replied."""
+        made = self._paging.of(part, self._failed[part.base.name])
+        self._fail(cell, made.scores)
+        scores.values |= made.scores.values
+        scores.failed |= made.scores.failed
+        for name, given in made.judgements.items():
+            if part.base.name not in self.trials:
+                columns = judgement_columns(cell, name, self.keys.page_judges[name], given)
+                self.tables.append("judgements", columns)
 
     def _texts(self, base: KnowledgeBase, made: Sequence[Mapping[str, Any]], sums: _Sums) -> None:
         """Write the texts and edits of some documents."""
@@ -159,7 +172,7 @@ class Tabulator:
         assert cell.retriever is not None
         headline, *ranks = self.keys.spec.benchmark.scoring.retrieval_metrics(cell.retriever.stage.top_k)
         # which pages were found does not depend on the text that is read at them
-        names = (headline,) if cell.swap else (headline, *ranks, *self.keys.ranking_metrics)
+        names = (headline,) if cell.swap else tuple(dict.fromkeys((headline, *ranks, *self.keys.ranking_metrics)))
         for batch in part.batches:
             if not cell.swap:
                 self.hits(cell, batch)
@@ -186,24 +199,26 @@ class Tabulator:
         """
         if cell.base.name not in self.trials and not cell.swap:
             found = self.scheduler.read(answers.values())
-            given = {q: as_answered(found[name]) if name in found else _FAILED for q, name in answers.items()}
+            protocol = self.keys.spec.benchmark.scoring
+            given = {q: as_answered(found[name], protocol) if name in found else _FAILED for q, name in answers.items()}
             self.tables.append("answers", answer_columns(cell, given))
-        scored = self._batch(cell, batch, scores, tuple(self.keys.answer_metrics))
+        scored = self._batch(cell, batch, scores, (*self.keys.answer_metrics, *self.keys.rules.facts))
         if cell.base.name not in self.trials and not cell.swap:
             for name, keys in judged.items():
                 self._judgements(cell, batch, name, keys, scored)
 
-    def _judgements(self, cell: Cell, batch: Batch, name: str, keys: Mapping[str, str], scores: Scores) -> None:
+    def _judgements(
+        self, cell: Cell, batch: Batch, name: str, keys: Mapping[str, tuple[str, ...]], scores: Scores
+    ) -> None:
         """Write a judge's replies about a batch."""
-        found = self.scheduler.read(keys.values())
-        replies = {question: found.get(key) for question, key in keys.items()}
+        found = self.scheduler.read({key for names in keys.values() for key in names})
+        replies = {question: _joined([found.get(name) for name in names]) for question, names in keys.items()}
         reasons = {each.question: each.reason for each in scores.failures if each.metric == name}
         questions = [self.inputs.questions[place].id for place in batch.questions]
         given = [
-            Judgement(question, reply and reply["text"], reasons.get(question), score)
+            Judgement(question, replies[question], reasons.get(question), score)
             for question, score in zip(questions, scores.values[name], strict=True)
             if question in replies
-            for reply in (replies[question],)
         ]
         self.tables.append("judgements", judgement_columns(cell, name, self.keys.judges[name], given))
 
@@ -243,12 +258,18 @@ class Tabulator:
         """Finish the tables, and make those that follow from them: doses, means, costs, losses by stage."""
         self.tables.append("failures", failure_columns(self.ledger.failures))
         self.tables.close()
-        derive(self.folder, self.counts)
+        derive(self.folder, self.counts, self.keys.spec.benchmark.aggregates())
         if self.trials:
             levels = {base.condition: base for base in self.keys.spec.knowledge_bases}
             costs.derive(self.folder, self.keys.spec, levels, self.trials, self.counts)
         if self.keys.spec.decompose:
             decomposition.derive(self.folder)
+
+
+def _joined(replies: Sequence[Mapping[str, Any] | None]) -> str | None:
+    """Return a judge's replies as one text, with a line between two; None where one is missing."""
+    texts = [str(reply["text"]) for reply in replies if reply is not None]
+    return "\n---\n".join(texts) if len(texts) == len(replies) else None
 
 
 _FAILED = Answered(Completion("", finish="error", error="failed: see the table of failures"), "")

@@ -26,8 +26,9 @@ from ohr.metrics.dose import (
 )
 from ohr.metrics.realism import SeenPage, Stats, gather, see, stats
 from ohr.results.groups import ALL
+from ohr.results.questions import Questions
 from ohr.results.reading import read_columns, read_rows
-from ohr.results.scores import Questions, ScoreTable
+from ohr.results.scores import ScoreTable
 
 _QUESTION_FILES = ("qas_v2.json", "qas.json")
 

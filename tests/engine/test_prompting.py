@@ -2,22 +2,27 @@ from pathlib import Path
 
 import pytest
 
-from ohr.contracts import ScoringProtocol
+from ohr.benchmarks.mini import Mini
+from ohr.contracts import Passage, Prompt, Question
 from ohr.errors import SpecError
 from ohr.steps.prompting import make_prompt, parse_answer, read_prompt
 
-CLEAN = ScoringProtocol()
+
+def made(texts: list[str], prompt: str | Path | None = None) -> Prompt:
+    """Ask "When?" with some passages."""
+    asked = Question("q", "When?", ("1964",), "law/lease", (0,), ("It began.",), "text", "law")
+    return make_prompt(Mini(), asked, [Passage(text) for text in texts], prompt=prompt)
 
 
 @pytest.mark.parametrize("name", ["ohrbench", "short"])
 def test_a_prompt_of_ours_holds_the_question_and_the_passages(name):
-    filled = make_prompt(CLEAN, "When?", ["One.", "Two {question}."], prompt=name)
+    filled = made(["One.", "Two {question}."], name)
     assert "Question: When?" in filled.user
     assert "One.\n\nTwo {question}." in filled.user  # a placeholder in a passage is left alone
 
 
 def test_the_papers_prompt_is_worded_as_in_its_table():
-    asked = make_prompt(CLEAN, "When?", ["In 1964.", "Or 1965."])
+    asked = made(["In 1964.", "Or 1965."])
     assert asked.user == "Question: When?\n\nRetrieved Documents: In 1964.\n\nOr 1965."
     assert asked.system.endswith("\nWrite the answers within <response></response>.")
     assert asked.opening == ""
@@ -26,8 +31,8 @@ def test_the_papers_prompt_is_worded_as_in_its_table():
 def test_a_file_is_a_prompt(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text('user: "{retrieved_documents}? {question}"\nopening: "It is"\n')
-    made = make_prompt(CLEAN, "When?", ["One"], prompt=path)
-    assert (made.system, made.user, made.opening) == ("", "One? When?", "It is")
+    asked = made(["One"], path)
+    assert (asked.system, asked.user, asked.opening) == ("", "One? When?", "It is")
 
 
 def test_an_unknown_prompt_names_the_nearest():

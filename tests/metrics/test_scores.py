@@ -9,15 +9,9 @@ from ohr.metrics.answers import F1, Em
 from ohr.metrics.dose import QuestionDose
 from ohr.metrics.floors import OtherPages
 from ohr.metrics.lcs import Lcs
-from ohr.metrics.scores import (
-    MetricFailure,
-    Rules,
-    answer_scores,
-    constant_scores,
-    failed_questions,
-    kb_scores,
-    retrieval_scores,
-)
+from ohr.metrics.replied import answer_scores, constant_scores
+from ohr.metrics.retrieved import retrieval_scores
+from ohr.metrics.scores import MetricFailure, Rules, failed_questions, kb_scores
 
 PROTOCOL = ScoringProtocol(answer=("f1", "em"))
 RULES = Rules(PROTOCOL, {"lcs": Lcs(), "f1": F1(), "em": Em()})

@@ -29,7 +29,13 @@ class Run:
         self.folder, self.count = folder, count
         self.questions = [question(number, documents) for number in range(count)]
         self.tables = Tables(folder)
-        about = {"text": "?", "answers": [["yes"]] * count, "evidence": [["it"]] * count, "clean_text": clean_text}
+        about = {
+            "text": "?",
+            "answers": [["yes"]] * count,
+            "evidence": [["it"]] * count,
+            "clean_text": clean_text,
+            "groups": [[]] * count,
+        }
         self.tables.append(
             "questions", {**self.columns(), **about, "pages": [[0, 1][: 1 + n % 2] for n in range(count)]}
         )

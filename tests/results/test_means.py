@@ -9,8 +9,9 @@ from ohr.errors import DataError
 from ohr.results.derive import derive
 from ohr.results.doses import Counts
 from ohr.results.means import breakdown, macro_over_domains
+from ohr.results.questions import Questions
 from ohr.results.reading import read_rows
-from ohr.results.scores import Questions, ScoreTable
+from ohr.results.scores import ScoreTable
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare
 from ohr.statistics.intervals import clustered_mean, paired_difference

@@ -54,9 +54,11 @@ def test_lists_undefined_and_absent_values_come_back(tmp_path):
         "answer_form": "x",
         "task_type": None,
         "clean_text": True,
+        "groups": [["level=easy"]],
     }
     (row,) = read_rows(written(tmp_path, "questions", {**questions, **about}))
     assert (row["answers"], row["evidence"], row["pages"], row["task_type"]) == (["a", "b"], [], [1, 2], None)
+    assert row["groups"] == ["level=easy"]
     (row,) = read_rows(written(tmp_path, "scores", scored(value=[nan])))
     assert isnan(row["value"])
 

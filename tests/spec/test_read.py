@@ -210,7 +210,7 @@ name: two
         "spec.yaml:9: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, tokenizer, "
         "language, delta, variant. Did you mean 'top_k'?",
         "spec.yaml:10: chunker.size: must be a whole number (got 'many')",
-        "spec.yaml:11: evaluate.1: Choose one of: retrieval, generation, overall. Did you mean 'overall'? "
+        "spec.yaml:11: evaluate.1: Choose one of: page, retrieval, generation, overall. Did you mean 'overall'? "
         "(got 'overal')",
         "spec.yaml:12: name: this key is listed twice; the first is on line 1",
     ]

@@ -13,8 +13,9 @@ from ohr.metrics.lcs import lcs_without_formatting
 from ohr.results.folder import headlines, read_finished
 from ohr.results.groups import ALL, STAGES
 from ohr.results.means import estimates
+from ohr.results.questions import Part, Questions
 from ohr.results.reading import read_columns, read_rows
-from ohr.results.scores import CellScores, Floats, Part, Place, Questions, ScoreTable
+from ohr.results.scores import CellScores, Floats, Place, ScoreTable
 from ohr.statistics.estimate import Estimate
 
 RIGHT = 0.5

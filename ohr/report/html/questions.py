@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ohr.results.folder import headlines, read_manifest
 from ohr.results.groups import STAGES
+from ohr.results.questions import Questions
 from ohr.results.reading import plain, read_columns
-from ohr.results.scores import Flags, Floats, Place, Questions, ScoreTable
+from ohr.results.scores import Flags, Floats, Place, ScoreTable
 
 Change = Literal["", "lost", "gained", "failed"]
 

@@ -14,10 +14,12 @@ from ohr.errors import DataError
 from ohr.files.json_input import lines, parse_json
 from ohr.graph.keys import Keys
 from ohr.inputs import read_inputs
-from ohr.metrics.scores import Rules, answer_scores
+from ohr.metrics.replied import answer_scores
+from ohr.metrics.scores import Rules
 from ohr.report.leaderboard.standings import Leaderboard, Row, asked, leaderboards
 from ohr.results.means import Breakdown, breakdown, macro_over_domains
-from ohr.results.scores import CellScores, Questions
+from ohr.results.questions import Questions
+from ohr.results.scores import CellScores
 from ohr.spec.model import Spec
 from ohr.steps.prompting import parse_answer
 

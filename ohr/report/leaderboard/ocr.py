@@ -18,8 +18,9 @@ from ohr.report.leaderboard.standings import Leaderboard, Row, asked, leaderboar
 from ohr.results.folder import read_finished
 from ohr.results.groups import ALL
 from ohr.results.means import Breakdown, breakdown, macro_over_domains
+from ohr.results.questions import Questions
 from ohr.results.reading import read_rows
-from ohr.results.scores import Questions, ScoreTable
+from ohr.results.scores import ScoreTable
 from ohr.spec.model import Spec
 from ohr.spec.read import make_spec
 from ohr.study.run import run

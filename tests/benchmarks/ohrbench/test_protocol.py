@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from ohr.benchmarks.ohrbench import REFERENCE, OhrBench
-from ohr.contracts import Chunk, Page, Question
+from ohr.contracts import Chunk, Page, Passage, Question
 from ohr.graph.keys import Keys
 from ohr.inputs import Inputs
 from ohr.metrics.answers import F1
 from ohr.metrics.dose import by_page, own_passages
 from ohr.metrics.floors import OtherPages
 from ohr.metrics.lcs import Lcs
-from ohr.metrics.scores import Rules, answer_scores, retrieval_scores
+from ohr.metrics.replied import answer_scores
+from ohr.metrics.retrieved import retrieval_scores
+from ohr.metrics.scores import Rules
 from ohr.spec.read import read_spec
 from ohr.steps.prompting import make_prompt, parse_answer, read_prompt
 from ohr.text.words import normalise
@@ -111,13 +113,15 @@ def test_the_prompt_is_the_codes_to_the_last_space():
 
 def test_passages_are_cut_where_the_librarys_own_prompt_would_begin():
     passages = ["Rent is due.\nGiven the context information and so on", "It began in 1964."]
-    assert make_prompt(REFERENCE, "When?", passages).user.endswith("Documents: Rent is due.\n\nIt began in 1964.")
+    benchmark = OhrBench(root=Path("OHR-Bench"), protocol="reference")
+    asked = make_prompt(benchmark, ASKED, [Passage(text) for text in passages])
+    assert asked.user.endswith("Documents: Rent is due.\n\nIt began in 1964.")
 
 
 def test_a_generator_reads_the_pages_that_are_there_in_their_order():
     asked = replace(ASKED, pages=(0, 1, 2, 3))
     pages = [Page("law/lease", 2, "third"), Page("law/lease", 0, "first"), Page("law/lease", 1, "", "null")]
-    assert own_passages(asked, by_page(pages)) == ["first", "third"]
+    assert [passage.text for passage in own_passages(asked, by_page(pages))] == ["first", "third"]
     assert own_passages(asked, {}) == []
 
 

@@ -1,0 +1,135 @@
+"""The table `aggregates`: numbers of a benchmark's protocol that are more than the mean of one metric."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from ohr.contracts import Aggregate
+from ohr.results.questions import Questions
+from ohr.results.scores import Flags, Floats, ScoreTable
+from ohr.results.tables import Tables
+from ohr.statistics.derived import of_means
+from ohr.statistics.estimate import NOTHING, Estimate
+
+
+def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables: Tables) -> None:
+    """Append the rows of `aggregates`: those of each cell that has their metrics, also relative to the clean cell.
+
+    Args:
+        scores: of the run.
+        aggregates: of its benchmark.
+        tables: to append to.
+    """
+    for place in (place for place in scores.places if place.stage != "reference"):
+        cell, clean = scores.read(place), scores.clean(place)
+        mine = [one for one in aggregates if all(part.metric in cell.metrics for part in one.parts)]
+        other = scores.read(clean) if mine and clean not in (None, place) else None
+        values = dict(zip(cell.metrics, cell.values, strict=True))
+        failed = dict(zip(cell.metrics, cell.failed, strict=True))
+        before = dict(zip(other.metrics, other.values, strict=True)) if other else {}
+        rows = [_row(one, values, failed, before, scores.questions) for one in mine]
+        tables.append_rows("aggregates", [{**place._asdict(), **row} for row in rows])
+
+
+def aggregated(
+    aggregate: Aggregate, values: Mapping[str, Floats], failed: Mapping[str, Flags], questions: Questions
+) -> Estimate:
+    """Compute an aggregate on one cell, with its interval over documents.
+
+    Args:
+        aggregate: what to compute.
+        values: (n,) scores of all questions by metric; nan where undefined.
+        failed: (n,) where they failed.
+        questions: the n questions.
+
+    Edge cases: a value that lacks a part without one of the documents has no interval.
+    """
+    members = [_members(part.where, questions) & ~np.isnan(values[part.metric]) for part in aggregate.parts]
+    lost = sum(int(failed[part.metric][one].sum()) for part, one in zip(aggregate.parts, members, strict=True))
+    found = _estimated(aggregate, [values], members, questions, lambda each: each[0])
+    return replace(found, failed=lost)
+
+
+def relative(
+    aggregate: Aggregate, values: Mapping[str, Floats], clean: Mapping[str, Floats], questions: Questions
+) -> Estimate:
+    """Divide an aggregate by its value on the clean cell, over the questions that both define.
+
+    Args: as `aggregated`; `clean` has the clean cell's scores.
+
+    Edge cases: nan where the clean value is 0.
+    """
+    members = [
+        _members(part.where, questions) & ~np.isnan(values[part.metric]) & ~np.isnan(clean[part.metric])
+        for part in aggregate.parts
+    ]
+    return _estimated(aggregate, [values, clean], members, questions, _ratio)
+
+
+def _row(
+    aggregate: Aggregate,
+    values: Mapping[str, Floats],
+    failed: Mapping[str, Flags],
+    clean: Mapping[str, Floats],
+    questions: Questions,
+) -> dict[str, Any]:
+    found = aggregated(aggregate, values, failed, questions)
+    names = ("low", "high", "se", "df", "interval", "n", "failed", "documents", "note")
+    row = {"name": aggregate.name, "unit": aggregate.unit, "value": found.mean, "source": aggregate.source}
+    row |= {name: getattr(found, name) for name in names}
+    if aggregate.ratio and clean:
+        share = relative(aggregate, values, clean, questions)
+        row |= {"ratio": share.mean, "ratio_low": share.low, "ratio_high": share.high, "ratio_n": share.n}
+    return row
+
+
+def _estimated(
+    aggregate: Aggregate,
+    cells: Sequence[Mapping[str, Floats]],
+    members: Sequence[Flags],
+    questions: Questions,
+    function: Any,
+) -> Estimate:
+    """Estimate a function of an aggregate's values on some cells; each part is a ratio of two means over documents."""
+    counts = np.array([int(one.sum()) for one in members])
+    places = np.flatnonzero(np.logical_or.reduce(members)) if members else np.array([], dtype=int)
+    if not places.size:
+        return NOTHING
+    shares = [one[places].astype(float) for one in members]
+    sums = [
+        np.where(one[places], cell[part.metric][places], 0.0)
+        for cell in cells
+        for part, one in zip(aggregate.parts, members, strict=True)
+    ]
+
+    def value(means: Floats) -> Any:
+        size, held = len(shares), means[: len(shares)]
+        parts = [
+            np.divide(means[start : start + size], held, out=np.full_like(held, np.nan), where=held > 0)
+            for start in range(size, len(means), size)
+        ]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return function([aggregate.combine(part, counts) for part in parts])
+
+    columns = np.stack([*shares, *sums])
+    found = of_means(columns, questions.among(places).clusters, {"": value})[""]
+    if isnan(found.mean):  # undefined without one of the documents: the value stays, without an interval
+        found = replace(found, mean=float(value(columns.mean(axis=1))), interval="")
+    return found
+
+
+def _ratio(each: Sequence[Any]) -> Any:
+    noisy, clean = each
+    return np.where(np.asarray(clean) == 0, np.nan, noisy / np.where(np.asarray(clean) == 0, 1, clean))
+
+
+def _members(where: Mapping[str, str], questions: Questions) -> Flags:
+    """Return which questions have all of some values; a trait that the questions do not have is nobody's."""
+    chosen = np.ones(len(questions.ids), bool)
+    for name, wanted in where.items():
+        held = questions.traits.get(name)
+        chosen &= np.zeros_like(chosen) if held is None else held == wanted
+    return chosen
