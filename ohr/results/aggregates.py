@@ -80,10 +80,8 @@ def _row(
     names = ("low", "high", "se", "df", "interval", "n", "failed", "documents", "note")
     row = {"name": aggregate.name, "unit": aggregate.unit, "value": found.mean, "source": aggregate.source}
     row |= {name: getattr(found, name) for name in names}
-    if aggregate.ratio and clean:
-        share = relative(aggregate, values, clean, questions)
-        row |= {"ratio": share.mean, "ratio_low": share.low, "ratio_high": share.high, "ratio_n": share.n}
-    return row
+    share = relative(aggregate, values, clean, questions) if aggregate.ratio and clean else NOTHING
+    return {**row, "ratio": share.mean, "ratio_low": share.low, "ratio_high": share.high, "ratio_n": share.n}
 
 
 def _estimated(

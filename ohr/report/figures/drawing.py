@@ -1,7 +1,7 @@
 """The figures of a run as files: which there are, and drawing them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,9 @@ from ohr.report.figures.comparison import comparison
 from ohr.report.figures.curves import performance
 from ohr.report.figures.decomposition import decomposition
 from ohr.report.figures.panels import Axis, NothingToDraw
+from ohr.report.figures.ratios import ratios
 from ohr.report.figures.saving import USUAL, check_formats, save
+from ohr.report.figures.survival import survival
 from ohr.report.figures.wanted import Wanted
 from ohr.results.choices import read_choices
 from ohr.results.files import damaged, listed, replaced
@@ -56,8 +58,8 @@ def draw(
 
     Where some noise has several levels, these are curves against r_noise and against evidence loss; otherwise the
     conditions side by side. A run whose benchmark has no ground truth has no evidence loss; without evidence it has no
-    r_noise either: then its knowledge bases are drawn one after the other. A run with losses by stage has a figure of
-    these too.
+    r_noise either: then its knowledge bases are drawn one after the other. A run with losses by stage, with facts, or
+    with protocol numbers that are compared with clean pages has figures of these too.
 
     Args:
         run_folder: of the run.
@@ -97,12 +99,24 @@ def _pictures(run_folder: Path, wanted: Wanted) -> Iterator[tuple[str, "Picture"
         return
     repeats = read_choices(run_folder).repeats
     points = (point for point in read_points(run_folder, group=ALL) if point.condition not in repeats)
-    if has_sweep((point.noise, point.condition) for point in points):
-        yield from _curves(run_folder, wanted)
-    else:
-        yield "comparison", comparison(run_folder, wanted)
+    further = {"decomposition": decomposition, "survival": survival, "ratios": ratios}
+    others = [(name, drawn) for name, draw in further.items() if (drawn := _drawn(draw, run_folder, wanted))]
+    try:
+        if has_sweep((point.noise, point.condition) for point in points):
+            yield from _curves(run_folder, wanted)
+        else:
+            yield "comparison", comparison(run_folder, wanted)
+    except NothingToDraw:  # a run that scores pages alone has no stage to draw
+        if not others:
+            raise
+    yield from others
+
+
+def _drawn(draw: Callable[[Path, Wanted], "Picture"], run_folder: Path, wanted: Wanted) -> "Picture | None":
+    """Draw a figure that not every run has."""
     with suppress(NothingToDraw):
-        yield "decomposition", decomposition(run_folder, wanted)
+        return draw(run_folder, wanted)
+    return None
 
 
 def _curves(run_folder: Path, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:

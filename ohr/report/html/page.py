@@ -19,6 +19,8 @@ HEADINGS: tuple[tuple[str, str, str], ...] = (
     ("curves", "Scores", "Lines and bands are 95% intervals over documents. The floor is the score of a text that "
      "has nothing to do with the question; the ceiling is that of the clean text, or of the evidence alone. Both are "
      "references: a score may be beyond them."),
+    ("protocol", "Numbers of the benchmark's protocol", "Scores of the pages themselves, the facts that are left "
+     "after each step, and numbers that are more than a mean."),
     ("robustness", "Robustness in one number", ""),
     ("decomposition", "Index damage and reading damage", "The loss that comes from searching a noisy "
      "index, and the loss that comes from reading noisy text."),
@@ -38,6 +40,7 @@ HEADINGS: tuple[tuple[str, str, str], ...] = (
 _OPEN = {
     "hypotheses": 30,
     "cost": 12,
+    "protocol": 30,
     "robustness": 8,
     "decomposition": 12,
     "leaderboard": 30,
