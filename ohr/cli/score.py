@@ -206,19 +206,31 @@ _WORDS = {
 
 
 def _print_answers(found: "AnswerScore") -> None:
+    from ohr.results.groups import TRAITS
+
     total = found.given + len(found.missing)
     say(f"{found.name}: {found.given:,} of {counted(total, 'question')} answered, protocol {found.protocol}")
     say(f"benchmark {found.benchmark}")
     metrics = list(found.scores)
-    for by in ("evidence_source", "domain"):
+    own = [trait for trait in found.scores[metrics[0]] if trait not in TRAITS]
+    for by in ("evidence_source", "domain", *own):
         say_table((f"{by.replace('_', ' ')}, x 100", *metrics, "n", "missing"), _estimates(found.scores, metrics, by))
     say(f"mean over domains: {', '.join(f'{name} {100 * found.macro[name]:.2f}' for name in metrics)}")
+    if found.aggregates:
+        say_table(("number of the protocol", "value", "n"), [_aggregate(*pair) for pair in found.aggregates.items()])
     _print_leaderboards(found.leaderboards)
     say_first("warnings about the benchmark:", found.warnings)
     if found.blank:
         say(f"{counted(found.blank, 'blank answer')}, scored 0; the reference code leaves them out of its mean")
+    say_first(f"scores that failed, counted as 0: {len(found.failures):,}", found.failures)
     say_first(f"questions without an answer, scored 0: {len(found.missing):,}", found.missing)
     say_first(f"answers to no question, left out: {len(found.unknown):,}", found.unknown)
+
+
+def _aggregate(name: str, found: "tuple[str, Estimate]") -> tuple[str, str, str]:
+    unit, value = found
+    shown = _with_interval(value) if unit == "share" else with_interval(value.mean, value.low, value.high)
+    return name, shown, str(value.n)
 
 
 def _estimates(found: "Mapping[str, Breakdown]", names: Sequence[str], by: str) -> list[list[str]]:
@@ -243,22 +255,28 @@ def _print_leaderboards(boards: "Sequence[Leaderboard]") -> None:
                 ">" if row.own else "",
                 row.system,
                 *([_plain(row.edit_distance)] if shown else []),
-                *(_percent(row.scores.get(group, float("nan")), 1) for group in board.groups),
+                *(_score(board, row.scores.get(group, nan), group) for group in board.groups),
                 *([_percent(row.of_truth, 0)] if related else []),
             ]
             for row in board.rows
         ]
-        say(f"among {board.table} ({board.metric} x 100):")
+        say(f"among {board.table} ({board.metric} x 100):" if board.by != "number" else f"among {board.table}:")
         say_table(headers, rows)
         settings = dict.fromkeys((row.own, row.setting) for row in board.rows)
         for own, setting in settings:
             say(f"  {'> measured here' if own else 'published'}: {setting}")
+        for warning in board.warnings:
+            say(f"  not to be compared: {warning}")
     if boards:
         say("rows compare only where questions, retrievers and generators are the same")
         if any(row.own and row.is_truth for board in boards for row in board.rows):
             say("`of gt` is a row's share of the ground truth's score under its own settings")
         if any("mean" in board.groups for board in boards):
             say("`mean` is that of the domains shown, in published rows too")
+
+
+def _score(board: "Leaderboard", value: float, group: str) -> str:
+    return ("" if isnan(value) else f"{value:.2f}") if group in board.numbers else _percent(value, 1)
 
 
 def _percent(value: float, digits: int = 2) -> str:

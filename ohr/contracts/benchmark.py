@@ -95,11 +95,14 @@ class Published:
 
     Args:
         stage: `page` (the recognised text itself), `retrieval`, `generation` or `overall`.
-        group: an evidence source, a domain, or `all`.
-        value: in the unit of ohr's metric of this name: a share in [0, 1].
+        metric: a metric of the protocol, or an aggregate.
+        group: an evidence source, a domain, `all`, or a group of the benchmark's own as `name=value`.
+        value: in the unit of ohr's metric or aggregate of this name.
         setting: retrievers, generators and numbers of passages behind it.
         table: the table that has it, with source and date.
         main: it is of the benchmark's main table, into which a new system's row belongs.
+        unit: `share` in [0, 1] is printed x 100; `number` as it is.
+        warning: why it must not be compared; empty where it may.
     """
 
     system: str
@@ -110,6 +113,8 @@ class Published:
     setting: str
     table: str
     main: bool = False
+    unit: Literal["share", "number"] = "share"
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

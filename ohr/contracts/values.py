@@ -223,6 +223,7 @@ class Prompt:
         images: for generators that read images, the pages of the passages, with the knowledge base's noise. Each
             is made when it is accessed, and not kept: hold few at a time.
         opening: words that the reply is made to begin with, where the generator can; they are not part of the reply.
+        id: of the question. Prompts that are equal but for it are asked once.
     """
 
     question: str
@@ -231,6 +232,7 @@ class Prompt:
     user: str
     images: Sequence[Image] = field(default=(), compare=False, repr=False)
     opening: str = ""
+    id: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ohr.contracts import Aggregate
 from ohr.results.questions import Questions
+from ohr.results.reading import read_rows
 from ohr.results.scores import Flags, Floats, ScoreTable
 from ohr.results.tables import Tables
 from ohr.statistics.derived import of_means
@@ -32,6 +34,16 @@ def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables
         before = dict(zip(other.metrics, other.values, strict=True)) if other else {}
         rows = [_row(one, values, failed, before, scores.questions) for one in mine]
         tables.append_rows("aggregates", [{**place._asdict(), **row} for row in rows])
+
+
+def read_aggregates(folder: Path, **wanted: str) -> list[dict[str, Any]]:
+    """Read the rows of a run's table that have some values; none where a run of an earlier version has no such table.
+
+    Raises:
+        DataError: the table is damaged.
+    """
+    path = folder / "aggregates.parquet"
+    return read_rows(path, **wanted) if path.is_file() else []
 
 
 def aggregated(

@@ -63,7 +63,7 @@ def make_prompt(
     # one pass, so that a passage that contains a placeholder is left alone
     filled = _PLACEHOLDER.sub(lambda match: values[match[1]], template.user)
     read = tuple(passage.text for passage in passages)
-    return Prompt(question.text, read, template.system, filled, (), template.opening)
+    return Prompt(question.text, read, template.system, filled, (), template.opening, question.id)
 
 
 def answer_of(reply: str, protocol: ScoringProtocol) -> str:

@@ -1,8 +1,22 @@
 """Conformance of generators and metrics."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ohr.contracts import Case, CaseMetric, Generator, JudgeMetric, Metric, Prompt, Ranking, RankingMetric
+from ohr.contracts import (
+    Case,
+    CaseMetric,
+    Generator,
+    JudgeMetric,
+    Metric,
+    PageJudgeMetric,
+    PageMetric,
+    Prompt,
+    Question,
+    Ranking,
+    RankingMetric,
+)
 from ohr.testing.stage import TEXTS, as_json, check_stage, require
 
 
@@ -38,7 +52,8 @@ def check_metric(metric: Metric) -> None:
     """Check a metric: a pure function into [0, 1] or nan.
 
     One of answers is at an end of its range where both texts are the same; one of rankings is 1 for the best ranking
-    and 0 where nothing is found; a judge asks a generator that reads text, and refuses replies with a ValueError.
+    and 0 where nothing is found; one of pages gives one score for each question; a judge asks a generator that reads
+    text, and refuses replies with a ValueError.
     """
     check_stage(metric)
     if isinstance(metric, RankingMetric):
@@ -47,6 +62,10 @@ def check_metric(metric: Metric) -> None:
         _check_case_metric(metric)
     elif isinstance(metric, JudgeMetric):
         _check_judge_metric(metric)
+    elif isinstance(metric, PageJudgeMetric):
+        _check_page_judge(metric)
+    elif isinstance(metric, PageMetric):
+        _check_page_metric(metric)
     else:
         _check_answer_metric(metric)
 
@@ -97,22 +116,65 @@ def _cases() -> list[Case]:
 
 
 def _check_case_metric(metric: CaseMetric) -> None:
-    for case in _cases():
-        value = metric.score_case(case)
+    cases = _cases()
+    values = list(metric.score_cases(cases))
+    require(metric, len(values) == len(cases), f"{len(values)} scores for {len(cases)} cases")
+    _check_scores(metric, values)
+    again = [metric.score_cases([case])[0] for case in cases]
+    require(metric, as_json(values) == as_json(again), "one case must give one score, alone or among others")
+
+
+def _check_scores(metric: Metric, values: Sequence[float]) -> None:
+    for value in values:
         require(metric, isinstance(value, float), f"a score must be a float, not {type(value).__name__}")
         require(metric, np.isnan(value) or 0 <= value <= 1, f"{value} is outside [0, 1]")
-        require(metric, as_json(value) == as_json(metric.score_case(case)), "one case must give one score")
+
+
+def _asked() -> tuple[Question, ...]:
+    return tuple(
+        Question(f"q{n}", "When?", (answer,), "law/lease", (0,), ("It began.",), "text", "law", facts=(answer,))
+        for n, answer in enumerate(("1964", "May", ""))
+    )
+
+
+def _check_page_metric(metric: PageMetric) -> None:
+    for text in TEXTS:
+        for truth in TEXTS:
+            values = list(metric.score_page(text, truth, _asked()))
+            require(metric, len(values) == len(_asked()), f"{len(values)} scores for {len(_asked())} questions")
+            _check_scores(metric, values)
+            again = list(metric.score_page(text, truth, _asked()))
+            require(metric, as_json(values) == as_json(again), "one page must give one score")
+
+
+def _check_page_judge(metric: PageJudgeMetric) -> None:
+    _check_judge(metric)
+    made = [metric.prompt_for_page(text, TEXTS[3], _asked()) for text in TEXTS]
+    require(
+        metric, made == [metric.prompt_for_page(text, TEXTS[3], _asked()) for text in TEXTS], "one page, one prompt"
+    )
+    for reply in TEXTS:
+        try:
+            values = list(metric.score_page_reply(reply, TEXTS[3], TEXTS[3], _asked()))
+        except ValueError:
+            continue
+        require(metric, len(values) == len(_asked()), f"{len(values)} scores for {len(_asked())} questions")
+        _check_scores(metric, values)
+
+
+def _check_judge(metric: JudgeMetric | PageJudgeMetric) -> None:
+    require(metric, isinstance(metric.judge, Generator), "`judge` must be a generator")
+    require(metric, not metric.judge.reads_images, "the judge must not read images")
 
 
 def _check_judge_metric(metric: JudgeMetric) -> None:
-    require(metric, isinstance(metric.judge, Generator), "`judge` must be a generator")
-    require(metric, not metric.judge.reads_images, "the judge must not read images")
-    made = [metric.prompt_for(case) for case in _cases()]
-    require(metric, any(made), "it must have a prompt about some case")
-    require(metric, made == [metric.prompt_for(case) for case in _cases()], "one case must give one prompt")
-    for reply in TEXTS:
-        try:
-            value = metric.score_reply(reply)
-        except ValueError:
-            continue
-        require(metric, isinstance(value, float) and 0 <= value <= 1, f"a score must be in [0, 1], not {value!r}")
+    _check_judge(metric)
+    made = [metric.prompts_for(case) for case in _cases()]
+    require(metric, made == [metric.prompts_for(case) for case in _cases()], "one case must give the same prompts")
+    for case, prompts in zip(_cases(), made, strict=True):
+        for reply in TEXTS if prompts is not None else ():
+            try:
+                value = metric.score_judged(case, [reply for _ in prompts or ()])
+            except ValueError:
+                continue
+            require(metric, isinstance(value, float) and 0 <= value <= 1, f"a score must be in [0, 1], not {value!r}")

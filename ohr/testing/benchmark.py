@@ -1,10 +1,13 @@
 """Conformance of benchmarks."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ohr.contracts import SOURCES, Benchmark, Document, Question
 from ohr.errors import DataError
 from ohr.messages.wording import counted
+from ohr.results.groups import ATTRIBUTES
 from ohr.testing.stage import check_stage, require
 
 
@@ -32,8 +35,22 @@ def check_benchmark(benchmark: Benchmark, *, images: int = 1) -> None:
     )
     for question in questions:
         _check_question(benchmark, question, names.get(question.document))
+    _check_aggregates(benchmark, questions)
     for document in documents[:images]:
         _check_images(benchmark, document)
+
+
+def _check_aggregates(benchmark: Benchmark, questions: Sequence[Question]) -> None:
+    """Check that aggregates have names of their own, and are about metrics and groups that there are."""
+    found = benchmark.aggregates()
+    require(benchmark, len({one.name for one in found}) == len(found), "each aggregate needs a name of its own")
+    known = {name for question in questions for name, _ in question.groups} | set(ATTRIBUTES)
+    for part in (part for one in found for part in one.parts):
+        require(benchmark, part.where.keys() <= known, f"no question has the groups {sorted(part.where)}")
+    for one in found:
+        parts, counts = np.full((len(one.parts), 3), 0.5), np.ones(len(one.parts), dtype=int)
+        shapes = np.shape(one.combine(parts[:, 0], counts)), np.shape(one.combine(parts, counts))
+        require(benchmark, shapes == ((), (3,)), f"{one.name}: `combine` must work on (parts,) and on (parts, m)")
 
 
 def _check_document(benchmark: Benchmark, document: Document) -> None:
@@ -50,14 +67,20 @@ def _check_document(benchmark: Benchmark, document: Document) -> None:
 
 def _check_question(benchmark: Benchmark, question: Question, document: Document | None) -> None:
     about = f"question {question.id}"
-    require(benchmark, bool(question.text.strip() and question.answers), f"{about} needs a text and an answer")
+    require(benchmark, bool(question.text.strip()), f"{about} needs a text")
+    require(benchmark, bool(question.answers) or not question.asked, f"{about} needs an answer")
     require(benchmark, len(set(question.pages)) == len(question.pages), f"{about}: a page is listed twice")
     require(
         benchmark, document is None or all(page < document.pages for page in question.pages), f"{about}: no such page"
     )
     require(benchmark, question.evidence_source in SOURCES, f"{about}: no evidence source {question.evidence_source!r}")
     passages = len(question.evidence)
-    require(benchmark, passages in (1, len(question.pages)), f"{about}: {passages} passages")
+    fits = passages in (1, len(question.pages)) or (not passages and bool(question.places or not question.asked))
+    require(benchmark, fits, f"{about}: {passages} passages")
+    names = [name for name, _ in question.groups]
+    require(benchmark, len(set(names)) == len(names), f"{about}: a group is named twice")
+    odd = [name for name in names if "=" in name or name in (*ATTRIBUTES, "pages")]
+    require(benchmark, not odd, f"{about}: a group cannot be named {odd[:1]}")
 
 
 def _check_images(benchmark: Benchmark, document: Document) -> None:

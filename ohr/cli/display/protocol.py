@@ -18,6 +18,7 @@ LEGEND = (
 
 def print_protocol(folder: Path) -> None:
     """Print the scores of pages, the survival of facts, and the aggregates of a run, where it has some."""
+    from ohr.results.aggregates import read_aggregates
     from ohr.results.folder import read_manifest
     from ohr.results.groups import ALL
     from ohr.results.reading import read_rows
@@ -32,7 +33,7 @@ def print_protocol(folder: Path) -> None:
         say()
         say_table(*facts(rows))
         say(LEGEND)
-    if rows := read_rows(folder / "aggregates.parquet"):
+    if rows := read_aggregates(folder):
         say()
         say_table(*aggregates(rows))
 

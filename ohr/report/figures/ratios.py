@@ -10,7 +10,7 @@ from ohr import extras
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import HUES, INK
 from ohr.report.figures.wanted import Wanted
-from ohr.results.reading import read_rows
+from ohr.results.aggregates import read_aggregates
 from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ def ratios(run_folder: Path, wanted: Wanted) -> "Picture":
     extras.require("matplotlib", "report")
     from ohr.report.figures.picture import drawn
 
-    path = run_folder / "aggregates.parquet"
-    rows = [row for row in read_rows(path) if not isnan(row["ratio"])]
+    rows = [row for row in read_aggregates(run_folder) if not isnan(row["ratio"])]
     if not rows:
         raise NothingToDraw(f"{run_folder}: nothing to draw: no protocol number is compared with clean pages")
     return drawn(partial(_figure, rows), wanted)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ohr.report.html.sheets import Sheet, cell, of_rows, pipeline
 from ohr.report.words import interval
+from ohr.results.aggregates import read_aggregates
 from ohr.results.groups import ALL
 from ohr.results.reading import read_rows
 from ohr.results.survival import STEPS, pipelines, read_survival
@@ -19,7 +20,7 @@ def sheets(folder: Path, manifest: Mapping[str, Any]) -> list[Sheet]:
     found = [
         _pages(folder, names) if names else None,
         _facts(read_survival(folder)),
-        _aggregates(read_rows(folder / "aggregates.parquet")),
+        _aggregates(read_aggregates(folder)),
     ]
     return [sheet for sheet in found if sheet is not None]
 

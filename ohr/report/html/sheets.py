@@ -152,8 +152,10 @@ def leaderboard(boards: Iterable[Leaderboard]) -> list[Sheet]:
         )
         headers = ("#", "system", "setting", *(("edit distance",) if distances else ()), *board.groups, "of clean")
         own = frozenset(place for place, row in enumerate(board.rows) if row.own)
-        how = f"Mean {board.metric} by {board.by.replace('_', ' ')}, best first"
+        by = "the benchmark's own numbers" if board.by == "number" else f"mean {board.metric} by {board.by}"
+        how = f"{by[0].upper()}{by[1:].replace('_', ' ')}, best first"
         how += f"; published rows from {board.table}; yours are marked." if board.table else "."
+        how += "".join(f" Not to be compared: {warning}." for warning in board.warnings)
         setting = next((row.setting for row in board.rows if row.own), "")
         title = f"{board.stage.capitalize()}: {setting}" if setting else board.stage.capitalize()
         found.append(Sheet(title, how, headers, rows, own if len(own) < len(rows) else frozenset()))

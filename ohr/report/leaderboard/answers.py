@@ -1,6 +1,7 @@
 """Scores a file of answers to a benchmark's questions, and places it among published ones."""
 
 import csv
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -9,19 +10,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ohr.contracts import Benchmark
+from ohr.contracts import Benchmark, ScoringProtocol
 from ohr.errors import DataError
 from ohr.files.json_input import lines, parse_json
 from ohr.graph.keys import Keys
 from ohr.inputs import read_inputs
+from ohr.metrics.cases import Replies
 from ohr.metrics.replied import answer_scores
-from ohr.metrics.scores import Rules
-from ohr.report.leaderboard.standings import Leaderboard, Row, asked, leaderboards
+from ohr.report.leaderboard.standings import Leaderboard, Row, asked, column, leaderboards, protocol_boards
+from ohr.results.aggregates import aggregated
+from ohr.results.groups import ALL, TRAITS
 from ohr.results.means import Breakdown, breakdown, macro_over_domains
 from ohr.results.questions import Questions
 from ohr.results.scores import CellScores
 from ohr.spec.model import Spec
-from ohr.steps.prompting import parse_answer
+from ohr.statistics.estimate import Estimate
+from ohr.steps.prompting import answer_of
+from ohr.steps.scoring import case_of
 
 Stage = Literal["generation", "overall"]
 
@@ -41,6 +46,8 @@ class AnswerScore:
         missing: ids of the questions without an answer.
         unknown: ids in the file that are no question.
         blank: answers without any text; the reference code leaves them out of its mean, here they score 0.
+        aggregates: the protocol's numbers that are more than a mean: unit and value.
+        failures: scores that a metric could not give, with the reason; they are 0.
     """
 
     name: str
@@ -55,6 +62,8 @@ class AnswerScore:
     blank: int
     leaderboards: Sequence[Leaderboard]
     warnings: Sequence[str]
+    aggregates: Mapping[str, tuple[str, Estimate]]
+    failures: Sequence[str]
 
 
 def read_answers(path: Path) -> dict[str, str]:
@@ -63,7 +72,7 @@ def read_answers(path: Path) -> dict[str, str]:
     JSON: a mapping of id to answer, a list of records, or the results file of OHRBench's own code (records under
     `results`, each with `id` and its answer in `log.generated_text`). A record names its parts `question_id` (or
     `id`, `ID`, `qid`) and `answer` (or `prediction`, `generated_text`, `response`, `reply`); a CSV file has them as
-    columns. An answer in `<response>` tags is taken out of them.
+    columns.
 
     Raises:
         DataError: the file is not readable, a record has no id or no answer, or an id is listed twice.
@@ -72,7 +81,7 @@ def read_answers(path: Path) -> dict[str, str]:
     for place, (name, answer) in enumerate(_pairs(path)):
         if name in found:
             raise DataError(f"{path}: entry {place}: question {name!r} is answered twice")
-        found[name] = parse_answer(answer) if "response>" in answer else answer.strip()
+        found[name] = answer.strip()
     if not found:
         raise DataError(f"{path}: holds no answer")
     return found
@@ -91,19 +100,33 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
     benchmark.check()
     keys = Keys(spec, read_inputs(spec))
     questions, protocol = keys.inputs.questions, benchmark.scoring
-    known = {q.id: answers[q.id] for q in questions if q.id in answers}
+    known = {q.id: _plain(answers[q.id], protocol) for q in questions if q.id in answers}
     if not known:
         raise DataError(
             f"no answer is to a question of benchmark {benchmark.kind} (an answer is to {next(iter(answers))!r}, "
             f"a question is {questions[0].id!r}): another is named with --benchmark"
         )
-    made = answer_scores(questions, known, Rules(protocol, keys.metrics), stage, name, ())
+    cases = {q.id: case_of(q, (), known[q.id]) for q in questions if q.id in known}
+    made = answer_scores(questions, known, keys.rules, stage, name, (), Replies(cases))
     cell = CellScores(
         tuple(made.values), np.array([[row] for row in made.values.values()]), np.array(list(made.failed.values()))
     )
-    scores = {metric: breakdown(Questions.of(questions), cell, metric) for metric in protocol.answer}
+    about = Questions.of(questions)
+    scores = {metric: breakdown(about, cell, metric) for metric in protocol.answer}
+    values, failed = dict(zip(made.values, cell.values, strict=True)), dict(zip(made.values, cell.failed, strict=True))
+    numbers = [one for one in benchmark.aggregates() if all(part.metric in values for part in one.parts)]
+    totals = {one.name: (one.unit, aggregated(one, values, failed, about)) for one in numbers}
     headline = scores[protocol.answer[0]]
     means = {group: est.mean for by in ("evidence_source", "domain") for group, est in headline[by].items()}
+    means |= {column(metric, ALL): found["evidence_source"][ALL].mean for metric, found in scores.items()}
+    means |= {
+        column(metric, f"{trait}={group}"): estimate.mean
+        for metric, found in scores.items()
+        for trait in list(found)[len(TRAITS) :]
+        for group, estimate in found[trait].items()
+        if group != ALL
+    }
+    means |= {column(total, ALL): estimate.mean for total, (_, estimate) in totals.items()}
     own = Row(name, f"protocol {protocol.name}; {asked(headline)}", means)
     groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
     return AnswerScore(
@@ -117,9 +140,21 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
         missing=[q.id for q in questions if q.id not in answers],
         unknown=sorted(set(answers) - {q.id for q in questions}),
         blank=sum(not answer for answer in known.values()),
-        leaderboards=leaderboards(benchmark.published(), stage, [own], groups),
+        aggregates=totals,
+        failures=[f"{each.metric} of {each.question}: {each.reason}" for each in made.failures],
+        leaderboards=[
+            *leaderboards(benchmark.published(), stage, [own], groups),
+            *protocol_boards(benchmark.published(), stage, [own]),
+        ],
         warnings=keys.inputs.warnings,
     )
+
+
+def _plain(reply: str, protocol: ScoringProtocol) -> str:
+    """Return the answer in a reply; text without tags is the answer itself."""
+    if protocol.reply == "whole" or "response>" in reply:
+        return answer_of(reply, protocol)
+    return reply
 
 
 def _pairs(path: Path) -> Iterator[tuple[str, str]]:
@@ -141,17 +176,21 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _json(text: str, path: Path) -> Sequence[Any] | Mapping[str, Any]:
-    try:
-        if path.suffix.lower() in (".jsonl", ".ndjson"):
-            return [parse_json(line.encode()) for _, line in lines(text)]
-        found = parse_json(text.encode())
-    except ValueError as error:
-        raise DataError(f"{path}: not readable as JSON: {error}") from None
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return [_parsed(line, f"{path}:{number}") for number, line in lines(text)]
+    found = _parsed(text, str(path))
     if isinstance(found, Mapping) and isinstance(found.get("results"), list):
         return found["results"]  # type: ignore[no-any-return] # just checked
     if not isinstance(found, list | Mapping):
         raise DataError(f"{path}: must be a list of answers, or a mapping of question ids to answers")
     return found
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return parse_json(text.encode())
+    except ValueError as error:
+        raise DataError(f"{where}: not readable as JSON: {error}") from None
 
 
 def _csv(text: str, path: Path) -> list[dict[str, Any]]:
@@ -175,4 +214,6 @@ def _text(answer: Any, where: str) -> str:
         return str(answer)
     if isinstance(answer, list) and all(isinstance(part, str | int | float) for part in answer):
         return ", ".join(map(str, answer))
-    raise DataError(f"{where}: an answer must be text, a number or a list of them (got {answer!r:.60})")
+    if isinstance(answer, Mapping):
+        return json.dumps(answer, ensure_ascii=False)
+    raise DataError(f"{where}: an answer must be text, a number, a list of them or a mapping (got {answer!r:.60})")

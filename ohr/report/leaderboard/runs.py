@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Published
+from ohr.results.aggregates import read_aggregates
 from ohr.results.folder import headlines, read_manifest
 from ohr.results.groups import ALL, STAGES
 from ohr.results.reading import read_rows
 
-from .standings import Leaderboard, Row, leaderboards
+from .standings import Leaderboard, Row, column, leaderboards, protocol_boards
 
 _PARTS = ("chunker", "retriever", "generator")
 _COLUMNS = ("stage", "condition", "noise_type", *_PARTS, "metric", "by", "group", "mean", "n")
@@ -31,14 +32,31 @@ def run_leaderboards(folder: Path, published: Sequence[Published]) -> list[Leade
     wanted = [row for row in rows if row["by"] in _DIVIDED and row["metric"] == headline.get(row["stage"])]
     wanted += _lone_domain(folder, wanted)
     found: list[Leaderboard] = []
+    for stage in ("page", *STAGES):
+        found += protocol_boards(published, stage, _protocol_rows(folder, stage, rows))
     for stage in STAGES:
         pipelines: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
         for row in wanted:
             if row["stage"] == stage:
-                pipelines[tuple(row[part] or "" for part in _PARTS)].append(row)
+                pipelines[_parts_of(row)].append(row)
         for parts, held in pipelines.items():
             found += _tables(stage, headline[stage], _setting(parts), held, published)
     return found
+
+
+def _protocol_rows(folder: Path, stage: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Return a row for each condition and pipeline of a stage, with its means and aggregates by column."""
+    scores: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for row in (row for row in rows if row["stage"] == stage):
+        group = ALL if row["group"] == ALL else f"{row['by']}={row['group']}"
+        scores[row["condition"], _setting(_parts_of(row))][column(row["metric"], group)] = row["mean"]
+    for row in read_aggregates(folder, stage=stage):
+        scores[row["condition"], _setting(_parts_of(row))][column(row["name"], ALL)] = row["value"]
+    return [Row(condition, setting, found) for (condition, setting), found in scores.items()]
+
+
+def _parts_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(row[part] or "" for part in _PARTS)
 
 
 def _lone_domain(folder: Path, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan, nan
+from math import inf, isnan, nan
 
 from ohr.contracts import SOURCES, Published
 from ohr.messages.wording import counted
@@ -42,8 +42,10 @@ class Leaderboard:
     """One table, best system first.
 
     Args:
-        by: what its columns are: `evidence_source` or `domain`.
-        groups: the columns; the last one is `all`, or `mean`.
+        by: what its columns are: `evidence_source`, `domain`, or `number` for those of the benchmark's protocol.
+        groups: the columns; where they are groups, the last one is `all`, or `mean`.
+        numbers: columns that are no shares, and are printed as they are.
+        warnings: why some published rows must not be compared.
     """
 
     stage: str
@@ -52,6 +54,8 @@ class Leaderboard:
     groups: tuple[str, ...]
     rows: tuple[Row, ...]
     table: str
+    numbers: frozenset[str] = frozenset()
+    warnings: tuple[str, ...] = ()
 
 
 def asked(found: Breakdown) -> str:
@@ -76,6 +80,8 @@ def leaderboards(
     main = [number for number in published if number.main]
     for table in dict.fromkeys(n.table for n in main if n.stage == stage):
         numbers = [n for n in main if n.table == table]
+        if is_of_protocol([number for number in numbers if number.stage == stage]):
+            continue
         groups = [group for group in dict.fromkeys(n.group for n in numbers if n.stage == stage) if group != ALL]
         by = "evidence_source" if set(groups) & set(SOURCES) else "domain"
         rows = [*_systems(numbers, stage), *own]
@@ -88,6 +94,48 @@ def leaderboards(
             metric = next(n.metric for n in numbers if n.stage == stage)
             made.append(Leaderboard(stage, metric, by, (*groups, last), _sorted(rows, last), table))
     return made
+
+
+def column(metric: str, group: str) -> str:
+    """Name a column of a table of the benchmark's own: the metric, and the value of a group."""
+    return metric if group == ALL else f"{metric} {group.partition('=')[2] or group}"
+
+
+def is_of_protocol(numbers: Sequence[Published]) -> bool:
+    """Report whether a table has several metrics, or groups of the benchmark's own."""
+    metrics = {number.metric for number in numbers if number.metric != "edit_distance"}
+    return len(metrics) > 1 or any("=" in number.group for number in numbers) or {n.group for n in numbers} == {ALL}
+
+
+def protocol_boards(published: Sequence[Published], stage: str, own: Sequence[Row]) -> list[Leaderboard]:
+    """Place own rows into the published main tables of a stage whose columns are the protocol's own numbers.
+
+    Args:
+        own: rows that were measured here; their scores are by the name that `column` gives.
+    """
+    made = []
+    main = [number for number in published if number.main and number.stage == stage]
+    for table in dict.fromkeys(number.table for number in main):
+        numbers = [number for number in main if number.table == table]
+        columns = {column(number.metric, number.group): number for number in numbers}
+        mine = [row for row in own if set(columns) & {name for name, value in row.scores.items() if not isnan(value)}]
+        if not (is_of_protocol(numbers) and mine):
+            continue
+        headline = [name for name, number in columns.items() if number.group == ALL][-1:] or list(columns)[-1:]
+        rows = _sorted([*_placed(numbers), *mine], headline[0])
+        plain = frozenset(name for name, number in columns.items() if number.unit == "number")
+        reasons = [f"{number.system}: {number.warning}" for number in numbers if number.warning]
+        warnings = tuple(dict.fromkeys(reasons))
+        made.append(Leaderboard(stage, headline[0], "number", tuple(columns), rows, table, plain, warnings))
+    return made
+
+
+def _placed(numbers: Sequence[Published]) -> Iterable[Row]:
+    """Yield the published rows of a table of the benchmark's own; a system has one for each setting."""
+    scores: dict[tuple[str, str], dict[str, float]] = {}
+    for number in numbers:
+        scores.setdefault((number.system, number.setting), {})[column(number.metric, number.group)] = number.value
+    return (Row(system, setting, found, own=False) for (system, setting), found in scores.items())
 
 
 def _over(row: Row, groups: Sequence[str]) -> Row:
@@ -118,6 +166,6 @@ def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Row]:
 def _sorted(rows: Iterable[Row], column: str) -> tuple[Row, ...]:
     def worst_last(row: Row) -> float:
         value = row.scores.get(column, nan)
-        return 1.0 if isnan(value) else -value
+        return inf if isnan(value) else -value
 
     return tuple(sorted(rows, key=worst_last))

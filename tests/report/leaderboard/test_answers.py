@@ -48,7 +48,14 @@ def test_answers_are_read_from_every_form(tmp_path, form):
 
 @pytest.mark.parametrize(
     ("given", "read"),
-    [(1964, "1964"), (True, "yes"), ("  x ", "x"), ("<response> 7 </response>", "7"), (["a", "b"], "a, b"), ("", "")],
+    [
+        (1964, "1964"),
+        (True, "yes"),
+        ("  x ", "x"),
+        (["a", "b"], "a, b"),
+        ("", ""),
+        ({"answer": "甲"}, '{"answer": "甲"}'),
+    ],
 )
 def test_answers_of_any_scalar_are_text(tmp_path, given, read):
     assert read_answers(write(tmp_path, "mapping", {"q": given})) == {"q": read}
@@ -64,9 +71,9 @@ def test_answers_of_any_scalar_are_text(tmp_path, given, read):
         ("a.json", '[{"answer": "x"}]', "entry 0: has none of question_id, id"),
         ("a.json", '[{"id": "q"}]', "entry 0: has none of answer, prediction"),
         ("a.json", '[{"id": "q", "answer": null}]', "entry 0: has none of answer, prediction"),
-        ("a.json", '[{"id": "q", "answer": {}}]', "entry 0: an answer must be text"),
+        ("a.json", '[{"id": "q", "answer": [[]]}]', "entry 0: an answer must be text"),
         ("a.json", '[{"id": "q", "answer": "x"}, {"id": "q", "answer": "y"}]', "'q' is answered twice"),
-        ("a.jsonl", '{"id": "q", "answer": "x"}\n{', "not readable as JSON"),
+        ("a.jsonl", '{"id": "q", "answer": "x"}\n{', "a.jsonl:2: not readable as JSON"),
         ("a.csv", 'id,answer\nq,"x', "not readable as CSV"),
         ("a.csv", "number,text\n1,x\n", "has none of question_id"),
     ],

@@ -1,0 +1,128 @@
+"""Replies from a file, in the place of a large model: what they have read, they read as badly as it is written."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from ohr.contracts import Completion, Generator, Prompt
+from ohr.errors import DataError
+from ohr.files.json_input import lines, parse_json
+from ohr.keys import file_digest
+
+_MARKED = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
+_NUMBER = re.compile(r"\d[\d,. ]*\d|\d")
+_SEPARATOR = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
+_ALIKE = 0.5
+"""Least similarity (1 - edits / longer length) of a number to the one that is looked for: below it, half of the digits
+are others, and a reader would not take one for the other."""
+_FOUND = 60.0
+"""Least similarity (0 to 100) at which words count as found."""
+
+
+class Canned(Generator):
+    """Replies from a file: a stand-in for a large model where none can run, not a model.
+
+    A value in double braces, as in `revenue = {{1204.5}}`, is read from the passages: where they hold it, with or
+    without thousands separators, it stays; otherwise the most similar one that they hold takes its place, and
+    `unreadable` where none is similar. So it knows how to answer every question, and errs where OCR has changed what
+    it reads.
+    """
+
+    kind: Literal["canned"] = "canned"
+    packages: ClassVar[tuple[str, ...]] = ("rapidfuzz",)
+    replies: Annotated[Path, Field(description="JSON Lines: `id` of a question and `reply`.")]
+    unreadable: Annotated[str, Field(description="What takes the place of a value that the passages do not hold.")] = (
+        "?"
+    )
+
+    def check(self) -> None:
+        """Read the replies."""
+        read_replies(self.replies)
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify the replies by their content."""
+        return {**super().identity(), "replies": file_digest(self.replies)}
+
+    def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
+        """Reply to each prompt; a question that the file does not have is a failed item."""
+        known = read_replies(self.replies)
+        for prompt in prompts:
+            if prompt.id not in known:
+                yield Completion(
+                    "", finish="error", error=f"{self.replies.name} has no reply to question {prompt.id!r}"
+                )
+                continue
+            reads = partial(_read_mark, text="\n".join(prompt.passages), unreadable=self.unreadable)
+            yield Completion(_MARKED.sub(reads, known[prompt.id]))
+
+
+def _read_mark(mark: re.Match[str], text: str, unreadable: str) -> str:
+    return read_value(mark[1], text, unreadable)
+
+
+def read_value(value: str, text: str, unreadable: str) -> str:
+    """Return a value as a text has it: itself, the most similar one, or `unreadable`."""
+    plain = _SEPARATOR.sub("", value)
+    if _NUMBER.fullmatch(plain.lstrip("-")):
+        return _number(plain, text, unreadable)
+    return _words(value, text, unreadable)
+
+
+def _number(value: str, text: str, unreadable: str) -> str:
+    from rapidfuzz.distance import Levenshtein
+
+    sign, digits = ("-", value[1:]) if value.startswith("-") else ("", value)
+    held = {_SEPARATOR.sub("", found).strip(" ,.") for found in _NUMBER.findall(text)}
+    if digits in held:
+        return value
+    likeness = {number: Levenshtein.normalized_similarity(number, digits) for number in sorted(held)}
+    best = max(likeness, key=lambda number: likeness[number], default="")
+    if not best or likeness[best] < _ALIKE:
+        return unreadable
+    return sign + best.replace(",", "").replace(" ", "")
+
+
+def _words(value: str, text: str, unreadable: str) -> str:
+    from rapidfuzz.fuzz import partial_ratio_alignment
+
+    if value in text:
+        return value
+    found = partial_ratio_alignment(value, text, score_cutoff=_FOUND) if text else None
+    read = text[found.dest_start : found.dest_end].strip() if found else ""
+    # a quotation mark or a line's end would break the JSON around the value
+    return re.sub(r'[\s"\\]+', " ", read) or unreadable
+
+
+def read_replies(path: Path) -> Mapping[str, str]:
+    """Read the replies by question.
+
+    Raises:
+        DataError: the file cannot be read, or a line is no reply.
+    """
+    try:
+        about = path.stat()
+        return _read(path, about.st_size, about.st_mtime_ns)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, size: int, written: int) -> dict[str, str]:  # noqa: ARG001 # keys of the cache
+    found: dict[str, str] = {}
+    for number, line in lines(path.read_text(encoding="utf-8")):
+        where = f"{path}:{number}"
+        try:
+            record = parse_json(line.encode())
+        except (ValueError, json.JSONDecodeError) as error:
+            raise DataError(f"{where}: not readable as JSON: {error}") from None
+        if not (isinstance(record, Mapping) and {"id", "reply"} <= record.keys() and isinstance(record["reply"], str)):
+            raise DataError(f"{where}: must have `id` and `reply`, a text (got {line[:60]!r})")
+        if str(record["id"]) in found:
+            raise DataError(f"{where}: question {record['id']!r} has a reply already")
+        found[str(record["id"])] = record["reply"]
+    return found

@@ -1,0 +1,79 @@
+import json
+
+import pytest
+
+from ohr.contracts import Prompt
+from ohr.errors import DataError
+from ohr.generators.canned import Canned, read_value
+
+
+def asked(passages, name="q"):
+    return Prompt("How much?", tuple(passages), "", "How much?", id=name)
+
+
+@pytest.fixture
+def canned(tmp_path):
+    def make(*records):
+        path = tmp_path / "replies.jsonl"
+        path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+        return Canned(replies=path)
+
+    return make
+
+
+def test_a_value_that_the_passages_hold_stays(canned):
+    made = canned({"id": "q", "reply": "return {{1204.5}} / {{33}} * 100"})
+    (reply,) = made.answer([asked(["Revenue was 1,204.5 in 33 stores."])])
+    assert reply.text == "return 1204.5 / 33 * 100"
+
+
+def test_a_value_that_was_misread_is_read_as_it_is_written(canned):
+    made = canned({"id": "q", "reply": "{{1204.5}}"})
+    (reply,) = made.answer([asked(["Revenue was 1,2O4.5, or 1,284.5 before."])])
+    assert reply.text == "1284.5"
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "read"),
+    [
+        ("-1204", "a loss of (1,204)", "-1204"),
+        ("1204", "nothing of the kind: 7", "?"),
+        ("1204", "", "?"),
+        ("Ada Venn", "by Ado Venn, clerk", "Ado Venn"),
+        ("Ada Venn", 'by Ada "enn', "Ada enn"),
+        ("Ada Venn", "someone else entirely", "?"),
+        ("2024", "2,024 and 2024", "2024"),
+    ],
+)
+def test_a_value_is_the_most_similar_one_that_is_there(value, text, read):
+    assert read_value(value, text, "?") == read
+
+
+def test_a_question_without_a_reply_is_a_failed_item(canned):
+    first, second = canned({"id": "q", "reply": "x"}).answer([asked([], "other"), asked([])])
+    assert first.error == "replies.jsonl has no reply to question 'other'"
+    assert second.text == "x"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "replies.jsonl:1: not readable as JSON"),
+        ('{"id": "q"}', "replies.jsonl:1: must have `id` and `reply`"),
+        ('{"id": "q", "reply": "a"}\n{"id": "q", "reply": "b"}', "replies.jsonl:2: question 'q' has a reply already"),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_line(tmp_path, text, said):
+    path = tmp_path / "replies.jsonl"
+    path.write_text(text)
+    with pytest.raises(DataError) as caught:
+        Canned(replies=path).check()
+    assert said in str(caught.value)
+
+
+def test_other_replies_are_another_generator(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    path.write_text('{"id": "q", "reply": "a"}')
+    before = Canned(replies=path).identity()
+    path.write_text('{"id": "q", "reply": "b"}')
+    assert Canned(replies=path).identity() != before
