@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -13,6 +14,7 @@ from ohr.contracts import Completion, Generator, Prompt
 from ohr.errors import DataError
 from ohr.files.json_input import lines, parse_json
 from ohr.keys import file_digest
+from ohr.registry import choices
 
 _MARKED = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
 _NUMBER = re.compile(r"\d[\d,. ]*\d|\d")
@@ -35,27 +37,32 @@ class Canned(Generator):
 
     kind: Literal["canned"] = "canned"
     packages: ClassVar[tuple[str, ...]] = ("rapidfuzz",)
-    replies: Annotated[Path, Field(description="JSON Lines: `id` of a question and `reply`.")]
+    replies: Annotated[
+        Path | str,
+        Field(description="JSON Lines with `id` of a question and `reply`; or a benchmark, for those of its sample."),
+    ]
     unreadable: Annotated[str, Field(description="What takes the place of a value that the passages do not hold.")] = (
         "?"
     )
 
     def check(self) -> None:
         """Read the replies."""
-        read_replies(self.replies)
+        read_replies(self._file)
+
+    @property
+    def _file(self) -> Path:
+        return self.replies if isinstance(self.replies, Path) else sample_file(self.replies)
 
     def identity(self) -> Mapping[str, object]:
         """Identify the replies by their content."""
-        return {**super().identity(), "replies": file_digest(self.replies)}
+        return {**super().identity(), "replies": file_digest(self._file)}
 
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
         """Reply to each prompt; a question that the file does not have is a failed item."""
-        known = read_replies(self.replies)
+        known, name = read_replies(self._file), self._file.name
         for prompt in prompts:
             if prompt.id not in known:
-                yield Completion(
-                    "", finish="error", error=f"{self.replies.name} has no reply to question {prompt.id!r}"
-                )
+                yield Completion("", finish="error", error=f"{name} has no reply to question {prompt.id!r}")
                 continue
             reads = partial(_read_mark, text="\n".join(prompt.passages), unreadable=self.unreadable)
             yield Completion(_MARKED.sub(reads, known[prompt.id]))
@@ -96,6 +103,21 @@ def _words(value: str, text: str, unreadable: str) -> str:
     read = text[found.dest_start : found.dest_end].strip() if found else ""
     # a quotation mark or a line's end would break the JSON around the value
     return re.sub(r'[\s"\\]+', " ", read) or unreadable
+
+
+def sample_file(benchmark: str) -> Path:
+    """Return the replies that come with a benchmark's sample.
+
+    Raises:
+        DataError: there are none.
+    """
+    folder = Path(str(files("ohr.benchmarks")))
+    known = sorted(path.parts[-3] for path in folder.glob("*/sample/canned.jsonl"))
+    if benchmark not in known:
+        raise DataError(
+            f"replies: {choices(benchmark, known)} Or name a file, as in ./replies.jsonl (got {benchmark!r})"
+        )
+    return folder / benchmark / "sample" / "canned.jsonl"
 
 
 def read_replies(path: Path) -> Mapping[str, str]:

@@ -221,7 +221,7 @@ def _nested(field: FieldInfo) -> str | None:
 def _is_path(annotation: object, value: str) -> bool:
     """Report whether a text is a path: in a path's field, and where words may be given too, by its looks."""
     words = [word for option in options(annotation) if get_origin(option) is Literal for word in get_args(option)]
-    looks = value.startswith((".", "/", "~")) or "/" in value or value.endswith((".yaml", ".yml"))
+    looks = value.startswith((".", "/", "~")) or "/" in value or value.endswith((".yaml", ".yml", ".jsonl"))
     return _holds(annotation, (Path,)) and value not in words and (looks or not _holds(annotation, (str,)))
 
 

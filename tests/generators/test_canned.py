@@ -77,3 +77,9 @@ def test_other_replies_are_another_generator(tmp_path):
     before = Canned(replies=path).identity()
     path.write_text('{"id": "q", "reply": "b"}')
     assert Canned(replies=path).identity() != before
+
+
+def test_replies_of_no_benchmark_are_refused():
+    said = r"^replies: Choose one of: .*Or name a file, as in \./replies.jsonl \(got 'nope'\)"
+    with pytest.raises(DataError, match=said):
+        Canned(replies="nope").check()
