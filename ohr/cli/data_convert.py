@@ -1,6 +1,5 @@
 """`ohr data convert`: a system's own result files as OHRBench's layout."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -82,9 +81,8 @@ def _documents(kind: str, root: Path | None) -> "Sequence[Document]":
 
 def _write(target: Path, document: "Document", pages: "Sequence[Page]") -> int:
     """Write a document's pages; returns how many there are."""
+    from ohr.files.ohrbench_json import write_pages
+
     if pages:
-        path = target / f"{document.name}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        entries = [{"page_idx": page.index, "text": page.text} for page in pages]
-        path.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_pages(target / f"{document.name}.json", pages)
     return len(pages)

@@ -72,12 +72,13 @@ def ocr(
 ) -> None:
     """Score a folder of OCR results: its distance from the ground truth, and its effect on retrieval."""
     from ohr.files.ohrbench_json import benchmark_root
-    from ohr.report.leaderboard.ocr import ocr_spec, score_ocr
+    from ohr.report.leaderboard.ocr import as_base, ocr_spec, score_ocr
 
     root = root or (benchmark_root(folder) if benchmark is None else None)
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
-    spec = ocr_spec(folder, keys, name, _label(benchmark, keys))
-    with bars() as progress:
+    label = _label(benchmark, keys)
+    with as_base(folder, keys, label) as base, bars() as progress:
+        spec = ocr_spec(base, keys, name, label)
         found = score_ocr(spec, store=store, runs=runs, workers=workers, progress=progress)
     if as_json:
         say_json(found)
@@ -161,6 +162,7 @@ def _label(named: str | None, keys: Mapping[str, Any]) -> str:
 
 
 def _print_ocr(found: "OcrScore") -> None:
+    from ohr.cli.display.protocol import print_protocol
     from ohr.report.leaderboard.ocr import RATIOS
 
     say(f"{found.name}: {found.setting}")
@@ -182,6 +184,7 @@ def _print_ocr(found: "OcrScore") -> None:
         low, high = (100 * found.lost[end] for end in ("low", "high"))
         interval = "" if isnan(low) else f" (95% interval {low:.2f} to {high:.2f}, paired)"
         say(f"lost against {found.truth}: {100 * found.lost['mean']:.2f}{interval}")
+    print_protocol(found.run)
     _print_leaderboards(found.leaderboards)
     say_first("warnings:", found.warnings)
     say_first(

@@ -234,6 +234,14 @@ class Benchmark(Stage):
         """
         return {"question": question.text, "retrieved_documents": "\n\n".join(passage.text for passage in passages)}
 
+    def results(self, folder: Path) -> Mapping[str, Sequence[str]] | None:  # noqa: ARG002 # for those that have one
+        """Read OCR results that are in the benchmark's own published layout: the texts of pages, by document.
+
+        Returns:
+            None where the folder is in another layout.
+        """
+        return None
+
     def aggregates(self) -> Sequence[Aggregate]:
         """Return the protocol's numbers that are more than a mean over all questions."""
         return ()

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,6 +132,13 @@ def read_pages(base: Path, document: str) -> list[Page]:
     """Read one document of a knowledge base as `read_file` does; a document that is absent has no pages."""
     path = base / f"{document}.json"
     return read_file(path, document) if path.is_file() else []
+
+
+def write_pages(path: Path, pages: Iterable[Page]) -> None:
+    """Write a document's file, and the folders above it."""
+    entries = [{"page_idx": page.index, "text": page.text} for page in pages]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(entries, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def with_texts(path: Path, texts: Mapping[int, str]) -> str:

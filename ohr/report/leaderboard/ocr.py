@@ -1,20 +1,24 @@
 """Scores a folder of OCR results against a benchmark: an ordinary run, and its row among published ones."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from ohr.contracts import Benchmark
+from ohr.contracts import Benchmark, Page
 from ohr.engine.ledger import Failure
 from ohr.engine.progress import Progress
 from ohr.errors import DataError
 from ohr.files.names import composed
+from ohr.files.ohrbench_json import write_pages
 from ohr.messages.wording import counted, named
 from ohr.report.analyses import noise_ratios
-from ohr.report.leaderboard.standings import Leaderboard, Row, asked, leaderboards
+from ohr.report.leaderboard.runs import protocol_rows
+from ohr.report.leaderboard.standings import Leaderboard, Row, asked, leaderboards, protocol_boards
 from ohr.results.folder import read_finished
 from ohr.results.groups import ALL
 from ohr.results.means import Breakdown, breakdown, macro_over_domains
@@ -22,7 +26,7 @@ from ohr.results.questions import Questions
 from ohr.results.reading import read_rows
 from ohr.results.scores import ScoreTable
 from ohr.spec.model import Spec
-from ohr.spec.read import make_spec
+from ohr.spec.read import make_benchmark, make_spec
 from ohr.study.run import run
 
 TOP_K = 2
@@ -63,6 +67,26 @@ class OcrScore:
     failures: Sequence[Failure]
     warnings: Sequence[str]
     run: Path
+
+
+@contextmanager
+def as_base(folder: Path, benchmark: Mapping[str, Any], label: str = "ohr score") -> Iterator[Path]:
+    """Give the folder of a knowledge base: the folder itself, or a copy of results in the benchmark's own layout.
+
+    Raises:
+        DataError: the results cannot be read.
+        SpecError: the benchmark's keys are wrong.
+    """
+    results = make_benchmark(dict(benchmark), label).results(folder) if folder.is_dir() else None
+    if results is None:
+        yield folder
+        return
+    with TemporaryDirectory() as copy:
+        base = Path(copy) / folder.resolve().name
+        for document, texts in results.items():
+            pages = [Page(document, index, text) for index, text in enumerate(texts)]
+            write_pages(base / f"{document}.json", pages)
+        yield base
 
 
 def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None, label: str = "ohr score") -> Spec:
@@ -137,7 +161,10 @@ def score_ocr(
         retrieval=found,
         macro={base: macro_over_domains(found[base]) for base in found},
         lost=_lost(finished.folder, own, metric),
-        leaderboards=_placed(spec.benchmark, setting, truth, own, found, doses),
+        leaderboards=[
+            *_placed(spec.benchmark, setting, truth, own, found, doses),
+            *protocol_boards(spec.benchmark.published(), "page", protocol_rows(finished.folder, "page")),
+        ],
         failures=finished.ledger.failures,
         warnings=[*read_finished(finished.folder)["warnings"], *_strangers(spec)],
         run=finished.folder,

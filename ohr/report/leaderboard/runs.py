@@ -33,7 +33,7 @@ def run_leaderboards(folder: Path, published: Sequence[Published]) -> list[Leade
     wanted += _lone_domain(folder, wanted)
     found: list[Leaderboard] = []
     for stage in ("page", *STAGES):
-        found += protocol_boards(published, stage, _protocol_rows(folder, stage, rows))
+        found += protocol_boards(published, stage, protocol_rows(folder, stage))
     for stage in STAGES:
         pipelines: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
         for row in wanted:
@@ -44,10 +44,10 @@ def run_leaderboards(folder: Path, published: Sequence[Published]) -> list[Leade
     return found
 
 
-def _protocol_rows(folder: Path, stage: str, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+def protocol_rows(folder: Path, stage: str) -> list[Row]:
     """Return a row for each condition and pipeline of a stage, with its means and aggregates by column."""
     scores: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for row in (row for row in rows if row["stage"] == stage):
+    for row in read_rows(folder / "summary.parquet", _COLUMNS, stage=stage):
         group = ALL if row["group"] == ALL else f"{row['by']}={row['group']}"
         scores[row["condition"], _setting(_parts_of(row))][column(row["metric"], group)] = row["mean"]
     for row in read_aggregates(folder, stage=stage):

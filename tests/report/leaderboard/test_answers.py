@@ -54,7 +54,7 @@ def test_answers_are_read_from_every_form(tmp_path, form):
         ("  x ", "x"),
         (["a", "b"], "a, b"),
         ("", ""),
-        ({"answer": "甲"}, '{"answer": "甲"}'),
+        ({"a": "甲"}, '{"a": "甲"}'),
     ],
 )
 def test_answers_of_any_scalar_are_text(tmp_path, given, read):
