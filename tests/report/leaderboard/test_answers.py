@@ -114,3 +114,8 @@ def test_unanswered_questions_score_0_and_are_counted(mini):
 def test_answers_to_other_questions_are_refused(mini):
     with pytest.raises(DataError, match="no answer is to a question of benchmark mini"):
         score_answers(mini, {"x": "y"}, "lost")
+
+
+def test_the_tags_around_an_answer_are_no_part_of_it(mini):
+    answers = {question.id: f"<response> {question.answers[0]} </response>" for question in mini.questions()}
+    assert score_answers(mini, answers, "tagged").scores["em"]["domain"]["all"].mean == 1

@@ -1,0 +1,49 @@
+from math import isnan, nan
+
+from ohr.contracts import Published
+from ohr.report.leaderboard.standings import Row, column, leaderboards, protocol_boards
+
+TABLE = "Table 4, 2026"
+
+
+def published(system, metric, value, group="all", **further):
+    return Published(system, "overall", metric, group, value, "paper", TABLE, main=True, **further)
+
+
+NUMBERS = [
+    published("A", "iqe", 0.4),
+    published("A", "overall", 0.6),
+    published("B", "iqe", 0.5),
+    published("B", "overall", 0.7, warning="scored on a part"),
+    published("A", "golden_k", 8.4, unit="number"),
+]
+
+
+def test_columns_are_the_tables_own_numbers_and_the_best_is_first():
+    (board,) = protocol_boards(NUMBERS, "overall", [Row("mine", "here", {"iqe": 0.1, "overall": 0.65, "other": 1.0})])
+    assert board.groups == ("iqe", "overall", "golden_k")
+    assert board.numbers == {"golden_k"}
+    assert board.warnings == ("B: scored on a part",)
+    ranked = [row.system for row in board.rows]
+    assert ranked[0] == "A"  # by the last number of all questions, here golden_k
+    assert {"mine", "B"} == set(ranked[1:])
+
+
+def test_groups_of_the_benchmarks_own_are_columns_by_their_value():
+    numbers = [published("A", "ffa", 0.9, "type=Number"), published("A", "ffa", 0.8)]
+    own = Row("mine", "here", {column("ffa", "type=Number"): 0.5, column("ffa", "all"): 0.85})
+    (board,) = protocol_boards(numbers, "overall", [own])
+    assert board.groups == ("ffa Number", "ffa")
+    assert [row.system for row in board.rows] == ["mine", "A"]
+    assert not leaderboards(numbers, "overall", [own], {"evidence_source": ["all"], "domain": ["all"]})
+
+
+def test_a_run_without_any_of_the_numbers_has_no_such_table():
+    assert protocol_boards(NUMBERS, "overall", [Row("mine", "here", {"f1": 0.1, "iqe": nan})]) == []
+    assert protocol_boards(NUMBERS, "page", [Row("mine", "here", {"iqe": 0.1})]) == []
+
+
+def test_an_undefined_score_comes_last():
+    (board,) = protocol_boards(NUMBERS[:4], "overall", [Row("mine", "here", {"iqe": 0.1, "overall": nan})])
+    assert board.rows[-1].system == "mine"
+    assert isnan(board.rows[-1].scores["overall"])
