@@ -1,8 +1,10 @@
 """Replies from a file, in the place of a large model: what they have read, they read as badly as it is written."""
 
+import ast
 import json
+import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +19,10 @@ from ohr.keys import file_digest
 from ohr.registry import choices
 
 _MARKED = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
-_NUMBER = re.compile(r"\d[\d,. ]*\d|\d")
+_NUMBER = re.compile(r"\d{1,3}(?:[ ,]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*")
+"""A number with or without thousands separators; `57.9 63.4` in a row of a table are two."""
+_FORMULA = re.compile(r"=(?P<terms>.+):(?P<form>[^:]*)", re.DOTALL)
+_TERM = re.compile(r"\[([^\[\]]+)\]")
 _SEPARATOR = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
 _ALIKE = 0.5
 """Least similarity (1 - edits / longer length) of a number to the one that is looked for: below it, half of the digits
@@ -32,7 +37,7 @@ class Canned(Generator):
     A value in double braces, as in `revenue = {{1204.5}}`, is read from the passages: where they hold it, with or
     without thousands separators, it stays; otherwise the most similar one that they hold takes its place, and
     `unreadable` where none is similar. So it knows how to answer every question, and errs where OCR has changed what
-    it reads.
+    it reads. `{{=([416.5] - [466.6]) / [466.6] * 100:.1f}}` computes with the values in brackets as they are read.
     """
 
     kind: Literal["canned"] = "canned"
@@ -73,11 +78,37 @@ def _read_mark(mark: re.Match[str], text: str, unreadable: str) -> str:
 
 
 def read_value(value: str, text: str, unreadable: str) -> str:
-    """Return a value as a text has it: itself, the most similar one, or `unreadable`."""
+    """Return a value as a text has it: itself, the most similar one, or `unreadable`; that of a formula is computed."""
+    if formula := _FORMULA.fullmatch(value):
+        terms = _TERM.sub(lambda term: read_value(term[1], text, "?").replace(",", ""), formula["terms"])
+        try:
+            return format(_value_of(ast.parse(terms.strip(), mode="eval").body), formula["form"].strip())
+        except (SyntaxError, ValueError, ArithmeticError):  # a term was not read, or is 0
+            return unreadable
     plain = _SEPARATOR.sub("", value)
     if _NUMBER.fullmatch(plain.lstrip("-")):
         return _number(plain, text, unreadable)
     return _words(value, text, unreadable)
+
+
+_OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+def _value_of(node: ast.expr) -> float:
+    """Compute a formula of numbers; raise ValueError where it has anything else."""
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return float(number)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value_of(operand)
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATIONS:
+            return _OPERATIONS[type(sign)](_value_of(left), _value_of(right))
+    raise ValueError("a formula has only numbers, + - * / and parentheses")
 
 
 def _number(value: str, text: str, unreadable: str) -> str:

@@ -9,7 +9,6 @@ import typer
 
 from ohr.cli.display.console import report, say
 from ohr.cli.options import RUNS, RunsFolder
-from ohr.cli.show import By
 from ohr.messages.wording import counted
 
 
@@ -57,7 +56,10 @@ def export(
     metric: Annotated[
         str | None, typer.Option(help="In tables: any metric of the run; by default each stage's headline.")
     ] = None,
-    by: Annotated[By | None, typer.Option(help="In tables: a column for each group of questions.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="In tables: a column for each group of questions, as in `ohr show`."),
+    ] = None,
     stage: Annotated[Stage | None, typer.Option(help="In tables: one stage only.")] = None,
     runs: RunsFolder = RUNS,
 ) -> None:
@@ -94,7 +96,7 @@ _PRINTED = Path("-")
 
 
 def _written(
-    form: str, folder: Path, name: str, values: Values, metric: str | None, by: By | None, stage: Stage | None
+    form: str, folder: Path, name: str, values: Values, metric: str | None, by: str | None, stage: Stage | None
 ) -> str:
     """Return one table as text."""
     from ohr.report.exports.latex import latex
@@ -102,10 +104,10 @@ def _written(
     from ohr.report.exports.paper import Wanted, paper_table
     from ohr.report.exports.summary_csv import summary_csv
 
-    group, only = by and by.value, stage and stage.value
+    only = stage and stage.value
     if form == "csv":
-        return summary_csv(folder, metric=metric, by=group, stage=only)
-    table = paper_table(folder, Wanted(values.value, metric, group, only))
+        return summary_csv(folder, metric=metric, by=by, stage=only)
+    table = paper_table(folder, Wanted(values.value, metric, by, only))
     return latex(table, name) if form == "latex" else markdown(table)
 
 

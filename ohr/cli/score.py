@@ -99,7 +99,9 @@ def answers(
     protocol: Rules = None,
     fields: Fields = None,
     name: Name = None,
-    stage: Annotated[AnswerStage, typer.Option(help="Published scores to compare with.")] = AnswerStage.OVERALL,
+    stage: Annotated[
+        AnswerStage | None, typer.Option(help="Published scores to compare with; `overall`, where there are some.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score a file of answers: F1 and exact match with intervals, beside published numbers."""
@@ -108,7 +110,7 @@ def answers(
 
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
     made = make_benchmark(keys, _label(benchmark, keys))
-    found = score_answers(made, read_answers(file), name or file.stem, stage.value)
+    found = score_answers(made, read_answers(file), name or file.stem, stage.value if stage else None)
     if as_json:
         say_json(found)
     else:
@@ -226,7 +228,10 @@ def _print_answers(found: "AnswerScore") -> None:
     if found.blank:
         say(f"{counted(found.blank, 'blank answer')}, scored 0; the reference code leaves them out of its mean")
     say_first(f"scores that failed, counted as 0: {len(found.failures):,}", found.failures)
-    say_first(f"questions without an answer, scored 0: {len(found.missing):,}", found.missing)
+    left_out = set(found.left_out)
+    scored = [name for name in found.missing if name not in left_out]
+    say_first(f"questions without an answer, scored 0: {len(scored):,}", scored)
+    say_first(f"questions without an answer, which this protocol leaves out: {len(found.left_out):,}", found.left_out)
     say_first(f"answers to no question, left out: {len(found.unknown):,}", found.unknown)
 
 

@@ -1,7 +1,6 @@
 """`ohr show`: a run's means, by any trait of its questions."""
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,19 +12,18 @@ from ohr.cli.display.console import say, say_json, say_table
 from ohr.cli.display.costs import print_costs
 from ohr.cli.options import RUNS, AsJson, RunsFolder
 
-
-class By(StrEnum):
-    """Attribute that questions are grouped by."""
-
-    EVIDENCE_SOURCE = "evidence_source"
-    DOMAIN = "domain"
-    ANSWER_FORM = "answer_form"
-    TASK_TYPE = "task_type"
-    PAGES = "pages"
-
+USUAL = "evidence_source"
+"""The attribute that questions are grouped by where none is named."""
 
 RunPlace = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, or its name for the newest.")]
-ByTrait = Annotated[By, typer.Option(help="What the questions are grouped by.")]
+ByTrait = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="What the questions are grouped by: evidence_source, domain, answer_form, task_type, pages, or a group "
+        "of the benchmark's own.",
+    ),
+]
 Metric = Annotated[str | None, typer.Option(help="Any metric of the run; by default each stage's headline.")]
 Analysis = Annotated[
     str | None, typer.Option(metavar="NAME", help="Show an analysis instead: error_classes, ...; or every.")
@@ -37,9 +35,15 @@ Condition = Annotated[str | None, typer.Option(metavar="NAME", help="Whose losse
 Search = Annotated[str, typer.Option(metavar="WORDS", help="Only questions that contain this.")]
 
 
+People = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="With --analysis agreement: people's labels, question_id and label, as CSV."),
+]
+
+
 def show(
     run: RunPlace,
-    by: ByTrait = By.EVIDENCE_SOURCE,
+    by: ByTrait = USUAL,
     metric: Metric = None,
     analysis: Analysis = None,
     questions: Listed = False,
@@ -47,6 +51,7 @@ def show(
     best: Best = 0,
     condition: Condition = None,
     search: Search = "",
+    people: People = None,
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
@@ -68,43 +73,50 @@ def show(
         show_questions(folder, Wanted(condition, worst, best, search), as_json)
         return
     if analysis is not None:
-        show_analysis(folder, analysis, as_json)
+        show_analysis(folder, analysis, as_json, people)
         return
+    if people is not None:
+        raise typer.BadParameter("--people needs --analysis agreement")
     rows = _means(folder, by, metric)
     if as_json:
         say_json(rows)
         return
-    if metric is None and by is By.EVIDENCE_SOURCE:
+    if metric is None and by == USUAL:
         print_losses(folder)
     say(f"scored by the protocol {manifest['protocol']['name']}")
     for stage in dict.fromkeys(row["stage"] for row in rows):
-        _table([row for row in rows if row["stage"] == stage], by.value)
+        _table([row for row in rows if row["stage"] == stage], by)
     print_costs(folder)
     print_decomposition(folder)
 
 
-def _refuse_others(by: By, metric: str | None, analysis: str | None, count: int) -> None:
+def _refuse_others(by: str, metric: str | None, analysis: str | None, count: int) -> None:
     """Refuse options that --questions would ignore, and a list of none."""
-    if analysis is not None or metric is not None or by is not By.EVIDENCE_SOURCE:
+    if analysis is not None or metric is not None or by != USUAL:
         raise typer.BadParameter("--questions lists questions: leave out --by, --metric and --analysis")
     if not count:
         raise typer.BadParameter("--worst and --best are both 0: no question would be listed")
 
 
-def _means(folder: Path, by: By, metric: str | None) -> list[dict[str, Any]]:
+def _means(folder: Path, by: str, metric: str | None) -> list[dict[str, Any]]:
     """Read the rows of the summary that are shown."""
     from ohr.errors import DataError
+    from ohr.registry import choices
     from ohr.results.folder import headlines, read_manifest
-    from ohr.results.groups import ALL
+    from ohr.results.groups import ALL, TRAITS
     from ohr.results.reading import read_rows
 
-    headline, path = headlines(read_manifest(folder)), folder / "summary.parquet"
-    rows = read_rows(path, by="evidence_source", group=ALL) if by is not By.EVIDENCE_SOURCE else []
-    rows += read_rows(path, by=by.value)
+    manifest, path = read_manifest(folder), folder / "summary.parquet"
+    headline = {"page": next(iter(manifest["protocol"].get("page") or ()), None), **headlines(manifest)}
+    known = sorted({row["by"] for row in read_rows(path, ["by"])})
+    if by not in known and by not in TRAITS:
+        raise DataError(f"--by: {choices(by, known)} (got {by!r})")
+    rows = read_rows(path, by=USUAL, group=ALL) if by != USUAL else []
+    rows += read_rows(path, by=by)
     wanted = [row for row in rows if row["metric"] == (metric or headline.get(row["stage"]))]
     if not wanted:
-        known = ", ".join(sorted({row["metric"] for row in rows}))
-        raise DataError(f"{folder}: has no {metric or 'score of an answer or of retrieval'}; it has {known}")
+        there = ", ".join(sorted({row["metric"] for row in rows}))
+        raise DataError(f"{folder}: has no {metric or 'score of an answer or of retrieval'}; it has {there}")
     return wanted
 
 

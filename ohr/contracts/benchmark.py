@@ -40,7 +40,8 @@ class ScoringProtocol:
         facts: metric of a text against one fact of a question. It is averaged over the question's facts in the text of
             its pages, in their chunks one by one (`facts_chunked`), in the retrieved chunks and in the answer.
         index_scope: one index per `document`, per `domain` (as OHRBench does), or one over the whole `corpus`.
-        prompt: name of the answer prompt: one of ohr's, or `package:name` for `name.yaml` in the benchmark's package.
+        prompt: name of the answer prompt: one of ohr's, or `package:name` for `name.yaml` in the benchmark's package or
+            its folder `prompts`.
         image_prompt: the same, for generators that read page images.
         reply: what an answer is: the text in the last <response> tags of a reply (`tagged`), or the `whole` reply.
         joined: order in which the retrieved chunks of a question's own pages are joined before they are scored.
@@ -154,7 +155,8 @@ class Aggregate:
             number, a scalar or (m,). A part without a question is nan and counts 0. It must work on arrays: it is
             computed again without each document for the interval.
         unit: `share` in [0, 1] is printed x 100; `number` as it is.
-        ratio: also divide it by its value on the clean knowledge base, over the same questions.
+        ratio: also divide it by its value on the clean knowledge base, over the same questions; without ground truth,
+            on the only condition without noise.
         source: where its formula comes from, or what a reader must know.
     """
 

@@ -93,6 +93,10 @@ class CaseMetric(Metric):
     def score_case(self, case: Case) -> float:
         """Return the score; nan where it is undefined."""
 
+    def score_missing(self, question: Question) -> float:  # noqa: ARG002 # for those that leave some out
+        """Return the score of a question without a reply: 0, or nan where such a question has none."""
+        return 0.0
+
     def score_cases(self, cases: Sequence[Case]) -> Sequence[float]:
         """Return the scores of several cases, in order; override where they can be had sooner together."""
         return [self.score_case(case) for case in cases]

@@ -18,6 +18,11 @@ class ImageNoise(Stage):
     knob: ClassVar[str] = "severity"
     severity: Annotated[float, Field(ge=0, le=1, description="Strength; 0 gives the input back bit for bit.")] = 0.5
 
+    @property
+    def joined(self) -> int:
+        """Number of further pages that a distorted image shows whole: the document's first ones, in their order."""
+        return 0
+
     @abstractmethod
     def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
         """Distort an image.

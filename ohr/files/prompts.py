@@ -22,7 +22,8 @@ def read_prompt_file(
     """Read a prompt file.
 
     Args:
-        prompt: name of one of ohr's, `package:name` for one of an imported package, or path of a file.
+        prompt: name of one of ohr's, `package:name` for one of an imported package (in its folder `prompts`, where it
+            has one), or path of a file.
         template: what the file holds.
         package: that ohr's own are in.
         what: names the kind of prompt in messages.
@@ -34,6 +35,7 @@ def read_prompt_file(
     if isinstance(prompt, str) and (owner := prompt.partition(":")[0]) in sys.modules:  # never imports by a spec's text
         package, prompt = owner, prompt.partition(":")[2]
     folder = files(package)
+    folder = inner if (inner := folder.joinpath("prompts")).is_dir() else folder
     known = sorted(path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml"))
     if isinstance(prompt, str) and prompt not in known:
         raise SpecError(f"no {what} {prompt!r}. {choices(prompt, known)} Or name a file, as in ./my_prompt.yaml")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from math import isnan, nan
 
-from ohr.contracts import CaseMetric, JudgeMetric, Question
+from ohr.contracts import CaseMetric, JudgeMetric, Metric, Question
 from ohr.metrics.cases import NO_REPLIES, Outcome, Replies, case_outcomes
 from ohr.metrics.floors import CEILINGS, constant_answers
 from ohr.metrics.scores import Rules, Scores, as_score, checked_score
@@ -43,7 +43,8 @@ def answer_scores(
                 if reads and not broken:
                     made.add_checked(metric, scored[metric][question.id], question.id, failed=False)
                 else:
-                    made.add(metric, 0.0 if reads else nan, failed=broken and question.id not in excluded)
+                    value = partial(_missing, rules.metrics[metric], question) if reads else partial(float, nan)
+                    made.add_checked(metric, value, question.id, failed=broken and question.id not in excluded)
             elif reads and question.answers:
                 score = partial(_of_answer, metric, answer, question, rules)
                 made.add_checked(metric, score, question.id, failed=broken)
@@ -73,6 +74,11 @@ def _case_outcomes(
         for name, scorer in scorers
         if isinstance(scorer, CaseMetric | JudgeMetric)
     }
+
+
+def _missing(metric: Metric, question: Question) -> float:
+    """Return the score of a question without a reply, which the metric may leave out."""
+    return metric.score_missing(question) if isinstance(metric, CaseMetric) else 0.0
 
 
 def constant_scores(questions: Sequence[Question], rules: Rules) -> Scores:

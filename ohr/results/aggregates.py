@@ -26,7 +26,7 @@ def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables
         tables: to append to.
     """
     for place in (place for place in scores.places if place.stage != "reference"):
-        cell, clean = scores.read(place), scores.clean(place)
+        cell, clean = scores.read(place), scores.baseline(place)
         mine = [one for one in aggregates if all(part.metric in cell.metrics for part in one.parts)]
         other = scores.read(clean) if mine and clean not in (None, place) else None
         values = dict(zip(cell.metrics, cell.values, strict=True))

@@ -116,6 +116,14 @@ class ScoreTable:
         """Find the cell of the same pipeline on the knowledge base without noise; None where there is none."""
         return next((other for other in self.pipelines[place.pipeline] if other.noise_type == "none"), None)
 
+    def baseline(self, place: Place) -> Place | None:
+        """Find the cell that ratios compare with: the clean one, else that of the only condition without noise.
+
+        A benchmark without ground truth has no clean text: there it is the undistorted images as an engine reads them.
+        """
+        plain = {other.condition: other for other in self.pipelines[place.pipeline] if other.knob is None}
+        return self.clean(place) or (next(iter(plain.values())) if len(plain) == 1 else None)
+
     @cached_property
     def pipelines(self) -> Mapping[tuple[str | None, ...], Sequence[Place]]:
         """The cells of each pipeline."""

@@ -73,7 +73,7 @@ class PreparePrompts(Work):
                 q.id: self._asked(
                     q,
                     [_passage(hit.chunk) for hit in hits[q.id]],
-                    ((hit.chunk.document, page) for hit in hits[q.id] for page in hit.chunk.pages),
+                    dict.fromkeys((hit.chunk.document, page) for hit in hits[q.id] for page in hit.chunk.pages),
                     context.inputs,
                 )
                 for q in asked
@@ -98,7 +98,7 @@ class PreparePrompts(Work):
 
     def _asked(self, question: Question, read: Sequence[Passage], pages: Iterable[PageId], inputs: Inputs) -> Asked:
         shown: list[PageImage] = []
-        for name, index in dict.fromkeys(pages) if self.images else ():
+        for name, index in pages if self.images else ():
             document = inputs.by_name.get(name)
             if document and self.images and index < document.pages:  # a question may name a page that is not there
                 shown.append(self.images.page(document, index, inputs.leaf(document, images=True)))

@@ -16,8 +16,10 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 
-from ohr.benchmarks.ohrbench.fetch import RECORD, REPOSITORY, fetch, unpack
+from ohr.benchmarks.ohrbench.fetch import REPOSITORY, fetch
 from ohr.errors import DataError
+from ohr.files.hub import RECORD, unpack
+from ohr.files.hub import fetch as hub_fetch
 
 COMMITS = {"main": "a" * 40, "a" * 40: "a" * 40, "v2": "b" * 40, "b" * 40: "b" * 40}
 
@@ -160,6 +162,12 @@ def test_a_file_that_is_not_what_the_hub_has_is_refused_and_deleted(hub, tmp_pat
     assert get(hub, tmp_path).files == 2
 
 
+def test_only_wanted_files_are_fetched(hub, tmp_path):
+    found = hub_fetch("o/r", tmp_path, wanted=lambda name: name.endswith(".json"), endpoint=hub.url)
+    assert (found.files, found.unpacked) == (("qas_v2.json",), 0)
+    assert not (tmp_path / "base.zip").exists()
+
+
 def test_an_interrupted_download_is_resumed(hub, tmp_path):
     kept = 10 << 20  # the client writes pieces of this size
     hub.files["pages.zip"] = archive({"retrieval_base/MinerU/law/lease.json": b" " * (kept + 4000) + b"[]"})
@@ -236,6 +244,23 @@ def test_an_archive_that_would_write_elsewhere_is_refused_before_anything_is_wri
     with pytest.raises(DataError, match="would be written outside"):
         unpack(path, tmp_path / "data")
     assert list((tmp_path / "data").iterdir()) == []
+
+
+def test_a_name_in_utf8_that_is_not_marked_as_such_is_read(tmp_path):
+    path = tmp_path / "old.zip"
+    content = archive({"26-潘婠/001_正常.jpg": b"x", "caf\u00e9.jpg": b"y"})
+    marked = (0x800).to_bytes(2, "little")
+    assert content.count(marked) >= 4
+    path.write_bytes(
+        content.replace(b"PK\x03\x04\x14\x00" + marked, b"PK\x03\x04\x14\x00\0\0").replace(
+            b"PK\x01\x02\x14\x03\x14\x00" + marked, b"PK\x01\x02\x14\x03\x14\x00\0\0"
+        )
+    )
+    with zipfile.ZipFile(path) as opened:
+        assert "26-潘婠/001_正常.jpg" not in opened.namelist()
+    assert unpack(path, tmp_path) == 2
+    assert (tmp_path / "26-潘婠/001_正常.jpg").read_bytes() == b"x"
+    assert (tmp_path / "café.jpg").read_bytes() == b"y"
 
 
 def test_links_in_an_archive_are_refused(tmp_path):

@@ -29,7 +29,7 @@ def test_a_dash_prints_the_table_alone(ohr_here, tmp_path):
         (["--csv", "-", "--latex", "-"], "only one table can be printed"),
         (["--latex", "table.tex", "--metric", "rouge"], "has no metric 'rouge'"),
         (["--latex", "table.tex", "--by", "domain"], "all questions have the same domain"),
-        (["--latex", "table.tex", "--by", "domian"], "Invalid value for '--by': 'domian' is not one of"),
+        (["--latex", "table.tex", "--by", "domian"], "Did you mean 'domain'? (got 'domian')"),
     ],
 )
 def test_what_cannot_be_written_is_refused(ohr_here, options, said):

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ohr.errors import DataError
+from ohr.results.agreement import agreement
 from ohr.results.folder import read_manifest
 from ohr.results.survival import read_survival
 
@@ -209,3 +211,55 @@ def test_a_run_without_clean_pages_has_no_ratio(home):
     finished = home.run(text, "evaluate=[overall]")
     assert all(row["ratio"] is None or isnan(row["ratio"]) for row in rows(finished, "aggregates"))
     assert not any("ratio" in line for line in warnings(finished))
+
+
+JUDGED = SPEC + "metrics: [{kind: both}, {kind: both, name: second}]\n"
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    return Protocols(tmp_path_factory.mktemp("judged")).run(JUDGED, "evaluate=[overall]")
+
+
+def test_judges_are_compared_with_each_other_and_with_metrics(judged):
+    found = {(row["condition"], row["first"], row["second"]): row for row in agreement(judged.folder)}
+    same = found["clean", "both", "second"]
+    assert (same["equal"], same["kappa"], same["documents_equal"]) == (1.0, 1.0, 1.0)
+    assert ("clean", "year", "both") in found
+    assert all({row["first"], row["second"]} & {"both", "second"} for row in found.values())
+
+
+def test_judges_are_compared_with_people(judged, tmp_path):
+    scored = values(judged, kb="clean", stage="overall", metric="both")
+    wrong = next(name for name, value in scored.items() if value == 1.0)
+    lines = [f"{name},{'no' if name == wrong else 'yes' if value else 'no'},clean" for name, value in scored.items()]
+    path = tmp_path / "people.csv"
+    path.write_text("question_id,label,condition\n" + "\n".join(lines))
+    rows_ = [row for row in agreement(judged.folder, path) if row["condition"] == "clean"]
+    (pair,) = [row for row in rows_ if (row["first"], row["second"]) == ("both", "people")]
+    assert pair["equal"] == pytest.approx(1 - 1 / len(scored))
+    (all_,) = [row for row in rows_ if not row["second"]]
+    assert (all_["first"], all_["n"]) == ("both, second, people", len(scored))
+    assert all_["documents_equal"] == pytest.approx(5 / 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n", "people.csv:1: must have the columns question_id and label (got a, b)"),
+        ("question_id,label\nq0,1\nx,1\n", "people.csv:3: question 'x' is not in the run"),
+        ("question_id,label\nq0,perhaps\n", "people.csv:2: a label must be a number in [0, 1], or one of yes,"),
+        ("question_id,label\nq0,nan\n", "people.csv:2: a label must be"),
+        ("question_id,label\nq0,1\nq0,1\n", "people.csv:3: question 'q0' has a label already"),
+    ],
+)
+def test_wrong_labels_of_people_are_refused_with_their_line(judged, tmp_path, text, said):
+    path = tmp_path / "people.csv"
+    path.write_text(text)
+    with pytest.raises(DataError) as caught:
+        agreement(judged.folder, path)
+    assert said in str(caught.value)
+
+
+def test_a_run_without_judges_has_no_agreement(finished):
+    assert agreement(finished.folder) == []

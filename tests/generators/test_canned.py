@@ -49,6 +49,32 @@ def test_a_value_is_the_most_similar_one_that_is_there(value, text, read):
     assert read_value(value, text, "?") == read
 
 
+def test_neighbours_in_a_row_of_a_table_are_numbers_of_their_own():
+    row = "Work in process 57.9 63.4 1 204.5"
+    assert [read_value(value, row, "?") for value in ("57.9", "63.4", "1,204.5")] == ["57.9", "63.4", "1204.5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("net 416.5 466.6", "-10.7%"),
+        ("net 416.5 466.5", "-10.7%"),
+        ("net 446.5 466.6", "-4.3%"),
+        ("net 416.5", "0.0%"),
+        ("net", "?%"),
+        ("", "?%"),
+    ],
+)
+def test_a_formula_is_computed_from_what_is_read(text, read):
+    formula = "=([416.5] - [466.6]) / [466.6] * 100:.1f"
+    assert f"{read_value(formula, text, '?')}%" == read
+
+
+@pytest.mark.parametrize("formula", ["=1 / [0]:.1f", "=[0] +:.1f", "=abs(1):.1f", "=2 ** 9:.1f", "='a' * 3:s", "=1:q"])
+def test_a_formula_of_anything_but_arithmetic_is_unreadable(formula):
+    assert read_value(formula, "0", "?") == "?"
+
+
 def test_a_question_without_a_reply_is_a_failed_item(canned):
     first, second = canned({"id": "q", "reply": "x"}).answer([asked([], "other"), asked([])])
     assert first.error == "replies.jsonl has no reply to question 'other'"

@@ -1,10 +1,11 @@
 """Scores of a batch of questions, as columns, and what a metric may not do."""
 
 from math import isnan, nan
+from typing import Literal
 
 import pytest
 
-from ohr.contracts import Chunk, Metric, Page, Question, ScoringProtocol
+from ohr.contracts import Case, CaseMetric, Chunk, Metric, Page, Question, ScoringProtocol
 from ohr.metrics.answers import F1, Em
 from ohr.metrics.dose import QuestionDose
 from ohr.metrics.floors import OtherPages
@@ -101,6 +102,27 @@ def test_an_answer_that_failed_scores_0_and_an_undefined_one_nothing():
     assert scores.values["f1"][:2] == scores.values["em"][:2] == [0, 0]
     assert all(isnan(value) for metric in ("f1", "em") for value in scores.values[metric][2:])
     assert scores.failed["f1"] == [True, True, True, True]
+
+
+class Lenient(CaseMetric):
+    kind: Literal["lenient"] = "lenient"
+    missing: float = 0.0
+
+    def score_case(self, case: Case) -> float:
+        return 1.0
+
+    def score_missing(self, question: Question) -> float:
+        return nan if "optional" in question.answers else self.missing
+
+
+@pytest.mark.parametrize("missing", [0.0, 1.0], ids=["no more", "more than it may"])
+def test_a_metric_of_cases_may_leave_out_questions_without_a_reply_and_gives_them_no_more_than_0(missing):
+    rules = Rules(ScoringProtocol(answer=("lenient",)), {"lenient": Lenient(missing=missing)})
+    asked = [question("a"), question("b", answers=("optional",)), question("c", answers=("optional",))]
+    scores = answer_scores(asked, {"c": None}, rules, "overall", "kb", (), excluded=())
+    assert scores.values["lenient"][0] == 0
+    assert all(map(isnan, scores.values["lenient"][1:]))
+    assert scores.failed["lenient"] == [True, True, True]
 
 
 def test_a_question_without_a_known_context_has_no_score_there():

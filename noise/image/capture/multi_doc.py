@@ -26,10 +26,17 @@ class MultiDoc(Capture):
     version: ClassVar[int] = 5
     published: ClassVar[float] = 2 / 3
 
+    @property
+    def joined(self) -> int:
+        """Number of further sheets."""
+        if not self.severity:
+            return 0
+        return 1 if self.severity <= 0.34 else 2 if self.severity <= 0.67 else 4
+
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
         """Distort an image at a severity above 0."""
         height, width = image.shape[:2]
-        number = 2 if self.severity <= 0.34 else 3 if self.severity <= 0.67 else 5
+        number = 1 + self.joined
         rows, columns = _GRIDS[number]
         scale = 1 / np.sqrt(rows * columns)
         cell = np.array([width * scale, height * scale])

@@ -8,10 +8,14 @@ from typing import Any
 from ohr.cli.display.console import say, say_json, say_table
 
 EVERY = "every"
+AGREEMENT = "agreement"
 
 
-def show_analysis(folder: Path, analysis: str, as_json: bool) -> None:
+def show_analysis(folder: Path, analysis: str, as_json: bool, people: Path | None = None) -> None:
     """Print one analysis, or every one.
+
+    Args:
+        people: a file of people's labels, for `agreement`.
 
     Raises:
         SpecError: there is no analysis of that name.
@@ -20,10 +24,16 @@ def show_analysis(folder: Path, analysis: str, as_json: bool) -> None:
     from ohr.registry import choices
     from ohr.report.analyses import ANALYSES, report_data
     from ohr.report.words import with_intervals
+    from ohr.results.agreement import agreement
 
     if analysis not in (*ANALYSES, EVERY):
         raise SpecError(f"no analysis {analysis!r}. {choices(analysis, (*ANALYSES, EVERY))}")
-    found = report_data(folder) if analysis == EVERY else {analysis: ANALYSES[analysis](folder)}
+    if people is not None and analysis != AGREEMENT:
+        raise SpecError(f"--people is for --analysis {AGREEMENT} (got {analysis!r})")
+    if people is not None:
+        found = {analysis: agreement(folder, people)}
+    else:
+        found = report_data(folder) if analysis == EVERY else {analysis: ANALYSES[analysis](folder)}
     if as_json:
         say_json(found)
         return

@@ -8,6 +8,8 @@ from ohr.report.analyses.confusions import confusions
 from ohr.report.analyses.pages import edit_distances, noise_ratios
 from ohr.report.analyses.questions import error_classes, formatting_lcs, r_noise, table_formats
 from ohr.report.analyses.robustness import robustness
+from ohr.results.agreement import agreement
+from ohr.results.survival import read_survival
 
 Rows = list[dict[str, Any]]
 
@@ -20,6 +22,8 @@ ANALYSES: Mapping[str, Callable[[Path], Rows]] = {
     "edit_distances": edit_distances,
     "noise_ratios": noise_ratios,
     "robustness": robustness,
+    "survival": read_survival,
+    "agreement": agreement,
 }
 """By name."""
 

@@ -13,7 +13,7 @@ from ohr.report.words import METRICS
 from ohr.results.choices import read_choices
 from ohr.results.engines import read_engines
 from ohr.results.folder import headlines, read_manifest, run_id
-from ohr.results.groups import ALL, STAGES
+from ohr.results.groups import ALL, STAGES, TRAITS
 from ohr.results.reading import read_rows
 
 Values = Literal["mean", "interval", "loss"]
@@ -118,6 +118,9 @@ def _rows(folder: Path, wanted: Wanted) -> list[dict[str, Any]]:
     found = _of_metric(folder, [row for row in found if row["condition"] not in repeats], wanted)
     whole = [row for row in found if row["by"] == "evidence_source" and row["group"] == ALL]
     groups = [row for row in found if row["by"] == wanted.by and row["group"] != ALL and row["n"]]
+    known = sorted({*TRAITS, *(row["by"] for row in found)})
+    if wanted.by and wanted.by not in known:
+        raise DataError(f"--by: {choices(wanted.by, known)} (got {wanted.by!r})")
     if wanted.by and not groups:
         raise DataError(f"{folder}: all questions have the same {wanted.by}")
     if wanted.values == "loss":

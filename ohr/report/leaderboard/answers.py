@@ -5,12 +5,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from math import isnan
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from ohr.contracts import Benchmark, ScoringProtocol
+from ohr.contracts import Benchmark, Published, Question, ScoringProtocol
 from ohr.errors import DataError
 from ohr.files.json_input import lines, parse_json
 from ohr.graph.keys import Keys
@@ -40,10 +41,11 @@ class AnswerScore:
     """The scores of a file of answers.
 
     Args:
-        scores: means by metric; questions without an answer are in them as 0.
+        scores: means by metric; questions without an answer are in them as 0, unless they are left out.
         macro: the mean over domains, each with the same weight, by metric.
         given: answers in the file that belong to a question.
         missing: ids of the questions without an answer.
+        left_out: those of them that the protocol does not count, so that they have no score.
         unknown: ids in the file that are no question.
         blank: answers without any text; the reference code leaves them out of its mean, here they score 0.
         aggregates: the protocol's numbers that are more than a mean: unit and value.
@@ -58,6 +60,7 @@ class AnswerScore:
     macro: Mapping[str, float]
     given: int
     missing: Sequence[str]
+    left_out: Sequence[str]
     unknown: Sequence[str]
     blank: int
     leaderboards: Sequence[Leaderboard]
@@ -87,25 +90,24 @@ def read_answers(path: Path) -> dict[str, str]:
     return found
 
 
-def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, stage: Stage = "overall") -> AnswerScore:
+def score_answers(
+    benchmark: Benchmark, answers: Mapping[str, str], name: str, stage: Stage | None = None
+) -> AnswerScore:
     """Score answers by the benchmark's protocol, against the accepted answer that each matches best.
 
     Args:
         answers: question id to answer.
         name: of the system that gave them.
         stage: which published scores they are compared with: answers from the question's own pages (`generation`) or
-            from retrieved passages (`overall`).
+            from retrieved passages (`overall`); None for `generation` where nothing else is published, else `overall`.
     """
+    published = benchmark.published()
+    stage = stage or _stage(published)
     spec = Spec(name, 0, benchmark, (), (), (), (), (), resolved={})
     benchmark.check()
     keys = Keys(spec, read_inputs(spec))
     questions, protocol = keys.inputs.questions, benchmark.scoring
-    known = {q.id: _plain(answers[q.id], protocol) for q in questions if q.id in answers}
-    if not known:
-        raise DataError(
-            f"no answer is to a question of benchmark {benchmark.kind} (an answer is to {next(iter(answers))!r}, "
-            f"a question is {questions[0].id!r}): another is named with --benchmark"
-        )
+    known = _of_questions(answers, questions, benchmark)
     cases = {q.id: case_of(q, (), known[q.id]) for q in questions if q.id in known}
     made = answer_scores(questions, known, keys.rules, stage, name, (), Replies(cases))
     cell = CellScores(
@@ -116,18 +118,8 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
     values, failed = dict(zip(made.values, cell.values, strict=True)), dict(zip(made.values, cell.failed, strict=True))
     numbers = [one for one in benchmark.aggregates() if all(part.metric in values for part in one.parts)]
     totals = {one.name: (one.unit, aggregated(one, values, failed, about)) for one in numbers}
-    headline = scores[protocol.answer[0]]
-    means = {group: est.mean for by in ("evidence_source", "domain") for group, est in headline[by].items()}
-    means |= {column(metric, ALL): found["evidence_source"][ALL].mean for metric, found in scores.items()}
-    means |= {
-        column(metric, f"{trait}={group}"): estimate.mean
-        for metric, found in scores.items()
-        for trait in list(found)[len(TRAITS) :]
-        for group, estimate in found[trait].items()
-        if group != ALL
-    }
-    means |= {column(total, ALL): estimate.mean for total, (_, estimate) in totals.items()}
-    own = Row(name, f"protocol {protocol.name}; {asked(headline)}", means)
+    headline, headlines = scores[protocol.answer[0]], values[protocol.answer[0]]
+    own = Row(name, f"protocol {protocol.name}; {asked(headline)}", _by_column(scores, headline, totals))
     groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
     return AnswerScore(
         name=name,
@@ -138,16 +130,47 @@ def score_answers(benchmark: Benchmark, answers: Mapping[str, str], name: str, s
         macro={metric: macro_over_domains(found) for metric, found in scores.items()},
         given=len(known),
         missing=[q.id for q in questions if q.id not in answers],
+        left_out=[name for name, value in zip(about.ids, headlines, strict=True) if name not in known and isnan(value)],
         unknown=sorted(set(answers) - {q.id for q in questions}),
         blank=sum(not answer for answer in known.values()),
         aggregates=totals,
         failures=[f"{each.metric} of {each.question}: {each.reason}" for each in made.failures],
-        leaderboards=[
-            *leaderboards(benchmark.published(), stage, [own], groups),
-            *protocol_boards(benchmark.published(), stage, [own]),
-        ],
+        leaderboards=leaderboards(published, stage, [own], groups) + protocol_boards(published, stage, [own]),
         warnings=keys.inputs.warnings,
     )
+
+
+def _of_questions(answers: Mapping[str, str], questions: Sequence[Question], benchmark: Benchmark) -> dict[str, str]:
+    """Return the answers to the benchmark's questions as the protocol takes them; refuse a file that has none."""
+    known = {q.id: _plain(answers[q.id], benchmark.scoring) for q in questions if q.id in answers}
+    if not known:
+        raise DataError(
+            f"no answer is to a question of benchmark {benchmark.kind} (an answer is to {next(iter(answers))!r}, "
+            f"a question is {questions[0].id!r}): another is named with --benchmark"
+        )
+    return known
+
+
+def _by_column(
+    scores: Mapping[str, Breakdown], headline: Breakdown, totals: Mapping[str, tuple[str, Estimate]]
+) -> dict[str, float]:
+    """Return means and aggregates by the columns of published tables."""
+    means = {group: est.mean for by in ("evidence_source", "domain") for group, est in headline[by].items()}
+    means |= {column(metric, ALL): found["evidence_source"][ALL].mean for metric, found in scores.items()}
+    means |= {
+        column(metric, f"{trait}={group}"): estimate.mean
+        for metric, found in scores.items()
+        for trait in list(found)[len(TRAITS) :]
+        for group, estimate in found[trait].items()
+        if group != ALL
+    }
+    return means | {column(total, ALL): estimate.mean for total, (_, estimate) in totals.items()}
+
+
+def _stage(published: Sequence[Published]) -> Stage:
+    """Return the stage whose published scores answers are compared with."""
+    stages = {number.stage for number in published if number.main}
+    return "generation" if "generation" in stages and "overall" not in stages else "overall"
 
 
 def _plain(reply: str, protocol: ScoringProtocol) -> str:

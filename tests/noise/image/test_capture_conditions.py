@@ -76,6 +76,22 @@ def test_each_says_what_it_does_to_the_truth(kind, severity, effect):
     assert distort(kind(severity=severity), WHITE).label_effect == effect
 
 
+@pytest.mark.parametrize(("severity", "further"), [(0, 0), (1 / 3, 1), (2 / 3, 2), (1, 4)])
+def test_a_picture_of_several_sheets_says_how_many_it_takes_from_the_documents_other_pages(severity, further):
+    looked_at: list[int] = []
+
+    class Watched(list):
+        def __getitem__(self, place):
+            looked_at.append(place)
+            return super().__getitem__(place)
+
+    noise = MultiDoc(severity=severity, camera=0)
+    distort(noise, WHITE, others=Watched([WHITE] * 9))
+    assert noise.joined == further
+    assert looked_at == list(range(further))
+    assert Cropped(severity=1).joined == 0
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_small_region_has_its_share_of_the_frame(seed):
     maps = [distort(SmallRoi(severity=severity), WHITE, seed).homography for severity in THIRDS]
