@@ -18,6 +18,7 @@ LONG = {
     "ohr/cli/noise_apply.py:apply": "typer reads a command's options from its signature",
     "ohr/cli/noise_preview.py:preview": "typer reads a command's options from its signature",
     "ohr/cli/export.py:export": "typer reads a command's options from its signature",
+    "ohr/cli/show.py:show": "typer reads a command's options from its signature",
     "ohr/cli/check.py:check": "typer reads a command's options from its signature",
     "speed/store.py": "one script that measures three stores on the same work",
     "ohr/workbench/apply.py:apply": "until it takes a session in place of its arguments",

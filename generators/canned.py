@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"\d{1,3}(?:[ ,]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*")
 _FORMULA = re.compile(r"=(?P<terms>.+):(?P<form>[^:]*)", re.DOTALL)
 _TERM = re.compile(r"\[([^\[\]]+)\]")
 _SEPARATOR = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
-_ALIKE = 0.5
+_LEAST = 0.5
 """Least similarity (1 - edits / longer length) of a number to the one that is looked for: below it, half of the digits
 are others, and a reader would not take one for the other."""
 _FOUND = 60.0
@@ -120,7 +120,7 @@ def _number(value: str, text: str, unreadable: str) -> str:
         return value
     likeness = {number: Levenshtein.normalized_similarity(number, digits) for number in sorted(held)}
     best = max(likeness, key=lambda number: likeness[number], default="")
-    if not best or likeness[best] < _ALIKE:
+    if not best or likeness[best] < _LEAST:
         return unreadable
     return sign + best.replace(",", "").replace(" ", "")
 

@@ -1,4 +1,4 @@
-"""What a benchmark's protocol may ask for beyond OHRBench's: pages, facts, groups, aggregates, truths under noise."""
+"""Protocols that ask for more than OHRBench's: pages, facts, groups, aggregates, truths under noise."""
 
 from math import isnan
 from pathlib import Path

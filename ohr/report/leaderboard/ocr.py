@@ -71,7 +71,7 @@ class OcrScore:
 
 @contextmanager
 def as_base(folder: Path, benchmark: Mapping[str, Any], label: str = "ohr score") -> Iterator[Path]:
-    """Give the folder of a knowledge base: the folder itself, or a copy of results in the benchmark's own layout.
+    """Provide the folder of a knowledge base: the folder itself, or a copy of results in the benchmark's own layout.
 
     Raises:
         DataError: the results cannot be read.

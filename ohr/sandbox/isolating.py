@@ -1,0 +1,84 @@
+"""Which mechanisms of isolation work on this machine, and whether they suffice."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .values import UNSAFE
+
+WORDS = {
+    "seccomp": "a filter of system calls (seccomp)",
+    "limits": "limits of CPU time, memory, files and processes",
+    "root": "a root folder of its own",
+    "landlock": "file rules (Landlock)",
+    "privileges": "no user's rights and no capabilities",
+    "mounts": "mounts of its own",
+    "processes": "process numbers of its own",
+    "network": "a network of its own, without devices",
+    "ipc": "shared memory and queues of its own",
+    "hostname": "a host name of its own",
+    "cgroup": "control groups of its own",
+    "user": "users of its own",
+}
+"""The mechanisms, the two needed ones first."""
+
+NEEDED = ("seccomp", "limits")
+"""The filter and the limits, together, hold by themselves. They leave a program no socket, no process, no signal, no
+file; it may open files only where a root of its own or Landlock confines it to its folder. All other mechanisms are a
+second wall behind the filter."""
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """The mechanisms of this machine, each tried by using it.
+
+    Args:
+        works: the mechanisms that work, by name.
+        lacks: those that do not, with the reason.
+        broken: what an attack on all of them together reached; empty where nothing.
+    """
+
+    works: tuple[str, ...]
+    lacks: Mapping[str, str]
+    broken: str = ""
+
+    @property
+    def suffices(self) -> bool:
+        """Whether programs are isolated: the filter and the limits work, and no attack on them succeeded."""
+        return all(name in self.works for name in NEEDED) and not self.broken
+
+    @property
+    def files(self) -> bool:
+        """Whether a program may use its own folder; elsewhere it can open no file at all."""
+        return "root" in self.works or "landlock" in self.works
+
+    @property
+    def why(self) -> str:
+        """The reason why programs are not isolated; empty where they are."""
+        lacking = [f"no {name} ({self.lacks.get(name, 'not tried')})" for name in NEEDED if name not in self.works]
+        return "; ".join([*lacking, *([self.broken] if self.broken else [])])
+
+    def __str__(self) -> str:
+        """Return the mechanisms in words, one line each."""
+        verdict = "Programs are isolated here." if self.suffices else refusal(self.why)
+        works = [f"works: {WORDS[name]}" for name in self.works]
+        lacks = [f"lacks: {WORDS[name]} ({reason})" for name, reason in self.lacks.items()]
+        return "\n".join([verdict, *works, *lacks])
+
+
+def read(report: Mapping[str, Any]) -> Isolation:
+    """Return the isolation that a starter reports."""
+    reasons = report["reasons"]
+    return Isolation(
+        works=tuple(name for name in WORDS if reasons.get(name) == ""),
+        lacks={name: reasons[name] for name in WORDS if reasons.get(name)},
+        broken=report["broken"],
+    )
+
+
+def refusal(why: str) -> str:
+    """Return the sentence that says why programs do not run, and what to do."""
+    return (
+        f"programs cannot be isolated on this machine: {why}; run them on Linux (x86_64 or aarch64) with seccomp, "
+        f'or pass unsafe="{UNSAFE}"'
+    )

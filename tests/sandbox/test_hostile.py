@@ -1,0 +1,49 @@
+"""Hostile programs, each followed by an honest one in the same lane."""
+
+import platform
+
+import pytest
+
+from ohr.sandbox import Sandbox
+
+from .conftest import HONEST, QUICK, WEAKER, processes, settled
+from .hostile import CASES, HARMFUL, KINDS
+
+OUTWARD = [kind for kind in KINDS if kind not in ("memory and crashes", "time", "output", "forged results")]
+
+pytestmark = pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="hostile programs name the kernel's calls by their numbers on x86_64"
+)
+
+
+@pytest.mark.parametrize("text", [pytest.param(text, id=f"{kind}: {name}") for kind, name, text in CASES])
+def test_no_hostile_program_escapes_or_disturbs_the_next_one(text, sandbox, reset):
+    before = processes(sandbox)
+    hostile, honest = sandbox.run([reset.fill(text), HONEST])
+    assert reset.shown(hostile) == []
+    assert reset.traces() == []
+    assert processes(sandbox) == before
+    assert (honest.how, honest.value, honest.number) == ("returned", "42.0", 42.0)
+
+
+@pytest.mark.parametrize("kind", OUTWARD)
+@pytest.mark.parametrize("without", WEAKER.values(), ids=WEAKER)
+def test_no_hostile_program_escapes_where_the_machine_offers_less(kind, without, reset):
+    programs = [reset.fill(text) for text in KINDS[kind].values()]
+    with Sandbox(QUICK, workers=2, without=without) as sandbox:
+        before = settled(sandbox)
+        outcomes = list(sandbox.run([*programs, HONEST]))
+        assert processes(sandbox) == before
+    shown = {name: reset.shown(outcome) for name, outcome in zip(KINDS[kind], outcomes, strict=False)}
+    assert not any(shown.values()), shown
+    assert reset.traces() == []
+    assert outcomes[-1].number == 42
+
+
+@pytest.mark.parametrize("name", HARMFUL)
+def test_a_hostile_program_does_harm_where_nothing_keeps_it_in(name, unprotected, reset):
+    (text,) = [text for _, other, text in CASES if other == name]
+    before = settled(unprotected)
+    (outcome,) = unprotected.run([reset.fill(text)])
+    left = processes(unprotected) != before
+    assert [*reset.shown(outcome), *reset.traces(), *(["processes"] if left else [])] != []
