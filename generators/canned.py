@@ -19,8 +19,8 @@ from ohr.keys import file_digest
 from ohr.registry import choices
 
 _MARKED = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
-_NUMBER = re.compile(r"\d{1,3}(?:[ ,]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*")
-"""A number with or without thousands separators; `57.9 63.4` in a row of a table are two."""
+_NUMBER = re.compile(r"\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+)(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*")
+"""A number with or without thousands separators, all of one kind; `57.9 63.4` in a row of a table are two."""
 _FORMULA = re.compile(r"=(?P<terms>.+):(?P<form>[^:]*)", re.DOTALL)
 _TERM = re.compile(r"\[([^\[\]]+)\]")
 _SEPARATOR = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")

@@ -142,7 +142,8 @@ def benchmark_keys(
 
     keys: dict[str, Any] = {"kind": kind or ("ohrbench" if root and has_bases(root) else "mini")}
     if root is not None:
-        keys["root"] = str(root.resolve())
+        # the word for a benchmark's own sample, unless there is a folder of that name
+        keys["root"] = "sample" if str(root) == "sample" and not root.exists() else str(root.resolve())
     if domains:
         keys["domains"] = [name.strip() for listed in domains for name in listed.split(",")]
     if protocol is not None:

@@ -40,5 +40,5 @@ def breakdown(questions: Questions, cell: CellScores, metric: str) -> Breakdown:
 
 def macro_over_domains(found: Breakdown) -> float:
     """Average the domains' means, each with the same weight; `all` weighs each question the same."""
-    means = [estimate.mean for name, estimate in found["domain"].items() if name != ALL]
+    means = [one.mean for name, one in found["domain"].items() if name != ALL and one.n]
     return float(np.mean(means)) if means else nan

@@ -141,6 +141,11 @@ def test_json_has_null_where_a_number_is_undefined(capsys):
     assert capsys.readouterr().out == '{\n "mean": null,\n "text": "é"\n}\n'
 
 
+def test_json_has_a_set_in_order(capsys):
+    say_json({"numbers": frozenset(("elo", "accuracy"))})
+    assert capsys.readouterr().out.split() == ["{", '"numbers":', "[", '"accuracy",', '"elo"', "]", "}"]
+
+
 def test_a_short_run_writes_nothing_into_a_pipe(capsys):
     with bars() as progress, counting(progress, "ocr", 2) as advance:
         advance(2)

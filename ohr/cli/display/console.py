@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, is_dataclass
 from math import isfinite, isnan
 from pathlib import Path
@@ -104,6 +104,8 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(item) for item in value]
+    if isinstance(value, Set):
+        return sorted(map(_plain, value))
     if isinstance(value, float) and not isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value

@@ -66,22 +66,26 @@ def _left(row: Row | None) -> str:
 
 
 def aggregates(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
-    """Arrange aggregates: a line for each condition, pipeline and number."""
+    """Arrange aggregates: a line for each stage, pipeline and number, a column for each condition.
+
+    A number that is compared with its clean value has a further line with the share of it that is left.
+    """
     shown = [row for row in rows if row["n"] and not isnan(row["value"])]
-    related = any(not isnan(row["ratio"]) for row in shown)
-    headers = ["stage", "condition", "pipeline", "number", "value", "n", "failed", *(["of clean"] if related else [])]
-    return headers, [[*_aggregate(row), *([_ratio(row)] if related else [])] for row in shown]
+    conditions = list(dict.fromkeys(row["condition"] for row in shown))
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in shown:
+        place = row["stage"], " / ".join(filter(None, (row["chunker"], row["retriever"], row["generator"])))
+        found.setdefault((*place, row["name"]), {})[row["condition"]] = _value(row)
+        left = found.setdefault((*place, f"{row['name']}, of clean"), {})  # empty where nothing is compared
+        if not isnan(row["ratio"]):
+            left[row["condition"]] = with_interval(row["ratio"], row["ratio_low"], row["ratio_high"])
+    lines = [[*place, *(held.get(name, "") for name in conditions)] for place, held in found.items() if held]
+    return ["stage", "pipeline", "number", *conditions], lines
 
 
-def _aggregate(row: Row) -> list[str]:
-    place = " / ".join(filter(None, (row["chunker"], row["retriever"], row["generator"])))
-    share = row["unit"] == "share"
-    value = (percent if share else with_interval)(row["value"], row["low"], row["high"])
-    return [row["stage"], row["condition"], place, row["name"], value, str(row["n"]), str(row["failed"])]
-
-
-def _ratio(row: Row) -> str:
-    return with_interval(row["ratio"], row["ratio_low"], row["ratio_high"])
+def _value(row: Row) -> str:
+    shown = (percent if row["unit"] == "share" else with_interval)(row["value"], row["low"], row["high"])
+    return f"{shown} ({row['failed']} failed)" if row["failed"] else shown
 
 
 def percent(mean: float, low: float, high: float) -> str:

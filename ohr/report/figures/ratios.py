@@ -22,7 +22,8 @@ Row = Mapping[str, Any]
 Panel = tuple[str, str, str]
 """Stage, pipeline, and the number's name."""
 
-_LEFT, _RIGHT, _TOP, _GAP, _FOOT = 1.6, 0.15, 0.42, 0.15, 0.45  # units
+_LEFT, _RIGHT, _TOP, _GAP, _FOOT = 1.6, 0.15, 0.08, 0.15, 0.45  # units
+_TITLE = 0.17  # units: of one line of a title
 _LINE = 0.17  # units: of one condition
 _NARROWEST = 1.3  # units of axes
 _MOST = 12
@@ -58,17 +59,19 @@ def _figure(rows: Sequence[Row], page: "Page") -> "Picture | None":
     lines = -(-len(panels) // columns)
     axes_width = (page.width - _LEFT - _RIGHT + _GAP) / columns - _GAP
     axes_height = max(0.8, _LINE * len(conditions))
-    height = lines * (_TOP + axes_height + _FOOT)
+    titles = {panel: [*panel[1].split(" / "), panel[2]] for panel in panels}  # a part each, since panels are narrow
+    top = _TOP + _TITLE * max(map(len, titles.values()))
+    height = lines * (top + axes_height + _FOOT)
     if not page.holds(page.width, height):
         return None
     figure = page.picture(page.width, height)
     for place, panel in enumerate(panels):
         left = _LEFT + place % columns * (axes_width + _GAP)
-        low = height - place // columns * (_TOP + axes_height + _FOOT) - _TOP - axes_height
+        low = height - place // columns * (top + axes_height + _FOOT) - top - axes_height
         box = (left / page.width, low / height, axes_width / page.width, axes_height / height)
         axes: Axes = figure.add_axes(box)
         _draw(axes, [row for row in rows if _panel(row) == panel], conditions, page.scale)
-        axes.set_title("\n".join(filter(None, (panel[1], panel[2]))), weight="bold", loc="left", parse_math=False)
+        axes.set_title("\n".join(filter(None, titles[panel])), weight="bold", loc="left", parse_math=False)
         axes.set_xlabel("share of clean")
         axes.set_yticks(range(len(conditions)), conditions if place % columns == 0 else [""] * len(conditions))
     return figure

@@ -106,6 +106,8 @@ def score_answers(
     spec = Spec(name, 0, benchmark, (), (), (), (), (), resolved={})
     benchmark.check()
     keys = Keys(spec, read_inputs(spec))
+    for metric in keys.answer_metrics.values():
+        metric.check()
     questions, protocol = keys.inputs.questions, benchmark.scoring
     known = _of_questions(answers, questions, benchmark)
     cases = {q.id: case_of(q, (), known[q.id]) for q in questions if q.id in known}

@@ -124,10 +124,21 @@ def protocol_boards(published: Sequence[Published], stage: str, own: Sequence[Ro
         headline = [name for name, number in columns.items() if number.group == ALL][-1:] or list(columns)[-1:]
         rows = _sorted([*_placed(numbers), *mine], headline[0])
         plain = frozenset(name for name, number in columns.items() if number.unit == "number")
-        reasons = [f"{number.system}: {number.warning}" for number in numbers if number.warning]
-        warnings = tuple(dict.fromkeys(reasons))
-        made.append(Leaderboard(stage, headline[0], "number", tuple(columns), rows, table, plain, warnings))
+        made.append(Leaderboard(stage, headline[0], "number", tuple(columns), rows, table, plain, _warnings(numbers)))
     return made
+
+
+def _warnings(numbers: Sequence[Published]) -> tuple[str, ...]:
+    """Return each reason not to compare published rows of a table, with their systems."""
+    systems: dict[str, dict[str, None]] = {}
+    for number in numbers:
+        if number.warning:
+            systems.setdefault(number.warning, {})[number.system] = None
+    every = {number.system for number in numbers}
+    return tuple(
+        f"{'all published rows' if every == found.keys() else ', '.join(found)}: {reason}"
+        for reason, found in systems.items()
+    )
 
 
 def _placed(numbers: Sequence[Published]) -> Iterable[Row]:

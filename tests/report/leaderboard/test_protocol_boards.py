@@ -47,3 +47,11 @@ def test_an_undefined_score_comes_last():
     (board,) = protocol_boards(NUMBERS[:4], "overall", [Row("mine", "here", {"iqe": 0.1, "overall": nan})])
     assert board.rows[-1].system == "mine"
     assert isnan(board.rows[-1].scores["overall"])
+
+
+def test_a_warning_of_all_published_rows_is_given_once():
+    every = [published(name, "elo", 900.0, unit="number", warning="another opponent") for name in ("A", "B")]
+    (board,) = protocol_boards(every, "overall", [Row("mine", "here", {"elo": 950.0})])
+    assert board.warnings == ("all published rows: another opponent",)
+    (board,) = protocol_boards([*every, published("C", "elo", 1.0)], "overall", [Row("mine", "here", {"elo": 950.0})])
+    assert board.warnings == ("A, B: another opponent",)

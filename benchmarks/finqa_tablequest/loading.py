@@ -1,0 +1,110 @@
+"""The questions of finqa-tablequest-bench as ohr's: by report, with the pages that were sampled from it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import get_args
+
+from ohr.contracts import Question
+
+from ..tablequest.figures import figures
+from ..tablequest.levels import Level
+from .reading import FinqaQuestion, notes, read_questions
+
+SAMPLE = Path(__file__).parent / "sample"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A document: the sampled pages of one report, in the order of their numbers.
+
+    Args:
+        name: form and name of the report.
+        pages: for each page its number in the report, and the paths of its image below the benchmark's folder, one for
+            each level that has it.
+    """
+
+    name: str
+    pages: tuple[tuple[int, tuple[str, ...]], ...]
+
+    @property
+    def domain(self) -> str:
+        """The form of the report."""
+        return self.name.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """The content of a folder.
+
+    Args:
+        reports: by name, in the order of their first questions.
+        places: file and entry of each question, by its id.
+        notes: what looks wrong.
+    """
+
+    reports: Mapping[str, Report]
+    questions: tuple[Question, ...]
+    read: tuple[FinqaQuestion, ...]
+    places: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def load(root: Path | str) -> Copy:
+    """Read a folder; one whose questions did not change is read once.
+
+    Raises:
+        DataError: as for `read_questions`.
+    """
+    folder = SAMPLE if root == "sample" else Path(root)
+    files = [folder / "qa_pairs" / f"{level}.json" for level in get_args(Level)]
+    written = tuple((about.st_size, about.st_mtime_ns) for file in files if file.is_file() and (about := file.stat()))
+    return _load(folder, written)
+
+
+@lru_cache(maxsize=4)
+def _load(folder: Path, written: object) -> Copy:  # noqa: ARG001 # a key of the cache
+    read = tuple(read_questions(folder))
+    reports = {report.name: report for report in _reports(read)}
+    names = {report.name.partition("/")[2]: report for report in reports.values()}
+    questions = tuple(_question(one, names[one.document]) for one in read)
+    return Copy(reports, questions, read, {one.id: one.where for one in read}, tuple(notes(read)))
+
+
+def _reports(read: tuple[FinqaQuestion, ...]) -> Iterator[Report]:
+    """Yield the reports; the form of one is that of its first question."""
+    for document in dict.fromkeys(one.document for one in read):
+        mine = [one for one in read if one.document == document]
+        images: dict[int, dict[str, None]] = {}
+        for one in mine:
+            images.setdefault(one.page_number, {})[one.image] = None
+        yield Report(f"{mine[0].form}/{document}", tuple((number, tuple(images[number])) for number in sorted(images)))
+
+
+def _question(one: FinqaQuestion, report: Report) -> Question:
+    place = [number for number, _ in report.pages].index(one.page_number)
+    # the figure of an easy answer is a cell of the page; others may be computed, and no text says which
+    facts = (figure.digits for figure in figures(one.answer)) if one.level == "easy" else ()
+    return Question(
+        id=one.id,
+        text=one.question,
+        answers=(one.answer,),
+        document=report.name,
+        pages=(place,),
+        evidence=(),
+        evidence_source="table",
+        domain=report.domain,
+        task_type="understanding" if one.level == "easy" else "reasoning",
+        places=((report.name, place),),
+        facts=tuple(dict.fromkeys(facts)),
+        groups=(("level", one.level),),
+    )
+
+
+def merged(questions: tuple[Question, ...]) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
+    """Return the texts of several questions with the pages of all of them: one query each in the published code."""
+    pages: dict[str, dict[tuple[str, int], None]] = {}
+    for question in questions:
+        pages.setdefault(question.text, {})[question.document, question.pages[0]] = None
+    return tuple((text, tuple(found)) for text, found in pages.items() if len(found) > 1)

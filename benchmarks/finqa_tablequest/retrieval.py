@@ -1,0 +1,120 @@
+"""Retrieval of finqa-tablequest-bench: from scores of chunks to ranked pages, and the measures of a ranking.
+
+The published code (query_qrel_builder.py, evaluator_ir.py) scores a page by its best chunk and measures with
+ir_measures (trec_eval): nDCG, precision and recall at 1, 3, 5 and 10, reciprocal rank and R-precision. It takes a
+query's text for its key, so that equal questions become one query with the pages of all of them. Its generation
+(ollama_answer_generation.py) looks pages up by the number of the question instead.
+"""
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2, nan
+
+from .judging import Protocol
+from .reading import FinqaQuestion
+
+CUT_OFFS = (1, 3, 5, 10)
+MEASURES = (*(f"{name}@{k}" for k in CUT_OFFS for name in ("nDCG", "P", "R")), "RR", "Rprec")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query with the pages that answer it.
+
+    Args:
+        id: `q1`, `q2`, ..., in the order of the queries.
+        questions: ids of its questions; several where equal texts were merged.
+        pages: names of its pages.
+    """
+
+    id: str
+    text: str
+    questions: tuple[str, ...]
+    pages: frozenset[str]
+
+
+def queries(questions: Sequence[FinqaQuestion], protocol: Protocol = "clean") -> list[Query]:
+    """Make the queries of some questions.
+
+    Args:
+        protocol: `clean`: one for each question. `reference`: one for each different text, as published. The published
+            generation counts questions and not queries, so that after the first question that was merged, each reads
+            the pages that were found for a later one: see `read_by`.
+    """
+    groups: dict[str, list[FinqaQuestion]] = {}
+    for question in questions:
+        groups.setdefault(question.question if protocol == "reference" else question.id, []).append(question)
+    return [
+        Query(f"q{number}", held[0].question, tuple(q.id for q in held), frozenset(q.page for q in held))
+        for number, held in enumerate(groups.values(), start=1)
+    ]
+
+
+def read_by(questions: Sequence[FinqaQuestion], protocol: Protocol = "clean") -> dict[str, Query | None]:
+    """Return the query whose pages the generator reads for each question, by the question's id.
+
+    In `reference` it is the query with the question's number, which is another question's query after a merge, and
+    None for the last ones, for which the published code answers "No retrieved context available".
+    """
+    made = queries(questions, protocol)
+    if protocol == "clean":
+        return {question: query for query in made for question in query.questions}
+    return {q.id: made[place] if place < len(made) else None for place, q in enumerate(questions)}
+
+
+def page_scores(chunks: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Score each page by its best chunk.
+
+    Args:
+        chunks: the page and the score of each chunk.
+    """
+    best: dict[str, float] = {}
+    for page, score in chunks:
+        best[page] = max(score, best.get(page, score))
+    return best
+
+
+def ranked(scores: Mapping[str, float]) -> list[str]:
+    """Rank pages, best first; of equal scores the last name comes first, as in trec_eval."""
+    return sorted(sorted(scores, reverse=True), key=lambda page: -scores[page])
+
+
+def measures(pages: Sequence[Hashable], relevant: Collection[Hashable]) -> dict[str, float]:
+    """Return all measures of one ranking: `nDCG@k`, `P@k`, `R@k` for each cut-off, `RR` and `Rprec`.
+
+    Formulas: P@k = hits in the first k / k; R@k = hits / relevant; nDCG@k = sum of 1 / log2(rank + 1) over the hits,
+        divided by that of a ranking with all relevant pages first; RR = 1 / rank of the first hit; Rprec = P@r with r
+        relevant pages.
+    Source: trec_eval, by ir_measures; all agree with it for binary relevance.
+
+    Args:
+        pages: distinct pages, best first; places after its end find nothing.
+        relevant: the query's pages.
+
+    Edge cases: nothing relevant -> nan; nothing found -> 0.
+    """
+    if not relevant:
+        return dict.fromkeys(MEASURES, nan)
+    ranks = [rank for rank, page in enumerate(pages, start=1) if page in relevant]
+    found: dict[str, float] = {}
+    for k in CUT_OFFS:
+        hits = [rank for rank in ranks if rank <= k]
+        ideal = range(1, min(k, len(relevant)) + 1)
+        found |= {f"nDCG@{k}": _gain(hits) / _gain(ideal), f"P@{k}": len(hits) / k, f"R@{k}": len(hits) / len(relevant)}
+    found["RR"] = 1 / ranks[0] if ranks else 0.0
+    found["Rprec"] = sum(rank <= len(relevant) for rank in ranks) / len(relevant)
+    return found
+
+
+def mean_measures(run: Mapping[str, Mapping[str, float]], asked: Sequence[Query]) -> dict[str, float]:
+    """Return the mean of each measure over some queries.
+
+    Args:
+        run: scores of pages, by the id of a query; a query without any scores 0.
+    """
+    rows = [measures(ranked(run.get(query.id, {})), query.pages) for query in asked]
+    return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]} if rows else {}
+
+
+def _gain(ranks: Iterable[int]) -> float:
+    return sum(1 / log2(rank + 1) for rank in ranks)

@@ -1,0 +1,92 @@
+from math import isnan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohr.benchmarks.finqa_tablequest.reading import FinqaQuestion
+from ohr.benchmarks.finqa_tablequest.retrieval import (
+    CUT_OFFS,
+    mean_measures,
+    measures,
+    page_scores,
+    queries,
+    ranked,
+    read_by,
+)
+from ohr.metrics.ranking import hit_at_k, recall_at_k, reciprocal_rank
+from ohr.metrics.rankings import ndcg_at_k
+
+
+def question(number, text, page):
+    return FinqaQuestion(f"easy-{number}", "easy", "A_2023_10K", page, "", text, "5", "", "", "10K", "")
+
+
+ASKED = [question(1, "a", 1), question(2, "b", 2), question(3, "a", 3), question(4, "c", 4)]
+
+
+def test_a_page_has_the_score_of_its_best_chunk():
+    assert page_scores([("a", -1.0), ("b", 0.5), ("a", -3.0), ("b", 2.0)]) == {"a": -1.0, "b": 2.0}
+
+
+def test_pages_are_ranked_by_score_and_of_equal_ones_the_last_name_is_first():
+    assert ranked({"a": 1.0, "c": 1.0, "b": 2.0, "d": -1.0}) == ["b", "c", "a", "d"]
+
+
+def test_clean_has_one_query_for_each_question():
+    found = queries(ASKED)
+    assert [(one.id, one.text, one.questions) for one in found] == [
+        ("q1", "a", ("easy-1",)), ("q2", "b", ("easy-2",)), ("q3", "a", ("easy-3",)), ("q4", "c", ("easy-4",)),
+    ]  # fmt: skip
+    assert found[2].pages == {"A_2023_10K_p3"}
+
+
+def test_reference_merges_questions_with_equal_texts():
+    found = queries(ASKED, "reference")
+    assert [(one.id, one.text, one.questions) for one in found] == [
+        ("q1", "a", ("easy-1", "easy-3")), ("q2", "b", ("easy-2",)), ("q3", "c", ("easy-4",)),
+    ]  # fmt: skip
+    assert found[0].pages == {"A_2023_10K_p1", "A_2023_10K_p3"}
+
+
+def test_reference_reads_pages_of_other_queries_after_a_merge():
+    found = {name: query and query.text for name, query in read_by(ASKED, "reference").items()}
+    assert found == {"easy-1": "a", "easy-2": "b", "easy-3": "c", "easy-4": None}
+    assert {name: query.text for name, query in read_by(ASKED).items()} == {
+        "easy-1": "a", "easy-2": "b", "easy-3": "a", "easy-4": "c",
+    }  # fmt: skip
+
+
+def test_measures_of_a_ranking_that_ir_measures_has_measured():
+    """Values of ir_measures 0.4.3 for the ranking c, b, a with a and b relevant."""
+    found = measures(["c", "b", "a"], frozenset("ab"))
+    assert found["nDCG@1"] == found["P@1"] == found["R@1"] == 0
+    assert found["nDCG@3"] == pytest.approx(0.6934264036172708)
+    assert (found["P@3"], found["R@3"], found["RR"], found["Rprec"]) == (pytest.approx(2 / 3), 1, 0.5, 0.5)
+
+
+def test_precision_divides_by_the_cut_off_even_where_the_ranking_is_shorter():
+    assert measures(["a"], frozenset("a"))["P@10"] == 0.1
+
+
+@given(st.permutations("abcdefghijkl"), st.sets(st.sampled_from("abcdefghijklmn"), min_size=1), st.integers(0, 12))
+def test_measures_agree_with_those_of_other_benchmarks(order, relevant, length):
+    pages = order[:length]
+    found = measures(pages, frozenset(relevant))
+    hits, wanted = [[(page, 0)] for page in pages], {(page, 0) for page in relevant}
+    for k in CUT_OFFS:
+        assert found[f"nDCG@{k}"] == pytest.approx(ndcg_at_k([(page, 0) for page in pages], wanted, k))
+        assert found[f"R@{k}"] == recall_at_k(hits, wanted, k)
+        assert (found[f"P@{k}"] > 0) == hit_at_k(hits, wanted, k)
+    assert found["RR"] == reciprocal_rank(hits, wanted)
+
+
+def test_a_query_without_pages_has_no_measures():
+    assert all(map(isnan, measures(["a"], frozenset()).values()))
+
+
+def test_a_query_that_found_nothing_counts_as_zero():
+    asked = queries(ASKED[:2])
+    found = mean_measures({"q1": {"A_2023_10K_p1": 1.0}}, asked)
+    assert found["P@1"] == found["RR"] == found["nDCG@10"] == 0.5
+    assert mean_measures({}, []) == {}

@@ -1,0 +1,67 @@
+"""Whole runs: the shipped pipeline, reduced, and the recorded judge."""
+
+from pathlib import Path
+
+import pytest
+
+from ohr.benchmarks.finqa_tablequest.loading import SAMPLE
+from ohr.engine.executors.inline import Inline
+from ohr.results.reading import read_rows
+from ohr.spec.read import read_spec
+from ohr.study.run import run
+
+PIPELINE = Path(__file__).parents[3] / "pipelines" / "finqa-tablequest-mini.yaml"
+
+
+def finished(path, folder, *overrides):
+    spec = read_spec(path, overrides)
+    return run(spec, store=folder / "store", runs=folder / "runs", executor=Inline()).folder
+
+
+def accuracies(folder, stage):
+    return {row["condition"]: row["value"] for row in read_rows(folder / "aggregates.parquet", stage=stage)}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("finqa")
+
+
+@pytest.fixture(scope="module")
+def mini(home):
+    return finished(PIPELINE, home, "knowledge_bases.1.image_noise.severity=0.4")
+
+
+def test_blur_takes_the_answers_before_the_page(mini):
+    found = accuracies(mini, "generation")
+    assert found["tesseract"] > 0.5 > found["blur"] == 0
+    ranks = read_rows(mini / "summary.parquet", stage="retrieval", metric="RR", group="all")
+    assert all(row["mean"] > 0.6 for row in ranks)
+
+
+def test_retrieval_is_measured_as_trec_eval_does(mini):
+    names = {row["metric"] for row in read_rows(mini / "summary.parquet", stage="retrieval")}
+    assert {"nDCG@1", "P@3", "R@10", "RR", "Rprec"} <= names
+
+
+def test_reference_counts_a_merged_query_once(home):
+    only = ("benchmark.protocol=reference", "knowledge_bases=[{name: read, ocr: {kind: tesseract, dpi: 150}}]")
+    folder = finished(PIPELINE, home, *only, "evaluate=[retrieval]", "generators=[]", "metrics=[]")
+    (row,) = read_rows(folder / "summary.parquet", stage="retrieval", metric="RR", group="all")
+    assert row["n"] == 8
+
+
+@pytest.mark.parametrize(("protocol", "right", "failed"), [("reference", 2, 1), ("clean", 5, 2)])
+def test_recorded_verdicts_are_counted_by_each_protocol(home, protocol, right, failed):
+    spec = home / f"{protocol}.yaml"
+    spec.write_text(
+        "benchmark: {kind: finqa_tablequest, root: sample}\n"
+        "knowledge_bases: [{name: read, ocr: {kind: tesseract, dpi: 150}}]\n"
+        f"generators: [{{kind: canned, replies: {SAMPLE}/replies.jsonl}}]\nevaluate: [generation]\n"
+        f"metrics: [{{kind: finqa_judge, protocol: {protocol}, generator: "
+        f"{{kind: canned, replies: {SAMPLE}/judgements.jsonl}}}}]\n"
+    )
+    folder = finished(spec, home)
+    assert accuracies(folder, "generation") == {"read": pytest.approx(right / 9)}
+    scores = read_rows(folder / "scores.parquet", stage="generation", metric="finqa_judge")
+    assert sum(row["status"] == "failed" for row in scores) == failed

@@ -1,0 +1,84 @@
+"""The sample: its layout, and the scores of its recorded verdicts and chunks."""
+
+import json
+from collections import Counter
+from importlib.util import find_spec
+from io import BytesIO
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ohr.benchmarks.finqa_tablequest.judging import accuracy, parse_binary_judge
+from ohr.benchmarks.finqa_tablequest.reading import image_path, notes, read_adapted, read_questions
+from ohr.benchmarks.finqa_tablequest.retrieval import mean_measures, page_scores, queries, read_by
+from ohr.benchmarks.finqa_tablequest.tables import published, remarks, rows
+from ohr.benchmarks.tablequest import build
+
+SAMPLE = build.FINQA
+
+
+def recorded(name):
+    """Read replies by their id."""
+    lines = (SAMPLE / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return {record["id"]: record["reply"] for record in map(json.loads, lines)}
+
+
+@pytest.fixture(scope="module")
+def questions():
+    return read_questions(SAMPLE)
+
+
+def test_the_sample_has_three_questions_of_each_level_and_all_their_pages(questions):
+    assert Counter(question.level for question in questions) == {"easy": 3, "medium": 3, "hard": 3}
+    for question in questions:
+        with Image.open(image_path(SAMPLE, question)) as page:
+            assert page.size == (1275, 1650)
+    assert sum(path.stat().st_size for path in SAMPLE.rglob("*") if path.is_file()) <= 1_000_000
+
+
+def test_adapted_files_have_the_same_questions(questions):
+    found = [record for level in ("easy", "medium", "hard") for record in read_adapted(SAMPLE, level)]
+    assert found == [(one.document, one.question, (one.page_number,)) for one in questions]
+
+
+@pytest.mark.skipif(not (find_spec("typst") and find_spec("matplotlib")), reason="pages are set with typst")
+def test_the_build_draws_the_shipped_page(questions):
+    drawn = Image.open(BytesIO(build.page_png("callowridge_2022", build.DPI))).convert("RGB")
+    shipped = Image.open(image_path(SAMPLE, questions[3])).convert("RGB")
+    assert np.array_equal(np.asarray(drawn), np.asarray(shipped))
+
+
+def test_the_samples_oddities_are_noted(questions):
+    assert [note.split(",")[0] for note in notes(questions)] == [
+        "2 questions with the text of another",
+        "3 questions with the date of its report as report_type",
+    ]
+
+
+@pytest.mark.parametrize(("protocol", "right"), [("reference", 2 / 9), ("clean", 5 / 7)])
+def test_the_repair_of_the_judges_parser_changes_the_accuracy(questions, protocol, right):
+    replies = [recorded("judgements").get(question.id) for question in questions]  # one call failed
+    verdicts = ["ERROR" if reply is None else parse_binary_judge(reply, protocol).judgment for reply in replies]
+    found = accuracy(verdicts, protocol=protocol)
+    assert found["accuracy"] == pytest.approx(right)
+
+
+def test_the_merge_of_equal_questions_changes_retrieval_and_reading(questions):
+    chunks, found = json.loads((SAMPLE / "chunk_scores.json").read_text("utf-8")), {}
+    for protocol in ("reference", "clean"):
+        asked = queries(questions, protocol)
+        run = {query.id: page_scores(map(tuple, chunks[query.questions[0]])) for query in asked}
+        right = sum(
+            query is not None and name in query.questions for name, query in read_by(questions, protocol).items()
+        )
+        found[protocol] = (len(asked), mean_measures(run, asked)["P@1"], right)
+    assert found == {"reference": (8, pytest.approx(5 / 8), 2), "clean": (9, pytest.approx(5 / 9), 9)}
+
+
+def test_published_accuracies_are_whole_numbers_of_169_questions():
+    for row in rows("accuracy.csv"):
+        assert f"{int(row['correct']) / int(row['questions']):.4f}" == row["accuracy"]
+    assert len(published()) == 8
+    assert published()[1].setting.count("the 3 best pages") == 1
+    assert any("2412.09884" in remark for remark in remarks())

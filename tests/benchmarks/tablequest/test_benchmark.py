@@ -1,0 +1,198 @@
+"""The benchmark class: its documents and questions, its protocols, and the inputs that it refuses."""
+
+import json
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+from ohr.benchmarks.tablequest import TableQuest, build
+from ohr.benchmarks.tablequest.loading import question_file
+from ohr.cli.app import app
+from ohr.errors import DataError
+from ohr.testing import check_benchmark
+
+SAMPLE = TableQuest(root="sample")
+GOOD = {
+    "id": "a",
+    "company": "Brindlemere / Sons, Inc.",
+    "year": 2023,
+    "difficulty": "easy",
+    "context": "<table><tr><td>Cash</td><td>57.9</td></tr></table>",
+    "question": "How much?",
+    "answer": "$57.9 million",
+}
+
+
+@pytest.fixture
+def own(tmp_path):
+    def make(*records, **fields):
+        (tmp_path / "questions.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
+        return TableQuest(root=tmp_path, **fields)
+
+    return make
+
+
+@pytest.mark.parametrize("protocol", ["clean", "reference"])
+def test_the_sample_keeps_the_contract(protocol):
+    check_benchmark(TableQuest(root="sample", protocol=protocol), images=3)
+
+
+def test_contexts_are_documents_of_their_company():
+    names = [document.name for document in SAMPLE.documents()]
+    assert names == [
+        "Brindlemere_Tool_Works_Inc/2023",
+        "Callowridge_Water_Company/2022",
+        "Pennistow_Foods_Corporation/2023",
+    ]
+    assert {question.document for question in SAMPLE.questions()} == set(names)
+
+
+def test_a_question_has_its_level_its_figures_and_the_rows_that_hold_them():
+    question = next(one for one in SAMPLE.questions() if one.id == "brindlemere_2023-m")
+    assert (question.groups, question.facts) == ((("level", "medium"),), ("466.6", "416.5"))
+    assert question.evidence == ("Inventories, net $ 416.5 $ 466.6",)
+    assert question.evidence_source == "table"
+    assert SAMPLE.origin(question).endswith("questions.jsonl:2")
+
+
+def test_contexts_of_one_report_are_numbered_and_equal_ones_are_one(own):
+    other = GOOD | {"context": "<p>No tables: 57.9.</p>"}
+    made = own(GOOD, other | {"id": "b"}, GOOD | {"id": "c"}, GOOD | {"id": "d", "year": 2022})
+    assert [question.document for question in made.questions()] == [
+        "Brindlemere_Sons_Inc/2023",
+        "Brindlemere_Sons_Inc/2023-2",
+        "Brindlemere_Sons_Inc/2023",
+        "Brindlemere_Sons_Inc/2022",
+    ]
+    check_benchmark(made, images=0)
+
+
+def test_a_company_of_signs_alone_has_a_name(own):
+    assert own(GOOD | {"company": "///"}).documents()[0].name == "company/2023"
+
+
+def test_a_file_may_be_named_itself_and_a_folder_without_one_is_refused(own, tmp_path):
+    own(GOOD)
+    assert TableQuest(root=tmp_path / "questions.jsonl").questions() == TableQuest(root=tmp_path).questions()
+    with pytest.raises(DataError, match=r"holds neither questions\.jsonl nor questions\.json; or name the file"):
+        question_file(tmp_path / "absent")
+
+
+def test_a_file_that_changed_is_read_again(own):
+    assert len(own(GOOD).questions()) == 1
+    assert len(own(GOOD, GOOD | {"id": "b"}).questions()) == 2
+
+
+def test_contexts_without_images_have_questions_but_no_pages(own):
+    made = own(GOOD)
+    assert len(made.questions()) == 1
+    with pytest.raises(DataError, match=r"Brindlemere_Sons_Inc/2023: has no page image: name one in its questions"):
+        made.page_image(made.documents()[0], 0)
+
+
+def test_an_image_that_is_not_there_is_named_when_it_is_needed(own):
+    made = own(GOOD | {"image": "pages/absent.png"})
+    document = made.documents()[0]
+    assert made.fingerprint(document, images=True) != made.fingerprint(document, images=False)
+    with pytest.raises(DataError, match=r"pages/absent\.png: no such file"):
+        made.page_image(document, 0)
+
+
+@pytest.mark.parametrize("given", [5, " ", ["a.png"]])
+def test_an_image_that_is_no_path_is_refused(own, given):
+    with pytest.raises(DataError, match=r"questions\.jsonl:1: image must be the path of a page image"):
+        own(GOOD | {"image": given}).check()
+
+
+def test_one_context_cannot_have_two_images(own):
+    made = own(GOOD | {"image": "a.png"}, GOOD | {"id": "b", "image": "b.png"})
+    with pytest.raises(DataError, match=r"questions\.jsonl:2: image is 'b\.png', and 'a\.png' in .*:1, of one context"):
+        made.check()
+
+
+def test_other_contents_have_other_fingerprints(own, tmp_path):
+    shutil.copytree(build.SAMPLE / "pages", tmp_path / "pages")
+    image = {"image": "pages/brindlemere_2023.png"}
+    made = own(GOOD | image)
+    before = [made.fingerprint(made.documents()[0], images=images) for images in (False, True)]
+    shutil.copy(tmp_path / "pages/pennistow_2023.png", tmp_path / "pages/brindlemere_2023.png")
+    made = own(GOOD | image | {"context": "<p>57.9 and 1</p>"})
+    after = [made.fingerprint(made.documents()[0], images=images) for images in (False, True)]
+    assert not set(before) & set(after)
+
+
+def test_what_looks_wrong_is_noted(own, tmp_path):
+    shutil.copytree(build.SAMPLE / "pages", tmp_path / "pages")
+    made = own(
+        GOOD | {"image": "pages/brindlemere_2023.png"},
+        GOOD | {"id": "b", "answer": "$", "year": 2022},
+        GOOD | {"id": "c", "answer": "$58.0 million", "image": "pages/brindlemere_2023.png"},
+        GOOD | {"id": "d", "answer": "Cash", "image": "pages/brindlemere_2023.png"},
+    )
+    assert made.notes() == (
+        "1 question whose gold answer has no word, so that no rule can judge it: b",
+        "1 easy question whose figure is not in its context, scored as it is: c",
+        "1 context without a page image: Brindlemere_Sons_Inc/2022",
+    )
+
+
+def test_the_published_protocol_has_no_retrieval_and_the_papers_ratings():
+    reference = TableQuest(root="sample", protocol="reference")
+    assert (SAMPLE.scoring.index_scope, reference.scoring.index_scope) == ("corpus", "document")
+    assert {one.name: f"{one.combine([0.5], [80]):.2f}" for one in reference.aggregates() if "elo" in one.name} == {
+        "elo": "892.46",
+        "elo easy": "901.93",
+        "elo medium": "965.14",
+        "elo hard": "797.37",
+    }
+    assert {one.combine([0.5], [80]) for one in SAMPLE.aggregates() if "elo" in one.name} == {1000.0}
+
+
+def test_ratings_on_the_papers_scale_are_those_of_its_tables():
+    from ohr.benchmarks.tablequest.tables import rows
+
+    rated = {one.name: one.combine for one in TableQuest(root="sample", protocol="reference").aggregates()}
+    printed = {row["system"]: row for row in rows("elo.csv")}
+    for row in rows("implied-points.csv"):
+        for level in ("easy", "medium", "hard"):
+            if row[level] and row["system"] != "gpt-4o":
+                found = rated[f"elo {level}"]([float(row[level]) / 80], [80])
+                assert found == pytest.approx(float(printed[row["system"]][level]), abs=0.006)
+
+
+def test_data_that_were_not_released_cannot_be_fetched(tmp_path):
+    with pytest.raises(DataError, match=r"no public release of its data was found; put questions of your own"):
+        TableQuest.fetch(tmp_path)
+
+
+def test_counts_are_compared_with_the_papers():
+    found = CliRunner().invoke(app, ["data", "verify", "sample", "--benchmark", "tablequest", "--json"])
+    assert found.exit_code == 1
+    assert json.loads(found.stdout)["tallies"][-1] == {"what": "questions", "found": 9, "published": 240}
+
+
+@pytest.mark.parametrize(
+    ("model", "accuracy", "decided"),
+    [("baseline", 5 / 6, 1), ("north", 1, 1), ("delta", 1 / 6, 1 / 2), ("plain", 1 / 2, 1)],
+)
+def test_a_file_of_answers_is_scored_and_placed(model, accuracy, decided):
+    command = ["score", "answers", str(build.SAMPLE / "replies" / f"{model}.jsonl"), "--benchmark", "tablequest"]
+    found = CliRunner().invoke(app, [*command, "--set", "root=sample", "--json"])
+    assert found.exit_code == 0
+    report = json.loads(found.stdout)
+    assert report["scores"]["table_decided"]["level"]["all"]["mean"] == pytest.approx(decided)
+    assert report["scores"]["table_accuracy"]["level"]["hard"]["n"] == 0
+    (board,) = report["leaderboards"]
+    assert board["groups"] == ["accuracy", "table_accuracy easy", "table_accuracy medium"]
+    (mine,) = [row for row in board["rows"] if row["own"]]
+    assert mine["scores"]["accuracy"] == pytest.approx(accuracy)
+
+
+def test_answers_to_some_questions_count_the_others_as_wrong_but_for_hard_ones(tmp_path):
+    (tmp_path / "some.json").write_text(json.dumps({"brindlemere_2023-e": "57.9"}))
+    command = ["score", "answers", str(tmp_path / "some.json"), "--benchmark", "tablequest", "--set", "root=sample"]
+    report = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
+    assert report["scores"]["table_accuracy"]["level"]["easy"]["mean"] == pytest.approx(1 / 3)
+    assert report["scores"]["table_accuracy"]["level"]["hard"]["n"] == 0
+    assert len(report["left_out"]) == 3

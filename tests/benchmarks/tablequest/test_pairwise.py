@@ -1,0 +1,80 @@
+import json
+
+import pytest
+
+from ohr.benchmarks.tablequest.pairwise import forfeit, pairwise_prompt, parse_pairwise, record, settle
+
+
+@pytest.mark.parametrize(
+    ("reply", "choice"),
+    [
+        ('{"rationale": "x", "better_model": "model_1"}', "model_1"),
+        ('```json\n{"better_model": "tie"}\n```', "tie"),
+        ('{"better_model": "Model_2"}', "model_2"),
+        ('{"better_model": " TIE "}', "tie"),
+        ('I compare both. {"better_model": "model_2"}', "model_2"),
+        ('{"better_model": "model_1"} On reflection: {"better_model": "model_2"}', "model_2"),
+    ],
+)
+def test_the_choice_is_read(reply, choice):
+    assert parse_pairwise(reply) == choice
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "model_1",
+        "model_1 is better",
+        '{"better_model": "model_3"}',
+        '{"better_model": 1}',
+        '{"better_model": null}',
+        '{"better_model": "model_1"',
+        '{"rationale": "x"}',
+        '{"better": "model_1"}',
+    ],
+)
+def test_a_reply_without_a_choice_has_none(reply):
+    assert parse_pairwise(reply) is None
+
+
+@pytest.mark.parametrize(
+    ("as_first", "as_second", "outcome", "disagree"),
+    [
+        ("model_1", "model_2", "win", False),
+        ("model_2", "model_1", "loss", False),
+        ("tie", "tie", "tie", False),
+        ("model_1", "model_1", "tie", True),  # the judge prefers the first place
+        ("model_2", "model_2", "tie", True),
+        ("model_1", "tie", "tie", True),
+        ("tie", "model_1", "tie", True),
+    ],
+)
+def test_a_verdict_counts_where_both_orders_agree(as_first, as_second, outcome, disagree):
+    found = settle(as_first, as_second)
+    assert (found.outcome, found.disagree, found.unparsed) == (outcome, disagree, 0)
+
+
+def test_a_reply_without_a_verdict_is_a_tie_and_is_counted():
+    assert settle(None, "model_2").outcome == settle(None, None).outcome == "tie"
+    assert (settle(None, "model_2").unparsed, settle(None, None).unparsed) == (1, 2)
+    assert not settle(None, "model_2").disagree
+
+
+def test_an_empty_answer_loses_without_a_judge():
+    assert forfeit("", "5").outcome == "loss"
+    assert forfeit("5", " ").outcome == "win"
+    assert forfeit(" ", "").outcome == "tie"
+    assert forfeit("5", "6") is None
+
+
+def test_results_and_doubts_are_counted():
+    found = record([settle("model_1", "model_2"), settle("model_1", "model_1"), settle(None, None), forfeit("", "5")])
+    assert (found.win, found.tie, found.loss, found.disagreements, found.unparsed) == (1, 2, 1, 1, 2)
+
+
+def test_the_prompt_has_the_papers_keys_in_their_order():
+    prompt = pairwise_prompt("Why {x}?", "Größe", "first", "second")
+    case = json.loads(prompt.user[prompt.user.index("\n{") :])
+    assert list(case.items()) == [("question", "Why {x}?"), ("gt", "Größe"), ("pred_1", "first"), ("pred_2", "second")]
+    assert all(key in prompt.user for key in ("rationale", "better_model", "model_1", "model_2", "tie"))

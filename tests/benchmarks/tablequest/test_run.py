@@ -1,0 +1,111 @@
+"""Whole runs: the shipped pipeline, reduced, and the recorded judge."""
+
+from math import isnan
+from pathlib import Path
+
+import pytest
+
+from ohr.benchmarks.tablequest import build
+from ohr.engine.executors.inline import Inline
+from ohr.results.reading import read_rows
+from ohr.spec.read import read_spec
+from ohr.study.run import run
+
+PIPELINE = Path(__file__).parents[3] / "pipelines" / "tablequest-mini.yaml"
+REPLIES, VERDICTS = build.SAMPLE / "replies" / "MODEL.jsonl", build.SAMPLE / "verdicts" / "MODEL.jsonl"
+RECORDED = f"""\
+name: recorded
+benchmark: {{kind: tablequest, root: sample, protocol: PROTOCOL}}
+knowledge_bases: [{{name: html}}]
+chunker: {{kind: page}}
+retrievers: [{{kind: bm25, top_k: 1}}]
+generators: [{{kind: canned, replies: {REPLIES}}}]
+metrics:
+  - &judge {{kind: pairwise, baseline: sample, generator: {{kind: canned, replies: {VERDICTS}}}}}
+  - {{<<: *judge, name: agreed, measure: agreed}}
+  - {{<<: *judge, name: parsed, measure: parsed}}
+"""
+
+
+def finished(path, folder, *overrides):
+    spec = read_spec(path, overrides)
+    return run(spec, store=folder / "store", runs=folder / "runs", executor=Inline()).folder
+
+
+def recorded(folder, model, protocol="clean"):
+    (folder / "spec.yaml").write_text(RECORDED.replace("MODEL", model).replace("PROTOCOL", protocol))
+    return finished(folder / "spec.yaml", folder)
+
+
+def numbers(folder, **wanted):
+    rows = read_rows(folder / "aggregates.parquet")
+    return {row["name"]: row["value"] for row in rows if all(row[name] == value for name, value in wanted.items())}
+
+
+def mean(folder, metric):
+    scores = read_rows(folder / "scores.parquet", stage="generation", metric=metric)
+    return sum(row["value"] for row in scores) / len(scores)
+
+
+@pytest.fixture(scope="module")
+def mini(tmp_path_factory):
+    home = tmp_path_factory.mktemp("mini")
+    levels = "knowledge_bases.3.image_noise.severity=[0.0, 0.4]"
+    return finished(PIPELINE, home, levels, "knowledge_bases.2.text_noise.rate=0.6", "chunker.size=2048")
+
+
+def test_blur_lowers_accuracy_and_ratings_and_formatting_does_not(mini):
+    found = {kb: numbers(mini, stage="generation", condition=kb) for kb in ("html", "formatting", "blur-0", "blur-0.4")}
+    assert [found[kb]["accuracy"] for kb in found] == [1.0, 1.0, 1.0, 0.0]
+    assert found["html"]["elo"] == found["formatting"]["elo"] > 1000 > found["blur-0.4"]["elo"]
+    assert set(found["html"]) == {"accuracy", "elo", "elo easy", "elo medium", "elo hard"}
+
+
+def test_the_damage_of_a_page_that_was_read_is_measured_in_rows_of_its_tables(mini):
+    doses = {row["condition"]: row["r_noise"] for row in read_rows(mini / "doses.parquet")}
+    assert doses["html"] == doses["markdown"] == 0
+    assert doses["blur-0"] < 0.5 < doses["blur-0.4"] == 1
+
+
+def test_figures_are_followed_from_the_page_to_the_answer(mini):
+    held = read_rows(mini / "scores.parquet", metric="facts", condition="html")
+    by_stage = {stage: [row["value"] for row in held if row["stage"] == stage] for stage in ("page", "generation")}
+    assert set(by_stage["page"]) == {1.0}
+    assert sum(by_stage["generation"]) / 9 > 0.9
+
+
+@pytest.mark.parametrize(
+    ("model", "ratings", "agreed", "parsed"),
+    [("north", [1000, 1120.4, 1279.6, 1166.0], 7, 8), ("delta", [720.4, 1000, 720.4, 782.4], 7, 8)],
+)
+def test_recorded_verdicts_of_both_orders_make_the_samples_ratings(tmp_path, model, ratings, agreed, parsed):
+    folder = recorded(tmp_path, model)
+    found = numbers(folder, stage="generation")
+    names = ("elo easy", "elo medium", "elo hard", "elo")
+    assert [found[name] for name in names] == pytest.approx(ratings, abs=0.05)
+    assert [round(9 * mean(folder, name)) for name in ("agreed", "parsed")] == [agreed, parsed]
+
+
+def test_reference_reads_its_own_context_and_rates_on_the_papers_scale(tmp_path):
+    folder = recorded(tmp_path, "north", "reference")
+    found = {row["question_id"]: row["document"] for row in read_rows(folder / "hits.parquet")}
+    about = {row["question_id"]: row["document"] for row in read_rows(folder / "questions.parquet")}
+    assert found == about
+    assert numbers(folder, stage="overall") == numbers(folder, stage="generation")
+    assert numbers(folder, stage="overall")["elo"] == pytest.approx(892.46 + 165.99, abs=0.02)
+
+
+def test_a_page_image_that_is_absent_is_a_failure_that_is_counted(tmp_path):
+    text = (build.SAMPLE / "questions.jsonl").read_text(encoding="utf-8")
+    (tmp_path / "questions.jsonl").write_text(text, encoding="utf-8")
+    (tmp_path / "spec.yaml").write_text(
+        "benchmark: {kind: tablequest, root: questions.jsonl}\nreplicates: 1\n"
+        "knowledge_bases: [{name: html}, {name: read, ocr: {kind: tesseract}}]\n"
+        "generators: [{kind: canned, replies: tablequest}]\nevaluate: [generation]\n"
+    )
+    folder = finished(tmp_path / "spec.yaml", tmp_path)
+    failed = read_rows(folder / "failures.parquet")
+    assert len([row for row in failed if "pages/pennistow_2023.png: no such file" in row["reason"]]) == 1
+    scores = read_rows(folder / "scores.parquet", stage="generation", metric="table_accuracy", condition="read")
+    assert all(row["value"] == 0 or isnan(row["value"]) for row in scores)
+    assert sum(row["status"] == "failed" for row in scores) == len(scores)
