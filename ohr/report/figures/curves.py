@@ -38,6 +38,10 @@ _BESIDE = 0.1  # of the axes' width: between columns that share their y axis
 _OWN = 0.3  # units: between columns with y axes of their own
 _NARROWEST, _LOWEST, _HIGHEST = 0.9, 0.7, 1.8  # units: of axes
 _WORDY = 1.35  # units: axes with room for "n = 35 questions, 7 docs"
+_UPRIGHT = 0.62
+"""Units: further room under axes whose conditions are written upright, as there are too many side by side."""
+_ROOM = 0.5
+"""Units: room of a condition's name that is written across."""
 _FEW = 2
 """Panels with more noises and systems than this have no joint bands, which would hide each other."""
 
@@ -101,7 +105,7 @@ def _figure(grid: _Grid, axis: Axis, conditions: Sequence[str], joint: bool, pag
     style = style_of(grid.panels, page.scale, joint=joint)
     figure = page.picture(page.width, page.height or page.width)
     legend = add_legend(figure, grid.panels, style)
-    if not _arrange(figure, grid, page, legend, axis):
+    if not _arrange(figure, grid, page, legend, axis, conditions):
         return None
     axes = figure.subplots(*grid.shape, sharex=True, sharey="col" if grid.turned else "row", squeeze=False)
     _fit_axes(axes[0, 0], grid, axis, conditions, page)
@@ -137,12 +141,18 @@ def _fit_axes(axes: "Axes", grid: _Grid, axis: Axis, conditions: Sequence[str], 
     axes.set_xlim(*_reach(grid.panels, axis, conditions))
     if axis == "condition":
         names = [plain(_shortened(name)) for name in conditions]
+        upright = _is_upright(grid, page, conditions)
         for bottom in axes.figure.axes[-grid.shape[1] :]:
-            bottom.set_xticks(range(len(conditions)), names, rotation=12)
+            bottom.set_xticks(range(len(conditions)), names, rotation=90 if upright else 12)
         return
     width = axes.get_position().width * page.width
     axes.xaxis.set_major_locator(MaxNLocator(5 if width >= _WORDY else 3, steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter("{x:g}")
+
+
+def _is_upright(grid: _Grid, page: "Page", conditions: Sequence[str]) -> bool:
+    """Report whether the conditions' names have no room side by side."""
+    return (page.width - _LEFT - _RIGHT) / grid.shape[1] < _ROOM * len(conditions)
 
 
 def _shortened(name: str, longest: int = 14) -> str:
@@ -184,7 +194,9 @@ def _limits(panels: Sequence[Panel], *, joint: bool = False) -> tuple[float, flo
     return low - 0.03 * (top - low), top + 0.03 * (top - low)
 
 
-def _arrange(figure: "Picture", grid: _Grid, page: "Page", legend: float, axis: Axis) -> bool:
+def _arrange(
+    figure: "Picture", grid: _Grid, page: "Page", legend: float, axis: Axis, conditions: Sequence[str]
+) -> bool:
     """Size the axes by the unit, so that print size does not depend on how many there are.
 
     Returns:
@@ -196,7 +208,8 @@ def _arrange(figure: "Picture", grid: _Grid, page: "Page", legend: float, axis: 
     rows, columns = grid.shape
     between = _BESIDE if not grid.turned else _OWN * columns / (page.width - _LEFT - _RIGHT)
     width = (page.width - _LEFT - _RIGHT) / (columns + between * (columns - 1))
-    rest = _TOP + (rows - 1) * _GAP + legend + _BELOW
+    below = _BELOW + _UPRIGHT * (axis == "condition" and _is_upright(grid, page, conditions))
+    rest = _TOP + (rows - 1) * _GAP + legend + below
     height = min(0.85 * width, _HIGHEST) if page.height is None else (page.height - rest) / rows
     if width < _NARROWEST and page.height is None:
         raise SpecError(f"{page.width:g} inches are too narrow for {columns} columns: choose fewer of them")
@@ -208,7 +221,7 @@ def _arrange(figure: "Picture", grid: _Grid, page: "Page", legend: float, axis: 
         left=_LEFT / page.width,
         right=1 - _RIGHT / page.width,
         top=1 - _TOP / total,
-        bottom=(legend + _BELOW) / total,
+        bottom=(legend + below) / total,
         hspace=_GAP / height,
         wspace=between,
     )

@@ -1,11 +1,12 @@
 import xml.etree.ElementTree as ElementTree
-from itertools import product
+from itertools import pairwise, product
 from math import nan
 
 import pytest
 from PIL import Image, ImageOps
 
 from ohr.errors import SpecError
+from ohr.report.figures.curves import performance
 from ohr.report.figures.drawing import draw
 from ohr.report.figures.plots import Plots
 from ohr.report.figures.wanted import Wanted
@@ -181,3 +182,13 @@ def test_a_notebook_shows_a_figure_in_its_own_style_and_no_list_of_figures_holds
         assert drawn[None]._repr_png_() == first
     assert first.startswith(b"\x89PNG")
     assert not Gcf.get_all_fig_managers()
+
+
+@pytest.mark.parametrize(("count", "angle"), [(4, 12), (16, 90)])
+def test_many_conditions_are_named_upright_without_an_overlap(tables, tmp_path, count, angle):
+    rows = [tables.clean(), *(tables.row(noise=f"condition {n}", level=None, x=n / 20) for n in range(count - 1))]
+    figure = performance(tables.write(tmp_path, rows), "condition", Wanted("condition"))
+    labels = figure.axes[0].get_xticklabels()
+    assert {label.get_rotation() for label in labels} == {float(angle)}
+    boxes = sorted((label.get_window_extent().x0, label.get_window_extent().x1) for label in labels)
+    assert angle == 12 or all(first[1] <= second[0] for first, second in pairwise(boxes))
