@@ -187,7 +187,9 @@ def test_a_notebook_shows_a_figure_in_its_own_style_and_no_list_of_figures_holds
 @pytest.mark.parametrize(("count", "angle"), [(4, 12), (16, 90)])
 def test_many_conditions_are_named_upright_without_an_overlap(tables, tmp_path, count, angle):
     rows = [tables.clean(), *(tables.row(noise=f"condition {n}", level=None, x=n / 20) for n in range(count - 1))]
-    figure = performance(tables.write(tmp_path, rows), "condition", Wanted("condition"))
+    names = ["ground_truth", *(f"condition {n}" for n in range(count - 1))]
+    doses = [tables.dose(name, None) for name in names]
+    figure = performance(tables.write(tmp_path, rows, doses), "condition", Wanted("condition"))
     labels = figure.axes[0].get_xticklabels()
     assert {label.get_rotation() for label in labels} == {float(angle)}
     boxes = sorted((label.get_window_extent().x0, label.get_window_extent().x1) for label in labels)
