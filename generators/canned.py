@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from ohr.contracts import Completion, Generator, Prompt
 from ohr.errors import DataError
@@ -49,6 +49,12 @@ class Canned(Generator):
     unreadable: Annotated[str, Field(description="What takes the place of a value that the passages do not hold.")] = (
         "?"
     )
+
+    @field_validator("replies")
+    @classmethod
+    def _file_or_name(cls, replies: Path | str) -> Path | str:
+        """Take what has a suffix for a file; a benchmark's name has none."""
+        return Path(replies) if Path(replies).suffix else replies
 
     def check(self) -> None:
         """Read the replies."""

@@ -180,7 +180,8 @@ def read_inputs(spec: Spec) -> Inputs:
     chosen = _chosen(asked, spec)
     if len(chosen) < len(asked):
         warnings.append(f"asked {len(chosen):,} of {counted(len(asked), 'question')}: those chosen by `questions`")
-    questions = _sampled(chosen, spec.sample, spec.seed)
+    sampled = _sampled([question for question in chosen if question.asked] or chosen, spec.sample, spec.seed)
+    questions = _with_pages(sampled, asked)
     if not documents or not questions:
         raise SpecError(
             f"benchmark {spec.benchmark.kind}: nothing left: {counted(len(documents), 'document')}, "
@@ -248,9 +249,21 @@ def _sampled(questions: Sequence[Question], size: int | None, seed: int) -> list
     return [question for question in questions if question.id in kept]
 
 
+def _with_pages(kept: Sequence[Question], questions: Sequence[Question]) -> list[Question]:
+    """Add the questions that are not asked about the documents of others: the scores of their pages need them."""
+    if len(kept) == sum(question.asked for question in questions):
+        return list(questions)
+    ids, documents = {question.id for question in kept}, {question.document for question in kept}
+    return [q for q in questions if q.id in ids or (not q.asked and q.document in documents)]
+
+
 def _check_truth(spec: Spec, inputs: Inputs) -> None:
     bare = [base.name for base in spec.knowledge_bases if base.ocr.kind == "ground_truth"]
-    if bare and inputs.is_bare:
+    retrievers, generators = (
+        [named.stage.reads_images for named in some] for some in (spec.retrievers, spec.generators)
+    )
+    looks = bool(retrievers or generators) and all(retrievers + generators)  # at the images alone, which need no text
+    if bare and inputs.is_bare and not looks:
         raise SpecError(
             f"knowledge base {bare[0]!r}: the benchmark has no ground truth to take its text from: give it an `ocr` "
             "that reads images, or `precomputed` results"

@@ -1,4 +1,4 @@
-"""Sanity arms: what retrieval would score if it were perfect, and if it were blind."""
+"""Sanity arms: what retrieval would score if it were perfect, if it were blind, and if nothing were left out."""
 
 import json
 from collections import defaultdict
@@ -97,6 +97,22 @@ class Random(_Arm):
         draws = (seeds.generator(self.seed, "random", question.id) for question in questions)
         drawn = (draw.choice(size, min(self.top_k, size), replace=False) for draw in draws)
         return [[Hit(int(place), -float(rank)) for rank, place in enumerate(places)] for places in drawn]
+
+
+class WholeDocument(_Arm):
+    """Finds all of the question's document, in reading order: a generator that needs no retrieval."""
+
+    kind: Literal["whole_document"] = "whole_document"
+    top_k: Annotated[int, Field(gt=0, description="Chunks given to the generator, from the document's first one.")] = (
+        10_000
+    )
+
+    def search(self, index: Index, questions: Sequence[Question]) -> list[list[Hit]]:
+        """Take the document's chunks as they come."""
+        places = defaultdict(list)
+        for place, chunk in enumerate(_chunks(index)):
+            places[chunk.document].append(place)
+        return [[Hit(place, 0.0) for place in places[question.document][: self.top_k]] for question in questions]
 
 
 def _chunks(index: Index) -> Sequence[Chunk]:

@@ -22,10 +22,10 @@ from ohr.contracts import Chunk, Hit, Page, Question
 from ohr.metrics.dose import evidence_text
 from ohr.metrics.lcs import lcs_of_passages
 from ohr.ocr.precomputed import Precomputed
-from ohr.retrievers.lexical import porter
 from ohr.retrievers.lexical.bm25 import BM25
 from ohr.retrievers.lexical.bm25_reference import BM25Reference
 from ohr.retrievers.lexical.words import STOPWORDS
+from ohr.text.porter import stem
 
 ROOT = Path(os.environ.get("OHRBENCH_DATA", "data/ohrbench"))
 BASES = ("gt", "MinerU")
@@ -62,7 +62,7 @@ class TrueFrequencies:
 
     @staticmethod
     def stems(text: str) -> list[str]:
-        return [porter.stem(word) for word in re.findall(r"\w+", text.lower()) if word not in STOPWORDS]
+        return [stem(word) for word in re.findall(r"\w+", text.lower()) if word not in STOPWORDS]
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         asked = [self.stems(" ".join(dict.fromkeys(re.findall(r"\w+", query.lower())))) for query in queries]

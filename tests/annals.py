@@ -49,7 +49,7 @@ def macro(parts: Any, counts: Any) -> Any:
 
 
 class Annals(Tiny):
-    """Questions about the year on a page, whose facts are the year, the number of windows, and words that a chunker cuts."""
+    """Questions about years; their facts are the year, the number of windows, and words that a chunker cuts."""
 
     kind: Literal["annals"] = "annals"
     size: int = 6

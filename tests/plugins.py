@@ -240,6 +240,17 @@ class Parrot(Generator):
             yield Completion(text.partition("built in ")[2][:4], len(prompt.user.split()), 1)
 
 
+class Fickle(Parrot):
+    """Says something wrong the first time that it is asked, and the truth from then on."""
+
+    kind: Literal["fickle"] = "fickle"
+
+    def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
+        known = set(self.log.read_text().splitlines()) if self.log and self.log.exists() else set()
+        for prompt, true in zip(prompts, super().answer(prompts), strict=True):
+            yield true if prompt.question in known else Completion("never")
+
+
 class Grader(Generator):
     """Grades a reply 5 where it is among the words of the prompt's reference answers, else 1; on one it fails."""
 

@@ -28,6 +28,9 @@ from .ocr.reading_server import read as read_picture
 from .ocr.reading_server import reading_server
 
 REGISTRY = Registry()
+FINANCE = ("fcmbench", "fincriticaled", "finmmdocr", "finqa_tablequest", "tablequest")
+"""Benchmarks with a sample of their own beside the data that they read."""
+
 MARKS = {
     "rapidocr": [pytest.mark.acceptance],
     "easyocr": [pytest.mark.acceptance],
@@ -42,7 +45,7 @@ COUNTS_EMPTY_PAGES = {"reference"}
 ILLITERATE = {"transformers_ocr"}
 """OCR engines that read no text by themselves: models with random weights."""
 
-BLIND = {"oracle", "random", "shuffle", "rerank", "bge_m3", "colqwen", "colpali", "visrag"}
+BLIND = {"oracle", "random", "shuffle", "whole_document", "rerank", "bge_m3", "colqwen", "colpali", "visrag"}
 """Retrievers that find no text by itself: sanity arms, and models with random weights."""
 
 NOT_COUPLED: set[str] = set()
@@ -97,12 +100,14 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 return {"effect": "Gamma"}
             case "benchmark", "ohrbench":
                 return {"root": ohrbench_folder(tmp_path)}
+            case "benchmark", kind if kind in FINANCE:
+                return {"root": "sample"}
             case "benchmark", "folder":
                 return own_folder(tmp_path)
             case "generator", _:
                 return generator_arguments(kind, request.getfixturevalue)
-            case "metric", "judge":
-                return {"generator": {"kind": "extractive"}}
+            case "metric", _:
+                return metric_arguments(kind)
             case "retriever", _:
                 return retriever_arguments(kind, lambda model: str(request.getfixturevalue(model)))
         return {}
@@ -147,11 +152,29 @@ def retriever_arguments(kind: str, folder: Callable[[str], str]) -> dict[str, ob
     return {"model": folder(f"tiny_{kind}")} if kind in ("bge_m3", "colqwen", "colpali") else {}
 
 
+def metric_arguments(kind: str) -> dict[str, object]:
+    """Judges that need no model."""
+    match kind:
+        case "judge" | "cot_accuracy" | "ffa_judge":
+            return {"generator": {"kind": "extractive"}}
+        case "table_accuracy_judged" | "finqa_judge":
+            return {"generator": {"kind": "by_rule"}}
+        case "pairwise":
+            return {"generator": {"kind": "by_rule"}, "baseline": "sample"}
+    return {}
+
+
 def generator_arguments(kind: str, fixture: Callable[[str], Any]) -> dict[str, object]:
     """Small models of the true architectures, and a server that echoes."""
     match kind:
         case "openai" | "openai_vision":
             return {"base_url": fixture("chat_server").url, "model": "echo"}
+        case "canned":
+            replies: Path = fixture("tmp_path") / "replies.jsonl"
+            replies.write_text('{"id": "", "reply": "In {{1964}}."}\n')
+            return {"replies": replies}
+        case "merged_pages":
+            return {"generator": {"kind": "openai_vision", "base_url": fixture("chat_server").url, "model": "echo"}}
         case "transformers":
             return {"model": str(fixture("tiny_model")), "max_tokens": 8, "batch_size": 2}
         case "transformers_vision":

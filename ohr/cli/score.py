@@ -167,6 +167,7 @@ def _label(named: str | None, keys: Mapping[str, Any]) -> str:
 def _print_ocr(found: "OcrScore") -> None:
     from ohr.cli.display.protocol import print_protocol
     from ohr.report.leaderboard.ocr import RATIOS
+    from ohr.report.words import METRICS
 
     say(f"{found.name}: {found.setting}")
     say(f"benchmark {found.benchmark}, {counted(found.retrieval[found.truth]['domain']['all'].n, 'question')}")
@@ -179,7 +180,7 @@ def _print_ocr(found: "OcrScore") -> None:
             for measure in measures
         ],
     )
-    headers = ("retrieval, LCS x 100", *names, "n", "failed")
+    headers = (f"retrieval, {METRICS.get(found.metric, found.metric)} x 100", *names, "n", "failed")
     for by in ("evidence_source", "domain"):
         say_table((headers[0] + f" by {by.replace('_', ' ')}", *headers[1:]), _estimates(found.retrieval, names, by))
     say(f"mean over domains: {', '.join(f'{name} {100 * found.macro[name]:.2f}' for name in names)}")

@@ -214,14 +214,7 @@ class Keys:
     @cached_property
     def metrics(self) -> dict[str, Metric]:
         """The metrics of the benchmark's protocol, and the spec's own, by name."""
-        registry, protocol = Registry(self.spec.plugin_files), self.spec.benchmark.scoring
-        found: dict[str, Metric] = {}
-        for name in protocol.metrics:
-            fields = {"kind": name, **protocol.metric_fields.get(name, {})}
-            metric = registry.load("metric", str(fields["kind"])).model_validate(fields)
-            if isinstance(metric, Metric):  # the registry has checked it; this is for the type checker
-                found[name] = metric
-        return found | {named.name: named.stage for named in self.spec.metrics}
+        return protocol_metrics(self.spec) | {named.name: named.stage for named in self.spec.metrics}
 
     @cached_property
     def answer_metrics(self) -> dict[str, Metric]:
@@ -266,6 +259,18 @@ class Keys:
     def files(self) -> list[Any]:
         """Hashes of the plugin files that a spec names: part of every key."""
         return [list(pair) for pair in self.spec.plugin_digests]
+
+
+def protocol_metrics(spec: Spec) -> dict[str, Metric]:
+    """Make the metrics of the protocol of a spec's benchmark, by name."""
+    registry, protocol = Registry(spec.plugin_files), spec.benchmark.scoring
+    found: dict[str, Metric] = {}
+    for name in protocol.metrics:
+        fields = {"kind": name, **protocol.metric_fields.get(name, {})}
+        metric = registry.load("metric", str(fields["kind"])).model_validate(fields)
+        if isinstance(metric, Metric):  # the registry has checked it; this is for the type checker
+            found[name] = metric
+    return found
 
 
 def _again(base: KnowledgeBase) -> list[str]:

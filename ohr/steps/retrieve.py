@@ -75,7 +75,7 @@ class Retrieve(Work):
             asked = [q for q in asked if not any((q.document, page) in made.lost for page in q.pages)]
             hits, failed = _search(self.retriever, made, asked)
             report.calls["searches"] += len(asked)
-            value = {"hits": hits, "warnings": [*made.warnings, *self._shortage(made)]}
+            value = {"hits": hits, "warnings": [*made.warnings, *self._shortage(made, context)]}
             if failed:
                 reason = f"{counted(len(failed), 'question')} failed, the first: {next(iter(failed.values()))}"
                 report.errors[output] = reason
@@ -84,9 +84,10 @@ class Retrieve(Work):
                 context.store.put(output, value)
         return report
 
-    def _shortage(self, made: "_Indexed") -> list[str]:
+    def _shortage(self, made: "_Indexed", context: Context) -> list[str]:
+        """Warn of an index smaller than `top_k`; where each document has its own, some are as small as they are."""
         wanted = self.retriever.top_k
-        if len(made.chunks) >= wanted:
+        if len(made.chunks) >= wanted or context.inputs.benchmark.scoring.index_scope == "document":
             return []
         return [f"top_k is {wanted}, more than the number of chunks ({len(made.chunks)})"]
 

@@ -29,12 +29,17 @@ _CHARACTERS = 16_000_000
 
 @dataclass
 class Asking:
-    """Collects what one generator has not answered yet, and sends it off in batches over all cells."""
+    """Collects what one generator has not answered yet, and sends it off in batches over all cells.
+
+    Args:
+        again: its answers are scored again, whatever the store has.
+    """
 
     session: Session
     scheduler: Scheduler
     keys: Keys
     generator: Named[Generator]
+    again: bool = False
     held: dict[str, tuple[Asked, str]] = field(default_factory=dict)
     characters: int = 0
     sent: set[str] = field(default_factory=set)
@@ -106,6 +111,8 @@ class Asking:
         self.scheduler.settle({name for batch, _ in asked for name in judging.replies(batch)})
         graph = Graph()
         steps = [graph.add(self._scores(part, batch, answers, judging.of(batch))) for batch, answers in asked]
+        if self.again:  # a score's key has the keys of its answers, not what they say
+            self.session.store.discard([step.key for step in steps])
         self.scheduler.add(graph, [step.key for step in steps])
         for (batch, answers), step in zip(asked, steps, strict=True):
             self.scheduler.settle([step.key])

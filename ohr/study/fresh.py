@@ -8,6 +8,7 @@ from ohr.registry import choices
 from ohr.steps.answers import Answer
 from ohr.steps.damage import MeasureDamage
 from ohr.steps.documents import CutChunks, MakeDocument
+from ohr.steps.page_scores import ScorePages
 from ohr.steps.pages import RenderPage
 from ohr.steps.prompts import PreparePrompts, read_answer_keys
 from ohr.steps.reading import ReadDocument, ReadPages
@@ -24,7 +25,7 @@ STAGES: dict[str, tuple[type, ...]] = {
     "damage": (MeasureDamage,),
     "retrieval": (Retrieve,),
     "answers": (Answer,),
-    "scores": (ScoreRetrieval,),
+    "scores": (ScoreRetrieval, ScorePages),
 }
 """Values of `ohr run --fresh`, and the steps that each makes again, with all that depend on them."""
 

@@ -1,6 +1,10 @@
 """Checks that every stage can run here, before anything is spent."""
 
+from collections.abc import Iterator
+
+from ohr.contracts import Stage
 from ohr.errors import OhrError, PluginError, SpecError
+from ohr.graph.keys import protocol_metrics
 from ohr.spec.model import Spec
 from ohr.steps.prompting import read_prompt
 
@@ -15,7 +19,7 @@ def check_stages(spec: Spec) -> None:
                 faults.append(f"protocol {protocol.name} asks with the prompt {protocol.prompt!r}, not with {name!r}")
         except SpecError as error:
             faults.append(str(error))
-    for stage in dict.fromkeys(spec.stages()):
+    for stage in dict.fromkeys(_stages(spec)):
         try:
             stage.check()
         except Exception as error:  # a foreign plugin's check may raise anything
@@ -25,3 +29,12 @@ def check_stages(spec: Spec) -> None:
             )
     if faults:
         raise PluginError("\n".join(dict.fromkeys(faults)))
+
+
+def _stages(spec: Spec) -> Iterator[Stage]:
+    """List every plugin of a spec, and the metrics of its protocol; those of answers where there are some."""
+    yield from spec.stages()
+    protocol = spec.benchmark.scoring
+    for name, metric in protocol_metrics(spec).items():
+        if spec.generators or name not in protocol.answer:
+            yield metric

@@ -141,7 +141,7 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
         session.ledger.warn(line)
     session.store.pin(keys.run, graph.steps)
     registered = register(keys, graph, session.store)
-    tabulator = execute(session, compiled, graph, folder.path, trials)
+    tabulator = execute(session, compiled, graph, folder.path, trials, again=fresh is not None)
     rendered = [step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)]
     if left := session.store.has_many(rendered):  # a run that finds everything writes nothing: a store may be read-only
         session.store.discard(left)
@@ -152,12 +152,24 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     folder.finish(manifest | ({"hypotheses": registered} if registered else {}), growing=(EVENTS, LOG))
 
 
-def execute(session: Session, keys: Keys, graph: Graph, folder: Path, trials: Mapping[str, Trial]) -> Tabulator:
-    """Run every step, and write each part's tables as soon as it is settled, in the order of the parts."""
+def execute(
+    session: Session,
+    keys: Keys,
+    graph: Graph,
+    folder: Path,
+    trials: Mapping[str, Trial],
+    *,
+    again: bool = False,
+) -> Tabulator:
+    """Run every step, and write each part's tables as soon as it is settled, in the order of the parts.
+
+    Args:
+        again: score all answers again, as some of them may have been made again.
+    """
     scheduler = session.scheduler(keys.spec)
     tabulator = Tabulator(session, keys, scheduler, folder, trials)
     scheduler.add(graph, graph.goals)
-    asking = [Asking(session, scheduler, keys, generator) for generator in keys.spec.generators]
+    asking = [Asking(session, scheduler, keys, generator, again) for generator in keys.spec.generators]
     cells = by_generator(graph.parts, keys.spec.generators)
     for part in graph.parts:
         if isinstance(part, BasePart):

@@ -109,7 +109,9 @@ class Tabulator:
             self._misplaced = sum(dose.lcs_gt <= DAMAGED for dose in sums.doses.values())
             if self._misplaced:
                 self.ledger.warn(sentence(self._misplaced))
-        self._failed[base.name] = failed_questions(questions, sums.pages)
+        # without any ground truth its text is read by nobody, so no page of it is lost
+        unread = self.inputs.is_bare and base.ocr.kind == "ground_truth"
+        self._failed[base.name] = set() if unread else failed_questions(questions, sums.pages)
         cell, scores = Cell("page", base), kb_scores(questions, sums.doses, self._failed[base.name])
         self._add_pages(cell, part, scores)
         self._scores(cell, range(len(questions)), scores)

@@ -51,9 +51,9 @@ def check_generator(generator: Generator) -> None:
 def check_metric(metric: Metric) -> None:
     """Check a metric: a pure function into [0, 1] or nan.
 
-    One of answers is at an end of its range where both texts are the same; one of rankings is 1 for the best ranking
-    and 0 where nothing is found; one of pages gives one score for each question; a judge asks a generator that reads
-    text, and refuses replies with a ValueError.
+    One of answers is at an end of its range where both texts are the same; one of rankings is highest for the best
+    ranking and 0 where nothing is found; one of pages gives one score for each question; a judge asks a generator that
+    reads text, and refuses replies with a ValueError.
     """
     check_stage(metric)
     if isinstance(metric, RankingMetric):
@@ -87,7 +87,7 @@ def _check_answer_metric(metric: Metric) -> None:
 def _check_ranking_metric(metric: RankingMetric) -> None:
     require(metric, np.isnan(metric.score_ranking(_ranking(wanted=()))), "without evidence pages it must be nan")
     best = _scored(metric, _ranking(("a", 0), ("b", 3)))
-    require(metric, best == 1, f"a ranking of all evidence pages, first and alone, must score 1, not {best}")
+    require(metric, best > 0, "a ranking of all evidence pages, first and alone, must score more than 0")
     for found in (_ranking(), _ranking(("c", 9))):
         require(metric, _scored(metric, found) == 0, "a ranking without an evidence page must score 0")
     later = _scored(metric, _ranking(("c", 9), ("a", 0), ("b", 3)))

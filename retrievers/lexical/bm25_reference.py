@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ohr.contracts import Chunk, Hit, Index, Retriever
+from ohr.text.porter import stem
 
 from ..ranking import best
-from .porter import stem
 from .postings import Postings
 from .words import STOPWORDS, different_words, ohrbench_words
 

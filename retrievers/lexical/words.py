@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ohr.contracts import Retriever
+from ohr.text.porter import stem
 from ohr.text.words import words
-
-from .porter import stem
 
 Tokenizer = Literal["words", "stems", "whitespace", "ohrbench"]
 Language = Literal["auto", "en", "zh"]

@@ -55,6 +55,13 @@ def test_a_question_that_is_not_asked_is_scored_on_its_page_alone(finished):
     assert not [row for row in rows(finished, "answers") if row["question_id"] == "page"]
 
 
+def test_a_question_that_is_not_asked_stays_where_its_document_does(home):
+    drawn = [home.keys(SPEC, "benchmark.size=2", "sample=1", f"seed={seed}").inputs.questions for seed in range(6)]
+    kept = {tuple(question.id for question in questions) for questions in drawn}
+    assert {len(ids) for ids in kept} == {1, 2}
+    assert all(("page" in ids) == (ids[0] in ("q0", "q1")) for ids in kept)
+
+
 def test_facts_are_counted_after_each_step(finished):
     left = {
         (row["condition"], row["step"]): row["mean"] for row in read_survival(finished.folder) if row["step"] != "hits"
@@ -73,6 +80,13 @@ def test_an_index_per_document_finds_no_other_document(finished):
     documents = {row["question_id"]: row["document"] for row in rows(finished, "questions")}
     assert found
     assert all(row["document"] == documents[row["question_id"]] for row in found)
+
+
+@pytest.mark.parametrize(("scope", "warned"), [("document", 0), ("corpus", 1)])
+def test_an_index_that_is_smaller_than_top_k_is_expected_where_each_document_has_its_own(home, scope, warned):
+    text = SPEC.replace("kind: annals", f"kind: annals, index_scope: {scope}").replace("top_k: 1", "top_k: 500")
+    finished = home.run(text, "evaluate=[retrieval]", "knowledge_bases=[{name: clean}]")
+    assert sum("more than the number of chunks" in line for line in warnings(finished)) == warned
 
 
 def test_the_headline_may_be_a_metric_of_rankings_with_a_name_of_its_own(finished):

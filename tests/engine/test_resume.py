@@ -12,6 +12,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from ohr.engine.executors.inline import Inline
 from ohr.errors import StoreError
 from ohr.inputs import read_inputs
 from ohr.results.reading import read_rows
@@ -22,6 +23,7 @@ from ohr.steps.step import Context, Ready
 from ohr.store import open_store
 from ohr.store.database import Database
 from ohr.store.reasons import ReadOnly
+from ohr.study.run import run
 
 from .conftest import rows, values
 
@@ -243,3 +245,13 @@ def test_a_finished_store_that_is_read_only_gives_the_results_again(home, monkey
 
     monkeypatch.setattr(Database, "write", refuse)
     assert rows(home.run(SPEC)) == first
+
+
+def test_answers_that_are_made_again_are_scored_again(home, monkeypatch):
+    text = "benchmark: {kind: tiny}\nknowledge_bases: [{name: clean}]\ngenerators: [{kind: fickle, log: LOG}]\n"
+    text = text.replace("LOG", str(home.folder / "asked")) + "evaluate: [generation]\n"
+    spec = read_spec(home.write(text), trust_plugins=True)
+    first = run(spec, store=home.store, runs=home.folder / "runs", executor=Inline())
+    assert set(values(first, stage="generation", metric="em").values()) == {0.0}
+    again = run(spec, store=home.store, runs=home.folder / "runs", executor=Inline(), fresh="answers")
+    assert set(values(again, stage="generation", metric="em").values()) == {1.0}

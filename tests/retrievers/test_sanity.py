@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from ohr.contracts import Chunk, Question
-from ohr.retrievers.sanity import Oracle, Random, Shuffle
+from ohr.retrievers.sanity import Oracle, Random, Shuffle, WholeDocument
 
 CHUNKS = [
     Chunk(
@@ -66,3 +66,9 @@ def test_random_draws_all_chunks_where_there_are_fewer_than_asked_for():
 
 def test_seeds_differ():
     assert len({tuple(found(Shuffle(seed=seed), question())) for seed in range(20)}) > 5
+
+
+def test_the_whole_document_is_found_in_reading_order():
+    assert found(WholeDocument(), question("law/b")) == [f"law/b:{page}:{half}" for page in range(3) for half in (0, 1)]
+    assert found(WholeDocument(top_k=1), question("law/b")) == ["law/b:0:0"]
+    assert found(WholeDocument(), question("law/absent")) == []

@@ -103,12 +103,8 @@ def score_answers(
     """
     published = benchmark.published()
     stage = stage or _stage(published)
-    spec = Spec(name, 0, benchmark, (), (), (), (), (), resolved={})
-    benchmark.check()
-    keys = Keys(spec, read_inputs(spec))
-    for metric in keys.answer_metrics.values():
-        metric.check()
-    questions, protocol = keys.inputs.questions, benchmark.scoring
+    keys = _ready(name, benchmark)
+    questions, protocol = [question for question in keys.inputs.questions if question.asked], benchmark.scoring
     known = _of_questions(answers, questions, benchmark)
     cases = {q.id: case_of(q, (), known[q.id]) for q in questions if q.id in known}
     made = answer_scores(questions, known, keys.rules, stage, name, (), Replies(cases))
@@ -140,6 +136,16 @@ def score_answers(
         leaderboards=leaderboards(published, stage, [own], groups) + protocol_boards(published, stage, [own]),
         warnings=keys.inputs.warnings,
     )
+
+
+def _ready(name: str, benchmark: Benchmark) -> Keys:
+    """Read a benchmark, and check it and the metrics of its answers."""
+    spec = Spec(name, 0, benchmark, (), (), (), (), (), resolved={})
+    benchmark.check()
+    keys = Keys(spec, read_inputs(spec))
+    for metric in keys.answer_metrics.values():
+        metric.check()
+    return keys
 
 
 def _of_questions(answers: Mapping[str, str], questions: Sequence[Question], benchmark: Benchmark) -> dict[str, str]:

@@ -47,7 +47,8 @@ class OcrScore:
         truth: name of the knowledge base that is the ground truth.
         doses: numbers of the two knowledge bases themselves, by name.
         ratios: shares of matching blocks with errors, and redundant commands per page, by name (OHRBench, Table S3).
-        retrieval: means of the retrieval score, by name.
+        metric: the protocol's retrieval score.
+        retrieval: its means, by name.
         macro: the mean over domains, each with the same weight, by name.
         lost: what the OCR took of the ground truth's score, paired: mean, low, high.
         run: folder of the run, in which every number can be traced to its rows.
@@ -60,6 +61,7 @@ class OcrScore:
     setting: str
     doses: Mapping[str, Mapping[str, float]]
     ratios: Mapping[str, Mapping[str, float]]
+    metric: str
     retrieval: Mapping[str, Breakdown]
     macro: Mapping[str, float]
     lost: Mapping[str, float]
@@ -158,6 +160,7 @@ def score_ocr(
         setting=setting,
         doses=doses,
         ratios={row["noise"]: {name: row[name] for name in RATIOS} for row in noise_ratios(finished.folder)},
+        metric=metric,
         retrieval=found,
         macro={base: macro_over_domains(found[base]) for base in found},
         lost=_lost(finished.folder, own, metric),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.retrievers.lexical.porter import stem
 from ohr.retrievers.lexical.words import different_words
+from ohr.text.porter import stem
 
 _SUFFIXES = """
 s es ies ed ied eed ing y yy ly alli logi ational tional ation izer bli eli entli ousli ator alism iveness fulness

@@ -1,4 +1,4 @@
-"""Porter's stemmer as NLTK has it by default, which the published OHRBench code uses.
+"""Porter's stemmer as NLTK has it by default, which the published OHRBench code and rouge-score use.
 
 Sources: M. F. Porter, An algorithm for suffix stripping (Program 14, 1980), and NLTK's departures from it
 (`PorterStemmer`, mode NLTK_EXTENSIONS), which are named where they are made. It is our own because importing

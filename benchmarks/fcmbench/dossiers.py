@@ -1,0 +1,183 @@
+"""Documents of FCMBench: one for each applicant, whose pages are the pictures of the applicant's certificates."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from ohr.contracts import Document, Page, Question
+from ohr.errors import DataError
+from ohr.files.json_input import parse_json
+from ohr.messages.wording import quoted
+
+from .conditions import NORMAL, robustness_label
+from .items import Item
+from .layout import TEXTS
+from .reading import read_items
+
+APPLICANTS, FORMS = "applicants", "forms"
+"""Domains: pictures of certificates, and blank forms, which items show as examples."""
+_OF_A_CERTIFICATE = 3  # parts of a picture's path: person, certificate, file
+
+
+@dataclass(frozen=True, slots=True)
+class Dossiers:
+    """The items of a copy, and their pictures.
+
+    Args:
+        items: those that are kept, by id, in the order of their file.
+        questions: the same as ohr's questions.
+        documents: one for each applicant and each folder of blank forms, by name.
+        pictures: paths of each document's pictures, in order: page k is the k-th.
+        places: document and page of each picture.
+        left_out: number of items of other capture conditions or languages.
+    """
+
+    items: Mapping[str, Item]
+    questions: tuple[Question, ...]
+    documents: tuple[Document, ...]
+    pictures: Mapping[str, tuple[str, ...]]
+    places: Mapping[str, tuple[str, int]]
+    left_out: int
+
+    def joined_types(self, item: Item, count: int) -> tuple[str, ...] | None:
+        """Return the types of the certificates that are put into an item's pictures when `count` sheets join each.
+
+        These are the first other pages of the picture's document. None where one of them is no whole certificate.
+        """
+        types: dict[str, None] = {}
+        for picture in dict.fromkeys(item.images):
+            others = [other for other in self.pictures[self.places[picture][0]] if other != picture]
+            for other in others[:count]:
+                if _certificate(other) is None or robustness_label(other) != NORMAL:
+                    return None
+                types[PurePosixPath(other).parent.name] = None
+        return tuple(types)
+
+
+def read_dossiers(path: Path, labels: Collection[str], languages: Collection[str]) -> Dossiers:
+    """Read the items of some capture conditions and languages; a file that changed is read again.
+
+    Raises:
+        DataError: the file is missing or wrong, or no item is left.
+    """
+    return _read(path, _state(path), frozenset(labels), frozenset(languages))
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """Return a file's size and time, by which a change is noticed; None where it is not there."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_size, about.st_mtime_ns
+
+
+@lru_cache(maxsize=4)
+def _read(
+    path: Path,
+    state: object,  # noqa: ARG001 # a cache key
+    labels: frozenset[str],
+    languages: frozenset[str],
+) -> Dossiers:
+    read = read_items(path)
+    kept = [item for item in read if item.robustness in labels and item.language in languages]
+    if not kept:
+        raise DataError(f"{path}: has no item of these captures and languages")
+    spoken: dict[str, set[str]] = defaultdict(set)
+    pictures: dict[str, set[str]] = defaultdict(set)
+    for item in kept:
+        for picture in item.images:
+            name = document_name(picture)
+            pictures[name].add(picture)
+            spoken[name].add(item.language)
+    ordered = {name: tuple(sorted(pictures[name])) for name in sorted(pictures)}
+    places = {picture: (name, index) for name, pages in ordered.items() for index, picture in enumerate(pages)}
+    return Dossiers(
+        items={item.id: item for item in kept},
+        questions=tuple(_question(item, places) for item in kept),
+        # an engine that reads Chinese reads English, too
+        documents=tuple(
+            Document(name, name.partition("/")[0], "zh" if "zh" in spoken[name] else "en", len(pages))
+            for name, pages in ordered.items()
+        ),
+        pictures=ordered,
+        places=places,
+        left_out=len(read) - len(kept),
+    )
+
+
+def _question(item: Item, places: Mapping[str, tuple[str, int]]) -> Question:
+    """Return an item as a question about the document of its first picture."""
+    shown = tuple(places[picture] for picture in item.images)
+    document = shown[0][0]
+    groups = {
+        "task": item.task,
+        "subtask": item.subtask,
+        "robustness": item.robustness,
+        "language": item.language,
+    }
+    return Question(
+        id=item.id,
+        text=item.question,
+        answers=() if item.gold is None else (item.gold,),
+        document=document,
+        pages=tuple(sorted({index for name, index in shown if name == document})),
+        evidence=(),
+        evidence_source="multi" if len(set(shown)) > 1 else "text",
+        domain=document.partition("/")[0],
+        answer_form="JSON",
+        places=shown,
+        groups=tuple(groups.items()),
+    )
+
+
+def document_name(picture: str) -> str:
+    """Return the document of a picture: its applicant, its folder of forms, or itself where it is in no folder."""
+    parts = PurePosixPath(picture).parts
+    if len(parts) >= _OF_A_CERTIFICATE:
+        return f"{APPLICANTS}/{parts[0]}"
+    return f"{FORMS}/{parts[0] if len(parts) > 1 else PurePosixPath(picture).stem}"
+
+
+def _certificate(picture: str) -> str | None:
+    """Return the folder of the certificate that a picture shows; None for a blank form."""
+    path = PurePosixPath(picture)
+    return str(path.parent) if len(path.parts) >= _OF_A_CERTIFICATE else None
+
+
+def read_texts(path: Path) -> Mapping[str, str]:
+    """Read what certificates say, by their folder or by picture, from the file `texts.json` beside the items.
+
+    The published data have no such file, and so no ground truth.
+
+    Raises:
+        DataError: the file is no mapping of texts.
+    """
+    source = path.with_name(TEXTS)
+    state = _state(source)
+    return {} if state is None else _texts(source, state)
+
+
+@lru_cache(maxsize=4)
+def _texts(source: Path, state: object) -> Mapping[str, str]:  # noqa: ARG001 # a cache key
+    try:
+        found = parse_json(source.read_bytes())
+    except (OSError, ValueError) as error:
+        raise DataError(f"{source}: not readable as JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise DataError(f"{source}: must be a mapping of folders or pictures to their text (got {quoted(found)})")
+    for name, text in found.items():
+        if not isinstance(text, str):
+            raise DataError(f"{source}: {name}: must be a text (got {quoted(text)})")
+    return found
+
+
+def truth(document: str, pictures: Sequence[str], texts: Mapping[str, str]) -> list[Page]:
+    """Return the pages of a document, none where no text is known; a certificate's is the same under all conditions.
+
+    A picture whose text is not known has an empty one, which ohr counts as unknown.
+    """
+    known = (texts.get(picture, texts.get(_certificate(picture) or "", "")) for picture in pictures if texts)
+    return [Page(document, index, text) for index, text in enumerate(known)]

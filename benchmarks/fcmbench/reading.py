@@ -1,0 +1,185 @@
+"""Reads FCMBench's files in the published layout: one JSON object a line; reports all faults at once."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache, partial
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
+
+from ohr.errors import DataError
+from ohr.files.json_input import parse_json
+from ohr.messages.wording import counted, quoted
+
+from .conditions import LABELS
+from .items import PLACEHOLDER, SUBTASKS, Item
+
+_FIELDS = ("id", "images", "question", "task", "subtask", "robustness")
+_MOST_FAULTS = 10
+"""Faults that one message lists; nobody reads more at once."""
+
+
+def read_items(path: Path, images: Path | None = None) -> list[Item]:
+    """Read a file of items, such as `FCMBench_v1.1_testset_small.jsonl`.
+
+    The gold, `response`, may be absent or empty, as in the full set.
+
+    Args:
+        path: the file.
+        images: the folder of images; where it is given, each image of an item must be there.
+
+    Raises:
+        DataError: the file or the folder is missing, or items are wrong: the first faults are listed by line.
+    """
+    if images is not None and not images.is_dir():
+        raise DataError(f"{images}: no such folder of images")
+    found: list[Item] = []
+    faults: list[str] = []
+    lines: dict[str, int] = {}
+    image_fault = cache(partial(_image_fault, images=images))  # items share their images
+    for number, record in _records(path, faults):
+        wrong = list(_field_faults(record)) or list(_faults(record, image_fault, lines))
+        faults += [f"{path}:{number}: {fault}" for fault in wrong]
+        if not wrong:
+            lines[record["id"]] = number
+            found.append(_item(record, number))
+    _refuse(path, faults, found, "item")
+    return found
+
+
+def read_replies(path: Path) -> dict[str, str]:
+    """Read a file of replies, such as `prediction_results_example.jsonl`: `id` and `response`, by id.
+
+    Raises:
+        DataError: the file is missing, or replies are wrong: the first faults are listed by line.
+    """
+    found: dict[str, str] = {}
+    faults: list[str] = []
+    for number, record in _records(path, faults):
+        name, reply = record.get("id"), record.get("response", 0)
+        if not isinstance(name, str) or not name:
+            faults.append(f"{path}:{number}: the id must be a text (got {quoted(name)})")
+        elif not isinstance(reply, str | None):
+            fault = f"must be the reply's text, or null for an empty one (got {quoted(reply)})"
+            lacks = "'response' is missing"
+            faults.append(f"{path}:{number}: {fault if 'response' in record else lacks}")
+        elif name in found:
+            faults.append(f"{path}:{number}: the id {quoted(name)} has a reply on an earlier line")
+        else:
+            found[name] = reply or ""
+    _refuse(path, faults, found, "reply")
+    return found
+
+
+def _records(path: Path, faults: list[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Read the lines that hold a JSON object; report the others."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        if not _is_utf8(line):
+            faults.append(f"{path}:{number}: is not UTF-8 text; save the file as UTF-8")
+            continue
+        try:
+            record = parse_json(line)
+        except ValueError as error:
+            faults.append(f"{path}:{number}: not readable as JSON: {error}")
+        else:
+            if isinstance(record, dict):
+                yield number, record
+            else:
+                faults.append(f"{path}:{number}: must be a JSON object (got {quoted(record)})")
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in line  # UTF-16 has them; JSON has none
+
+
+def _refuse(path: Path, faults: Sequence[str], found: Sequence[Any] | Mapping[str, Any], thing: str) -> None:
+    if faults:
+        more = len(faults) - _MOST_FAULTS
+        rest = [f"and {counted(more, 'more fault')}"] if more > 0 else []
+        raise DataError("\n".join((*faults[:_MOST_FAULTS], *rest)))
+    if not found:
+        raise DataError(f"{path}: has no {thing}")
+
+
+def _field_faults(record: Mapping[str, Any]) -> Iterator[str]:
+    """Report fields that are missing or of the wrong type."""
+    if lacking := [name for name in _FIELDS if name not in record]:
+        hint = "; `prompt` is the question's name in V1.0" if "question" in lacking and "prompt" in record else ""
+        yield f"lacks {', '.join(lacking)}{hint}"
+    for name in _FIELDS:
+        value = record.get(name, "-")
+        if name != "images" and not (isinstance(value, str) and value.strip()):
+            yield f"{name} must be a text (got {quoted(value)})"
+    images = record.get("images", ["-"])
+    if not (isinstance(images, list) and images and all(isinstance(each, str) and each for each in images)):
+        yield f"images must be a list of paths (got {quoted(images)})"
+    if not isinstance(record.get("response"), str | None):
+        yield f"response must be JSON written as a text (got {quoted(record['response'])})"
+
+
+def _faults(record: Mapping[str, Any], image_fault: Callable[[str], str], lines: Mapping[str, int]) -> Iterator[str]:
+    """Report what is wrong with a record whose fields have the right types."""
+    if record["id"] in lines:
+        yield f"the id {quoted(record['id'])} is that of line {lines[record['id']]}, too"
+    yield from _label_faults(record)
+    places = len(PLACEHOLDER.findall(record["question"]))
+    if places != len(record["images"]):
+        of_images = counted(len(record["images"]), "image")
+        yield f"{counted(places, 'placeholder')} in the question, but {of_images}"
+    for image in record["images"]:
+        if fault := image_fault(image):
+            yield fault
+    if record.get("response"):
+        try:
+            json.loads(record["response"], parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            yield f"response is not JSON (got {quoted(record['response'])})"
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    """Refuse NaN and Infinity, which Python reads though they are no JSON."""
+    raise ValueError(f"{name} is no JSON")
+
+
+def _label_faults(record: Mapping[str, Any]) -> Iterator[str]:
+    subtask, task, label = record["subtask"], record["task"], record["robustness"]
+    if subtask not in SUBTASKS:
+        near = get_close_matches(subtask, SUBTASKS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"allowed are {', '.join(SUBTASKS)}"
+        yield f"unknown subtask {quoted(subtask)}; {hint}"
+    elif task != SUBTASKS[subtask]:
+        yield f"the task of {subtask} is {SUBTASKS[subtask]} (got {quoted(task)})"
+    if label not in LABELS:
+        yield f"unknown robustness {quoted(label)}; allowed are {', '.join(LABELS)}"
+
+
+def _image_fault(image: str, images: Path | None) -> str:
+    path = PurePosixPath(image)
+    if path.is_absolute() or ".." in path.parts or "\0" in image:
+        return f"an image must be below the folder of images (got {quoted(image)})"
+    if images is not None and not (images / path).is_file():
+        return f"no image {quoted(image)} in {images}"
+    return ""
+
+
+def _item(record: Mapping[str, Any], line: int) -> Item:
+    return Item(
+        id=record["id"],
+        images=tuple(record["images"]),
+        question=record["question"],
+        gold=record.get("response") or None,
+        task=record["task"],
+        subtask=record["subtask"],
+        robustness=record["robustness"],
+        line=line,
+    )

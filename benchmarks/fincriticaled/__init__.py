@@ -1,0 +1,127 @@
+"""FinCriticalED (He et al., 2025, arXiv:2511.14998): the facts of financial pages that survive OCR."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from ohr.contracts import Aggregate, Benchmark, Document, Image, Page, Published, Question, ScoringProtocol, Tally
+from ohr.errors import DataError
+from ohr.keys import key
+from ohr.messages.wording import counted
+
+from . import protocols
+from .loading import Copy, load, pages_of
+from .protocols import Protocol
+from .reading import GoldPage, read_predictions
+from .texts import spaced
+
+
+class FinCriticalED(Benchmark):
+    """Pages of financial documents whose facts are tagged: numbers, dates, monetary units, entities, concepts.
+
+    A page is a document. It has a question for each fact, which retrieval can look for, and one of its own, which has
+    the scores of its words. `clean` wants whole values, each of which counts once, and scores a page without text 0;
+    `reference` repeats the published search for values, and leaves out pages without text and the last of 859.
+    """
+
+    kind: Literal["fincriticaled"] = "fincriticaled"
+    packages: ClassVar[tuple[str, ...]] = ("beautifulsoup4", "lxml")
+    root: Annotated[
+        Path | Literal["sample"],
+        Field(description="Folder with raw_input_859.csv and gold_annotation_html; or `sample`, which is shipped."),
+    ]
+    protocol: Annotated[
+        Protocol, Field(description="`reference` repeats the published search, accidents included.")
+    ] = "clean"
+
+    @property
+    def scoring(self) -> ScoringProtocol:
+        """Facts and words of pages; one index over all pages."""
+        return protocols.scoring(self.protocol)
+
+    def check(self) -> None:
+        """Read the pages and their facts."""
+        self._copy()
+
+    def documents(self) -> Sequence[Document]:
+        """List the pages, each a document of one page, in the order of the table."""
+        return self._copy().documents
+
+    def pages(self, document: Document) -> Sequence[Page]:
+        """Return the page's HTML without tags of facts, its words apart from its tags."""
+        return [Page(document.name, 0, spaced(self._page(document).html))]
+
+    def page_image(self, document: Document, index: int) -> Image:
+        """Read the page's image, from its file or from the table."""
+        page = self._page(document)
+        if index:
+            raise DataError(f"{document.name}: no page {index}: a document is one page")
+        return pages_of(self.root).data.image(page)
+
+    def questions(self) -> Sequence[Question]:
+        """List the question of each page, and those of its facts."""
+        return self._copy().questions
+
+    def fingerprint(self, document: Document, *, images: bool) -> str:
+        """Hash the page's image, or its HTML; an image that is missing counts by the document's name."""
+        page = self._page(document)
+        if images:
+            return key("images", document.name, pages_of(self.root).data.image_digest(page))
+        return key("truth", document.name, page.html)
+
+    def results(self, folder: Path) -> Mapping[str, Sequence[str]] | None:
+        """Read predictions in the published layout, `pred_{i}.txt`; a page without one is absent.
+
+        Raises:
+            DataError: no prediction is of a page of this copy, or two are of one page.
+        """
+        if not any(folder.glob("pred_*.txt")):
+            return None
+        found, named = read_predictions(folder), pages_of(self.root).names
+        # an empty prediction is one, unlike a page without any
+        texts = {named[index]: [spaced(text) or "\n"] for index, text in found.items() if index in named}
+        if not texts:
+            raise DataError(f"{folder}: none of its {counted(len(found), 'prediction')} is of a page of {self.root}")
+        return texts
+
+    def origin(self, question: Question) -> str:
+        """Name the gold file and the line of a fact; of a page's own question, the row of the table."""
+        return self._copy().places.get(question.id, "")
+
+    def notes(self) -> Sequence[str]:
+        """List what pages lack, what the protocol leaves out, and how far annotators agree whose work is here."""
+        return self._copy().notes
+
+    def aggregates(self) -> Sequence[Aggregate]:
+        """Return FFA, the accuracy among found facts, the missing rate and the edit distance."""
+        return protocols.aggregates(self.protocol)
+
+    @classmethod
+    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:
+        """Download the data set from the hub, check it and unpack it."""
+        from .fetch import fetch
+
+        return fetch(folder, revision)
+
+    def verify(self) -> Sequence[Tally]:
+        """Count pages, facts by type, and documents by type, beside the published counts."""
+        from .verify import tallies
+
+        return list(tallies(pages_of(self.root).data))
+
+    def published(self) -> Sequence[Published]:
+        """Return the tables of the project's page and README."""
+        from .tables import published
+
+        return published()
+
+    def _copy(self) -> Copy:
+        return load(self.root, as_published=self.protocol == "reference")
+
+    def _page(self, document: Document) -> GoldPage:
+        page = pages_of(self.root).by_name.get(document.name)
+        if page is None:
+            raise DataError(f"{self.root}: there is no page {document.name}")
+        return page

@@ -1,0 +1,116 @@
+"""A copy of the data as documents and questions, read again when its files have changed."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from os import scandir
+from pathlib import Path
+
+from ohr.contracts import Document, Question
+from ohr.messages.faults import sentences
+
+from .annotations import agreement_note, exports
+from .asking import domain_of, name_of, questions_of
+from .reading import DataSet, GoldPage, find_table, gold_folder, read_data_set
+from .totals import PUBLISHED_INDICES
+
+SAMPLE = Path(__file__).parent / "sample"
+
+State = tuple[tuple[str, int, int], ...]
+"""Names, sizes and times of files, by which a change of one is noticed."""
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The pages of a data set, by what they are known by."""
+
+    data: DataSet
+
+    @cached_property
+    def by_name(self) -> Mapping[str, GoldPage]:
+        """The pages by the name of their document."""
+        return {name_of(page): page for page in self.data.pages}
+
+    @cached_property
+    def names(self) -> Mapping[int, str]:
+        """The names of documents by the page's index."""
+        return {page.index: name_of(page) for page in self.data.pages}
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Documents and questions of a folder.
+
+    Args:
+        places: file and line of each question, by its id.
+        notes: what looks wrong, or is left out.
+    """
+
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...]
+    places: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def pages_of(root: Path | str) -> Pages:
+    """Return the pages of a folder; for what asks for each page, only the table and the list of gold files are watched.
+
+    Raises:
+        DataError: as `read_data_set`.
+    """
+    folder = _folder(root)
+    table = find_table(folder)
+    return _pages(folder, _state([table, gold_folder(table)]))
+
+
+def load(root: Path | str, *, as_published: bool) -> Copy:
+    """Return documents and questions of a folder; one of whose files has changed is read again.
+
+    Raises:
+        DataError: as `read_data_set`.
+    """
+    folder = _folder(root)
+    table = find_table(folder)
+    gold = gold_folder(table)
+    with scandir(gold) as files:
+        state = tuple(sorted((file.name, (about := file.stat()).st_size, about.st_mtime_ns) for file in files))
+    return _copy(folder, (*_state([table, *exports(folder)]), *state), as_published)
+
+
+@lru_cache(maxsize=4)
+def _pages(folder: Path, state: State) -> Pages:  # noqa: ARG001 # a key of the cache
+    return Pages(read_data_set(folder))
+
+
+@lru_cache(maxsize=4)
+def _copy(folder: Path, state: State, as_published: bool) -> Copy:  # noqa: ARG001 # a key of the cache
+    data = read_data_set(folder)
+    gold = gold_folder(data.table.path)
+    asked: dict[str, tuple[Question, str]] = {}
+    for page in data.pages:
+        for question, line in questions_of(page, as_published=as_published):
+            file = gold / page.file if question.asked else data.table.path
+            asked[question.id] = question, f"{file}:{line}"
+    return Copy(
+        documents=tuple(Document(name_of(page), domain_of(page), "en", 1) for page in data.pages),
+        questions=tuple(question for question, _ in asked.values()),
+        places={name: place for name, (_, place) in asked.items()},
+        notes=tuple(_notes(folder, data, as_published)),
+    )
+
+
+def _notes(folder: Path, data: DataSet, as_published: bool) -> Iterator[str]:
+    yield from sentences(data.faults)
+    last = [page.index for page in data.pages if page.index not in PUBLISHED_INDICES]
+    if as_published and last:
+        yield f"the facts of page {last[0]} are left out: the published loop ends at page {PUBLISHED_INDICES[-1]}"
+    for path in exports(folder):
+        yield from agreement_note(path)
+
+
+def _folder(root: Path | str) -> Path:
+    return SAMPLE if root == "sample" else Path(root)
+
+
+def _state(paths: list[Path]) -> State:
+    return tuple((str(path), (about := path.stat()).st_size, about.st_mtime_ns) for path in paths)

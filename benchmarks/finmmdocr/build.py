@@ -1,0 +1,198 @@
+"""Builds the sample of FinMMDocR: page images, texts of pages, questions and canned outputs.
+
+`python -m ohr.benchmarks.finmmdocr.build` typesets `source/<document>/document.typ` with the charts of the mini
+benchmark, and writes `sample/` in the published layout (`test.json`, `images/<document>/page_<n>.png`,
+`texts/<document>.json`), with `outputs.json`, and `canned.jsonl` for the generator `canned`. With `--preview FOLDER` it
+writes there.
+
+The output is deterministic: same sources, same fonts, same versions of typst, pypdfium2 and Pillow, same bytes.
+"""
+
+import json
+import re
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+from .literals import numbers_in
+
+HERE = Path(__file__).parent
+SOURCE, SAMPLE = HERE / "source", HERE / "sample"
+_DPI = 100
+_GREYS = 8
+"""Grey levels of the page images: 47 pages need 1.7 MB, with 16 levels 2.1 MB."""
+_FONTS = {"font_source_serif_pro": "files", "font_source_sans_pro": "files", "matplotlib": "mpl-data/fonts/ttf"}
+_RADICALS = {chr(code): normalize("NFKC", chr(code)) for code in range(0x2E80, 0x2FE0)}
+"""Radicals, which PDFs of Chinese text may have in place of the characters."""
+
+_VALUE = re.compile(r"^(    \w+ = )([\d.]+)(?=\s)", re.MULTILINE)
+"""A line of a gold program that sets a name to a value of the document."""
+
+
+def compile_pdf(name: str) -> bytes:
+    """Typeset a document."""
+    import typst
+
+    fonts = typst.Fonts(include_system_fonts=False, font_paths=[str(path) for path in _font_folders()])
+    document = str(SOURCE / name / "document.typ")
+    return bytes(typst.compile(document, root=str(HERE.parent), font_paths=fonts, timestamp=0))
+
+
+def _font_folders() -> Iterator[Path]:
+    """Yield the folders of Noto CJK (from Debian), Source Serif and Sans (from pip) and DejaVu (from matplotlib)."""
+    from importlib.util import find_spec
+
+    yield Path("/usr/share/fonts/opentype/noto")
+    for name, inside in _FONTS.items():
+        found = find_spec(name)
+        if found and found.origin:
+            yield Path(found.origin).parent / inside
+
+
+def page_images(pdf: bytes) -> Iterator[bytes]:
+    """Yield each page as a PNG with a few grey levels."""
+    import pypdfium2
+    from PIL import Image
+
+    step = 255 / (_GREYS - 1)
+    with pypdfium2.PdfDocument(pdf) as opened:
+        for page in opened:
+            grey = page.render(scale=_DPI / 72, grayscale=True).to_pil().convert("L")
+            levels = grey.point([round(value / step) for value in range(256)])
+            picture = Image.frombytes("P", grey.size, levels.tobytes())
+            picture.putpalette([round(level * step) for level in range(_GREYS) for _ in range(3)])
+            content = BytesIO()
+            picture.save(content, "PNG", optimize=True, bits=4)
+            yield content.getvalue()
+
+
+def page_texts(pdf: bytes) -> list[str]:
+    """Return the text layer of each page, with line feeds and without spaces at the ends of lines."""
+    import pypdfium2
+
+    with pypdfium2.PdfDocument(pdf) as opened:
+        texts = [page.get_textpage().get_text_range() for page in opened]
+    table = str.maketrans(_RADICALS)
+    return ["\n".join(line.rstrip() for line in text.splitlines()).translate(table) for text in texts]
+
+
+def read_yaml(name: str) -> Any:
+    """Read one of the files of questions and outputs."""
+    from ruamel.yaml import YAML
+
+    return YAML(typ="safe", pure=True).load((SOURCE / name).read_text(encoding="utf-8"))
+
+
+def record(question: Mapping[str, Any], about: Mapping[str, Any], pages: int) -> dict[str, Any]:
+    """Make a record in the published layout, with the labels that the published data lack at its end."""
+    name = question["doc_id"]
+    return {
+        "question_id": question["question_id"],
+        "doc_id": name,
+        "doc_type": about["doc_type"],
+        "question": question["question"],
+        "evidence": question["evidence"],
+        "python_solution": question["python_solution"],
+        "ground_truth": question["ground_truth"],
+        "source_id": about["source_id"],
+        "pages_num": pages,
+        "images": [f"images/{name}/page_{number}.png" for number in range(1, pages + 1)],
+        "texts": f"texts/{name}.json",
+        "scenarios": question["scenarios"],
+        "extract_steps": question["extract_steps"],
+        "calc_steps": question["calc_steps"],
+    }
+
+
+def outputs(questions: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the canned outputs of every question with the scores that they should get."""
+    for place, question in enumerate(questions):
+        gold, program = question["ground_truth"], question["python_solution"]
+        values = {
+            "program": program,
+            "body": program.partition("\n")[2],
+            "gold": gold,
+            "near": gold * 1.0019 or 0.0019,
+            "far": gold * 1.0021 or 0.0021,
+            "minus": str(gold).replace("-", "\u2212"),
+            "point": re.sub(r"^0(?=\.)", "", str(gold)),
+        }
+        for kind, cases in read_yaml("outputs.yaml").items():
+            for case in cases:
+                yield {
+                    "question_id": question["question_id"],
+                    "kind": kind,
+                    "case": case["case"],
+                    "output": case["output"].format(**values),
+                    "expected": {name: _expected(case[name], gold, place) for name in ("reference", "clean")},
+                }
+
+
+def _expected(score: int | list[int], gold: float, place: int) -> int:
+    if isinstance(score, int):
+        return score
+    return score[gold != 0] if len(score) == 2 else score[place]
+
+
+def canned(questions: list[dict[str, Any]], texts: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield a line of JSON for each question: its program, in which the values from the document are marked.
+
+    A share that the pages have in percent, and only so, is a marked number divided by 100.
+    """
+    for question in questions:
+        pages = {page for listed in question["evidence"].values() for page in listed}
+        there = frozenset[Decimal]().union(*(numbers_in(texts[question["doc_id"]][page - 1]) for page in pages))
+        program = _VALUE.sub(partial(_marked, there=there), question["python_solution"])
+        yield json.dumps({"id": question["question_id"], "reply": f"```python\n{program}```"}, ensure_ascii=False)
+
+
+def _marked(found: re.Match[str], there: frozenset[Decimal]) -> str:
+    value = Decimal(found[2])
+    marked = f"{{{{{found[2]}}}}}" if value in there else f"{{{{{(value * 100).normalize():f}}}}} / 100"
+    return found[1] + marked
+
+
+def build(folder: Path) -> int:
+    """Write the sample into a folder; returns the bytes of its page images."""
+    asked = read_yaml("questions.yaml")
+    size, texts = 0, {}
+    for name in asked["documents"]:
+        pdf = compile_pdf(name)
+        for number, content in enumerate(page_images(pdf), start=1):
+            _put(folder / "images" / name / f"page_{number}.png", content)
+            size += len(content)
+        texts[name] = page_texts(pdf)
+        _put(folder / "texts" / f"{name}.json", _json(texts[name]))
+    records = [record(q, asked["documents"][q["doc_id"]], len(texts[q["doc_id"]])) for q in asked["questions"]]
+    _put(folder / "test.json", _json(records))
+    _put(folder / "outputs.json", _json(list(outputs(asked["questions"]))))
+    _put(folder / "canned.jsonl", "".join(f"{line}\n" for line in canned(asked["questions"], texts)).encode())
+    return size
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _put(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def main(arguments: list[str]) -> int:
+    """Build the sample, or a preview of it."""
+    parser = ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--preview", type=Path, default=SAMPLE, help="folder to write; sample/")
+    options = parser.parse_args(arguments)
+    sys.stdout.write(f"{options.preview}: {build(options.preview):,} bytes of page images\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,118 @@
+"""Accuracy of answers in words: a generator reads the final number out of each."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, WithJsonSchema, model_validator
+
+from ohr.contracts import Case, Generator, JudgeMetric, Prompt
+from ohr.files.prompts import read_prompt_file
+from ohr.keys import identity
+from ohr.messages.wording import shortened
+from ohr.registry import Nested
+
+from .arithmetic import evaluate
+from .metrics import Rules, gold_of
+from .numbers import cot_accuracy, is_gold, is_no_answer, normalized
+
+_PLACEHOLDER = re.compile(r"\{(question|solution)\}")
+
+_Extractor = Annotated[
+    SerializeAsAny[Generator],
+    BeforeValidator(Nested("generator")),
+    WithJsonSchema({"type": "object", "required": ["kind"]}),
+]
+
+
+class ExtractionPrompt(BaseModel):
+    """The content of a prompt file for the extraction; placeholders: `{question}` and `{solution}`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    system: Annotated[str, Field(description="The system's message.")] = ""
+    user: Annotated[str, Field(pattern=r"\{solution\}", description="The user's message.")]
+
+
+@lru_cache(maxsize=8)
+def read_extraction_prompt(prompt: str | Path) -> ExtractionPrompt:
+    """Read the prompt `extract_number`, or a file by its path.
+
+    Raises:
+        SpecError: the prompt does not exist, or its file holds something else.
+    """
+    faults = {"string_pattern_mismatch": "must have the placeholder {solution}"}
+    return read_prompt_file(prompt, ExtractionPrompt, __package__, "prompt of an extraction", faults)
+
+
+class CotAccuracy(JudgeMetric):
+    """1 where the number that a generator reads out of a written solution agrees with the gold within 0.2 %, else 0.
+
+    The reply None is a wrong answer, and so is an empty solution, about which nothing is asked. An extraction that is
+    no number is a failed score; in the reference protocol it counts as 0, which a gold of 0 agrees with.
+    """
+
+    kind: Literal["cot_accuracy"] = "cot_accuracy"
+    generator: Annotated[
+        _Extractor, Field(description="The generator that reads the number; its own `prompt` is not used.")
+    ]
+    prompt: Annotated[Path | str, Field(description="extract_number, or a file with system and user.")] = (
+        "extract_number"
+    )
+    protocol: Rules = "clean"
+
+    @model_validator(mode="after")
+    def _reads_text(self) -> Self:
+        if self.generator.reads_images:
+            raise ValueError(f"the extraction reads text, and {self.generator.kind} reads page images")
+        return self
+
+    def check(self) -> None:
+        """Check the prompt and the generator."""
+        read_extraction_prompt(self.prompt)
+        self.generator.check()
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify the generator as it identifies itself, and the prompt by its content."""
+        made: list[Any] = identity(self.generator)
+        return {**super().identity(), "generator": made, "prompt": self.prompt_sha256}
+
+    @property
+    def judge(self) -> Generator:
+        """The generator."""
+        return self.generator
+
+    @property
+    def prompt_sha256(self) -> str:
+        """Hash of the prompt's messages."""
+        content = read_extraction_prompt(self.prompt).model_dump_json()
+        return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def prompts_for(self, case: Case) -> Sequence[Prompt] | None:
+        """Return the prompt; none for an empty solution, None where no answer could meet the gold."""
+        if self.protocol == "clean" and not is_gold(gold_of(case.answers)):
+            return None
+        if not case.reply.strip():
+            return ()
+        template, values = read_extraction_prompt(self.prompt), {"question": case.question, "solution": case.reply}
+        # one pass, so that a solution that contains a placeholder is left alone
+        user = _PLACEHOLDER.sub(lambda match: values[match[1]], template.user)
+        return (Prompt(case.question, (), template.system, user, id=case.id),)
+
+    def score_judged(self, case: Case, replies: Sequence[str]) -> float:
+        """Compare the extracted number with the gold."""
+        if not replies or is_no_answer(replies[0]):
+            return 0.0
+        if self.protocol == "clean":
+            _refuse_words(replies[0])
+        return cot_accuracy(replies[0], gold_of(case.answers), self.protocol)
+
+
+def _refuse_words(extracted: str) -> None:
+    try:
+        evaluate(normalized(extracted, "clean"))
+    except ValueError:
+        raise ValueError(f"no number in the extraction: {shortened(extracted)!r}") from None

@@ -1,0 +1,153 @@
+"""Metrics of FinMMDocR: what programs return, which pages a retriever finds, and numbers that survive."""
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ohr.contracts import Case, CaseMetric, Metric, Ranking, RankingMetric, execution
+
+from .literals import number_of, numbers_in
+from .numbers import pot_accuracy
+from .programs import extract_program
+from .protocol import Protocol
+from .retrieval import last_rank, recall, reciprocal_rank
+from .running import End, refuse_without_isolation, run
+
+PAGES = 10_000
+"""Scale of `golden_rank`: more pages than any document has whose page images can be read."""
+
+Rules = Annotated[Protocol, Field(description="`reference` scores as the published code does, faults included.")]
+_CutOff = Annotated[
+    int, Field(gt=0, description="Pages that count, from the best; a retriever's top_k may end sooner.")
+]
+
+
+def gold_of(answers: Sequence[str]) -> object:
+    """Return the gold of a question, whose only accepted answer is its JSON; None where that is no JSON."""
+    try:
+        return json.loads(answers[0]) if answers else None
+    except ValueError:
+        return None
+
+
+class _Executing(CaseMetric):
+    """A metric that runs the programs of replies, all of a batch together."""
+
+    protocol: Rules = "clean"
+    seconds: Annotated[float, Field(gt=0, le=600, description="Most wall time of a program; 3 as published.")] = 3.0
+    unsafe: Annotated[
+        Literal["", "I accept that programs run without isolation"],
+        execution("These words let programs run where this machine cannot isolate them."),
+    ] = ""
+
+    def check(self) -> None:
+        """Refuse a machine that cannot isolate programs, unless the words of `unsafe` are there."""
+        refuse_without_isolation(self.unsafe)
+
+    def score_case(self, case: Case) -> float:
+        """Return the score of one reply."""
+        return self.score_cases([case])[0]
+
+    def ends(self, cases: Sequence[Case]) -> list[End]:
+        """Run the programs of some replies."""
+        programs = [extract_program(case.reply, self.protocol) for case in cases]
+        return run(programs, self.seconds, self.unsafe)
+
+
+class PotAccuracy(_Executing):
+    """1 where the program of a reply returns the gold within 0.2 %, else 0.
+
+    A gold that is no finite number gives nan; in the reference protocol 0.
+    """
+
+    kind: Literal["pot_accuracy"] = "pot_accuracy"
+
+    def score_cases(self, cases: Sequence[Case]) -> list[float]:
+        """Run the programs and compare what they return."""
+        ends = self.ends(cases)
+        return [
+            pot_accuracy(end.number, gold_of(case.answers), self.protocol)
+            for case, end in zip(cases, ends, strict=True)
+        ]
+
+
+class Executed(_Executing):
+    """1 where the program of a reply ends without an exception and in time, whatever it returns."""
+
+    kind: Literal["executed"] = "executed"
+
+    def score_cases(self, cases: Sequence[Case]) -> list[float]:
+        """Run the programs."""
+        return [float(end.executed) for end in self.ends(cases)]
+
+
+class PageRecall(RankingMetric):
+    """The share of the gold pages among the first k pages."""
+
+    kind: Literal["page_recall"] = "page_recall"
+    k: _CutOff = 10
+    protocol: Rules = "clean"
+
+    def score_ranking(self, ranking: Ranking) -> float:
+        """Return `recall`; a question without gold pages has none, in the reference protocol 0."""
+        return recall(_pages(ranking), ranking.pages, self.k, self.protocol)
+
+
+class PageMrr(RankingMetric):
+    """1 / rank of the first gold page, 0 where that is beyond the first k pages."""
+
+    kind: Literal["page_mrr"] = "page_mrr"
+    k: _CutOff = 10
+    protocol: Rules = "clean"
+
+    def score_ranking(self, ranking: Ranking) -> float:
+        """Return `reciprocal_rank`; a question without gold pages has none, in the reference protocol 0."""
+        return reciprocal_rank(_pages(ranking), ranking.pages, self.k, self.protocol)
+
+
+class GoldenRank(RankingMetric):
+    """1 - golden_k / 10,000, where golden_k is the rank of the last gold page.
+
+    A gold page that was not found counts as the document's last one, or, where its pages are not known, gives 0. So the
+    mean of golden_k is 10,000 x (1 - mean), which the aggregate `golden_k` prints.
+    """
+
+    kind: Literal["golden_rank"] = "golden_rank"
+
+    def score_ranking(self, ranking: Ranking) -> float:
+        """Return the score; nan for a question without gold pages."""
+        rank = last_rank(_pages(ranking), ranking.pages, ranking.size or PAGES)
+        return float("nan") if rank is None else max(0.0, 1 - rank / PAGES)
+
+
+class GoldenFound(RankingMetric):
+    """1 where every gold page was found, at whatever rank; elsewhere golden_k is only estimated."""
+
+    kind: Literal["golden_found"] = "golden_found"
+
+    def score_ranking(self, ranking: Ranking) -> float:
+        """Return the score; nan for a question without gold pages."""
+        return float(ranking.pages <= set(_pages(ranking))) if ranking.pages else float("nan")
+
+
+class NumberInText(Metric):
+    """1 where a text has a number, whole, with or without thousands separators, currency and sign; else 0.
+
+    A reference that is no number counts where the text contains it; an empty one is undefined.
+    """
+
+    kind: Literal["number_in_text"] = "number_in_text"
+
+    def score(self, prediction: str, reference: str) -> float:
+        """Look for the number `reference` in the text `prediction`."""
+        if not reference.strip():
+            return float("nan")
+        number = number_of(reference)
+        return float(reference.strip() in prediction if number is None else number in numbers_in(prediction))
+
+
+def _pages(ranking: Ranking) -> list[tuple[str, int]]:
+    """Return the pages of all hits, best first; a page of several hits has its best place."""
+    return list(dict.fromkeys(page for pages in ranking.hits for page in pages))

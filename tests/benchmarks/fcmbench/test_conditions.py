@@ -1,0 +1,139 @@
+"""Names of capture conditions, and golds after image noise."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from ohr.benchmarks.fcmbench.conditions import CAPTURES, IQE_OPTIONS, LABELS, label_effect, robustness_label
+from ohr.benchmarks.fcmbench.items import SUBTASKS, Item
+from ohr.registry import Registry
+
+
+def item(subtask, gold, label="Normal Captures", images=("01-甲/收入证明/001_正常.jpg",), question=""):
+    return Item("x", images, "<image>" * len(images) + question, json.dumps(gold), SUBTASKS[subtask], subtask, label)
+
+
+def effect(*arguments, **named):
+    found = label_effect(*arguments, **named)
+    return None if found is None else json.loads(found)
+
+
+@pytest.mark.parametrize(
+    ("image", "label"),
+    [
+        ("26-甲/收入证明/001_正常.jpeg", "Normal Captures"),
+        ("26-甲/收入证明/002_斜拍.JPG", "Off-axis Viewpoints"),
+        ("26-甲/收入证明/003_阴影.jpg", "Uneven Illumination"),
+        ("26-甲/收入证明/004_反光.jpg", "Specular Reflections"),
+        ("26-甲/收入证明/005_模糊.jpg", "Out-of-focus"),
+        ("26-甲/收入证明/006_占比小.jpg", "Small ROIs"),
+        ("26-甲/收入证明/007_拍电脑屏.jpg", "Secondary Captures"),
+        ("26-甲/收入证明/008_背景干扰.jpg", "Cluttered Background"),
+        ("26-甲/收入证明/009_水印.jpg", "Overlaid Watermarks"),
+        ("26-甲/收入证明/010_拍摄不完整.jpg", "Cropped Captures"),
+        ("26-甲/组合2/002_模糊.jpg", "Multi-doc Images"),
+        ("26-甲/组合2/003_旋转.jpg", "Multi-doc Images"),
+        ("26-甲/收入证明/003_模糊.jpg", "Out-of-focus"),
+        ("26-甲/收入证明/003_旋转.jpg", None),
+        ("空模板/收入证明.png", None),
+    ],
+)
+def test_the_label_of_an_image_comes_from_the_word_and_never_from_the_number(image, label):
+    assert robustness_label(image) == label
+
+
+def test_each_condition_is_a_noise_of_ohr():
+    assert CAPTURES.keys() <= set(Registry().names("image_noise"))
+    assert len(CAPTURES) == 10
+    assert len(set(LABELS)) == 11
+    assert all(len(set(options)) == 10 for options in IQE_OPTIONS.values())
+
+
+@pytest.mark.parametrize(
+    ("kind", "chinese", "english"),
+    [
+        ("off_axis", "斜拍", "Oblique Angle"),
+        ("uneven_illumination", "阴影", "Shadow"),
+        ("specular", "反光", "Reflection/Glare"),
+        ("defocus", "模糊", "Blurry"),
+        ("small_roi", "占比小", "Small Proportion"),
+        ("secondary_capture", "拍电脑屏", "Screen Capture (Moire)"),
+        ("cluttered_background", "背景干扰", "Background Clutter"),
+        ("watermark", "水印", "Watermark"),
+        ("cropped", "拍摄不完整", "Incomplete Capture"),
+    ],
+)
+def test_image_quality_is_that_of_the_noise(kind, chinese, english):
+    assert effect(item("qua_eva_001", {"answer": ["正常"]}), [kind]) == {"answer": [chinese]}
+    assert effect(item("en.qua_eva_001", {"answer": ["Normal"]}), [kind]) == {"answer": [english]}
+
+
+def test_image_quality_has_no_sure_answer_under_several_or_unknown_faults():
+    normal = item("qua_eva_001", {"answer": ["正常"]})
+    blurred = item("qua_eva_001", {"answer": ["模糊"]}, "Out-of-focus")
+    assert label_effect(normal, ["defocus", "watermark"]) is None
+    assert label_effect(normal, ["multi_doc"], joined=[]) is None
+    assert label_effect(normal, ["salt_and_pepper"]) is None
+    assert label_effect(blurred, ["watermark"]) is None
+    assert effect(blurred, ["defocus"]) == {"answer": ["模糊"]}
+    assert label_effect(normal, []) == normal.gold
+
+
+@pytest.mark.parametrize("subtask", sorted(SUBTASKS))
+@pytest.mark.parametrize("kind", sorted(CAPTURES.keys() - {"cropped", "multi_doc"}))
+def test_other_golds_remain_under_noise_that_keeps_the_document_whole(subtask, kind):
+    asked = item(subtask, {"answer": ["甲"]})
+    if asked.task != "IQE":
+        assert label_effect(asked, [kind]) == asked.gold
+
+
+def test_a_cropped_document_is_no_document_type():
+    assert effect(item("doc_cla_001", {"answer": ["收入证明"]}), ["cropped"]) == {"answer": [""]}
+    assert effect(item("en.doc_cla_002", {"answer": "B"}), ["cropped"]) == {"answer": ""}
+    for present in (["甲", "乙"], "甲,"[:1]):
+        gold = {"present_categories": present, "missing_categories": ["丙"]}
+        found = effect(item("doc_cla_003", gold), ["cropped", "watermark"])
+        assert found == {"present_categories": "", "missing_categories": [*present, "丙"]}
+
+
+def test_nobody_knows_which_of_several_documents_was_cropped():
+    asked = item("doc_cla_001", {"answer": ["甲", "乙"]}, "Multi-doc Images")
+    assert label_effect(asked, ["cropped"]) is None
+    assert label_effect(replace(asked, robustness="Normal Captures"), ["cropped", "multi_doc"], joined=["丙"]) is None
+
+
+def test_cropped_fields_keep_their_gold():
+    asked = item("inf_ext_002", {"answer": {"a": "1"}})
+    assert label_effect(asked, ["cropped"]) == asked.gold
+
+
+def test_joined_documents_are_added_to_the_types():
+    one = item("doc_cla_001", {"answer": ["收入证明"]}, question="收入证明、银行卡？")
+    added = ["银行卡", "收入证明", "离婚证"]  # the last one is no option
+    assert effect(one, ["multi_doc"], joined=added) == {"answer": ["收入证明", "银行卡"]}
+    three = item("doc_cla_003", {"present_categories": "", "missing_categories": ["银行卡", "离婚证"]})
+    found = effect(three, ["multi_doc"], joined=["银行卡", "户口本"])
+    assert found == {"present_categories": ["银行卡"], "missing_categories": ["离婚证"]}
+    assert label_effect(item("doc_cla_002", {"answer": "B"}), ["multi_doc"], joined=["银行卡"]) is None
+    assert label_effect(one, ["multi_doc"], joined=[]) == one.gold
+
+
+def test_a_gold_that_is_not_wrapped_is_joined_too():
+    assert effect(item("doc_cla_001", "收入证明", question="银行卡？"), ["multi_doc"], joined=["银行卡"]) == {
+        "answer": ["收入证明", "银行卡"]
+    }
+
+
+def test_other_questions_need_the_right_sheet():
+    fields = item("inf_ext_002", {"answer": {"a": "1"}})
+    assert label_effect(fields, ["multi_doc"], joined=["银行卡"]) == fields.gold
+    assert label_effect(fields, ["multi_doc"], joined=["收入证明"]) is None
+    assert label_effect(fields, ["multi_doc"]) is None
+    for name in ("inf_ext_001", "en.inf_ext_003"):
+        assert label_effect(item(name, {"answer": "A"}), ["multi_doc"], joined=["银行卡"]) is None
+
+
+def test_an_item_without_gold_has_none_after_noise():
+    asked = replace(item("inf_ext_002", {}), gold=None)
+    assert label_effect(asked, ["defocus"]) is None

@@ -1,0 +1,211 @@
+"""The sample from end to end: files, golds that can be checked by hand, and scores in both modes."""
+
+import json
+from math import isnan, nan
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import ohr.benchmarks.fcmbench as package
+from ohr.benchmarks.fcmbench import build
+from ohr.benchmarks.fcmbench.conditions import IQE_OPTIONS, LABELS, robustness_label
+from ohr.benchmarks.fcmbench.items import PLACEHOLDER, SUBTASKS
+from ohr.benchmarks.fcmbench.prompting import text_prompt
+from ohr.benchmarks.fcmbench.reading import read_items, read_replies
+from ohr.benchmarks.fcmbench.replies import CLEAN, REFERENCE, REPAIRS, flatten, unwrap
+from ohr.benchmarks.fcmbench.totals import aggregate, robustness, score_items, worth
+from ohr.errors import DataError
+
+FOLDER = Path(package.__file__).parent / "sample"
+ITEMS = read_items(FOLDER / "items.jsonl", FOLDER / "images")
+REPLIES = read_replies(FOLDER / "replies.jsonl")
+
+LESS_THAN_RIGHT = {  # F1 in the reference and in the clean mode; every other reply is right in both
+    "qua_eva_001_02": (0, 0),  # another option
+    "qua_eva_001_05": (0, 0),  # no JSON
+    "en.qua_eva_001_03": (0, 0),
+    "doc_cla_001_02": (2 / 3, 2 / 3),  # one of two types
+    "doc_cla_003_02": (1, 0),  # no JSON, and no type
+    "en.doc_cla_002_01": (2 / 3, 2 / 3),  # one letter too many
+    "inf_ext_001_01": (1 / 2, 1 / 2),
+    "inf_ext_002_01": (1, 2 / 3),  # a float has 17 digits, the account 19
+    "inf_ext_002_02": (3 / 4, 3 / 4),  # one field of four
+    "inf_ext_002_03": (1, 1 / 3),  # 1,032,00.00 is three values, one right among four
+    "inf_ext_003_01": (1, 0),  # no JSON, and no value
+    "inf_ext_004_01": (4 / 5, 4 / 5),
+    "inf_ext_005_01": (2 / 3, 2 / 3),  # two rows of three
+    "con_chk_004_01": (0, 0),
+    "en.con_chk_004_01": (0, 0),  # lower case
+    "key_ver_001_01": (2 / 3, 2 / 3),
+    "en.key_ver_001_01": (0, 0),
+    "en.key_ver_003_01": (nan, 0),  # no reply
+    "num_cal_001_02": (nan, 0),  # no JSON
+    "num_cal_002_01": (0, 0),  # wrong by 5
+    "num_cal_004_01": (4 / 5, 4 / 5),
+    "num_cal_005_01": (nan, nan),  # not scored
+    "en.num_cal_002_01": (1, 0),  # 0 acres
+    "rea_chk_003_01": (0, 0),
+}
+TASKS = {
+    "IQE": ((4 / 6 + 3 / 4) / 2,) * 2,
+    "DTR": ((5 / 6 + 1 + 1 + 1 + 2 / 3 + 1) / 6, (5 / 6 + 1 + 1 / 2 + 1 + 2 / 3 + 1) / 6),
+    "KIE": (
+        (1 / 2 + 2.75 / 3 + 1 + 4 / 5 + 2 / 3 + 4) / 9,
+        (1 / 2 + 1.75 / 3 + 0 + 4 / 5 + 2 / 3 + 4) / 9,
+    ),
+    "CC": (4 / 6, 4 / 6),
+    "VC": ((2 / 3 + 1 + 1 + 0 + 1) / 5, (2 / 3 + 1 + 1 + 0 + 1 + 0) / 6),
+    "NC": ((1 + 0 + 1 + 4 / 5 + 1 + 1 + 1) / 7, (1 / 2 + 0 + 1 + 4 / 5 + 0 + 1 + 1) / 7),
+    "RR": (2 / 3, 2 / 3),
+}
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["reference", "clean"])
+def test_each_reply_has_the_score_that_a_person_gives_it(mode):
+    scores = score_items(ITEMS, REPLIES, (REFERENCE, CLEAN)[mode])
+    assert {s.id for s in scores} >= LESS_THAN_RIGHT.keys()
+    for scored in scores:
+        wanted = LESS_THAN_RIGHT.get(scored.id, (1, 1))[mode]
+        assert scored.value == pytest.approx(wanted, nan_ok=True), scored.id
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["reference", "clean"])
+def test_totals_are_the_means_of_subtasks_tasks_and_all(mode):
+    found = aggregate(score_items(ITEMS, REPLIES, (REFERENCE, CLEAN)[mode]))
+    wanted = {task: both[mode] for task, both in TASKS.items()}
+    assert found.tasks == pytest.approx(wanted)
+    assert found.overall == pytest.approx(sum(wanted.values()) / 7)
+    assert found.overall == pytest.approx((0.770881, 0.689739)[mode], abs=1e-6)
+    assert found.outcomes == {"parsed": 48, "unparsable": 4, "missing": 1, "unfinished": 1}
+    assert (found.n_scored, found.parse_rate, found.coverage) == (52, 48 / 52, 52 / 53)
+
+
+def test_every_repair_changes_the_overall_score():
+    reference, clean = (aggregate(score_items(ITEMS, REPLIES, each)).overall for each in (REFERENCE, CLEAN))
+    found = worth(ITEMS, REPLIES)
+    assert list(found) == list(REPAIRS)
+    assert all(each.alone < reference and each.without > clean for each in found.values())
+    assert reference - found["acres"].alone == pytest.approx(1 / 7 / 7)
+    assert found["missing"].without - clean == pytest.approx((11 / 15 - 11 / 18) / 7)
+
+
+def test_an_empty_answer_to_everything_earns_points_for_the_empty_golds_only():
+    empty = {item.id: '{"answer": ""}' for item in ITEMS}
+    for repairs in (REFERENCE, CLEAN):
+        right = {s.id for s in score_items(ITEMS, empty, repairs) if s.value == 1}
+        assert right == {"doc_cla_003_02", "inf_ext_003_01", "en.inf_ext_003_01", "con_cnk_001_02"}
+
+
+def test_conditions_are_compared_with_normal_captures():
+    found = robustness(score_items(ITEMS, REPLIES, CLEAN))
+    assert found.keys() == set(LABELS)
+    assert found["Out-of-focus"].relative_f1_matched == pytest.approx((3 / 4) / ((2 / 3 + 1 / 3) / 2))
+    assert found["Multi-doc Images"].relative_f1_matched == pytest.approx(2 / 3)
+    assert isnan(found["Cropped Captures"].relative_f1_matched)  # no subtask that normal captures have
+
+
+def test_the_sample_has_each_subtask_option_and_kind_of_gold():
+    assert {item.subtask for item in ITEMS} == SUBTASKS.keys()
+    golds = {item.id: unwrap(json.loads(item.gold)) for item in ITEMS}
+    options = {golds[item.id][0] for item in ITEMS if item.task == "IQE"}
+    zh, en = IQE_OPTIONS["zh"], IQE_OPTIONS["en"]
+    assert {zh.index(o) if o in zh else en.index(o) for o in options} == set(range(10))
+    assert [] in golds.values()
+    assert any(isinstance(gold, list) and gold and isinstance(gold[0], list) for gold in golds.values())
+    assert any(len(str(v)) == 19 and str(v).isdigit() for g in golds.values() for _, v in flatten(g, CLEAN))
+    assert {"是", "否", "No", "Yes", "合理", "不合理"} <= {g for g in golds.values() if isinstance(g, str)}
+
+
+def test_labels_agree_with_the_words_in_the_names_of_the_images():
+    for item in ITEMS:
+        assert item.robustness in {robustness_label(image) for image in item.images}, item.id
+
+
+def test_all_images_open_and_none_is_superfluous():
+    found = sorted((FOLDER / "images").rglob("*.*"))
+    assert len([path for path in found if path.suffix == ".jpg"]) == 6 * 11 + 6
+    for path in found:
+        with Image.open(path) as opened:
+            opened.load()
+            assert 300 < max(opened.size) <= 1200
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) <= 3_000_000
+
+
+def test_extracted_golds_are_printed_on_the_certificates():
+    texts = json.loads((FOLDER / "texts.json").read_text(encoding="utf-8"))
+    for item in ITEMS:
+        if item.task != "KIE" or item.subtask.endswith("inf_ext_001"):
+            continue
+        printed = "".join(texts[str(Path(image).parent)] for image in item.images).replace("\n", "").replace(",", "")
+        for _, value in flatten(unwrap(json.loads(item.gold)), CLEAN):
+            for each in (value,) if isinstance(value, str) else value:
+                assert each in printed, (item.id, each)
+
+
+def test_calculated_golds_follow_from_the_facts():
+    facts = build._facts()
+    golds = {item.id: unwrap(json.loads(item.gold)) for item in ITEMS}
+    rows = [
+        (date[5:7], name, way, float(amount.replace(",", "")))
+        for _, date, _, name, way, amount, _ in facts["account"]["rows"]
+    ]
+
+    def income(*months):
+        return sum(amount for month, _, way, amount in rows if way == "收入" and (not months or month in months))
+
+    assert golds["num_cal_001_01"] == income("02") - income("01")
+    assert golds["num_cal_001_02"] == income("03") - income("01")
+    assert golds["num_cal_002_01"] == income()
+    assert golds["num_cal_003_01"] == [sum(way == "收入" for _, _, way, _ in rows)]
+    names = [name for _, name, _, _ in rows]
+    assert set(golds["num_cal_004_01"]) == {name for name in names if names.count(name) > 1}
+    flows = [(kind, float(amount.replace(",", ""))) for _, _, kind, amount, _ in facts["statement"]["rows"]]
+    net = sum(amount if kind == "Deposit" else -amount for kind, amount in flows)
+    opening, closing = (float(facts["statement"][each].replace(",", "")) for each in ("opening", "closing"))
+    assert golds["en.num_cal_003_01"] == pytest.approx(net) == pytest.approx(closing - opening)
+    assert golds["en.num_cal_002_01"] == pytest.approx(sum(float(row[3]) for row in facts["report"]["rows"]))
+    assert golds["en.num_cal_004_01"] == sum(int(row[4].replace(",", "")) for row in facts["report"]["rows"])
+
+
+def test_prompts_with_text_have_the_text_of_each_image():
+    texts = json.loads((FOLDER / "texts.json").read_text(encoding="utf-8"))
+    for item in ITEMS:
+        folders = [image if image in texts else str(Path(image).parent) for image in item.images]
+        read = [texts.get(folder, "") for folder in folders]
+        made = text_prompt(item.question, read)
+        assert not PLACEHOLDER.search(made)
+        assert [made.count(f"[Image {number}]") for number in range(1, len(read) + 1)] == [1] * len(read)
+
+
+@pytest.mark.slow
+def test_the_sample_is_what_its_sources_give(tmp_path):
+    pytest.importorskip("typst")
+    if not build._NOTO.is_dir():
+        pytest.skip("the certificates need Debian's fonts-noto-cjk")
+    build.build(tmp_path)
+    for name in ("items.jsonl", "replies.jsonl", "canned.jsonl", "texts.json"):
+        assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
+    shipped = {path.relative_to(FOLDER) for path in FOLDER.rglob("*.*")}
+    assert {path.relative_to(tmp_path) for path in tmp_path.rglob("*.*")} == shipped
+    for path in shipped:
+        if path.suffix in (".jpg", ".png"):  # other versions of libraries round other pixels
+            first, second = (
+                np.asarray(Image.open(each / path).convert("RGB"), dtype=float) for each in (tmp_path, FOLDER)
+            )
+            assert np.abs(first - second).mean() < 2, path
+
+
+def test_the_builder_refuses_items_without_a_picture_or_a_subtask(tmp_path):
+    lines = (FOLDER / "items.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "images").symlink_to(FOLDER / "images")
+    (tmp_path / "items.jsonl").write_text("".join(line for line in lines if "rea_chk" not in line), encoding="utf-8")
+    (tmp_path / "replies.jsonl").write_text('{"id": "num_cal_005_01", "response": ""}\n', encoding="utf-8")
+    with pytest.raises(DataError, match="no item of rea_chk_001, rea_chk_003, rea_chk_004"):
+        build.check(tmp_path)
+    (tmp_path / "items.jsonl").write_text("".join(lines), encoding="utf-8")
+    build.check(tmp_path)
+    (tmp_path / "replies.jsonl").write_text('{"id": "strange", "response": ""}\n', encoding="utf-8")
+    with pytest.raises(DataError, match="no item has the id strange"):
+        build.check(tmp_path)

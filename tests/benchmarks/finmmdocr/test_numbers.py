@@ -1,0 +1,266 @@
+"""Numbers of answers and golds: tolerance, results of programs, and numbers in words."""
+
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, isnan, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohr.benchmarks.finmmdocr.numbers import (
+    accuracy,
+    cot_accuracy,
+    is_gold,
+    is_no_answer,
+    normalized,
+    pot_accuracy,
+    within_tolerance,
+)
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("pred", "gt", "right"),
+    [
+        (438.2, 438.2, True),
+        (438.2 * 1.0019, 438.2, True),
+        (438.2 * 1.0021, 438.2, False),
+        (1002.0, 1000, True),
+        (998.0, 1000, True),
+        (1002.01, 1000, False),
+        (-5.01, -5.0, True),
+        (-4.99, -5.0, True),
+        (-5.011, -5.0, False),
+        (5.0, -5.0, False),
+        (0, 0, True),
+        (0.0, 0.0, True),
+        (1e-300, 0, False),
+        (0.585, 0.58, False),
+        (100 * 0.58, 0.58, False),
+        (nan, 1.0, False),
+        (1.0, nan, False),
+        (inf, 1.0, False),
+        (inf, inf, False),
+        (-inf, 1.0, False),
+        (HUGE, 1.0, False),
+        (1.0, HUGE, False),
+        (HUGE, HUGE, False),
+        (True, 1, True),
+    ],
+)
+def test_the_tolerance_is_a_closed_interval_of_two_parts_in_a_thousand(pred, gt, right):
+    assert within_tolerance(pred, gt) is right
+
+
+@given(st.floats(-1e12, 1e12), st.floats(-0.0019, 0.0019))
+def test_whatever_differs_less_is_right(gold, share):
+    assert within_tolerance(gold + share * abs(gold), gold)
+
+
+@given(st.floats(1e-6, 1e12), st.floats(0.0021, 10), st.sampled_from([-1, 1]))
+def test_whatever_differs_more_is_wrong(gold, share, sign):
+    assert not within_tolerance(gold + sign * share * gold, gold)
+
+
+@pytest.mark.parametrize(
+    ("result", "score"),
+    [
+        (438.2, 1),
+        ("438.2", 1),
+        ("'438.2'", 1),
+        ("' 438.2 '", 1),
+        (439, 1),
+        (440, 0),
+        ("'438.2%'", 0),
+        ("438.2%", 0),
+        ("'1,438.2'", 0),
+        ("1,438.2", 0),
+        ("None", 0),
+        (None, 0),
+        ("[438.2]", 0),
+        ([438.2], 0),
+        ("{'answer': 438.2}", 0),
+        ("nan", 0),
+        ("inf", 0),
+        (nan, 0),
+        (inf, 0),
+        (HUGE, 0),
+        (str(HUGE), 0),
+        ("(438.2+0j)", 0),
+        ("", 0),
+        ("''", 0),
+        ("<function solution at 0x7f>", 0),
+        (Decimal("438.2"), 1),
+        ("Decimal('438.2')", 1),
+        (Fraction(2191, 5), 1),
+        (np.float64(438.2), 1),
+        ("np.float64(438.2)", 1),
+        ("numpy.float32(438.2)", 1),
+        (np.int64(438), 1),
+        ("4_38.2", 1),
+    ],
+)
+def test_a_result_is_read_by_float(result, score):
+    assert pot_accuracy(result, 438.2) == score
+    assert pot_accuracy(result, 438.2, "clean") == score
+
+
+def test_truth_values_count_as_numbers():
+    assert pot_accuracy(True, 1) == 1
+    assert pot_accuracy("True", 1) == 1
+    assert pot_accuracy("'True'", 1) == 0
+    assert pot_accuracy(1, True) == 1
+    assert pot_accuracy(1.001, True) == 0
+    assert pot_accuracy(0, False) == 1
+    assert pot_accuracy("False", 0) == 1
+
+
+@pytest.mark.parametrize("gold", ["438.2", None, [438.2], nan, inf, np.int64(438)])
+def test_a_gold_that_is_no_number_scores_0_as_published_and_nothing_in_the_clean_protocol(gold):
+    assert pot_accuracy(438.2, gold) == 0
+    assert isnan(pot_accuracy(438.2, gold, "clean"))
+    assert cot_accuracy("438.2", gold) == 0
+    assert isnan(cot_accuracy("438.2", gold, "clean"))
+
+
+def test_golds_are_finite_numbers_and_truth_values():
+    assert all(map(is_gold, (1, 1.5, True, 0, -3, HUGE, np.float64(2))))
+    assert not any(map(is_gold, ("1", None, nan, inf, -inf, [1], 1j)))
+
+
+@pytest.mark.parametrize("protocol", ["reference", "clean"])
+@pytest.mark.parametrize(
+    ("extracted", "gold"),
+    [
+        ("438.2", 438.2),
+        (" 438.2. ", 438.2),
+        ("1,234", 1234),
+        ("1,234.5", 1234.5),
+        ("1,234%", 1234),
+        ("12.5%", 12.5),
+        ("$1,234", 1234),
+        ("-$5", -5),
+        ("$-5", -5),
+        ("£5", 5),
+        ("¥5", 5),
+        ("€ 5", 5),
+        ("5 million", 5),
+        ("438.2 days", 438.2),
+        ("438.2 USD", 438.2),
+        ("USD 438.2", 438.2),
+        ("RMB 5", 5),
+        ("about 5", 5),
+        ("approximately 5", 5),
+        ("5kg", 5),
+        ("`5`", 5),
+        ("90°", 90),
+        ("x = 3 + 4", 7),
+        ("a = b = 7", 7),
+        ("≈ 0.0611", 0.0611),
+        ("= ≈ 0.0611", 0.0611),
+        ("1.2 x 10^3", 1200),
+        ("1.2 × 10^-3", 0.0012),
+        ("10^3", 1000),
+        ("1.2e3", 1200),
+        ("5 or 6", 5),
+        ("yes", 1),
+        ("True", 1),
+        ("no", 0),
+        ("false", 0),
+        ("The answer is True", 1),
+        ("(5)", 5),
+        ("-5", -5),
+        ("+5", 5),
+        ("round(4.999)", 5),
+    ],
+)
+def test_numbers_in_words_are_read(extracted, gold, protocol):
+    assert cot_accuracy(extracted, gold, protocol) == 1
+    assert cot_accuracy(extracted, gold * 2 + 1, protocol) == 0
+
+
+@pytest.mark.parametrize(
+    "extracted", ["", "   ", "not stated", "nan", "NaN", "inf", "5 0", "three", "1.2.3", "#", "x" * 5000]
+)
+def test_what_cannot_be_read_is_0_as_published_and_wrong_in_the_clean_protocol(extracted):
+    assert cot_accuracy(extracted, 0) == 1
+    assert cot_accuracy(extracted, 0.0) == 1
+    assert cot_accuracy(extracted, 1) == 0
+    assert cot_accuracy(extracted, 0, "clean") == 0
+
+
+@pytest.mark.parametrize(
+    "extracted", ["None", "1, 2", "12,34", "[0]", "(a)", '"0"', "1e999", "9**9**9", "0x" + "f" * 900]
+)
+def test_what_is_read_but_is_no_such_number_is_wrong_for_any_gold(extracted):
+    assert cot_accuracy(extracted, 0) == 0
+    assert cot_accuracy(extracted, 0, "clean") == 0
+    assert cot_accuracy(extracted, 12.34) == 0
+
+
+def test_the_clean_protocol_keeps_a_true_minus():
+    assert cot_accuracy("\u22125", -5) == 0
+    assert cot_accuracy("\u22125", 5) == 1
+    assert cot_accuracy("\u22125", -5, "clean") == 1
+    assert cot_accuracy("\u22125", 5, "clean") == 0
+
+
+def test_the_clean_protocol_keeps_a_leading_point():
+    assert cot_accuracy(".5", 5) == 1
+    assert cot_accuracy("$ .5", 0.5) == 0
+    assert cot_accuracy(".5", 0.5, "clean") == 1
+    assert cot_accuracy("$ .5", 0.5, "clean") == 1
+    assert cot_accuracy("-.5", -0.5) == 1
+
+
+def test_the_clean_protocol_reads_a_caret_as_a_power_and_collapses_spaces():
+    assert cot_accuracy("2^3", 1) == 1  # exclusive or
+    assert cot_accuracy("2^3", 8, "clean") == 1
+    assert cot_accuracy("5 million dollars", 5) == 0
+    assert cot_accuracy("5 million dollars", 5, "clean") == 1
+
+
+def test_the_gold_of_words_may_be_a_truth_value():
+    assert cot_accuracy("yes", True) == 1
+    assert cot_accuracy("no", True) == 0
+    assert cot_accuracy("no", False) == 1
+
+
+def test_a_complex_number_counts_with_its_real_part():
+    assert cot_accuracy("0+3j", 0) == 1
+    assert cot_accuracy("5+3j", 5) == 1
+
+
+def test_the_word_none_is_no_answer():
+    assert is_no_answer("None")
+    assert is_no_answer("none of these")
+    assert not is_no_answer("0")
+
+
+def test_an_expression_is_written_as_python_reads_it():
+    assert normalized("1.2 x 10^3") == "1.2*math.pow(10, 3)"
+    assert normalized("profit = $1,234 million.") == "1234"
+    assert normalized("") == "0"
+    assert normalized("", "clean") == ""
+
+
+@given(st.text(max_size=30), st.sampled_from([0, 1, 2.5, -3, True]), st.sampled_from(["reference", "clean"]))
+def test_any_text_is_scored(extracted, gold, protocol):
+    assert cot_accuracy(extracted, gold, protocol) in (0, 1)
+    assert pot_accuracy(extracted, gold, protocol) in (0, 1)
+
+
+@given(st.floats(-1e9, 1e9).filter(lambda number: number == 0 or abs(number) > 1e-3))
+def test_a_number_that_is_written_out_is_right(number):
+    for text in (repr(number), f"${number!r}", f"x = {number!r}"):
+        assert cot_accuracy(text, number) == 1
+
+
+def test_accuracy_is_in_percent_and_leaves_out_what_is_not_scored():
+    assert accuracy([1, 0, 1, nan]) == 66.67
+    assert accuracy([0.0]) == 0
+    assert isnan(accuracy([]))
+    assert isnan(accuracy([nan]))

@@ -1,0 +1,247 @@
+"""Reading the published layout: what is read, and one sentence for each fault, with file and record."""
+
+import json
+
+import pytest
+
+from ohr.benchmarks.finmmdocr.reading import page_image_file, page_texts, read, survey
+from ohr.errors import DataError
+
+
+def error(root, **which):
+    with pytest.raises(DataError) as caught:
+        read(root, **which)
+    assert str(root) in str(caught.value)
+    return str(caught.value)
+
+
+def test_records_are_read_in_the_order_of_the_file(copy):
+    root = copy.write(copy.record(3), copy.record(1, scenarios=["PM", "FSA"], extract_steps=2, calc_steps=9))
+    first, second = read(root)
+    assert [first.question_id, second.question_id] == ["test-3", "test-1"]
+    assert first.gold_pages == (2, 3)
+    assert first.evidence == {"table": (2, 2), "plain_text": (3,)}
+    assert [first.scenarios, first.extract_steps, first.calc_steps] == [None, None, None]
+    assert [second.scenarios, second.extract_steps, second.calc_steps] == [("PM", "FSA"), 2, 9]
+    assert first.language == "zh"
+    assert first.where == "test.json record 0"
+
+
+def test_english_documents_are_known_by_their_ids(copy):
+    assert read(copy.write(copy.record(doc_id="complong_1")))[0].language == "en"
+
+
+def test_pages_are_found_below_the_folder_whatever_comes_before_their_paths(copy):
+    images = [f"./data/FinM4R/images/report/page_{page}.png" for page in (1, 2, 3)]
+    texts = "\\data\\texts\\report.json"
+    (record,) = read(copy.write(copy.record(images=images, texts=texts)))
+    assert page_texts(copy.root, record) == ["one", "two", "three"]
+    assert page_image_file(copy.root, record, 2) == copy.root / "images/report/page_3.png"
+
+
+def test_paths_do_not_leave_the_folder(copy, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "texts.json"
+    outside.write_text('["a", "b", "c"]')
+    for path in (str(outside), f"../{outside.parent.name}/texts.json"):
+        assert "whose texts are missing" in error(copy.write(copy.record(texts=path)))
+
+
+def test_a_folder_without_the_file_is_an_error(copy):
+    assert "no test.json or test.jsonl" in error(copy.root)
+
+
+def test_json_lines_are_read_under_either_name(copy):
+    copy.files()
+    text = "\n".join(json.dumps(copy.record(number)) for number in (1, 2)) + "\n\n"
+    for name in ("test.jsonl", "test.json"):
+        copy.put(name, text)
+        assert [record.question_id for record in read(copy.root)] == ["test-1", "test-2"]
+    assert read(copy.root)[1].where == "test.json line 2"
+
+
+def test_broken_lines_are_listed(copy):
+    good = json.dumps(copy.record())
+    copy.put("test.jsonl", f"{good}\n{good[:40]}\n\nnot json\n")
+    message = error(copy.root)
+    assert "2 lines not JSON" in message
+    assert "line 2 (" in message
+    assert "line 4 (" in message
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[{]", "not JSON"),
+        ('[{"question_id": "test-0",', "not JSON"),
+        ("", "not JSON"),
+        ('"text"', "must be a list (it is str)"),
+        ('{"test-0": {}}', "must be a list (it is an object)"),
+        ("[]", "holds no record"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_broken_json_is_one_sentence(copy, content, said):
+    copy.put("test.json", content)
+    assert said in error(copy.root)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_unicode_is_read_in_its_other_encodings(copy, encoding):
+    copy.files()
+    copy.put("test.json", json.dumps([copy.record(question="毛利率是多少？")], ensure_ascii=False).encode(encoding))
+    assert read(copy.root)[0].question == "毛利率是多少？"
+
+
+@pytest.mark.parametrize("name", ["test.json", "test.jsonl"])
+def test_an_encoding_other_than_unicode_is_named(copy, name):
+    record = json.dumps(copy.record(question="毛利率是多少？"), ensure_ascii=False)
+    copy.put(name, (f"[{record}]" if name == "test.json" else record).encode("gb18030"))
+    assert "not UTF-8 from byte" in error(copy.root)
+    assert "GB 18030" in error(copy.root)
+
+
+def test_a_byte_order_mark_before_json_lines_is_no_fault(copy):
+    copy.files()
+    copy.put("test.jsonl", json.dumps(copy.record()).encode("utf-8-sig"))
+    assert len(read(copy.root)) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"evidence": {"table": [0, 2]}}, "with evidence on page 0: pages count from 1"),
+        ({"evidence": {"table": [-1]}}, "no whole number from 1 on: test-0 (test.json record 0): -1"),
+        ({"evidence": {"table": ["2"]}}, "no whole number from 1 on: test-0 (test.json record 0): '2'"),
+        ({"evidence": {"table": [2.5]}}, "no whole number from 1 on"),
+        ({"evidence": {"table": [True]}}, "no whole number from 1 on"),
+        ({"evidence": [2]}, "whose evidence is no object"),
+        ({"pages_num": None, "images": []}, "without pages"),
+        (
+            {"images": ["images/report/page_1.png", "images/report/page_2.png", "x.png"]},
+            "whose page images are missing",
+        ),
+        ({"images": ["a" * 5000] * 3}, "whose page images are missing"),
+        ({"texts": "texts/other.json"}, "whose texts are missing: test-0 of test.json record 0 (texts/other.json)"),
+        ({"texts": None}, "whose texts are missing"),
+        ({"question": " "}, "without question: test.json record 0"),
+        ({"question_id": None, "doc_id": 7}, "without question_id and doc_id"),
+    ],
+)
+def test_a_fault_of_a_record_is_named_with_the_record(copy, changes, said):
+    assert said in error(copy.write(copy.record(**changes)))
+
+
+def test_a_record_that_is_no_object_is_named(copy):
+    assert "1 record that is no object: test.json record 1 ('text')" in error(copy.write(copy.record(), "text"))
+
+
+def test_only_the_files_that_are_needed_must_be_there(copy):
+    copy.put("test.json", [copy.record()])
+    assert "whose page images are missing" in error(copy.root, texts=False)
+    assert "whose texts are missing" in error(copy.root, images=False)
+    assert len(read(copy.root, images=False, texts=False)) == 1
+
+
+def test_missing_files_are_named_once_for_each_document(copy):
+    copy.put("test.json", [copy.record(number) for number in range(5)])
+    message = error(copy.root)
+    assert "1 record whose page images are missing: test-0 of test.json record 0" in message
+    assert "images/report/page_1.png" in message
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["one", "two"], "has 2 pages, not 3"),
+        (["one", "two", None], "must be a list of strings"),
+        ({"1": "one"}, "must be a list of strings"),
+        ("[", "not JSON"),
+        ("文".encode("gb18030"), "not UTF-8"),
+    ],
+)
+def test_texts_that_cannot_be_used_are_named_with_their_file(copy, texts, said):
+    root = copy.write(copy.record())
+    copy.put("texts/report.json", texts)
+    message = error(root)
+    assert said in message
+    assert "texts/report.json" in message
+
+
+def test_an_id_that_repeats_is_a_fault(copy):
+    message = error(copy.write(copy.record(1), copy.record(1)))
+    assert "1 record whose id repeats: test-1 (test.json record 0, test.json record 1)" in message
+
+
+def test_an_id_that_repeats_with_another_content_shows_that_versions_are_mixed(copy):
+    message = error(copy.write(copy.record(1), copy.record(1, ground_truth=76)))
+    assert "whose id repeats with another content: two versions may be mixed: test-1" in message
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"pages_num": 2, "images": ["images/report/page_1.png", "images/report/page_2.png"]}, "pages_num"),
+        ({"doc_type": "Macro Research"}, "doc_type"),
+        ({"images": [f"v2/images/report/page_{page}.png" for page in (1, 2, 3)]}, "page images"),
+        ({"texts": "v2/texts/report.json"}, "texts"),
+    ],
+)
+def test_records_of_one_document_that_disagree_show_that_versions_are_mixed(copy, changes, what):
+    message = error(copy.write(copy.record(0), copy.record(1, **changes)))
+    assert f"1 document whose records differ in {what}: two versions may be mixed: report" in message
+
+
+@pytest.mark.parametrize(
+    ("changes", "note"),
+    [
+        ({"evidence": {}}, "1 record without an evidence page, left out of retrieval scores"),
+        ({"evidence": None}, "1 record without an evidence page"),
+        ({"evidence": {"table": [], "image": None}}, "1 record without an evidence page"),
+        ({"python_solution": None}, "1 record without a gold program: test-0"),
+        ({"evidence": {"map": [1]}}, "1 record with an unknown kind of evidence"),
+        (
+            {"evidence": {"table": [4]}},
+            "behind the document's last page, which is not counted: test-0 (test.json record 0)",
+        ),
+        ({"ground_truth": "75"}, "whose ground_truth is a string, which no answer meets: left out of the accuracy"),
+        ({"ground_truth": float("nan")}, "whose ground_truth is not finite, which no answer meets"),
+        ({"ground_truth": float("inf")}, "(0 in the reference protocol): test-0 (test.json record 0): inf"),
+        ({"ground_truth": None}, "whose ground_truth is no number"),
+        ({"ground_truth": [75]}, "whose ground_truth is no number"),
+    ],
+)
+def test_what_does_no_harm_is_a_note(copy, changes, note):
+    found = survey(copy.write(copy.record(**changes)))
+    assert found.errors == []
+    assert note in " ".join(found.notes)
+    assert len(read(copy.root)) == 1
+
+
+def test_a_number_of_pages_that_is_not_that_of_the_images_is_a_note(copy):
+    found = survey(copy.write(copy.record(pages_num=4)), texts=False)
+    assert found.errors == []
+    assert "whose pages_num is not the number of its images: test-0 (test.json record 0): 4 and 3" in found.notes[0]
+    with pytest.raises(DataError, match=r"report has no image of page 4 \(test\.json record 0\)"):
+        page_image_file(copy.root, found.records[0], 3)
+
+
+def test_all_kinds_of_faults_are_reported_together(copy):
+    message = error(copy.write(copy.record(0, evidence=[]), copy.record(1, evidence={"table": [0]}), copy.record(1)))
+    assert all(part in message for part in ("is no object", "on page 0", "whose id repeats"))
+
+
+def test_a_survey_keeps_records_with_faults(copy):
+    found = survey(copy.write(copy.record(0, evidence={"table": [0]}), copy.record(1, ground_truth="75")))
+    assert [record.ground_truth for record in found.records] == [75.0, "75"]
+    assert len(found.errors) == 1
+    assert len(found.notes) == 1
+
+
+def test_a_page_that_is_gone_after_the_survey_is_an_error(copy):
+    (record,) = read(copy.write(copy.record()))
+    (copy.root / "images/report/page_2.png").unlink()
+    (copy.root / "texts/report.json").unlink()
+    with pytest.raises(DataError, match=r"page_2\.png: no such file \(test\.json record 0\)"):
+        page_image_file(copy.root, record, 1)
+    with pytest.raises(DataError, match=r"report\.json: no such file \(test\.json record 0\)"):
+        page_texts(copy.root, record)

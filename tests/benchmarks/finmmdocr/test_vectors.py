@@ -1,0 +1,49 @@
+"""Values of the published code, from a file that is kept apart."""
+
+import json
+import os
+import re
+from math import nan
+from pathlib import Path
+
+import pytest
+
+from ohr.benchmarks.finmmdocr.numbers import cot_accuracy, pot_accuracy, within_tolerance
+from ohr.benchmarks.finmmdocr.programs import extract_program
+from ohr.benchmarks.finmmdocr.retrieval import golden_k, retrieval_at
+
+FOLDER = os.environ.get("OHRBENCH_VECTORS")
+PATH = Path(FOLDER or ".") / "finmmdocr.json"
+VECTORS = json.loads(PATH.read_text("utf-8"))["vectors"] if FOLDER and PATH.is_file() else []
+pytestmark = pytest.mark.skipif(not VECTORS, reason="OHRBENCH_VECTORS names no folder with finmmdocr.json")
+
+FUNCTIONS = {
+    "extract_program": extract_program,
+    "pot_accuracy": lambda given: pot_accuracy(**given),
+    "cot_accuracy": lambda given: cot_accuracy(**given),
+    "within_tolerance": lambda given: within_tolerance(**given),
+    "golden_k": golden_k,
+}
+
+
+def call(function, given):
+    """Call the function that a vector names: `within_0.2pct` and `retrieval@10` are no names of Python."""
+    if cut := re.fullmatch(r"retrieval@(\d+)", function):
+        return retrieval_at(given, int(cut[1]))
+    return FUNCTIONS["within_tolerance" if function == "within_0.2pct" else function](given)
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
+def test_vectors(vector):
+    assert_equal(call(vector["function"], vector["input"]), vector["expected"])
+
+
+def assert_equal(found, expected):
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for name, value in expected.items():
+            assert_equal(found[name], value)
+    elif isinstance(expected, str | list):
+        assert found == expected
+    else:
+        assert found == pytest.approx(nan if expected is None else expected, abs=1e-12, nan_ok=True)
