@@ -1,7 +1,7 @@
 """`ohr data`: the benchmarks that are installed, and copies of their data."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -49,9 +49,12 @@ def _about(plugin: "type[Stage]", kind: str) -> dict[str, Any]:
     from ohr.contracts import yaml_keys
     from ohr.errors import OhrError
 
-    required = [name for name, field in yaml_keys(plugin).items() if field.is_required()]
+    fields = yaml_keys(plugin)
+    required = [name for name, field in fields.items() if field.is_required()]
     if required:
-        return {"kind": kind, "needs": f"needs {', '.join(required)}"}
+        options = get_args(fields["root"].annotation) if "root" in fields else ()
+        has = any("sample" in get_args(option) for option in options)
+        return {"kind": kind, "needs": f"needs {', '.join(required)}{'; root: sample takes its own' if has else ''}"}
     try:
         benchmark: Any = plugin.model_validate({"kind": kind})  # the registry checked that it is a Benchmark
         documents = benchmark.documents()
@@ -93,8 +96,7 @@ def verify(
     from ohr.spec.read import make_benchmark
 
     _plugin(kind)
-    # the word for a benchmark's own sample, unless there is a folder of that name
-    root = "sample" if str(folder) == "sample" and not folder.exists() else str(folder)
+    root = root_of(folder)
     benchmark = make_benchmark({"kind": kind, "root": root}, "ohr data verify")
     benchmark.check()
     tallies, warnings = benchmark.verify(), benchmark.notes()
@@ -116,6 +118,8 @@ def verify(
             [(t.what, "" if t.found is None else f"{t.found:,}", f"{t.published:,}", _verdict(t)) for t in tallies],
         )
         say_first("warnings:", warnings)
+        if root == "sample":
+            say("this is the benchmark's own small sample, not its data")
         say(
             f"{len(different)} of {counted(len(here), 'count')} differ from the published ones"
             if different
@@ -125,6 +129,11 @@ def verify(
             say(f"{counted(len(absent), 'count')} of parts that this copy leaves out")
     if different:
         raise typer.Exit(1)
+
+
+def root_of(folder: Path) -> str:
+    """Return a benchmark's root: `sample` is the word for its own, unless there is a folder of that name."""
+    return "sample" if str(folder) == "sample" and not folder.exists() else str(folder.resolve())
 
 
 def _verdict(tally: "Tally") -> str:

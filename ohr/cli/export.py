@@ -23,6 +23,7 @@ class Values(StrEnum):
 class Stage(StrEnum):
     """Stage of evaluation."""
 
+    PAGE = "page"
     RETRIEVAL = "retrieval"
     GENERATION = "generation"
     OVERALL = "overall"

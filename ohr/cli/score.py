@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ohr.cli.data import root_of
 from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, with_interval
 from ohr.cli.display.progress import bars
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
@@ -142,8 +143,7 @@ def benchmark_keys(
 
     keys: dict[str, Any] = {"kind": kind or ("ohrbench" if root and has_bases(root) else "mini")}
     if root is not None:
-        # the word for a benchmark's own sample, unless there is a folder of that name
-        keys["root"] = "sample" if str(root) == "sample" and not root.exists() else str(root.resolve())
+        keys["root"] = root_of(root)
     if domains:
         keys["domains"] = [name.strip() for listed in domains for name in listed.split(",")]
     if protocol is not None:

@@ -102,12 +102,12 @@ def _means(folder: Path, by: str, metric: str | None) -> list[dict[str, Any]]:
     """Read the rows of the summary that are shown."""
     from ohr.errors import DataError
     from ohr.registry import choices
-    from ohr.results.folder import headlines, read_manifest
+    from ohr.results.folder import headlines, page_headline, read_manifest
     from ohr.results.groups import ALL, TRAITS
     from ohr.results.reading import read_rows
 
     manifest, path = read_manifest(folder), folder / "summary.parquet"
-    headline = {"page": next(iter(manifest["protocol"].get("page") or ()), None), **headlines(manifest)}
+    headline = {**page_headline(manifest), **headlines(manifest)}
     known = sorted({row["by"] for row in read_rows(path, ["by"])})
     if by not in known and by not in TRAITS:
         raise DataError(f"--by: {choices(by, known)} (got {by!r})")

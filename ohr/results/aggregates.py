@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import isnan
+from math import inf, isnan
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ohr.results.scores import Flags, Floats, ScoreTable
 from ohr.results.tables import Tables
 from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import NOTHING, Estimate
+from ohr.statistics.intervals import clustered_means
 
 
 def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables: Tables) -> None:
@@ -32,7 +33,8 @@ def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables
         values = dict(zip(cell.metrics, cell.values, strict=True))
         failed = dict(zip(cell.metrics, cell.failed, strict=True))
         before = dict(zip(other.metrics, other.values, strict=True)) if other else {}
-        rows = [_row(one, values, failed, before, scores.questions) for one in mine]
+        of = clean.condition if clean and other else None
+        rows = [{**_row(one, values, failed, before, scores.questions), "ratio_of": of} for one in mine]
         tables.append_rows("aggregates", [{**place._asdict(), **row} for row in rows])
 
 
@@ -61,8 +63,12 @@ def aggregated(
     """
     members = [_members(part.where, questions) & ~np.isnan(values[part.metric]) for part in aggregate.parts]
     lost = sum(int(failed[part.metric][one].sum()) for part, one in zip(aggregate.parts, members, strict=True))
+    if _is_mean(aggregate):  # then its interval is that of the mean, as everywhere
+        part = questions.among(np.flatnonzero(members[0]))
+        return clustered_means(values[aggregate.parts[0].metric][None, part.places], part.clusters, [lost])[0]
     found = _estimated(aggregate, [values], members, questions, lambda each: each[0])
-    return replace(found, failed=lost)
+    most = 1.0 if aggregate.unit == "share" else inf
+    return _within(replace(found, failed=lost), 0.0 if aggregate.unit == "share" else -inf, most)
 
 
 def relative(
@@ -78,7 +84,21 @@ def relative(
         _members(part.where, questions) & ~np.isnan(values[part.metric]) & ~np.isnan(clean[part.metric])
         for part in aggregate.parts
     ]
-    return _estimated(aggregate, [values, clean], members, questions, _ratio)
+    return _within(_estimated(aggregate, [values, clean], members, questions, _ratio), 0.0, inf)
+
+
+def _is_mean(aggregate: Aggregate) -> bool:
+    """Report whether an aggregate is the mean of one metric."""
+    if len(aggregate.parts) != 1:
+        return False
+    with np.errstate(all="ignore"):
+        tried = [float(aggregate.combine(np.array([mean]), np.array([2]))) for mean in (0.25, 0.75)]
+    return tried == [0.25, 0.75]
+
+
+def _within(found: Estimate, least: float, most: float) -> Estimate:
+    """Cut an interval at the ends of its range: a jackknife's t interval knows of none."""
+    return replace(found, low=max(found.low, least), high=min(found.high, most)) if found.low == found.low else found
 
 
 def _row(

@@ -48,7 +48,7 @@ def agreement(folder: Path, people: Path | None = None) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for place in scores.places:
         cell = scores.read(place)
-        raters = _raters(cell, judges, {*protocol["answer"], *protocol.get("page", ())})
+        raters = _raters(cell, judges, {*protocol["answer"][:1], *(protocol.get("page") or ())[:1]})
         asked = [name for name in raters if name in judges]
         if people and (asked or raters):
             raters = {**raters, PEOPLE: given.get(place.condition, given.get("", np.full(len(questions.ids), np.nan)))}
@@ -63,7 +63,7 @@ def _judges(folder: Path) -> set[str]:
 
 
 def _raters(cell: CellScores, judges: set[str], protocol: set[str]) -> dict[str, Floats]:
-    """Return the labels of the judges, and of the protocol's metrics whose scores are right, wrong or a tie."""
+    """Return the labels of the judges, and of the protocol's headlines whose scores are right, wrong or a tie."""
     found = {}
     for name, values, failed in zip(cell.metrics, cell.values, cell.failed, strict=True):
         if name in judges:
@@ -74,7 +74,7 @@ def _raters(cell: CellScores, judges: set[str], protocol: set[str]) -> dict[str,
 
 
 def _rows(place: Place, raters: Labels, asked: list[str], questions: Questions) -> Iterator[dict[str, Any]]:
-    about = {name: getattr(place, name) for name in ("stage", "condition", "retriever", "generator")}
+    about = {name: getattr(place, name) for name in ("stage", "condition", "chunker", "retriever", "generator")}
     for first, second in combinations(raters, 2):
         both = ~np.isnan(raters[first]) & ~np.isnan(raters[second])
         if both.any() and {first, second} & set(asked):

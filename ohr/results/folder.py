@@ -231,3 +231,9 @@ def headlines(manifest: Mapping[str, Any]) -> dict[str, str]:
     except (KeyError, IndexError, TypeError):
         raise DataError(f"{MANIFEST}: names no metrics under `protocol`; run the spec again") from None
     return {"retrieval": retrieval, "generation": answer, "overall": answer}
+
+
+def page_headline(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Name the headline metric of the stage `page`, where the protocol scores pages; else nothing."""
+    scored = manifest.get("protocol", {}).get("page") or ()
+    return {"page": scored[0]} if scored else {}

@@ -69,7 +69,7 @@ _TABLES = {
     ),
     "aggregates": (
         f"{' '.join(CELL)} name unit value:double {_INTERVAL} df:double interval n:int64 failed:int64 documents:int64 "
-        "note ratio:double ratio_low:double ratio_high:double ratio_n:int64 source"
+        "note ratio:double ratio_low:double ratio_high:double ratio_n:int64 ratio_of source"
     ),
     "curves": (
         "stage noise noise_type chunker retriever generator metric group axis quantity other value:double "

@@ -27,7 +27,13 @@ def as_table(points: Sequence[Point]) -> tuple[list[str], list[list[str]]]:
     """Arrange points: a line for each level, a column for each pipeline."""
     pipelines = sorted(dict.fromkeys(map(_pipeline, points)), key=lambda pipeline: STAGES.index(pipeline[0]))
     several = [len({pipeline[part] for pipeline in pipelines if pipeline[part]}) > 1 for part in range(5)]
-    headers = ["noise", "level", "r_noise", "evidence\nloss"]
+    # a benchmark without ground truth or evidence has no dose
+    doses = [
+        (name, key)
+        for name, key in (("r_noise", "r_noise"), ("evidence\nloss", "evidence_loss"))
+        if not all(isnan(getattr(point, key)) for point in points)
+    ]
+    headers = ["noise", "level", *(name for name, _ in doses)]
     headers += [_header(pipeline, chunker=several[2], generator=several[4]) for pipeline in pipelines]
     failing = any(point.failed for point in points)
     rows = []
@@ -36,7 +42,7 @@ def as_table(points: Sequence[Point]) -> tuple[list[str], list[list[str]]]:
         first = next(iter(here.values()))
         cells = [_mean(here[pipeline]) if pipeline in here else "" for pipeline in pipelines]
         failed = [str(max(point.failed for point in here.values()))] if failing else []
-        rows.append([noise, level, _number(first.r_noise), _number(first.evidence_loss), *cells, *failed])
+        rows.append([noise, level, *(_number(getattr(first, key)) for _, key in doses), *cells, *failed])
     return headers + (["failed"] if failing else []), rows
 
 

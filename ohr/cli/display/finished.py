@@ -84,11 +84,15 @@ def _print(finished: "Finished", figures: Sequence[Path], page: Path | None, sec
     from ohr.cli.display.decomposition import print_decomposition
     from ohr.cli.display.losses import print_losses
     from ohr.cli.display.protocol import print_protocol
-    from ohr.results.folder import read_manifest
+    from ohr.results.folder import page_headline, read_manifest
 
+    scores_pages = bool(page_headline(read_manifest(finished.folder)))
+    if scores_pages:  # then the text itself is the benchmark's first number
+        print_protocol(finished.folder)
     print_losses(finished.folder)
     _print_curve(read_curve(finished.folder))
-    print_protocol(finished.folder)
+    if not scores_pages:
+        print_protocol(finished.folder)
     print_costs(finished.folder)
     print_decomposition(finished.folder)
     say_first("warnings:", read_manifest(finished.folder)["warnings"])

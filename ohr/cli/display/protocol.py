@@ -68,7 +68,7 @@ def _left(row: Row | None) -> str:
 def aggregates(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     """Arrange aggregates: a line for each stage, pipeline and number, a column for each condition.
 
-    A number that is compared with its clean value has a further line with the share of it that is left.
+    A number that is compared with a condition without noise has a further line: the share of it that is left, x 100.
     """
     shown = [row for row in rows if row["n"] and not isnan(row["value"])]
     conditions = list(dict.fromkeys(row["condition"] for row in shown))
@@ -76,9 +76,9 @@ def aggregates(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     for row in shown:
         place = row["stage"], " / ".join(filter(None, (row["chunker"], row["retriever"], row["generator"])))
         found.setdefault((*place, row["name"]), {})[row["condition"]] = _value(row)
-        left = found.setdefault((*place, f"{row['name']}, of clean"), {})  # empty where nothing is compared
+        left = found.setdefault((*place, f"{row['name']}, share of {row['ratio_of']}"), {})
         if not isnan(row["ratio"]):
-            left[row["condition"]] = with_interval(row["ratio"], row["ratio_low"], row["ratio_high"])
+            left[row["condition"]] = percent(row["ratio"], row["ratio_low"], row["ratio_high"])
     lines = [[*place, *(held.get(name, "") for name in conditions)] for place, held in found.items() if held]
     return ["stage", "pipeline", "number", *conditions], lines
 

@@ -9,9 +9,20 @@ from ohr.report.analyses.pages import edit_distances, noise_ratios
 from ohr.report.analyses.questions import error_classes, formatting_lcs, r_noise, table_formats
 from ohr.report.analyses.robustness import robustness
 from ohr.results.agreement import agreement
-from ohr.results.survival import read_survival
+from ohr.results.survival import STEPS, pipelines, read_survival
 
 Rows = list[dict[str, Any]]
+
+
+def survival(folder: Path) -> Rows:
+    """Return the share of facts that is left, a row for each condition and whole pipeline, a column for each step."""
+    return [
+        {"condition": condition, "pipeline": " / ".join(filter(None, place))}
+        | {words: held[step]["mean"] if step in held else None for step, words in STEPS.items()}
+        for place, conditions in pipelines(read_survival(folder)).items()
+        for condition, held in conditions.items()
+    ]
+
 
 ANALYSES: Mapping[str, Callable[[Path], Rows]] = {
     "r_noise": r_noise,
@@ -22,7 +33,7 @@ ANALYSES: Mapping[str, Callable[[Path], Rows]] = {
     "edit_distances": edit_distances,
     "noise_ratios": noise_ratios,
     "robustness": robustness,
-    "survival": read_survival,
+    "survival": survival,
     "agreement": agreement,
 }
 """By name."""

@@ -12,7 +12,7 @@ from ohr.registry import choices
 from ohr.report.words import METRICS
 from ohr.results.choices import read_choices
 from ohr.results.engines import read_engines
-from ohr.results.folder import headlines, read_manifest, run_id
+from ohr.results.folder import headlines, page_headline, read_manifest, run_id
 from ohr.results.groups import ALL, STAGES, TRAITS
 from ohr.results.reading import read_rows
 
@@ -114,7 +114,10 @@ def paper_table(folder: Path, wanted: Wanted) -> PaperTable:
 def _rows(folder: Path, wanted: Wanted) -> list[dict[str, Any]]:
     """Read the rows of the summary that are shown, in the order of stages and of the run."""
     repeats = read_choices(folder).repeats
-    found = [row for row in read_rows(folder / "summary.parquet", _COLUMNS) if row["stage"] in STAGES]
+    scored = page_headline(read_manifest(folder))
+    # the text itself is shown where it is asked for, by its stage or by a metric that only it has
+    stages = ("page", *STAGES) if scored and (wanted.stage == "page" or wanted.metric) else STAGES
+    found = [row for row in read_rows(folder / "summary.parquet", _COLUMNS) if row["stage"] in stages]
     found = _of_metric(folder, [row for row in found if row["condition"] not in repeats], wanted)
     whole = [row for row in found if row["by"] == "evidence_source" and row["group"] == ALL]
     groups = [row for row in found if row["by"] == wanted.by and row["group"] != ALL and row["n"]]
@@ -128,7 +131,7 @@ def _rows(folder: Path, wanted: Wanted) -> list[dict[str, Any]]:
             raise DataError("losses are known by evidence_source only: choose --values mean or interval")
         if not any(row["pairs"] for row in whole):
             raise DataError(f"{folder}: has no condition without noise that a loss could be measured against")
-    return sorted([*groups, *whole], key=lambda row: STAGES.index(row["stage"]))
+    return sorted([*groups, *whole], key=lambda row: stages.index(row["stage"]))
 
 
 def _of_metric(folder: Path, rows: Sequence[dict[str, Any]], wanted: Wanted) -> list[dict[str, Any]]:
@@ -136,8 +139,9 @@ def _of_metric(folder: Path, rows: Sequence[dict[str, Any]], wanted: Wanted) -> 
     if wanted.stage is not None and wanted.stage not in stages:
         raise DataError(f"{folder}: has no stage {wanted.stage!r}. {choices(wanted.stage, stages)}")
     rows = [row for row in rows if wanted.stage in (None, row["stage"])]
-    headline = headlines(read_manifest(folder))
-    found = [row for row in rows if row["metric"] == (wanted.metric or headline[row["stage"]])]
+    manifest = read_manifest(folder)
+    headline = {**page_headline(manifest), **headlines(manifest)}
+    found = [row for row in rows if row["metric"] == (wanted.metric or headline.get(row["stage"]))]
     if not found:
         metric, known = wanted.metric or "score", sorted({row["metric"] for row in rows})
         raise DataError(f"{folder}: has no metric {metric!r}. {choices(metric, known)}")

@@ -72,7 +72,7 @@ def _figure(rows: Sequence[Row], page: "Page") -> "Picture | None":
         axes: Axes = figure.add_axes(box)
         _draw(axes, [row for row in rows if _panel(row) == panel], conditions, page.scale)
         axes.set_title("\n".join(filter(None, titles[panel])), weight="bold", loc="left", parse_math=False)
-        axes.set_xlabel("share of clean")
+        axes.set_xlabel(f"share of {next(row['ratio_of'] for row in rows if _panel(row) == panel)}", parse_math=False)
         axes.set_yticks(range(len(conditions)), conditions if place % columns == 0 else [""] * len(conditions))
     return figure
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ohr import extras
 from ohr.report.figures.panels import NothingToDraw
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from ohr.report.figures.picture import Page, Picture
 
 Row = Mapping[str, Any]
-Look = tuple[Colour, str]
-"""Colour and marker of a condition."""
+Look = tuple[Colour, str, Literal["-", "--", ":"]]
+"""Colour, marker and line of a condition."""
 
 _LEFT, _RIGHT, _TOP, _GAP, _FOOT, _HEIGHT = 0.55, 0.12, 0.42, 0.2, 0.55, 2.1  # units
 _LINE = 0.16  # units: of one line of the legend
+_LINES: tuple[Literal["-", "--", ":"], ...] = ("-", "--", ":")
+"""Lines of conditions that share a colour."""
 _MOST = 12
 """Panels of a figure; the table has the rest."""
 
@@ -78,9 +80,9 @@ def _draw(axes: "Axes", held: Mapping[str, Mapping[str, Row]], looks: Mapping[st
     for number, (condition, rows) in enumerate(held.items()):
         places = [place for place, step in enumerate(steps) if step in rows]
         found = [rows[steps[place]] for place in places]
-        colour, marker = looks[condition]
+        colour, marker, line = looks[condition]
         shift = (number - (len(held) - 1) / 2) * 0.05  # so that intervals do not cover each other
-        axes.plot([p + shift for p in places], [100 * r["mean"] for r in found], "-", color=colour, linewidth=scale)
+        axes.plot([p + shift for p in places], [100 * r["mean"] for r in found], line, color=colour, linewidth=scale)
         for place, row in zip(places, found, strict=True):
             if not isnan(row["low"]):
                 axes.vlines(place + shift, 100 * row["low"], 100 * row["high"], color=colour, linewidth=0.8 * scale)
@@ -95,15 +97,18 @@ def _looks(rows: Sequence[Row]) -> dict[str, Look]:
     """Choose each condition's colour and marker: clean text is ink, and a star."""
     clean = {row["condition"] for row in rows if row["noise_type"] == "none"}
     noisy = [name for name in dict.fromkeys(row["condition"] for row in rows) if name not in clean]
-    looks: dict[str, Look] = dict.fromkeys(clean, (INK, CLEAN_MARKER))
-    return looks | {n: (HUES[p % len(HUES)], MARKERS[p % len(MARKERS)]) for p, n in enumerate(noisy)}
+    looks: dict[str, Look] = dict.fromkeys(clean, (INK, CLEAN_MARKER, "-"))
+    return looks | {
+        name: (HUES[place % len(HUES)], MARKERS[place % len(MARKERS)], _LINES[place // len(HUES) % len(_LINES)])
+        for place, name in enumerate(noisy)
+    }
 
 
 def _add_legend(figure: "Picture", looks: Mapping[str, Look], page: "Page") -> None:
     from matplotlib.lines import Line2D
 
     marks = [
-        Line2D([], [], color=colour, marker=marker, linewidth=page.scale, label=name)
-        for name, (colour, marker) in looks.items()
+        Line2D([], [], color=colour, marker=marker, linestyle=line, linewidth=page.scale, label=name)
+        for name, (colour, marker, line) in looks.items()
     ]
     figure.legend(handles=marks, loc="lower center", ncols=min(3, len(marks)), frameon=False)

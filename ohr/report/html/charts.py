@@ -18,7 +18,8 @@ Row = Mapping[str, Any]
 
 def chart_data(folder: Path, points: Sequence[Row]) -> dict[str, Any]:
     """Return curves where some noise has several levels, else a dot for each condition and pipeline."""
-    found: dict[str, Any] = {"dots": [_dot(row) for row in points]}
+    several = len({row["chunker"] for row in points if row["chunker"]}) > 1
+    found: dict[str, Any] = {"dots": [_dot(row, several) for row in points]}
     if has_sweep((row["noise"], row["condition"]) for row in points):
         axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
         found["curves"] = {axis: panels for axis in axes if (panels := _panels(folder, axis))}
@@ -31,11 +32,15 @@ def chart_data(folder: Path, points: Sequence[Row]) -> dict[str, Any]:
     return found
 
 
-def _dot(row: Row) -> dict[str, Any]:
+def _dot(row: Row, several: bool) -> dict[str, Any]:
+    """Return the numbers of one condition and pipeline; its search has the chunker's name where there are several."""
     names = ("stage", "condition", "noise_type", "metric", "mean", "low", "high", "lost", "lost_low", "lost_high")
     return {
         **{name: row[name] for name in names},
-        "system": [row["retriever"] or "", row["generator"] or ""],
+        "system": [
+            " + ".join(filter(None, (row["chunker"] if several else None, row["retriever"]))),
+            row["generator"] or "",
+        ],
         "few": bool(row["note"]),
     }
 

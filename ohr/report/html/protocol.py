@@ -1,6 +1,7 @@
 """The tables of the page that a benchmark's protocol adds: scores of pages, facts that are left, and aggregates."""
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ def _aggregates(rows: Sequence[Row]) -> Sheet | None:
             row["name"],
             interval(row["value"], row["low"], row["high"]),
             interval(row["ratio"], row["ratio_low"], row["ratio_high"]),
+            "" if isnan(row["ratio"]) else row["ratio_of"],
             cell(row["n"]),
             cell(row["failed"]),
             row["source"] or "",
@@ -71,6 +73,6 @@ def _aggregates(rows: Sequence[Row]) -> Sheet | None:
         for row in rows
         if row["n"]
     )
-    headers = ("stage", "condition", "pipeline", "number", "value", "of clean", "n", "failed", "about")
-    how = "More than a mean. Of clean: divided by the value on clean pages, over the same questions."
+    headers = ("stage", "condition", "pipeline", "number", "value", "share", "share of", "n", "failed", "about")
+    how = "More than a mean. Share: divided by the value on a condition without noise, over the same questions."
     return Sheet("Aggregates", how, headers, shown) if shown else None

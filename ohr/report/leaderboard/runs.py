@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Published
+from ohr.messages.wording import counted
 from ohr.results.aggregates import read_aggregates
 from ohr.results.folder import headlines, read_manifest
 from ohr.results.groups import ALL, STAGES
@@ -47,12 +48,20 @@ def run_leaderboards(folder: Path, published: Sequence[Published]) -> list[Leade
 def protocol_rows(folder: Path, stage: str) -> list[Row]:
     """Return a row for each condition and pipeline of a stage, with its means and aggregates by column."""
     scores: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    counts: dict[tuple[str, str], int] = defaultdict(int)
     for row in read_rows(folder / "summary.parquet", _COLUMNS, stage=stage):
+        place = row["condition"], _setting(_parts_of(row))
+        counts[place] = max(counts[place], row["n"])
         group = ALL if row["group"] == ALL else f"{row['by']}={row['group']}"
         scores[row["condition"], _setting(_parts_of(row))][column(row["metric"], group)] = row["mean"]
     for row in read_aggregates(folder, stage=stage):
         scores[row["condition"], _setting(_parts_of(row))][column(row["name"], ALL)] = row["value"]
-    return [Row(condition, setting, found) for (condition, setting), found in scores.items()]
+    return [
+        Row(
+            condition, f"{setting or 'the text of the pages'}; {counted(counts[condition, setting], 'question')}", found
+        )
+        for (condition, setting), found in scores.items()
+    ]
 
 
 def _parts_of(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """A system's row among the published ones."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan
@@ -146,7 +147,11 @@ def _placed(numbers: Sequence[Published]) -> Iterable[Row]:
     scores: dict[tuple[str, str], dict[str, float]] = {}
     for number in numbers:
         scores.setdefault((number.system, number.setting), {})[column(number.metric, number.group)] = number.value
-    return (Row(system, setting, found, own=False) for (system, setting), found in scores.items())
+    settings = Counter(system for system, _ in scores)
+    return (
+        Row(system if settings[system] == 1 else f"{system} ({setting})", setting, found, own=False)
+        for (system, setting), found in scores.items()
+    )
 
 
 def _over(row: Row, groups: Sequence[str]) -> Row:

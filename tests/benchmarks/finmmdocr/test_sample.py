@@ -2,17 +2,19 @@
 
 import json
 import re
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ohr.benchmarks.finmmdocr import build
+from ohr.benchmarks.finmmdocr import FinMMDocR, build
 from ohr.benchmarks.finmmdocr.grouping import calc_steps, evidence_type, extract_steps, groups
 from ohr.benchmarks.finmmdocr.numbers import cot_accuracy, is_no_answer, pot_accuracy
 from ohr.benchmarks.finmmdocr.programs import extract_program
 from ohr.benchmarks.finmmdocr.reading import page_image_file, page_texts, read, survey
 from ohr.files.images import read_image
+from ohr.report.leaderboard.answers import read_answers, score_answers
 
 SAMPLE = build.SAMPLE
 RECORDS = read(SAMPLE)
@@ -189,3 +191,11 @@ def test_the_build_gives_the_shipped_bytes(record):
     assert build.page_texts(pdf) == page_texts(SAMPLE, record)
     for index, content in enumerate(build.page_images(pdf)):
         assert content == page_image_file(SAMPLE, record, index).read_bytes()
+
+
+@pytest.mark.parametrize("protocol", ["clean", "reference"])
+def test_the_replies_to_try_score_as_their_cases_say(protocol):
+    replies = Path(str(files("ohr.benchmarks.finmmdocr"))) / "sample" / "replies.jsonl"
+    found = score_answers(FinMMDocR(root="sample", protocol=protocol), read_answers(replies), "replies")
+    assert found.aggregates["acc"][1].mean == pytest.approx(5 / 8)
+    assert found.missing == []

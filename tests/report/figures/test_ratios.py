@@ -19,7 +19,7 @@ def write(folder, **changed):
         {
             "stage": "overall", "condition": condition, "chunker": chunker, "retriever": "a_long_name",
             "generator": "canned", "name": "accuracy", "ratio": 0.5, "ratio_low": nan, "ratio_high": nan,
-            "documents": 3, **changed,
+            "documents": 3, "ratio_of": "clean", **changed,
         }
         for chunker in CHUNKERS
         for condition in ("blur", "scan")
