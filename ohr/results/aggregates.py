@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import inf, isnan
+from math import inf, isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,9 @@ def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables
         before = dict(zip(other.metrics, other.values, strict=True)) if other else {}
         of = clean.condition if clean and other else None
         rows = [{**_row(one, values, failed, before, scores.questions), "ratio_of": of} for one in mine]
+        exact = place.stage == "page" and place.noise_type == "none"  # by construction, as in the summary
+        for row in (row for row in rows if exact and row["interval"] == "edge"):
+            row |= {"low": nan, "high": nan, "interval": ""}
         tables.append_rows("aggregates", [{**place._asdict(), **row} for row in rows])
 
 

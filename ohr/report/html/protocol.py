@@ -19,8 +19,8 @@ def sheets(folder: Path, manifest: Mapping[str, Any]) -> list[Sheet]:
     """Return the tables; those without rows are left out."""
     names = manifest["protocol"].get("page") or ()
     found = [
-        _pages(folder, names) if names else None,
         _facts(read_survival(folder)),
+        _pages(folder, names) if names else None,
         _aggregates(read_aggregates(folder)),
     ]
     return [sheet for sheet in found if sheet is not None]
