@@ -21,7 +21,7 @@ from ohr.registry import choices
 _MARKED = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
 _NUMBER = re.compile(r"\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+)(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*")
 """A number with or without thousands separators, all of one kind; `57.9 63.4` in a row of a table are two."""
-_FORMULA = re.compile(r"=(?P<terms>.+):(?P<form>[^:]*)", re.DOTALL)
+_FORMULA = re.compile(r"=(?P<terms>.+):(?P<form>[,+]?(?:\.\d)?[f%]?)\s*", re.DOTALL)
 _TERM = re.compile(r"\[([^\[\]]+)\]")
 _SEPARATOR = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
 _LEAST = 0.5
@@ -168,6 +168,8 @@ def read_replies(path: Path) -> Mapping[str, str]:
         return _read(path, about.st_size, about.st_mtime_ns)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
 
 
 @lru_cache(maxsize=8)

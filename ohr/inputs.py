@@ -10,7 +10,7 @@ from typing import Any
 
 from ohr import seeds
 from ohr.contracts import Benchmark, Document, Page, Question
-from ohr.errors import SpecError
+from ohr.errors import OhrError, PluginError, SpecError
 from ohr.keys import code, key, packages
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import counted
@@ -162,15 +162,16 @@ def read_inputs(spec: Spec) -> Inputs:
 
     Raises:
         SpecError: nothing is left to evaluate, or an engine cannot read a document's language.
+        PluginError: the benchmark raises something else than an error of ohr's.
     """
-    everything = spec.benchmark.documents()
+    everything, listed = _listed(spec.benchmark)
     documents = _spread(everything, spec.limit, spec.seed)
     warnings = list(spec.benchmark.notes())
     if len(documents) < len(everything):
         warnings.append(f"limited to {len(documents):,} of {counted(len(everything), 'document')}")
     names, known = ({document.name for document in listed} for listed in (documents, everything))
     # a limit leaves questions out; a document that was never there does not: its questions score 0
-    asked = [q for q in spec.benchmark.questions() if q.document in names or q.document not in known]
+    asked = [q for q in listed if q.document in names or q.document not in known]
     _refuse_repeats(spec, [document.name for document in everything], [question.id for question in asked])
     for engine in dict.fromkeys(base.ocr for base in spec.knowledge_bases):
         warnings += engine.notes(documents)
@@ -187,12 +188,24 @@ def read_inputs(spec: Spec) -> Inputs:
             f"benchmark {spec.benchmark.kind}: nothing left: {counted(len(documents), 'document')}, "
             f"{counted(len(asked), 'question')}"
         )
+    if not any(question.asked for question in questions) and set(spec.evaluate) != {"page"}:
+        raise SpecError(f"benchmark {spec.benchmark.kind}: has no question to ask: use `evaluate: [page]`")
     _check_languages(spec, documents)
     inputs = Inputs(
         spec.benchmark, tuple(documents), tuple(questions), Truth(spec.benchmark, documents), tuple(warnings)
     )
     _check_truth(spec, inputs)
     return inputs
+
+
+def _listed(benchmark: Benchmark) -> tuple[Sequence[Document], Sequence[Question]]:
+    """List a benchmark's documents and questions; one that raises has one sentence."""
+    try:
+        return benchmark.documents(), benchmark.questions()
+    except OhrError:
+        raise
+    except (Exception, SystemExit) as error:  # a foreign plugin may raise anything
+        raise PluginError(f"benchmark {benchmark.kind}: {type(error).__name__}: {error}") from error
 
 
 def _refuse_repeats(spec: Spec, documents: Sequence[str], questions: Sequence[str]) -> None:

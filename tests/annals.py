@@ -54,6 +54,7 @@ class Annals(Tiny):
     kind: Literal["annals"] = "annals"
     size: int = 6
     index_scope: Literal["document", "domain", "corpus"] = "document"
+    bad: Annotated[str, Field(description="What it does wrong.")] = ""
 
     @property
     def scoring(self) -> ScoringProtocol:
@@ -70,6 +71,8 @@ class Annals(Tiny):
         )
 
     def questions(self) -> Sequence[Question]:
+        if self.bad == "questions":
+            raise RuntimeError("no ink")
         found = []
         for asked in super().questions():
             number = int(asked.id[1:])
@@ -84,9 +87,13 @@ class Annals(Tiny):
                 )
             )
         whole = Question("page", "(the page itself)", (), "law/0", (0,), (), "text", "law", asked=False)
-        return [*found, whole]
+        return [whole] if self.bad == "unasked" else [*found, whole]
 
     def under(self, question: Question, noises: Sequence[ImageNoise]) -> Question | None:
+        if self.bad == "under":
+            raise RuntimeError("no light")
+        if self.bad == "another":
+            return replace(question, id="other")
         if question.id == "q1":
             return None
         smudged = any(noise.kind == "smudge" and noise.severity > 0.5 for noise in noises)
@@ -98,6 +105,12 @@ class Annals(Tiny):
         return {"question": question.text, "retrieved_documents": f"{'; '.join(places)} images={images}: {texts}"}
 
     def aggregates(self) -> Sequence[Aggregate]:
+        if self.bad == "aggregates":
+            raise RuntimeError("no sums")
+        wrong: dict[str, Any] = {"zero": lambda means, counts: 1 // 0, "shape": lambda means, counts: means}
+        wrong |= {"text": lambda means, counts: "x", "inf": lambda means, counts: float("inf") + means[0]}
+        if self.bad in wrong:
+            return [Aggregate("wrong", (Mean("length_kept"), Mean("length_kept")), wrong[self.bad])]
         halves = tuple(Mean("year", {"half": half}) for half in ("early", "late"))
         return [
             Aggregate("macro", halves, macro, ratio=True, source="half and half"),

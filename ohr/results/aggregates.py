@@ -18,14 +18,18 @@ from ohr.statistics.estimate import NOTHING, Estimate
 from ohr.statistics.intervals import clustered_means
 
 
-def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables: Tables) -> None:
+def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables: Tables) -> list[str]:
     """Append the rows of `aggregates`: those of each cell that has their metrics, also relative to the clean cell.
 
     Args:
         scores: of the run.
         aggregates: of its benchmark.
         tables: to append to.
+
+    Returns:
+        sentences about those that could not be computed, which are undefined.
     """
+    faults: dict[str, None] = {}
     for place in (place for place in scores.places if place.stage != "reference"):
         cell, clean = scores.read(place), scores.baseline(place)
         mine = [one for one in aggregates if all(part.metric in cell.metrics for part in one.parts)]
@@ -34,11 +38,23 @@ def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables
         failed = dict(zip(cell.metrics, cell.failed, strict=True))
         before = dict(zip(other.metrics, other.values, strict=True)) if other else {}
         of = clean.condition if clean and other else None
-        rows = [{**_row(one, values, failed, before, scores.questions), "ratio_of": of} for one in mine]
+        rows = []
+        for one in mine:
+            try:
+                row = _row(one, values, failed, before, scores.questions)
+            except (Exception, SystemExit) as error:  # a plugin's formula may raise anything: its number is undefined
+                faults[f"{one.name}: {type(error).__name__}: {error}"] = None
+                row = _row(replace(one, combine=_undefined, ratio=False), values, failed, {}, scores.questions)
+            rows.append({**row, "ratio_of": of})
         exact = place.stage == "page" and place.noise_type == "none"  # by construction, as in the summary
         for row in (row for row in rows if exact and row["interval"] == "edge"):
             row |= {"low": nan, "high": nan, "interval": ""}
         tables.append_rows("aggregates", [{**place._asdict(), **row} for row in rows])
+    return list(faults)
+
+
+def _undefined(means: Floats, counts: Any) -> Any:  # noqa: ARG001 # the signature of `Aggregate.combine`
+    return np.full(np.shape(means)[1:], nan)
 
 
 def read_aggregates(folder: Path, **wanted: str) -> list[dict[str, Any]]:
@@ -95,7 +111,7 @@ def _is_mean(aggregate: Aggregate) -> bool:
     if len(aggregate.parts) != 1:
         return False
     with np.errstate(all="ignore"):
-        tried = [float(aggregate.combine(np.array([mean]), np.array([2]))) for mean in (0.25, 0.75)]
+        tried = [float(_combined(aggregate, np.array([mean]), np.array([2]))) for mean in (0.25, 0.75)]
     return tried == [0.25, 0.75]
 
 
@@ -145,13 +161,21 @@ def _estimated(
             for start in range(size, len(means), size)
         ]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return function([aggregate.combine(part, counts) for part in parts])
+            return function([_combined(aggregate, part, counts) for part in parts])
 
     columns = np.stack([*shares, *sums])
     found = of_means(columns, questions.among(places).clusters, {"": value})[""]
     if isnan(found.mean):  # undefined without one of the documents: the value stays, without an interval
         found = replace(found, mean=float(value(columns.mean(axis=1))), interval="")
     return found
+
+
+def _combined(aggregate: Aggregate, parts: Floats, counts: Any) -> Floats:
+    """Return what an aggregate makes of its parts; anything but numbers of the right shape is a plugin's mistake."""
+    value = np.asarray(aggregate.combine(parts, counts), dtype=float)
+    if value.shape != parts.shape[1:]:
+        raise ValueError(f"`combine` returned an array of shape {value.shape} for {parts.shape[1:]}")
+    return np.where(np.isfinite(value), value, nan)
 
 
 def _ratio(each: Sequence[Any]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ohr.errors import DataError
+from ohr.registry import choices
 from ohr.results.folder import read_manifest
 from ohr.results.questions import Questions
 from ohr.results.reading import read_rows
@@ -44,6 +45,9 @@ def agreement(folder: Path, people: Path | None = None) -> list[dict[str, Any]]:
     scores = ScoreTable(folder / "scores.parquet", questions)
     judges = _judges(folder)
     given = _read_people(people, questions) if people else {}
+    known = sorted({place.condition for place in scores.places})
+    for condition in given.keys() - {"", *known}:
+        raise DataError(f"{people}: the run has no condition {condition!r}. {choices(condition, known)}")
     protocol = read_manifest(folder)["protocol"]
     rows: list[dict[str, Any]] = []
     for place in scores.places:
@@ -109,7 +113,7 @@ def _read_people(path: Path, questions: Questions) -> dict[str, Floats]:
             f"{path}:1: must have the columns question_id and label (got {', '.join(reader.fieldnames or ())})"
         )
     found: dict[str, Floats] = {}
-    for row in reader:
+    for row in _rows_of(reader, path):
         where, name = f"{path}:{reader.line_num}", row["question_id"]
         if name not in questions.place:
             raise DataError(f"{where}: question {name!r} is not in the run")
@@ -117,7 +121,20 @@ def _read_people(path: Path, questions: Questions) -> dict[str, Floats]:
         if not np.isnan(labels[questions.place[name]]):
             raise DataError(f"{where}: question {name!r} has a label already")
         labels[questions.place[name]] = _label(row["label"], where)
+    if not found:
+        raise DataError(f"{path}: holds no label")
     return found
+
+
+def _rows_of(reader: "csv.DictReader[str]", path: Path) -> Iterator[dict[str, str]]:
+    """Read rows; one that is no CSV, or has more cells than the header, is refused with its line."""
+    try:
+        for row in reader:
+            if None in row:
+                raise DataError(f"{path}:{reader.line_num}: has more cells than the header")
+            yield row
+    except csv.Error as error:
+        raise DataError(f"{path}:{reader.line_num}: not readable as CSV: {error}") from None
 
 
 def _label(text: str | None, where: str) -> float:

@@ -18,13 +18,16 @@ from ohr.results.tables import Tables, export_csv
 from ohr.results.variance import write_variance
 
 
-def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggregate] = ()) -> None:
+def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggregate] = ()) -> list[str]:
     """Make the tables that follow from the measured ones of a folder, also as CSV.
 
     Args:
         folder: of the run.
         counts: by the name of the knowledge base.
         aggregates: the benchmark's.
+
+    Returns:
+        sentences about aggregates that could not be computed.
 
     Raises:
         DataError: a table cannot be read or written.
@@ -34,10 +37,11 @@ def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggr
     with Tables(folder, DERIVED) as tables:
         write_doses(scores, folder / "pages.parquet", counts, tables, "doses")
         write_summary(scores, choices.margin, tables)
-        write_aggregates(scores, aggregates, tables)
+        faults = write_aggregates(scores, aggregates, tables)
         write_curves(scores, choices.headline, tables)
         write_variance(scores, choices.headline, tables)
         write_repeats(scores, choices.headline, choices.repeats, tables)
         write_hypotheses(scores, choices, tables)
     for table in DERIVED:
         export_csv(folder, table)
+    return faults

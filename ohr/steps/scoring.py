@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
 from ohr.contracts import Benchmark, Case, Chunk, ImageNoise, Question
+from ohr.errors import PluginError
 from ohr.inputs import Inputs
 from ohr.metrics.cases import Replies
 from ohr.metrics.floors import OtherPages
@@ -142,8 +143,22 @@ def case_of(question: Question, passages: Sequence[str], answer: str) -> Case:
 
 
 def questioned(benchmark: Benchmark, question: Question, noises: Sequence[ImageNoise]) -> Question | None:
-    """Return a question as it is about images with these distortions; None where it cannot be asked of them."""
-    return benchmark.under(question, noises) if noises else question
+    """Return a question as it is about images with these distortions; None where it cannot be asked of them.
+
+    Raises:
+        PluginError: the benchmark raises, or returns another question.
+    """
+    if not noises:
+        return question
+    found: Any
+    try:
+        found = benchmark.under(question, noises)
+    except (Exception, SystemExit) as error:
+        reason = f"`under` raised {type(error).__name__}: {error}"
+        raise PluginError(f"benchmark {benchmark.kind}: question {question.id}: {reason}") from error
+    if found is not None and (not isinstance(found, Question) or found != replace(question, answers=found.answers)):
+        raise PluginError(f"benchmark {benchmark.kind}: question {question.id}: `under` may change its answers only")
+    return found
 
 
 def _text(completion: dict[str, Any] | None) -> str | None:

@@ -19,6 +19,13 @@ def check_stages(spec: Spec) -> None:
                 faults.append(f"protocol {protocol.name} asks with the prompt {protocol.prompt!r}, not with {name!r}")
         except SpecError as error:
             faults.append(str(error))
+    try:
+        names = [one.name for one in spec.benchmark.aggregates()]
+        faults += [
+            f"benchmark {spec.benchmark.kind}: two aggregates {name!r}" for name in names if names.count(name) > 1
+        ]
+    except Exception as error:  # a foreign plugin may raise anything
+        faults.append(f"benchmark {spec.benchmark.kind}: `aggregates` raised {type(error).__name__}: {error}")
     for stage in dict.fromkeys(_stages(spec)):
         try:
             stage.check()

@@ -260,7 +260,8 @@ class Tabulator:
         """Finish the tables, and make those that follow from them: doses, means, costs, losses by stage."""
         self.tables.append("failures", failure_columns(self.ledger.failures))
         self.tables.close()
-        derive(self.folder, self.counts, self.keys.spec.benchmark.aggregates())
+        for fault in derive(self.folder, self.counts, self.keys.spec.benchmark.aggregates()):
+            self.ledger.fail("aggregate", *fault.split(": ", 1))
         if self.trials:
             levels = {base.condition: base for base in self.keys.spec.knowledge_bases}
             costs.derive(self.folder, self.keys.spec, levels, self.trials, self.counts)

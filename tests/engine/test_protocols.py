@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ohr.errors import DataError
+from ohr.errors import DataError, OhrError
 from ohr.results.agreement import agreement
 from ohr.results.folder import read_manifest
 from ohr.results.survival import read_survival
@@ -277,3 +277,54 @@ def test_wrong_labels_of_people_are_refused_with_their_line(judged, tmp_path, te
 
 def test_a_run_without_judges_has_no_agreement(finished):
     assert agreement(finished.folder) == []
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ("questions", "benchmark annals: RuntimeError: no ink"),
+        ("unasked", "benchmark annals: has no question to ask: use `evaluate: [page]`"),
+        ("under", "benchmark annals: question q0: `under` raised RuntimeError: no light"),
+        ("another", "benchmark annals: question q0: `under` may change its answers only"),
+        ("aggregates", "benchmark annals: `aggregates` raised RuntimeError: no sums"),
+    ],
+)
+def test_a_benchmark_that_breaks_its_contract_is_one_sentence(home, bad, said):
+    with pytest.raises(OhrError) as caught:
+        home.run(SPEC.replace("kind: annals", f"kind: annals, bad: {bad}"))
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ("zero", "ZeroDivisionError: integer division or modulo by zero"),
+        ("shape", "ValueError: `combine` returned an array of shape (2,) for ()"),
+        ("text", "ValueError: could not convert string to float: 'x'"),
+    ],
+)
+def test_an_aggregate_that_cannot_be_computed_is_a_failed_item(home, bad, said):
+    text = SPEC.replace("kind: annals", f"kind: annals, bad: {bad}")
+    finished = home.run(text, "evaluate=[page]", "generators=[]", "retrievers=[]")
+    assert {isnan(row["value"]) for row in rows(finished, "aggregates")} == {True}
+    assert {(one.stage, one.item, one.reason) for one in finished.ledger.failures} == {("aggregate", "wrong", said)}
+
+
+def test_an_aggregate_that_is_infinite_is_undefined(home):
+    text = SPEC.replace("kind: annals", "kind: annals, bad: inf")
+    finished = home.run(text, "evaluate=[page]", "generators=[]", "retrievers=[]")
+    assert {isnan(row["value"]) for row in rows(finished, "aggregates")} == {True}
+    assert not finished.ledger.failures
+
+
+def test_labels_of_a_condition_that_is_not_there_are_refused(judged, tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("question_id,label,condition\nq0,1,claen\n")
+    with pytest.raises(DataError, match=r"has no condition 'claen'.*Did you mean 'clean'"):
+        agreement(judged.folder, path)
+    path.write_text("question_id,label\n")
+    with pytest.raises(DataError, match="holds no label"):
+        agreement(judged.folder, path)
+    path.write_text("question_id,label\nq0,1,2\n")
+    with pytest.raises(DataError, match=r"people.csv:2: has more cells than the header"):
+        agreement(judged.folder, path)

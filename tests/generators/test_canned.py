@@ -110,3 +110,10 @@ def test_replies_of_no_benchmark_are_refused():
     said = r"^replies: Choose one of: .*Or name a file, as in \./replies.jsonl \(got 'nope'\)"
     with pytest.raises(DataError, match=said):
         Canned(replies="nope").check()
+
+
+def test_replies_in_another_encoding_are_refused(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    path.write_text('{"id": "q", "reply": "a"}', encoding="utf-16")
+    with pytest.raises(DataError, match=r"replies.jsonl: is not UTF-8 text; save it as UTF-8"):
+        Canned(replies=path).check()

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -193,12 +194,17 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    records = _csv(text, path) if path.suffix.lower() == ".csv" else _json(text, path)
-    if isinstance(records, Mapping):
-        yield from ((str(name), _text(answer, f"{path}: {name}")) for name, answer in records.items())
-        return
-    for place, record in enumerate(records):
-        where = f"{path}: entry {place}"
+    if path.suffix.lower() == ".csv":
+        records = _csv(text, path)
+    elif path.suffix.lower() in (".jsonl", ".ndjson"):
+        records = [(f"{path}:{number}", _parsed(line, f"{path}:{number}")) for number, line in lines(text)]
+    else:
+        found = _json(text, path)
+        if isinstance(found, Mapping):
+            yield from ((str(name), _text(answer, f"{path}: {str(name)[:60]}")) for name, answer in found.items())
+            return
+        records = [(f"{path}: entry {place}", record) for place, record in enumerate(found)]
+    for where, record in records:
         if not isinstance(record, Mapping):
             raise DataError(f"{where}: must be a mapping with an id and an answer (got {record!r:.60})")
         flat = {**record, **record["log"]} if isinstance(record.get("log"), Mapping) else record
@@ -207,14 +213,22 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _json(text: str, path: Path) -> Sequence[Any] | Mapping[str, Any]:
-    if path.suffix.lower() in (".jsonl", ".ndjson"):
-        return [_parsed(line, f"{path}:{number}") for number, line in lines(text)]
     found = _parsed(text, str(path))
     if isinstance(found, Mapping) and isinstance(found.get("results"), list):
         return found["results"]  # type: ignore[no-any-return] # just checked
+    if isinstance(found, Mapping):
+        repeated = [name for name, count in Counter(name for name, _ in _pairs_of(text)).items() if count > 1]
+        if repeated:
+            raise DataError(f"{path}: question {repeated[0][:60]!r} is answered twice")
     if not isinstance(found, list | Mapping):
         raise DataError(f"{path}: must be a list of answers, or a mapping of question ids to answers")
     return found
+
+
+def _pairs_of(text: str) -> list[tuple[str, Any]]:
+    """Return the outermost keys of a JSON object, also those that are repeated."""
+    pairs: list[tuple[str, Any]] = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=list)
+    return pairs
 
 
 def _parsed(text: str, where: str) -> Any:
@@ -224,17 +238,24 @@ def _parsed(text: str, where: str) -> Any:
         raise DataError(f"{where}: not readable as JSON: {error}") from None
 
 
-def _csv(text: str, path: Path) -> list[dict[str, Any]]:
+def _csv(text: str, path: Path) -> list[tuple[str, Any]]:
+    reader = csv.DictReader(StringIO(text, newline=""), strict=True)
     try:
-        return list(csv.DictReader(StringIO(text, newline=""), strict=True))
+        records = [(f"{path}:{reader.line_num}", row) for row in reader]
     except csv.Error as error:
-        raise DataError(f"{path}: not readable as CSV: {error}") from None
+        raise DataError(f"{path}:{reader.line_num}: not readable as CSV: {error}") from None
+    for where, row in records:
+        if None in row:
+            raise DataError(f"{where}: has more cells than the header: put an answer with commas into quotation marks")
+    return records
 
 
 def _first(record: Mapping[str, Any], names: Sequence[str], where: str) -> Any:
     for name in names:
         if record.get(name) is not None:
             return record[name]
+    if names is _ANSWERS and set(names) & record.keys():
+        return ""  # a system that says nothing has answered nothing
     raise DataError(f"{where}: has none of {', '.join(names)}")
 
 

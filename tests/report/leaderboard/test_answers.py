@@ -70,11 +70,13 @@ def test_answers_of_any_scalar_are_text(tmp_path, given, read):
         ("a.json", "[7]", "entry 0: must be a mapping"),
         ("a.json", '[{"answer": "x"}]', "entry 0: has none of question_id, id"),
         ("a.json", '[{"id": "q"}]', "entry 0: has none of answer, prediction"),
-        ("a.json", '[{"id": "q", "answer": null}]', "entry 0: has none of answer, prediction"),
+        ("a.json", '{"q": "x", "q": "y"}', "question 'q' is answered twice"),
+        ("a.csv", "id,answer\nq,73,850\n", "a.csv:2: has more cells than the header"),
+        ("a.jsonl", '{"id": "q", "answer": "x"}\n7', "a.jsonl:2: must be a mapping"),
         ("a.json", '[{"id": "q", "answer": [[]]}]', "entry 0: an answer must be text"),
         ("a.json", '[{"id": "q", "answer": "x"}, {"id": "q", "answer": "y"}]', "'q' is answered twice"),
         ("a.jsonl", '{"id": "q", "answer": "x"}\n{', "a.jsonl:2: not readable as JSON"),
-        ("a.csv", 'id,answer\nq,"x', "not readable as CSV"),
+        ("a.csv", 'id,answer\nq,"x', "a.csv:1: not readable as CSV"),
         ("a.csv", "number,text\n1,x\n", "has none of question_id"),
     ],
 )
@@ -82,6 +84,11 @@ def test_a_file_that_is_wrong_is_reported(tmp_path, name, content, message):
     (tmp_path / name).write_text(content)
     with pytest.raises(DataError, match=message):
         read_answers(tmp_path / name)
+
+
+def test_an_answer_that_is_null_is_blank(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "q", "reply": null}')
+    assert read_answers(tmp_path / "a.jsonl") == {"q": ""}
 
 
 def test_a_file_that_is_not_there_or_no_text_is_reported(tmp_path):
