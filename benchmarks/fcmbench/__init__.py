@@ -23,7 +23,7 @@ from ohr.contracts import (
 from ohr.errors import DataError
 from ohr.files.images import read_image
 from ohr.keys import file_digest, key
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import counted, named, shortened
 
 from .conditions import CAPTURES, NORMAL, label_effect
 from .dossiers import Dossiers, read_dossiers, read_texts, truth
@@ -104,7 +104,8 @@ class FcmBench(Benchmark):
             )
         folder = self._images()
         if folder is None:
-            raise DataError(f"{self._root}: has no image {pictures[index]}; `ohr data get fcmbench` fetches the images")
+            picture = shortened(pictures[index])
+            raise DataError(f"{self._root}: has no image {picture}; `ohr data get fcmbench` fetches the images")
         return read_image(folder / pictures[index])
 
     def questions(self) -> Sequence[Question]:

@@ -73,15 +73,20 @@ def read_replies(path: Path) -> dict[str, str]:
 
 def _records(path: Path, faults: list[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Read the lines that hold a JSON object; report the others."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise DataError(f"{path}: is no file")
     try:
         content = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    foreign: list[int] = []
+    place = 0
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
         if not _is_utf8(line):
-            faults.append(f"{path}:{number}: is not UTF-8 text; save the file as UTF-8")
+            place = place if foreign else len(faults)
+            foreign.append(number)
             continue
         try:
             record = parse_json(line)
@@ -92,6 +97,9 @@ def _records(path: Path, faults: list[str]) -> Iterator[tuple[int, Mapping[str, 
                 yield number, record
             else:
                 faults.append(f"{path}:{number}: must be a JSON object (got {quoted(record)})")
+    if foreign:  # one sentence, as all lines of a file in another encoding are
+        more = f", like {counted(len(foreign) - 1, 'more line')}" if foreign[1:] else ""
+        faults.insert(place, f"{path}:{foreign[0]}: is not UTF-8 text{more}; save the file as UTF-8")
 
 
 def _is_utf8(line: bytes) -> bool:

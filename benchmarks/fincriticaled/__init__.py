@@ -75,10 +75,13 @@ class FinCriticalED(Benchmark):
         """Read predictions in the published layout, `pred_{i}.txt`; a page without one is absent.
 
         Raises:
-            DataError: no prediction is of a page of this copy, or two are of one page.
+            DataError: there is no prediction and no JSON file, no prediction is of a page of this copy, or two are
+                of one page.
         """
         if not any(folder.glob("pred_*.txt")):
-            return None
+            if any(folder.rglob("*.json")):
+                return None
+            raise DataError(f"{folder}: holds no pred_<i>.txt, nor a <domain>/<document>.json")
         found, named = read_predictions(folder), pages_of(self.root).names
         # an empty prediction is one, unlike a page without any
         texts = {named[index]: [spaced(text) or "\n"] for index, text in found.items() if index in named}

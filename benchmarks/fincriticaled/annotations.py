@@ -113,6 +113,8 @@ def read_export(path: Path) -> list[Task]:
     Raises:
         DataError: the file is absent, or is no list of Label Studio's tasks; the message names the task.
     """
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise DataError(f"{path}: cannot be read: is no file")
     try:
         tasks = parse_json(path.read_bytes())
     except OSError as error:

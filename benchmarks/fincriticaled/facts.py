@@ -5,10 +5,14 @@ Source: https://github.com/The-FinAI/FinCriticalED, commit b291e71, the judge's 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
+
+from ohr.errors import DataError
 
 from .texts import BREAKS, parse, placed_text
 
@@ -32,6 +36,9 @@ WINDOW = 40
 _LEAST_CONTEXT, _BEGINNING = 30, 80  # characters (published)
 
 _ENTITY_TAGS = re.compile(rf"<({'|'.join(TYPES)})>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
+_ONE_TAG = re.compile(rf"<(/?)({'|'.join(TYPES)})(?=[\s/>])[^<>]*?(/?)>", re.IGNORECASE)
+_DEEPEST = 100
+"""Facts inside each other at which a page is refused: real ones are in two or three, and reading takes its square."""
 _RESIDUAL_TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 _HINT_GAP = re.compile(r"(?<=\$)\s+(?=\d)|(?<=\d)\s+(?=%)|(?<=\()\s+|\s+(?=\))")
 
@@ -85,21 +92,42 @@ def read_facts(html: str) -> tuple[Fact, ...]:
     if "<" not in html:
         return ()
     soup = parse(html)
-    hints, sights = _Hints(), _Sights(soup)
+    hints, around = _Hints(), _Around()
+    sights = _Sights(soup, around)
     return tuple(
         Fact(
             type=TYPES[element.name],
             value=value,
             hint=hints.around(element, value),
             **sights.of(element, number),
-            is_inner=element.find_parent(element.name) is not None,
-            in_table=element.find_parent("tr") is not None,
+            is_inner=around.nearest(element, element.name) is not None,
+            in_table=around.nearest(element, "tr") is not None,
             line=element.sourceline or 1,
         )
         for tag in TYPES
         for element in soup.find_all(tag)
         for value, number in _values(element)
     )
+
+
+def refuse_deep(html: str, path: Path) -> None:
+    """Raise a DataError where more than 100 facts are open at once: nobody tags so many inside each other.
+
+    Args:
+        html: a gold page.
+        path: its file.
+    """
+    is_open: Counter[str] = Counter()
+    depth = 0
+    for tag in _ONE_TAG.finditer(html):
+        closing, name, empty = tag[1], tag[2].lower(), tag[3]
+        if closing and is_open[name]:
+            is_open[name], depth = is_open[name] - 1, depth - 1
+        elif not closing and not empty:
+            is_open[name], depth = is_open[name] + 1, depth + 1
+        if depth > _DEEPEST:
+            line = html.count("\n", 0, tag.start()) + 1
+            raise DataError(f"{path}:{line}: more than {_DEEPEST} tags of facts are open here; close them")
 
 
 def strip_entity_tags(html: str) -> str:
@@ -135,6 +163,20 @@ def _next_with_text(element: "Tag | None") -> "Tag | None":
         if sibling.get_text(strip=True):
             return sibling if isinstance(sibling, Tag) else None
     return None
+
+
+class _Around:
+    """The elements around those of a page; what is around an element is looked for once for all beside it."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, str | frozenset[str]], Tag | None] = {}
+
+    def nearest(self, element: "Tag", names: str | frozenset[str]) -> "Tag | None":
+        """Return the nearest element around one that has a name, or one of some names."""
+        key = id(element.parent), names
+        if key not in self._found:
+            self._found[key] = element.find_parent(names)
+        return self._found[key]
 
 
 class _Hints:
@@ -173,8 +215,10 @@ class _Sight(TypedDict):
 class _Sights:
     """Where a reader sees the facts of a page."""
 
-    def __init__(self, soup: "BeautifulSoup") -> None:
+    def __init__(self, soup: "BeautifulSoup", around: _Around) -> None:
         self._text, self._places = placed_text(soup)
+        self._around = around
+        self._spans: dict[int, tuple[int, int] | None] = {}
 
     def of(self, element: "Tag", number: "Tag | None") -> "_Sight":
         """Return what is seen of an element and the number joined to it, and the texts around it."""
@@ -188,7 +232,7 @@ class _Sights:
         elif between.strip():  # such as a bracket
             spans = [(spans[0][0], spans[-1][1])]
         start, end = spans[0][0], spans[-1][1]
-        first, last = self._span(element.find_parent("tr") or element.find_parent(BREAKS) or element) or (start, end)
+        first, last = self._span(self._block(element)) or (start, end)
         return {
             "seen": tuple(self._text[a:b] for a, b in spans),
             "left": self._text[max(0, start - WINDOW) : start],
@@ -197,8 +241,14 @@ class _Sights:
         }
 
     def _span(self, element: "Tag") -> tuple[int, int] | None:
-        spans = [self._places[id(string)] for string in element.strings if id(string) in self._places]
-        return (spans[0][0], spans[-1][1]) if spans else None
+        if id(element) not in self._spans:
+            spans = [self._places[id(string)] for string in element.strings if id(string) in self._places]
+            self._spans[id(element)] = (spans[0][0], spans[-1][1]) if spans else None
+        return self._spans[id(element)]
+
+    def _block(self, element: "Tag") -> "Tag":
+        """Return the row or paragraph that an element is in, or itself."""
+        return self._around.nearest(element, "tr") or self._around.nearest(element, BREAKS) or element
 
 
 def _whole_words(text: str, first: int, last: int, fact: tuple[int, int]) -> str:

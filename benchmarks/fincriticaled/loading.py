@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from os import scandir
 from pathlib import Path
 
 from ohr.contracts import Document, Question
@@ -71,10 +70,7 @@ def load(root: Path | str, *, as_published: bool) -> Copy:
     """
     folder = _folder(root)
     table = find_table(folder)
-    gold = gold_folder(table)
-    with scandir(gold) as files:
-        state = tuple(sorted((file.name, (about := file.stat()).st_size, about.st_mtime_ns) for file in files))
-    return _copy(folder, (*_state([table, *exports(folder)]), *state), as_published)
+    return _copy(folder, _state([table, *exports(folder), *sorted(gold_folder(table).iterdir())]), as_published)
 
 
 @lru_cache(maxsize=4)
@@ -113,4 +109,12 @@ def _folder(root: Path | str) -> Path:
 
 
 def _state(paths: list[Path]) -> State:
-    return tuple((str(path), (about := path.stat()).st_size, about.st_mtime_ns) for path in paths)
+    return tuple(map(_state_of, paths))
+
+
+def _state_of(path: Path) -> tuple[str, int, int]:
+    try:
+        about = path.stat()
+    except OSError:  # a link to nothing, which whoever reads it reports
+        return str(path), -1, -1
+    return str(path), about.st_size, about.st_mtime_ns

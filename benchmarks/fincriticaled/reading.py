@@ -19,7 +19,7 @@ from ohr.messages.faults import Fault
 from ohr.messages.wording import counted, quoted
 
 from . import pictures
-from .facts import TYPES, strip_entity_tags
+from .facts import TYPES, refuse_deep, strip_entity_tags
 from .rows import Row, Table, open_table
 
 Version = Literal["859", "500"]
@@ -166,7 +166,13 @@ def read_predictions(folder: Path) -> dict[int, str]:
 
 
 def read_text(path: Path) -> tuple[str, str]:
-    """Read a text file and return its text and encoding: by its byte order mark, else UTF-8, else latin-1."""
+    """Read a text file and return its text and encoding: by its byte order mark, else UTF-8, else latin-1.
+
+    Raises:
+        DataError: it is no file.
+    """
+    if not path.is_file():  # a pipe would be waited for
+        raise DataError(f"{path}: is no file")
     content = path.read_bytes()
     encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
@@ -186,6 +192,8 @@ def find_table(root: Path) -> Path:
         for name in TABLES:
             if (folder / name).is_file():
                 return folder / name
+    if not root.is_dir():
+        raise DataError(f"{root}: no such folder; download TheFinAI/FinCriticalED")
     raise DataError(f"{root}: no {' or '.join(TABLES)} here or in its folder data; download TheFinAI/FinCriticalED")
 
 
@@ -234,6 +242,7 @@ def _page(index: int, row: Row, gold: Path, faults: list[Fault]) -> GoldPage:
     tagged, encoding = read_text(gold)
     if encoding == "latin-1":
         faults.append(Fault("gold file", "not in UTF-8, read as latin-1", gold.name))
+    refuse_deep(tagged, gold)
     html = row.cells[HTML_COLUMN]
     if not html.strip():
         html = strip_entity_tags(tagged)

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ohr.errors import DataError
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import counted, named, shortened
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_MARK = b"\xef\xbb\xbf"
+_NAME = 16
+"""Bytes of a header that are looked at: the shortest table has a column `matched_html`."""
 _LARGEST_CELL = 2**31 - 1
 
 
@@ -67,12 +69,12 @@ def open_table(path: Path, needed: Collection[str]) -> Table:
     """Read the header of a table and find its encoding.
 
     Raises:
-        DataError: the file is absent, empty or UTF-16, or lacks a column.
+        DataError: the file is absent, empty or UTF-16, has a NUL byte, or lacks a column.
     """
     try:
         with path.open("rb") as file:
             beginning = file.read(4096)
-            if beginning.startswith(_UTF16) or b"\0" in beginning:
+            if _is_utf16(beginning):
                 raise DataError(f"{path}:1: the table is in UTF-16; save it as UTF-8")
             encoding = _encoding(path)
             file.seek(0)
@@ -82,20 +84,35 @@ def open_table(path: Path, needed: Collection[str]) -> Table:
     twice = sorted({column for column in columns if columns.count(column) > 1})
     missing = [column for column in needed if column not in columns]
     if twice or missing:
-        fault = f"has the column {twice[0]} twice" if twice else f"has no column {missing[0]}"
-        raise DataError(f"{path}:1: the table {fault}; it has {named(columns) or 'none'}")
+        fault = f"has the column {shortened(twice[0])} twice" if twice else f"has no column {missing[0]}"
+        has = named([shortened(column) for column in columns]) or "none"
+        raise DataError(f"{path}:1: the table {fault}; it has {has}")
     return Table(path, encoding, columns)
 
 
+def _is_utf16(beginning: bytes) -> bool:
+    """Report whether a file begins with the mark of UTF-16, or with a name in it: each second byte is 0 there."""
+    halves = beginning[:_NAME:2], beginning[1:_NAME:2]
+    zeros = (b and not any(b) and all(a) for a, b in (halves, halves[::-1]))
+    return beginning.startswith(_UTF16) or any(zeros)
+
+
 def _encoding(path: Path) -> str:
-    """Return `utf-8` where each line is, else `latin-1`, which any bytes are."""
+    """Return `utf-8` where each line is, else `latin-1`, which any bytes but 0 are.
+
+    Raises:
+        DataError: there is a NUL byte; the message names its line.
+    """
+    encoding = "utf-8"
     with path.open("rb") as file:
-        for line in file:
+        for number, line in enumerate(file, start=1):
+            if b"\0" in line:
+                raise DataError(f"{path}:{number}: the line has a NUL byte, which no text has; the file is damaged")
             try:
                 line.decode()
             except UnicodeDecodeError:
-                return "latin-1"
-    return "utf-8"
+                encoding = "latin-1"
+    return encoding
 
 
 def _records(path: Path, file: BinaryIO, encoding: str) -> Iterator[tuple[int, int, list[str]]]:

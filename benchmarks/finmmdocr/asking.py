@@ -10,11 +10,11 @@ from pathlib import Path
 from ohr.contracts import Document, EvidenceSource, Question
 from ohr.errors import DataError
 from ohr.messages.faults import Fault
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import counted, shortened
 
 from .grouping import evidence_type, groups, label
 from .literals import read_from
-from .reading import Survey, missing_images, page_texts, questions_file, survey
+from .reading import Survey, empty_images, missing_images, named_paths, page_texts, questions_file, survey
 from .records import Record
 
 _SOURCES: Mapping[str, EvidenceSource] = {"text": "text", "table": "table", "chart": "chart", "mix": "multi"}
@@ -114,9 +114,14 @@ def file_faults(root: Path, records: Mapping[str, Record]) -> Iterator[Fault]:
     """Report the documents that lack page images or texts."""
     for name, record in records.items():
         if lacking := missing_images(root, record):
-            which = f"{name} ({counted(len(lacking), 'image')}: {named(lacking)})"
+            which = f"{shortened(name)} ({counted(len(lacking), 'image')}: {named_paths(lacking)})"
             yield Fault(
                 "document", "whose page images are missing, so that those pages fail in runs with images", which
+            )
+        if empty := empty_images(root, record):
+            which = f"{shortened(name)} ({counted(len(empty), 'image')}: {named_paths(empty)})"
+            yield Fault(
+                "document", "whose page images are empty files, so that those pages fail in runs with images", which
             )
         try:
             page_texts(root, record)

@@ -3,14 +3,16 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
+from sys import float_info
 from typing import Any
 
 from ohr.files.json_input import whole_number
 from ohr.messages.faults import Fault
-from ohr.messages.wording import quoted
+from ohr.messages.wording import named, quoted, shortened
 
 from .records import CHARTS, TABLES, TEXTS, Record
 
+NO_OBJECT, NO_OBJECTS = "that is no object", "that are no objects"
 NO_EVIDENCE = "without an evidence page, left out of retrieval scores (0 in the reference protocol)"
 NO_PROGRAM = "without a gold program"
 UNKNOWN_KIND = "with an unknown kind of evidence, which counts as evidence of a mixed type"
@@ -20,7 +22,19 @@ _NOT_MET = "which no answer meets: left out of the accuracy (0 in the reference 
 STRING_GOLD = f"whose ground_truth is a string, {_NOT_MET}"
 NO_NUMBER = f"whose ground_truth is no number, {_NOT_MET}"
 NOT_FINITE = f"whose ground_truth is not finite, {_NOT_MET}"
-HARMLESS = frozenset((NO_EVIDENCE, NO_PROGRAM, UNKNOWN_KIND, BEYOND, IMAGES, STRING_GOLD, NO_NUMBER, NOT_FINITE))
+TOO_LARGE = "whose ground_truth is too large for a double, which no answer meets: scored 0"
+_NOT_COUNTED = {
+    "pages_num": "whose pages_num is no whole number from 0 on, so that its images are counted",
+    "extract_steps": "whose extract_steps is no whole number from 0 on, so that it is derived",
+    "calc_steps": "whose calc_steps is no whole number from 0 on, so that it is derived",
+}
+HARMLESS = frozenset(
+    (
+        *(NO_EVIDENCE, NO_PROGRAM, UNKNOWN_KIND, BEYOND, IMAGES),
+        *(STRING_GOLD, NO_NUMBER, NOT_FINITE, TOO_LARGE),
+        *_NOT_COUNTED.values(),
+    )
+)
 """Faults of a record that is used all the same."""
 
 _TEXT_FIELDS = ("question_id", "doc_id", "question")
@@ -35,14 +49,15 @@ def record_of(value: Any, where: str) -> tuple[Record | None, list[Fault]]:
         where: file and record, or line, for messages.
     """
     if not isinstance(value, dict):
-        return None, [Fault("record", "that is no object", f"{where} ({quoted(value)})")]
+        return None, [Fault("record", NO_OBJECT, f"{where} ({quoted(value)})")]
     lacking = [name for name in _TEXT_FIELDS if not isinstance(value.get(name), str) or not value[name].strip()]
     if lacking:
         return None, [Fault("record", f"without {' and '.join(lacking)}", where)]
-    place = f"{value['question_id']} ({where})"
+    place = f"{shortened(value['question_id'])} ({where})"
     evidence, wrong = _evidence(value.get("evidence"), place)
     images = tuple(path for path in _listed(value.get("images")) if isinstance(path, str))
-    pages = whole_number(value.get("pages_num"))
+    numbers = {name: _number(value.get(name)) for name in _NOT_COUNTED}
+    pages = numbers["pages_num"]
     record = Record(
         question_id=value["question_id"],
         doc_id=value["doc_id"],
@@ -56,11 +71,11 @@ def record_of(value: Any, where: str) -> tuple[Record | None, list[Fault]]:
         texts=_text(value.get("texts")),
         source_id=_text(value.get("source_id")),
         scenarios=tuple(map(str, _listed(value["scenarios"]))) if value.get("scenarios") is not None else None,
-        extract_steps=whole_number(value.get("extract_steps")),
-        calc_steps=whole_number(value.get("calc_steps")),
+        extract_steps=numbers["extract_steps"],
+        calc_steps=numbers["calc_steps"],
         where=where,
     )
-    return record, [*wrong, *_faults(record, place)]
+    return record, [*wrong, *_label_faults(value, place), *_faults(record, place)]
 
 
 def faults_of(records: Sequence[Record]) -> Iterator[Fault]:
@@ -74,7 +89,7 @@ def faults_of(records: Sequence[Record]) -> Iterator[Fault]:
         if len(same) > 1:
             equal = all(record == same[0] for record in same)
             about = "whose id repeats" if equal else "whose id repeats with another content: two versions may be mixed"
-            yield Fault("record", about, f"{name} ({', '.join(record.where for record in same)})")
+            yield Fault("record", about, f"{shortened(name)} ({named([record.where for record in same])})")
     for name, same in by_document.items():
         for what, values in (
             ("pages_num", {record.pages_num for record in same}),
@@ -84,7 +99,7 @@ def faults_of(records: Sequence[Record]) -> Iterator[Fault]:
         ):
             if len(values) > 1:
                 about = f"whose records differ in {what}: two versions may be mixed"
-                yield Fault("document", about, f"{name} ({', '.join(record.where for record in same[:2])})")
+                yield Fault("document", about, f"{shortened(name)} ({', '.join(record.where for record in same[:2])})")
 
 
 def _evidence(value: Any, place: str) -> tuple[dict[str, tuple[int, ...]], list[Fault]]:
@@ -95,7 +110,7 @@ def _evidence(value: Any, place: str) -> tuple[dict[str, tuple[int, ...]], list[
     found: dict[str, tuple[int, ...]] = {}
     faults = []
     for kind, pages in value.items():
-        numbers = [None if isinstance(page, str) else whole_number(page) for page in _listed(pages)]
+        numbers = [_number(page) for page in _listed(pages)]
         for page, number in zip(_listed(pages), numbers, strict=True):
             if number is None:
                 faults.append(
@@ -103,12 +118,22 @@ def _evidence(value: Any, place: str) -> tuple[dict[str, tuple[int, ...]], list[
                 )
         found[kind] = tuple(number for number in numbers if number is not None)
         if found[kind] and kind not in _KINDS:
-            faults.append(Fault("record", UNKNOWN_KIND, f"{place}: {kind}"))
+            faults.append(Fault("record", UNKNOWN_KIND, f"{place}: {shortened(kind)}"))
     return found, faults
 
 
+def _label_faults(value: Mapping[str, Any], place: str) -> Iterator[Fault]:
+    """Report counts that are none, and scenarios that are no list of texts."""
+    for name, about in _NOT_COUNTED.items():
+        if value.get(name) is not None and _number(value[name]) is None:
+            yield Fault("record", about, f"{place}: {quoted(value[name])}")
+    scenarios = value.get("scenarios")
+    if scenarios is not None and not (isinstance(scenarios, list) and all(isinstance(one, str) for one in scenarios)):
+        yield Fault("record", "whose scenarios are no list of texts", f"{place}: {quoted(scenarios)}")
+
+
 def _faults(record: Record, place: str) -> Iterator[Fault]:
-    pages, gold = record.gold_pages, record.ground_truth
+    pages = record.gold_pages
     if 0 in pages:
         yield Fault("record", "with evidence on page 0: pages count from 1, so that all may be off by one", place)
     if pages and record.pages_num and pages[-1] > record.pages_num:
@@ -117,16 +142,27 @@ def _faults(record: Record, place: str) -> Iterator[Fault]:
         yield Fault("record", "without pages", place)
     if record.pages_num != len(record.images):
         yield Fault("record", IMAGES, f"{place}: {record.pages_num} and {len(record.images)}")
+    yield from _gold_faults(record.ground_truth, place)
+    if not pages:
+        yield Fault("record", NO_EVIDENCE, place)
+    if "def solution" not in record.python_solution:
+        yield Fault("record", NO_PROGRAM, place)
+
+
+def _gold_faults(gold: object, place: str) -> Iterator[Fault]:
     if isinstance(gold, str):
         yield Fault("record", STRING_GOLD, f"{place}: {quoted(gold)}")
     elif not isinstance(gold, int | float):
         yield Fault("record", NO_NUMBER, f"{place}: {quoted(gold)}")
     elif isinstance(gold, float) and not isfinite(gold):
         yield Fault("record", NOT_FINITE, f"{place}: {gold}")
-    if not pages:
-        yield Fault("record", NO_EVIDENCE, place)
-    if "def solution" not in record.python_solution:
-        yield Fault("record", NO_PROGRAM, place)
+    elif abs(gold) > float_info.max:
+        yield Fault("record", TOO_LARGE, f"{place}: {quoted(gold)}")
+
+
+def _number(value: Any) -> int | None:
+    """Read a whole number from 0 on; None for a text, too."""
+    return None if isinstance(value, str) else whole_number(value)
 
 
 def _listed(value: Any) -> list[Any]:

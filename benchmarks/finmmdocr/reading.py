@@ -8,9 +8,9 @@ from typing import Any
 from ohr.errors import DataError
 from ohr.files.json_input import lines, parse_json
 from ohr.messages.faults import Fault, sentences
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import counted, named, shortened
 
-from .checking import HARMLESS, faults_of, record_of
+from .checking import HARMLESS, NO_OBJECT, NO_OBJECTS, faults_of, record_of
 from .records import Record
 
 FILES = ("test.json", "test.jsonl")
@@ -77,6 +77,9 @@ def survey(root: Path, *, images: bool = True, texts: bool = True) -> Survey:
         faults += wrong
         if record is not None:
             records.append(record)
+    strangers = sum(fault.about == NO_OBJECT for fault in faults)
+    if strangers > 1:
+        faults = [fault._replace(about=NO_OBJECTS) if fault.about == NO_OBJECT else fault for fault in faults]
     if not records and not faults:
         raise DataError(f"{path}: holds no record; {_FORM}")
     faults += faults_of(records)
@@ -93,6 +96,8 @@ def questions_file(root: Path) -> Path:
     for name in FILES:
         if (root / name).is_file():
             return root / name
+    if not root.is_dir():
+        raise DataError(f"{root}: no such folder; FinMMDocR is to be downloaded from its publishers")
     raise DataError(f"{root}: no {' or '.join(FILES)}; FinMMDocR is to be downloaded from its publishers")
 
 
@@ -109,7 +114,7 @@ def page_texts(root: Path, record: Record) -> list[str]:
     """
     path = _found(root, record.texts)
     if path is None:
-        raise DataError(f"{root / record.texts}: no such file ({record.where})")
+        raise DataError(f"{root / shortened(record.texts)}: no such file ({record.where})")
     found = _json(path)
     if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
         raise DataError(f"{path}: must be a list of strings, one for each page ({record.where})")
@@ -125,16 +130,27 @@ def page_image_file(root: Path, record: Record, index: int) -> Path:
         DataError: it is missing, or the record names none for this page.
     """
     if not 0 <= index < len(record.images):
-        raise DataError(f"{root}: {record.doc_id} has no image of page {index + 1} ({record.where})")
+        raise DataError(f"{root}: {shortened(record.doc_id)} has no image of page {index + 1} ({record.where})")
     path = _found(root, record.images[index])
     if path is None:
-        raise DataError(f"{root / record.images[index]}: no such file ({record.where})")
+        raise DataError(f"{root / shortened(record.images[index])}: no such file ({record.where})")
     return path
 
 
 def missing_images(root: Path, record: Record) -> list[str]:
     """List the page images of a document that are not there, as the record names them."""
     return [path for path in record.images if _found(root, path) is None]
+
+
+def empty_images(root: Path, record: Record) -> list[str]:
+    """List the page images of a document whose files are empty, as the record names them."""
+    found = ((name, _found(root, name)) for name in record.images)
+    return [name for name, path in found if path is not None and not path.stat().st_size]
+
+
+def named_paths(paths: Sequence[str]) -> str:
+    """List the first of some paths; long ones are cut."""
+    return named([shortened(path) for path in paths])
 
 
 def _values(path: Path) -> Iterator[tuple[str, Any]]:
@@ -199,10 +215,13 @@ def _missing_files(root: Path, records: Sequence[Record], *, images: bool, texts
     """Look for the files of each document once."""
     for record in {(each.doc_id, each.images, each.texts): each for each in reversed(records)}.values():
         if images and (lacking := missing_images(root, record)):
-            where = f"{record.question_id} of {record.where} ({named(lacking)})"
+            where = f"{shortened(record.question_id)} of {record.where} ({named_paths(lacking)})"
             yield Fault("record", "whose page images are missing", where)
+        if images and (empty := empty_images(root, record)):
+            where = f"{shortened(record.question_id)} of {record.where} ({named_paths(empty)})"
+            yield Fault("record", "whose page images are empty files", where)
         if texts and _found(root, record.texts) is None:
-            where = f"{record.question_id} of {record.where} ({record.texts or 'no path'})"
+            where = f"{shortened(record.question_id)} of {record.where} ({shortened(record.texts) or 'no path'})"
             yield Fault("record", "whose texts are missing", where)
         elif texts:
             yield from _text_faults(root, record)
@@ -212,7 +231,7 @@ def _text_faults(root: Path, record: Record) -> Iterator[Fault]:
     try:
         page_texts(root, record)
     except DataError as error:
-        yield Fault("record", "whose texts cannot be used", f"{record.question_id} ({error})")
+        yield Fault("record", "whose texts cannot be used", f"{shortened(record.question_id)} ({error})")
 
 
 def _found(root: Path, path: str) -> Path | None:

@@ -18,6 +18,7 @@ from ohr.keys import file_digest, key
 from ohr.messages.wording import counted, named
 
 from ..tablequest.levels import Level
+from ..tablequest.reading import is_file, shown
 from . import tables
 from .judging import Protocol
 from .loading import SAMPLE, Copy, Report, load, merged
@@ -76,7 +77,10 @@ class FinqaTableQuest(Benchmark):
         if not 0 <= index < len(pages):
             raise DataError(f"{document.name}: no page {index}: {counted(len(pages), 'page')} were sampled")
         paths = self._images(pages[index][1])
-        return read_image(next((path for path in paths if path.is_file()), paths[0]))
+        found = next(filter(is_file, paths), None)
+        if found is None:
+            raise DataError(f"{shown(paths[0])}: no such file")
+        return read_image(found)
 
     def questions(self) -> tuple[Question, ...]:
         """List the questions, by level, in the order of the files."""
@@ -87,7 +91,7 @@ class FinqaTableQuest(Benchmark):
         if not images:
             return key("truth", document.name)
         found = [self._images(paths) for _, paths in self._report(document).pages]
-        hashes = [[file_digest(path) for path in paths if path.is_file()][:1] for paths in found]
+        hashes = [[file_digest(path) for path in paths if is_file(path)][:1] for paths in found]
         return key("images", document.name, hashes)
 
     def origin(self, question: Question) -> str:

@@ -14,10 +14,10 @@ from typing import Any, get_args
 
 from ohr.errors import DataError
 from ohr.messages.faults import Fault, sentences
-from ohr.messages.wording import quoted
+from ohr.messages.wording import quoted, shortened
 
 from ..tablequest.levels import Level
-from ..tablequest.reading import level_of, read_records, require
+from ..tablequest.reading import is_file, level_of, read_records, require, shown
 
 REPORT_TYPES = ("10K", "10Q", "8K", "EARNINGS")
 PUBLISHED = {"easy": 58, "medium": 53, "hard": 58}
@@ -103,8 +103,8 @@ def image_path(root: Path, question: FinqaQuestion) -> Path:
         DataError: there is no such file.
     """
     path = root / question.image
-    if not path.is_file():
-        raise DataError(f"{question.where}: image {path} does not exist")
+    if not is_file(path):
+        raise DataError(f"{question.where}: image {shown(path)} does not exist")
     return path
 
 
@@ -142,7 +142,7 @@ def _page(where: str, record: Mapping[str, Any]) -> tuple[str, int]:
         raise DataError(f"{where}: image must be named DOCUMENT_pNUMBER.png (got {quoted(record['image'])})")
     number = _number(where, record.get("page_number"))
     if number != int(found["number"]):
-        raise DataError(f"{where}: page_number is {number} and the image is {name}")
+        raise DataError(f"{where}: page_number is {number} and the image is {shortened(name)}")
     return found["document"], number
 
 

@@ -20,6 +20,7 @@ from ohr.keys import file_digest, key
 from . import tables, totals
 from .levels import Level
 from .loading import Context, Copy, load
+from .reading import is_file, shown
 
 Protocol = Literal["clean", "reference"]
 
@@ -72,6 +73,8 @@ class TableQuest(Benchmark):
             raise DataError(f"{document.name}: has no page image: name one in its questions as `image`")
         if index:
             raise DataError(f"{document.name}: no page {index}: a context is one page")
+        if not is_file(image):
+            raise DataError(f"{shown(image)}: no such file")
         return read_image(image)
 
     def questions(self) -> Sequence[Question]:
@@ -82,7 +85,7 @@ class TableQuest(Benchmark):
         """Hash the page image, or the context; an image that is absent counts by the document's name."""
         context = self._context(document)
         if images:
-            found = context.image is not None and context.image.is_file() and file_digest(context.image)
+            found = context.image is not None and is_file(context.image) and file_digest(context.image)
             return key("images", document.name, found or None)
         return key("truth", document.name, context.text)
 

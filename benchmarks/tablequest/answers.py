@@ -25,6 +25,9 @@ FEW_WORDS = 4
 """Most words beside its only figure in a gold answer that is compared as a number; longer ones are sentences, whose
 words count too. Our choice: the paper asks for "a number or a few words"."""
 
+_MOST_BROKEN = 100
+"""Broken objects of a reply after which no more are looked for; each may cost a pass over all of it. Our choice."""
+
 _DOWN = re.compile(r"\b(?:decreas|declin|drop|fell|fall|lower|loss|reduc|down|negativ|outflow)", re.IGNORECASE)
 _UP = re.compile(r"\b(?:increas|rose|rise|rais|grew|grow|gain|higher|up\b|positiv|inflow|profit)", re.IGNORECASE)
 _NUMBER_WORDS = re.compile(
@@ -37,6 +40,7 @@ _MINUS = re.compile("[\u2010-\u2013\u2212]")
 _IN_PARENTHESES = re.compile(r"\(\s?([$€£¥]?\s?[0-9][0-9.,]*\s?%?)\s?\)")
 _MINUS_CURRENCY = re.compile(r"(?<!\w)-\s?([$€£¥])")
 _WORD = re.compile(r"(?:(?<![\w)])-)?[^\W_]+(?:[.,'][^\W_]+)*|[%$€£¥]")
+_OBJECT = re.compile(r'\{[ \t\r\n]*["}]')
 _DECODER = JSONDecoder(strict=False)  # models write line feeds inside strings
 
 
@@ -84,15 +88,18 @@ def parse_answer(reply: str) -> str:
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in a text, in order, each as a whole: those inside another are not yielded."""
-    place = text.find("{")
-    while place >= 0:
+    """Yield the JSON objects in a text, in order, each as a whole: those inside another are not yielded.
+
+    What follows the hundredth broken object is not read.
+    """
+    start, broken = _OBJECT.search(text), 0
+    while start and broken < _MOST_BROKEN:
         try:
-            made, place = _DECODER.raw_decode(text, place)
+            made, place = _DECODER.raw_decode(text, start.start())
             yield made
         except (ValueError, RecursionError):  # not JSON from here on, or nested too deeply
-            place += 1
-        place = text.find("{", place)
+            place, broken = start.start() + 1, broken + 1
+        start = _OBJECT.search(text, place)
 
 
 def deterministic_accuracy(answer: str, gold: str) -> Verdict:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ohr.contracts import EvidenceSource, Question
 from ohr.errors import DataError
 from ohr.messages.faults import Fault, sentences
+from ohr.messages.wording import quoted
 
 from .baseline import SAMPLE
 from .contexts import Block, as_page, evidence_of, facts_of
@@ -110,7 +111,7 @@ def _contexts(read: Sequence[TableQuestion], folder: Path) -> tuple[dict[str, Co
         name, other = first[report, one.context]
         if one.image != other.image:
             raise DataError(
-                f"{one.where}: image is {one.image!r}, and {other.image!r} in {other.where}, of one context"
+                f"{one.where}: image is {quoted(one.image)}, and {quoted(other.image)} in {other.where}, of one context"
             )
         names.append(name)
     return found, names

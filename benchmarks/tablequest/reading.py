@@ -13,11 +13,13 @@ from typing import Any, get_args
 
 from ohr.errors import DataError
 from ohr.files.json_input import lines, parse_json
-from ohr.messages.wording import quoted
+from ohr.messages.wording import quoted, shortened
 
 from .levels import Level
 
 _TEXTS = ("company", "context", "question", "answer")
+_LONGEST_PATH = 300
+"""Characters of a path in a message: enough for a name of 255, the longest that file systems allow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ def read_questions(path: Path) -> list[TableQuestion]:
 
 def read_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Read the JSON objects of a file with their places: `file:line` in JSON Lines, `file: entry N` in a list."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise DataError(f"{path}: is no file")
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -143,6 +147,19 @@ def _steps(where: str, given: object, level: Level) -> str:
     if not isinstance(given, str):
         raise DataError(f"{where}: steps must be text (got {quoted(given)})")
     return given
+
+
+def is_file(path: Path) -> bool:
+    """Report whether a path that a question names is a file; one that is too long for the system is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def shown(path: Path) -> str:
+    """Write a path for a message; only one that no file has is cut."""
+    return shortened(str(path), _LONGEST_PATH)
 
 
 def _image(where: str, given: object) -> str:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from ohr import seeds
 from ohr.contracts import Page, Question
-from ohr.inputs import Inputs, TruthPages
+from ohr.inputs import Inputs
 from ohr.metrics.floors import CEILINGS, FLOORS
+from ohr.truth import TruthPages
 
 CONDITIONS = (*FLOORS, *CEILINGS)
 _CONTEXT = 2000  # characters of another page: about as much as two chunks of 256 tokens

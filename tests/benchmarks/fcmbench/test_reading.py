@@ -1,6 +1,7 @@
 """Files in the published layout: what is read, and how each fault is reported."""
 
 import json
+from os import mkfifo
 
 import pytest
 
@@ -174,3 +175,16 @@ def test_faults_of_replies_are_reported_with_their_line(write, reply, fault):
     with pytest.raises(DataError) as caught:
         read_replies(path)
     assert str(caught.value).startswith(f"{path}:2: {fault}")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "gb18030"])
+def test_a_file_of_many_lines_in_another_encoding_is_one_sentence(write, encoding):
+    lines = "\n".join(json.dumps(record(id=f"i{number}"), ensure_ascii=False) for number in range(20))
+    path = write(content=lines.encode(encoding))
+    assert refused(path) == f"{path}:1: is not UTF-8 text, like 19 more lines; save the file as UTF-8"
+
+
+def test_a_pipe_is_no_file(tmp_path):
+    path = tmp_path / "items.jsonl"
+    mkfifo(path)
+    assert refused(path) == f"{path}: is no file"

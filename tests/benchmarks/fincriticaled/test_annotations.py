@@ -1,9 +1,10 @@
 import json
 from math import isnan
+from os import mkfifo
 
 import pytest
 
-from ohr.benchmarks.fincriticaled.annotations import agreement, read_export, same_documents, tag_name
+from ohr.benchmarks.fincriticaled.annotations import agreement, agreement_note, read_export, same_documents, tag_name
 from ohr.errors import DataError
 
 
@@ -143,3 +144,13 @@ def test_what_is_no_export_is_refused_with_the_task(tmp_path, content, message):
 def test_an_absent_export_is_refused(tmp_path):
     with pytest.raises(DataError, match="cannot be read"):
         read_export(tmp_path / "export.json")
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "dangling link", "looping link"])
+def test_what_is_no_file_is_a_note_of_one_form(tmp_path, kind):
+    path = tmp_path / "annotations.json"
+    makers = {"folder": path.mkdir, "pipe": lambda: mkfifo(path), "dangling link": lambda: path.symlink_to("nothing")}
+    makers.get(kind, lambda: path.symlink_to(path))()
+    (note,) = agreement_note(path)
+    assert note.startswith(f"{path}: cannot be read: ")
+    assert note.endswith("; so the annotators are not compared")

@@ -194,6 +194,7 @@ def test_predictions_in_the_published_layout_are_texts_of_pages(own, tmp_path):
     (folder / "pred_2.txt").write_text("")
     (folder / "pred_9.txt").write_text("of no page")
     assert bench.results(folder) == {"filings/0": ["<td> 25,700 </td>"], "filings/2": ["\n"]}
+    (tmp_path / "document.json").write_text("[]")
     assert bench.results(tmp_path) is None
     for name in ("pred_0.txt", "pred_2.txt"):
         (folder / name).unlink()
@@ -251,4 +252,21 @@ def test_a_file_of_answers_is_scored_by_type(tmp_path):
     assert (found.exit_code, report["missing"]) == (0, [])  # a page's own question is not asked
     assert {group: row["mean"] for group, row in report["scores"]["em"]["type"].items()} == dict.fromkeys(
         ("Number", "Temporal", "Monetary Unit", "Reporting Entity", "Financial Concepts", "all"), 1.0
+    )
+
+
+def test_a_folder_without_any_results_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"holds no pred_<i>\.txt"):
+        FinCriticalED(root="sample").results(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["annotations.json", "gold_annotation_html/other.txt"])
+def test_links_to_nothing_beside_the_pages_are_no_fault(own, tmp_path, name):
+    bench = own(TAGGED)
+    (tmp_path / name).symlink_to("nothing")
+    assert len(bench.documents()) == 1
+    assert [note for note in bench.notes() if "cannot be read" in note] == (
+        [f"{tmp_path / name}: cannot be read: No such file or directory; so the annotators are not compared"]
+        if name == "annotations.json"
+        else []
     )

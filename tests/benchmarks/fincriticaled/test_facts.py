@@ -1,7 +1,9 @@
 import pytest
+from bs4 import Tag
 
-from ohr.benchmarks.fincriticaled.facts import extract_entities, read_facts, strip_entity_tags
+from ohr.benchmarks.fincriticaled.facts import extract_entities, read_facts, refuse_deep, strip_entity_tags
 from ohr.benchmarks.fincriticaled.occurrences import as_seen
+from ohr.errors import DataError
 
 
 def values(html):
@@ -182,3 +184,22 @@ def test_a_fact_knows_its_line():
 )
 def test_a_fact_is_looked_for_with_the_letters_and_digits_that_touch_it(html, seen):
     assert as_seen(read_facts(html)[-1]) == seen
+
+
+@pytest.mark.parametrize("unclosed", ["<number>", "<number a='1'></temporal>", "<NUMBER>\n<Temporal>"])
+def test_facts_in_more_than_100_others_are_refused_with_their_line(tmp_path, unclosed):
+    with pytest.raises(DataError, match=r"gold_0\.txt:\d+: more than 100 tags of facts are open here"):
+        refuse_deep(unclosed * 101, tmp_path / "gold_0.txt")
+
+
+def test_many_facts_beside_each_other_and_empty_ones_are_not_deep(tmp_path):
+    refuse_deep("<number>1</number><number/><numbers></temporal>" * 1000, tmp_path / "gold_0.txt")
+
+
+def test_what_is_around_facts_is_looked_for_once_for_all_beside_each_other(monkeypatch):
+    walks = []
+    walk = Tag.find_parent
+    monkeypatch.setattr(Tag, "find_parent", lambda tag, *names: walks.append(names) or walk(tag, *names))
+    facts = read_facts(f"<p>{'<number>5</number> ' * 50}</p>")
+    assert len(facts) == 50
+    assert len(walks) < 5

@@ -221,3 +221,10 @@ def test_it_is_fetched_from_the_hub_and_can_be_read(hub, tmp_path, copy):
     assert first == f"3 files of BUPT-Reasoning-Lab/FinMMDocR at commit {'a' * 40}, 3 unpacked"
     assert second == f"root: {tmp_path / 'data'}"
     check_benchmark(FinMMDocR(root=tmp_path / "data"))
+
+
+def test_an_empty_image_file_is_noted(copy):
+    benchmark = made(copy, copy.record())
+    copy.put("images/report/page_2.png", b"")
+    said = "1 document whose page images are empty files, so that those pages fail in runs with images: "
+    assert f"{said}company_research/report (1 image: images/report/page_2.png)" in benchmark.notes()

@@ -245,3 +245,51 @@ def test_a_page_that_is_gone_after_the_survey_is_an_error(copy):
         page_image_file(copy.root, record, 1)
     with pytest.raises(DataError, match=r"report\.json: no such file \(test\.json record 0\)"):
         page_texts(copy.root, record)
+
+
+@pytest.mark.parametrize("value", [-1, float("nan"), 12.7, "12", [1]])
+@pytest.mark.parametrize("name", ["pages_num", "extract_steps", "calc_steps"])
+def test_a_count_that_is_none_is_noted_with_its_record(copy, name, value):
+    found = survey(copy.write(copy.record(**{name: value})))
+    assert found.errors == []
+    said = f"1 record whose {name} is no whole number from 0 on"
+    assert [f"test-0 (test.json record 0): {value!r}" in note for note in found.notes if said in note] == [True]
+    assert found.records[0].pages_num == 3
+
+
+@pytest.mark.parametrize("scenarios", ["x", [1], {"PM": 1}])
+def test_scenarios_that_are_no_list_of_texts_are_refused(copy, scenarios):
+    assert "1 record whose scenarios are no list of texts: test-0" in error(
+        copy.write(copy.record(scenarios=scenarios))
+    )
+
+
+def test_a_gold_that_is_too_large_for_a_double_is_noted(copy):
+    found = survey(copy.write(copy.record(ground_truth=10**400)))
+    assert "whose ground_truth is too large for a double, which no answer meets: scored 0: test-0" in found.notes[0]
+
+
+def test_an_empty_image_file_is_named(copy):
+    root = copy.write(copy.record())
+    copy.put("images/report/page_2.png", b"")
+    assert "whose page images are empty files: test-0 of test.json record 0 (images/report/page_2.png)" in error(root)
+
+
+def test_records_that_are_no_objects_are_named(copy):
+    assert "3 records that are no objects: test.json record 1" in error(copy.write(copy.record(), 1, 2, 3))
+
+
+@pytest.mark.parametrize("name", ["absent", "file"])
+def test_a_root_that_is_no_folder_is_said_to_be_none(copy, name):
+    copy.put("file", "text")
+    assert "no such folder" in error(copy.root / name)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"question_id": "a" * 10_000, "ground_truth": None}, {"texts": "a" * 10_000}, {"images": ["a" * 10_000]}],
+)
+def test_a_long_text_of_a_record_is_cut_in_messages(copy, changes):
+    found = survey(copy.write(copy.record(**changes)))
+    assert found.faults
+    assert all(len(fault.where) < 1000 for fault in found.faults)

@@ -1,4 +1,5 @@
 import json
+from os import mkfifo
 
 import pytest
 
@@ -131,3 +132,17 @@ def test_adapted_questions_are_read_with_their_pages(folder):
 def test_broken_adapted_questions_are_refused(folder, record):
     with pytest.raises(DataError, match=r"adapted_easy\.json: entry 1: "):
         read_adapted(adapted(folder, record), "easy")
+
+
+def test_a_pipe_is_no_file(folder):
+    path = folder / "qa_pairs" / "easy.json"
+    path.unlink()
+    mkfifo(path)
+    assert refused(folder) == "easy.json: is no file"
+
+
+def test_an_image_of_a_long_name_is_named_shortly(folder):
+    write(folder, "easy", [GOOD | {"image": f"{'a' * 100_000}_p12.png"}])
+    with pytest.raises(DataError, match="does not exist") as caught:
+        image_path(folder, read_questions(folder)[0])
+    assert len(str(caught.value)) < 500

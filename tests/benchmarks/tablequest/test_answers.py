@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ohr.benchmarks.tablequest import answers
 from ohr.benchmarks.tablequest.answers import (
     FEW_WORDS,
     Verdict,
@@ -69,6 +70,26 @@ def test_every_text_survives_in_an_object(before, answer):
 
 def test_objects_within_others_are_not_listed():
     assert list(json_objects('{"a": {"b": 1}} {broken {"c": 2}')) == [{"a": {"b": 1}}, {"c": 2}]
+
+
+@pytest.mark.parametrize("broken", ['{"', '{"a":[0,', "{ }x{ 'a' "])
+def test_a_reply_is_given_up_after_a_hundred_broken_objects(broken, monkeypatch):
+    tries = []
+
+    class Decoder:
+        def raw_decode(self, text, place):
+            tries.append(place)
+            raise ValueError
+
+    monkeypatch.setattr(answers, "_DECODER", Decoder())
+    assert list(json_objects(broken * 300)) == []
+    assert len(tries) == 100
+
+
+def test_braces_that_begin_no_object_cost_nothing():
+    many = "{" * 400_000
+    assert parse_answer(many) == many
+    assert parse_answer(many + r'\frac{1}{2} {"answer": "5"}') == "5"
 
 
 @pytest.mark.parametrize(

@@ -196,3 +196,16 @@ def test_answers_to_some_questions_count_the_others_as_wrong_but_for_hard_ones(t
     assert report["scores"]["table_accuracy"]["level"]["easy"]["mean"] == pytest.approx(1 / 3)
     assert report["scores"]["table_accuracy"]["level"]["hard"]["n"] == 0
     assert len(report["left_out"]) == 3
+
+
+def test_an_image_of_a_long_name_is_absent_and_cut_in_messages(own):
+    bench = own(GOOD | {"image": "a" * 100_000})
+    (document,) = bench.documents()
+    assert bench.fingerprint(document, images=True)
+    with pytest.raises(DataError, match="no such file") as caught:
+        bench.page_image(document, 0)
+    assert len(str(caught.value)) < 400
+    two = own(GOOD | {"image": "a" * 100_000}, GOOD | {"id": "b", "image": "b" * 100_000})
+    with pytest.raises(DataError, match="of one context") as caught:
+        two.check()
+    assert len(str(caught.value)) < 700

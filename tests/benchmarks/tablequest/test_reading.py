@@ -1,4 +1,5 @@
 import json
+from os import mkfifo
 
 import pytest
 
@@ -114,3 +115,9 @@ def test_another_encoding_is_refused(tmp_path):
 
 def test_a_missing_file_is_named(tmp_path):
     assert refused(tmp_path / "absent.jsonl") == "FILE: cannot be read: No such file or directory"
+
+
+def test_a_pipe_is_no_file(tmp_path):
+    path = tmp_path / "q.json"
+    mkfifo(path)
+    assert refused(path) == "FILE: is no file"
