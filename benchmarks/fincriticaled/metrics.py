@@ -1,15 +1,14 @@
 """Metrics of pages and of facts: what a text keeps of the facts that annotators tagged, and of the page's words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import nan
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, WithJsonSchema, field_validator
+from pydantic import Field
 
-from ohr.contracts import Generator, Metric, PageJudgeMetric, PageMetric, Prompt, Question
-from ohr.keys import identity
-from ohr.registry import Nested
+from ohr.contracts import Metric, PageJudgeMetric, PageMetric, Prompt, Question
+from ohr.models.asking import AskingMetric
 
 from .asking import gold_of, number_of
 from .judging import by_fact, judge_messages, judge_postprocess, parse_reply, prompt_sha256
@@ -90,14 +89,7 @@ class FactInText(Metric):
         return float(is_part(reference, prediction) if self.rule == "substring" else holds(prediction, reference))
 
 
-_Generator = Annotated[
-    SerializeAsAny[Generator],
-    BeforeValidator(Nested("generator")),
-    WithJsonSchema({"type": "object", "required": ["kind"]}),
-]
-
-
-class FfaJudge(PageJudgeMetric):
+class FfaJudge(AskingMetric, PageJudgeMetric):
     """FFA as published: a generator judges the facts of a page, and a search for their values corrects its verdicts.
 
     A reply without a verdict that can be read is a failed score of all facts of the page. Every reply is kept in
@@ -106,7 +98,6 @@ class FfaJudge(PageJudgeMetric):
 
     kind: Literal["ffa_judge"] = "ffa_judge"
     packages: ClassVar[tuple[str, ...]] = _PACKAGES
-    generator: Annotated[_Generator, Field(description="The generator that judges; its own `prompt` is not used.")]
     protocol: Annotated[
         Literal["reference", "clean"],
         Field(
@@ -115,27 +106,6 @@ class FfaJudge(PageJudgeMetric):
         ),
     ] = "reference"
     count: Annotated[Count, Field(description="`found` counts what the judge recognizes, too.")] = "correct"
-
-    @field_validator("generator")
-    @classmethod
-    def _reads_text(cls, generator: Generator) -> Generator:
-        if generator.reads_images:
-            raise ValueError(f"a judge reads text, and {generator.kind} reads page images")
-        return generator
-
-    def check(self) -> None:
-        """Check the generator."""
-        self.generator.check()
-
-    def identity(self) -> Mapping[str, object]:
-        """Identify the generator as it identifies itself, and the prompt by its content."""
-        made: list[Any] = identity(self.generator)
-        return {**super().identity(), "generator": made, "prompt": self.prompt_sha256}
-
-    @property
-    def judge(self) -> Generator:
-        """The generator."""
-        return self.generator
 
     @property
     def prompt_sha256(self) -> str:

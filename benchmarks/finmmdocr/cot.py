@@ -1,31 +1,24 @@
 """Accuracy of answers in words: a generator reads the final number out of each."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, WithJsonSchema, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
-from ohr.contracts import Case, Generator, JudgeMetric, Prompt
+from ohr.contracts import Case, JudgeMetric, Prompt
 from ohr.files.prompts import read_prompt_file
-from ohr.keys import identity
 from ohr.messages.wording import shortened
-from ohr.registry import Nested
+from ohr.models.asking import AskingMetric
 
 from .arithmetic import evaluate
 from .metrics import Rules, gold_of
 from .numbers import cot_accuracy, is_gold, is_no_answer, normalized
 
 _PLACEHOLDER = re.compile(r"\{(question|solution)\}")
-
-_Extractor = Annotated[
-    SerializeAsAny[Generator],
-    BeforeValidator(Nested("generator")),
-    WithJsonSchema({"type": "object", "required": ["kind"]}),
-]
 
 
 class ExtractionPrompt(BaseModel):
@@ -48,7 +41,7 @@ def read_extraction_prompt(prompt: str | Path) -> ExtractionPrompt:
     return read_prompt_file(prompt, ExtractionPrompt, __package__, "prompt of an extraction", faults)
 
 
-class CotAccuracy(JudgeMetric):
+class CotAccuracy(AskingMetric, JudgeMetric):
     """1 where the number that a generator reads out of a written solution agrees with the gold within 0.2 %, else 0.
 
     The reply None is a wrong answer, and so is an empty solution, about which nothing is asked. An extraction that is
@@ -56,34 +49,16 @@ class CotAccuracy(JudgeMetric):
     """
 
     kind: Literal["cot_accuracy"] = "cot_accuracy"
-    generator: Annotated[
-        _Extractor, Field(description="The generator that reads the number; its own `prompt` is not used.")
-    ]
+    role: ClassVar[str] = "the extraction"
     prompt: Annotated[Path | str, Field(description="extract_number, or a file with system and user.")] = (
         "extract_number"
     )
     protocol: Rules = "clean"
 
-    @model_validator(mode="after")
-    def _reads_text(self) -> Self:
-        if self.generator.reads_images:
-            raise ValueError(f"the extraction reads text, and {self.generator.kind} reads page images")
-        return self
-
     def check(self) -> None:
         """Check the prompt and the generator."""
         read_extraction_prompt(self.prompt)
-        self.generator.check()
-
-    def identity(self) -> Mapping[str, object]:
-        """Identify the generator as it identifies itself, and the prompt by its content."""
-        made: list[Any] = identity(self.generator)
-        return {**super().identity(), "generator": made, "prompt": self.prompt_sha256}
-
-    @property
-    def judge(self) -> Generator:
-        """The generator."""
-        return self.generator
+        super().check()
 
     @property
     def prompt_sha256(self) -> str:

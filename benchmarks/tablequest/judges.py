@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from math import nan
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, WithJsonSchema, model_validator
+from pydantic import Field
 
-from ohr.contracts import Case, Generator, JudgeMetric, Prompt
-from ohr.keys import file_digest, identity
+from ohr.contracts import Case, JudgeMetric, Prompt
+from ohr.keys import file_digest
 from ohr.messages.wording import shortened
-from ohr.registry import Nested
+from ohr.models.asking import AskingMetric
 
 from . import binary, pairwise
 from .answers import parse_answer
@@ -19,41 +19,14 @@ from .baseline import baseline_file, read_baseline
 from .elo import POINTS
 from .metrics import verdict_of
 
-NestedGenerator = Annotated[
-    SerializeAsAny[Generator],
-    BeforeValidator(Nested("generator")),
-    WithJsonSchema({"type": "object", "required": ["kind"]}),
-    Field(description="The generator that judges; its own `prompt` is not used."),
-]
 Measure = Literal["points", "agreed", "parsed"]
 
 
-class AskedJudge(JudgeMetric):
+class AskedJudge(AskingMetric, JudgeMetric):
     """A metric whose judge is a generator of the spec."""
 
-    generator: NestedGenerator
     template: ClassVar[str]
     """The prompt before it is filled in."""
-
-    @model_validator(mode="after")
-    def _reads_text(self) -> Self:
-        if self.generator.reads_images:
-            raise ValueError(f"a judge reads text, and {self.generator.kind} reads page images")
-        return self
-
-    def check(self) -> None:
-        """Check the generator."""
-        self.generator.check()
-
-    def identity(self) -> Mapping[str, object]:
-        """Identify the generator as it identifies itself, and the prompt by its content."""
-        made: list[Any] = identity(self.generator)
-        return {**super().identity(), "generator": made, "prompt": self.prompt_sha256}
-
-    @property
-    def judge(self) -> Generator:
-        """The generator."""
-        return self.generator
 
     @property
     def prompt_sha256(self) -> str:

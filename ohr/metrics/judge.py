@@ -1,28 +1,17 @@
 """A generator as judge of replies, with a prompt of ohr or of your own."""
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SerializeAsAny,
-    WithJsonSchema,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from ohr.contracts import Case, Generator, JudgeMetric, Prompt
+from ohr.contracts import Case, JudgeMetric, Prompt
 from ohr.files.prompts import read_prompt_file
-from ohr.keys import identity
-from ohr.registry import Nested
+from ohr.models.asking import AskingMetric
 
 _PLACEHOLDER = re.compile(r"\{(question|answers|passages|reply)\}")
 _NUMBER = r"[-+]?\d+(?:[.,]\d+)?"
@@ -33,12 +22,6 @@ _FAULTS = {
     "string_pattern_mismatch": "must have the placeholder {reply}",
 }
 _SHOWN = 80  # characters of a reply in a message
-
-_Judge = Annotated[
-    SerializeAsAny[Generator],
-    BeforeValidator(Nested("generator")),
-    WithJsonSchema({"type": "object", "required": ["kind"]}),
-]
 
 
 class JudgePrompt(BaseModel):
@@ -71,7 +54,7 @@ def read_judge_prompt(prompt: str | Path) -> JudgePrompt:
     return read_prompt_file(prompt, JudgePrompt, "ohr.metrics.prompts", "judge's prompt", _FAULTS)
 
 
-class Judge(JudgeMetric):
+class Judge(AskingMetric, JudgeMetric):
     """Lets a generator grade each reply; every prompt and reply is kept in `judgements.parquet`.
 
     The grade is the number after the last `Score:` of the judge's reply, or the whole reply where that is a number. It
@@ -79,32 +62,14 @@ class Judge(JudgeMetric):
     """
 
     kind: Literal["judge"] = "judge"
-    generator: Annotated[_Judge, Field(description="The generator that judges; its own `prompt` is not used.")]
     prompt: Annotated[
         Path | str, Field(description="correctness, faithfulness, or a file with scale, system and user.")
     ] = "correctness"
 
-    @model_validator(mode="after")
-    def _reads_text(self) -> "Judge":
-        if self.generator.reads_images:
-            raise ValueError(f"a judge reads text, and {self.generator.kind} reads page images")
-        return self
-
     def check(self) -> None:
         """Check the prompt and the generator."""
         read_judge_prompt(self.prompt)
-        self.generator.check()
-
-    def identity(self) -> Mapping[str, object]:
-        """Identify the generator as it identifies itself, and the prompt by its content."""
-        content = read_judge_prompt(self.prompt).model_dump(mode="json")
-        made: list[Any] = identity(self.generator)
-        return {"kind": self.kind, "generator": made, "prompt": content}
-
-    @property
-    def judge(self) -> Generator:
-        """The generator."""
-        return self.generator
+        super().check()
 
     @property
     def prompt_sha256(self) -> str:

@@ -193,7 +193,10 @@ def test_facts_in_more_than_100_others_are_refused_with_their_line(tmp_path, unc
 
 
 def test_many_facts_beside_each_other_and_empty_ones_are_not_deep(tmp_path):
-    refuse_deep("<number>1</number><number/><numbers></temporal>" * 1000, tmp_path / "gold_0.txt")
+    page = "<number>1</number><number/><numbers></temporal>" * 1000
+    refuse_deep(page, tmp_path / "gold_0.txt")
+    with pytest.raises(DataError):
+        refuse_deep(page + "<number>" * 101, tmp_path / "gold_0.txt")
 
 
 def test_what_is_around_facts_is_looked_for_once_for_all_beside_each_other(monkeypatch):

@@ -1,0 +1,51 @@
+"""Base of the metrics that ask a generator of the spec."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import BeforeValidator, Field, SerializeAsAny, WithJsonSchema, model_validator
+
+from ohr.contracts import Generator, Metric
+from ohr.keys import identity
+from ohr.registry import Nested
+
+
+class AskingMetric(Metric):
+    """A metric that asks a generator of the spec: the first base of a judge, before its contract.
+
+    A subclass has `prompt_sha256`, by which the metric is identified beside its fields.
+    """
+
+    role: ClassVar[str] = "a judge"
+    """Who reads the prompts, as messages name it."""
+    generator: Annotated[
+        SerializeAsAny[Generator],
+        BeforeValidator(Nested("generator")),
+        WithJsonSchema({"type": "object", "required": ["kind"]}),
+        Field(description="The generator that judges; its own `prompt` is not used."),
+    ]
+
+    @model_validator(mode="after")
+    def _reads_text(self) -> Self:
+        if self.generator.reads_images:
+            raise ValueError(f"{self.role} reads text, and {self.generator.kind} reads page images")
+        return self
+
+    def check(self) -> None:
+        """Check the generator."""
+        self.generator.check()
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify the generator as it identifies itself, and the prompt by its content."""
+        made: list[Any] = identity(self.generator)
+        return {**super().identity(), "generator": made, "prompt": self.prompt_sha256}
+
+    @property
+    def judge(self) -> Generator:
+        """The generator."""
+        return self.generator
+
+    @property
+    def prompt_sha256(self) -> str:
+        """Hash of the prompt before it is filled in."""
+        raise NotImplementedError(f"{self.kind} has no `prompt_sha256`")
