@@ -54,6 +54,7 @@ class Annals(Tiny):
     kind: Literal["annals"] = "annals"
     size: int = 6
     index_scope: Literal["document", "domain", "corpus"] = "document"
+    heading: Annotated[str, Field(description="First word of each prompt's passages.")] = ""
     bad: Annotated[str, Field(description="What it does wrong.")] = ""
 
     @property
@@ -102,7 +103,10 @@ class Annals(Tiny):
     def prompt_values(self, question: Question, passages: Sequence[Passage], *, images: bool) -> Mapping[str, str]:
         places = [f"{document} {index}" for passage in passages for document, index in passage.pages]
         texts = " ".join(passage.text for passage in passages)
-        return {"question": question.text, "retrieved_documents": f"{'; '.join(places)} images={images}: {texts}"}
+        return {
+            "question": question.text,
+            "retrieved_documents": f"{self.heading}{'; '.join(places)} images={images}: {texts}",
+        }
 
     def aggregates(self) -> Sequence[Aggregate]:
         if self.bad == "aggregates":

@@ -9,7 +9,7 @@ from typing import Literal
 from ohr.errors import DataError
 
 SAMPLE = Path(__file__).parent / "sample"
-"""The shipped sample: what `root: sample` stands for."""
+"""The shipped sample, which `root: sample` names."""
 ITEMS, REPLIES, CANNED, TEXTS, IMAGES = "items.jsonl", "replies.jsonl", "canned.jsonl", "texts.json", "images"
 
 Split = Literal["small", "full"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import ohr
 from ohr.contracts import (
+    Benchmark,
     Chunker,
     Document,
     Generator,
@@ -147,8 +148,11 @@ class Keys:
 
     def prompts(self, source: Sequence[Any], generator: Generator, questions: Sequence[Question]) -> str:
         """Key of the answers' keys of some questions of one condition."""
-        asked = [[question.id, question.text, question.own_pages, question.evidence] for question in questions]
-        end = self.spec.benchmark.scoring.passage_end
+        asked: list[Any] = [[q.id, q.text, q.own_pages, q.evidence] for q in questions]
+        benchmark = self.spec.benchmark
+        if type(benchmark).prompt_values is not Benchmark.prompt_values:  # it may look at all that it knows
+            asked += [self.identity(benchmark), [self.inputs.digests[q.id] for q in questions]]
+        end = benchmark.scoring.passage_end
         template = read_prompt(self.prompt(generator)).model_dump()
         return key("prompts", list(source), self.identity(generator), template, end, asked, self.files)
 

@@ -9,14 +9,7 @@ from dataclasses import dataclass, field
 from math import isnan, nan
 from numbers import Real
 
-from ohr.contracts import (
-    Metric,
-    Page,
-    PageMetric,
-    Question,
-    RankingMetric,
-    ScoringProtocol,
-)
+from ohr.contracts import Metric, Page, PageMetric, Question, RankingMetric, ScoringProtocol
 from ohr.metrics.dose import QUESTION_PARTS, QuestionDose
 
 

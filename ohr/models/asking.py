@@ -1,5 +1,6 @@
 """Base of the metrics that ask a generator of the spec."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
@@ -13,7 +14,7 @@ from ohr.registry import Nested
 class AskingMetric(Metric):
     """A metric that asks a generator of the spec: the first base of a judge, before its contract.
 
-    A subclass has `prompt_sha256`, by which the metric is identified beside its fields.
+    A subclass is identified by its fields and its `prompt_sha256`.
     """
 
     role: ClassVar[str] = "a judge"
@@ -46,6 +47,6 @@ class AskingMetric(Metric):
         return self.generator
 
     @property
+    @abstractmethod
     def prompt_sha256(self) -> str:
         """Hash of the prompt before it is filled in."""
-        raise NotImplementedError(f"{self.kind} has no `prompt_sha256`")

@@ -111,6 +111,16 @@ def test_prompts_have_the_values_that_the_benchmark_gives(finished):
     assert replies["q11"] == "1910"
 
 
+def test_prompts_follow_a_change_of_the_benchmarks_values(home):
+    def longest(*changes):
+        finished = home.run(SPEC, "knowledge_bases=[{name: clean}]", *changes)
+        found = rows(finished, "answers", kb="clean")
+        return {(row["stage"], row["question_id"]): row["tokens_in"] for row in found}
+
+    before, after = longest(), longest("benchmark.heading='one two '")
+    assert after == {place: tokens + 2 for place, tokens in before.items()}
+
+
 def test_the_truth_may_change_under_a_distortion(finished):
     scored = values(finished, kb="smudged", stage="overall", metric="year")
     assert isnan(scored.pop("q1"))  # cannot be asked of distorted images
