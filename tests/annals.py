@@ -218,6 +218,8 @@ class PageGrade(PageJudgeMetric):
         return "0" * 64
 
     def prompt_for_page(self, text: str, truth: str, questions: Sequence[Question]) -> Prompt | None:
+        if self.bad == "prompt":
+            raise RuntimeError("no paper")
         return Prompt("same?", (), "", f"{text}|{truth}")
 
     def score_page_reply(self, reply: str, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
@@ -246,6 +248,7 @@ class Both(JudgeMetric):
 
     kind: Literal["both"] = "both"
     log: Annotated[Path | None, execution("Where each prompt is noted.")] = None
+    bad: str = ""
 
     @property
     def judge(self) -> Generator:
@@ -256,6 +259,8 @@ class Both(JudgeMetric):
         return "1" * 64
 
     def prompts_for(self, case: Case) -> Sequence[Prompt] | None:
+        if self.bad == "prompt":
+            raise RuntimeError("no paper")
         if not case.reply:
             return ()
         answer = case.answers[0]

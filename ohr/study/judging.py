@@ -1,11 +1,14 @@
 """Asking judges: prompts about the replies of all cells of a generator, each different prompt once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 from ohr.contracts import Case, JudgeMetric, PageJudgeMetric, Prompt
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
+from ohr.errors import PluginError
 from ohr.graph.graph import Batch, CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.steps.answers import Answer, as_answered
@@ -20,6 +23,8 @@ _SMALL = 64
 """Prompts of one step, for a judge without a model: few enough that every worker gets some."""
 _CHARACTERS = 16_000_000
 """Most characters of the prompts that are held at once."""
+
+T = TypeVar("T")
 
 Judged = Mapping[str, Mapping[str, tuple[str, ...]]]
 """By judge, the keys of its replies about each question; a question whose score is undefined is absent."""
@@ -51,7 +56,7 @@ class Judging:
             made: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in self.keys.judges}
             for question, case in self._cases(part, batch, names):
                 for name, judge in self.keys.judges.items():
-                    prompts = judge.prompts_for(case)
+                    prompts = prompted(name, case.id, partial(judge.prompts_for, case))
                     if prompts is not None:
                         label = part.cell.label
                         made[name][question] = tuple(self.hold(name, judge, prompt, label) for prompt in prompts)
@@ -113,3 +118,16 @@ class Judging:
             if question and completion is not None and question.id in asked:
                 answer = as_answered(completion, benchmark.scoring).answer
                 yield question.id, case_of(question, asked[question.id].prompt.passages, answer)
+
+
+def prompted(metric: str, question: str, make: Callable[[], T]) -> T:
+    """Return what a judge asks about a question.
+
+    Raises:
+        PluginError: the judge raises: without a prompt there is nothing that could be asked again.
+    """
+    try:
+        return make()
+    except (Exception, SystemExit) as error:
+        reason = f"the prompt raised {type(error).__name__}: {error}"
+        raise PluginError(f"metric {metric}: question {question}: {reason}") from error

@@ -15,7 +15,7 @@ from ohr.metrics.pages import about_same_pages, judged_scores
 from ohr.metrics.scores import Scores, with_failures
 from ohr.steps.scoring import read_scores
 from ohr.study.columns import Judgement
-from ohr.study.judging import Judging
+from ohr.study.judging import Judging, prompted
 
 _AT_ONCE = 64
 """Documents that are read at once: few enough to hold, enough for a judge to get full batches."""
@@ -81,7 +81,8 @@ class PageScoring:
             for questions in about_same_pages(inputs.about[document]):
                 texts = own_text(questions[0], kb), own_text(questions[0], truth)
                 for name, judge in self.keys.page_judges.items():
-                    if prompt := judge.prompt_for_page(*texts, questions):
+                    made_by = partial(judge.prompt_for_page, *texts, questions)
+                    if prompt := prompted(name, questions[0].id, made_by):
                         asked.append((name, judging.hold(name, judge, prompt, part.base.name), questions, texts))
         judging.send()
         wanted = list(dict.fromkeys(key for _, key, _, _ in asked))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ohr.errors import DataError, OhrError
+from ohr.errors import DataError, OhrError, PluginError
 from ohr.results.agreement import agreement
 from ohr.results.folder import read_manifest
 from ohr.results.survival import read_survival
@@ -200,6 +200,13 @@ def test_a_judge_of_pages_is_asked_once_for_each_different_prompt(home):
     again = home.run(SPEC + metrics, "evaluate=[page]", "margin=0.05")
     assert again.folder != finished.folder
     assert set(home.log("graded").values()) == {1}
+
+
+@pytest.mark.parametrize(("kind", "stage"), [("page_grade", "page"), ("both", "overall")])
+def test_a_judge_whose_prompt_raises_ends_the_run_with_a_sentence(home, kind, stage):
+    metrics = f"metrics: [{{kind: {kind}, bad: prompt}}]\n"
+    with pytest.raises(PluginError, match=rf"metric {kind}: question q0: the prompt raised RuntimeError: no paper"):
+        home.run(SPEC + metrics, f"evaluate=[{stage}]")
 
 
 def test_a_judge_may_be_asked_twice_or_not_at_all(home):
