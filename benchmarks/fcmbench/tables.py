@@ -1,17 +1,19 @@
 """The tables that were published for FCMBench, shipped as they were printed in `published/`."""
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
 from ohr.contracts import Published
+from ohr.files.printed import PrintedTables
 
 from .items import TASKS
 
 _LABELS = ("system", "kind")
 _OVERALL = ("overall", "overall_small")
+
+_PRINTED = PrintedTables(__package__)
+rows, remarks = _PRINTED.rows, _PRINTED.remarks
 
 
 @lru_cache(maxsize=1)
@@ -21,22 +23,7 @@ def published() -> tuple[Published, ...]:
     The published protocol shows a model the pictures of a question, so the scores are of the stage `generation`. Those
     of V1.0 have a warning.
     """
-    about = _about()
-    return tuple(
-        number
-        for table in about["tables"]
-        for number in _numbers({"source": about["source"], "date": about["date"], **table})
-    )
-
-
-def rows(file: str) -> list[dict[str, str]]:
-    """Read one table as it was printed."""
-    return list(csv.DictReader(_read(file).splitlines()))
-
-
-def remarks() -> Sequence[str]:
-    """List what a reader of the tables has to know."""
-    return [f"{table['table']}: {remark}" for table in _about()["tables"] for remark in table.get("remarks", ())]
+    return tuple(number for table in _PRINTED.tables for number in _numbers(table))
 
 
 def _numbers(table: Mapping[str, Any]) -> Iterator[Published]:
@@ -56,13 +43,3 @@ def _numbers(table: Mapping[str, Any]) -> Iterator[Published]:
                 main=bool(table.get("main")),
                 warning=table.get("warning", ""),
             )
-
-
-def _about() -> Any:
-    from ruamel.yaml import YAML
-
-    return YAML(typ="safe", pure=True).load(_read("tables.yaml"))
-
-
-def _read(name: str) -> str:
-    return files("ohr.benchmarks.fcmbench").joinpath("published", name).read_text(encoding="utf-8")

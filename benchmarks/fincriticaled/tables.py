@@ -1,18 +1,20 @@
 """The tables that were published for FinCriticalED, shipped as they were printed in `published/`."""
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
 from ohr.contracts import Published
+from ohr.files.printed import PrintedTables
 
 _LABELS = ("system", "kind")
 _NAMES = {"success_rate": "coverage"}
 _MAIN = ("rouge1", "rougeL", "edit_distance", "ffa")
 """Metrics of the README's table; those that a run has, too, are in a system's row among the published ones."""
 _DOCUMENTS = ("legal", "statements", "sec_filings", "tax_forms", "transaction_records")
+
+_PRINTED = PrintedTables(__package__)
+rows, remarks = _PRINTED.rows, _PRINTED.remarks
 
 
 @lru_cache(maxsize=1)
@@ -21,18 +23,7 @@ def published() -> tuple[Published, ...]:
 
     FFA's groups are `all`, the types of facts as `type=Number`, and the types of documents, which are domains.
     """
-    about = _about()
-    return tuple(number for table in about["tables"] for number in _numbers({**about, **table}))
-
-
-def rows(file: str) -> list[dict[str, str]]:
-    """Read one table as it was printed."""
-    return list(csv.DictReader(_read(file).splitlines()))
-
-
-def remarks() -> Sequence[str]:
-    """List what to know before comparing with the tables."""
-    return [f"{table['table']}: {remark}" for table in _about()["tables"] for remark in table["remarks"]]
+    return tuple(number for table in _PRINTED.tables for number in _numbers(table))
 
 
 def _numbers(table: Mapping[str, Any]) -> Iterator[Published]:
@@ -69,14 +60,3 @@ def _group(name: str) -> str:
     if name in ("", "all"):
         return "all"
     return name if name in _DOCUMENTS else f"type={name.replace('_', ' ').title()}"
-
-
-def _about() -> Mapping[str, Any]:
-    from ruamel.yaml import YAML
-
-    about: Mapping[str, Any] = YAML(typ="safe", pure=True).load(_read("tables.yaml"))
-    return about
-
-
-def _read(name: str) -> str:
-    return files("ohr.benchmarks.fincriticaled").joinpath("published", name).read_text(encoding="utf-8")

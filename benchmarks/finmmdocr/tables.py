@@ -1,12 +1,11 @@
 """The numbers that were published for FinMMDocR, shipped as they were printed in `published/`."""
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
 from ohr.contracts import Published
+from ohr.files.printed import PrintedTables
 
 from .grouping import Group, label
 
@@ -21,6 +20,9 @@ _RETRIEVAL = {
 """Columns that are metrics, by which name ohr has them; the headline, by which systems are ranked, is last. All other
 columns are groups of `pot_accuracy`, such as `doc_length:<=30`."""
 
+_PRINTED = PrintedTables(__package__)
+rows = _PRINTED.rows
+
 
 @lru_cache(maxsize=1)
 def published() -> tuple[Published, ...]:
@@ -28,18 +30,13 @@ def published() -> tuple[Published, ...]:
 
     The setting of a number names the kind of input.
     """
-    about = _about()
-    return tuple(
-        number
-        for table in about["tables"]
-        for number in _numbers({"source": about["source"], "date": about["date"], **table})
-    )
+    return tuple(number for table in _PRINTED.tables for number in _numbers(table))
 
 
 def remarks() -> Sequence[str]:
     """List what is to be known of the tables, and of the systems in them."""
     found = []
-    for table in _about()["tables"]:
+    for table in _PRINTED.tables:
         found += [f"{table['table']}: {remark}" for remark in table.get("remarks", ())]
         warned = (row for row in rows(table["file"]) if row["warning"])
         found += [f"{table['table']}, {row['system']} ({row['input']}): {row['warning']}" for row in warned]
@@ -48,12 +45,7 @@ def remarks() -> Sequence[str]:
 
 def group_sizes() -> dict[tuple[str, str], int]:
     """Return the number of questions of each group, by dimension and name; they were recovered from percentages."""
-    return {(row["dimension"], row["group"]): int(row["n"]) for row in rows(_about()["groups"]["file"])}
-
-
-def rows(file: str) -> list[dict[str, str]]:
-    """Read one table as it was printed."""
-    return list(csv.DictReader(_read(file).splitlines()))
+    return {(row["dimension"], row["group"]): int(row["n"]) for row in rows(_PRINTED.about["groups"]["file"])}
 
 
 def _numbers(table: Mapping[str, Any]) -> Iterator[Published]:
@@ -75,13 +67,3 @@ def _numbers(table: Mapping[str, Any]) -> Iterator[Published]:
                 unit="number" if column == "golden_k" else "share",
                 warning=row["warning"],
             )
-
-
-def _about() -> Any:
-    from ruamel.yaml import YAML
-
-    return YAML(typ="safe", pure=True).load(_read("tables.yaml"))
-
-
-def _read(name: str) -> str:
-    return files(__package__).joinpath("published", name).read_text(encoding="utf-8")

@@ -1,12 +1,11 @@
 """The tables that were published for OHRBench, shipped as they were printed in `published/`."""
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
 from ohr.contracts import Published
+from ohr.files.printed import PrintedTables
 
 METRICS = {"retrieval": "lcs", "generation": "f1", "overall": "f1"}
 """The metric of a column of scores, by stage."""
@@ -14,23 +13,14 @@ _AS_PRINTED = ("edit_distance", "redundant_commands")
 """Columns that are not in percent."""
 _LABELS = ("stage", "system", "kind", "generator")
 
+_PRINTED = PrintedTables(__package__)
+rows, remarks = _PRINTED.rows, _PRINTED.remarks
+
 
 @lru_cache(maxsize=1)
 def published() -> tuple[Published, ...]:
     """Read all tables, in the order of `tables.yaml`; shares are in [0, 1]."""
-    from ruamel.yaml import YAML
-
-    about = YAML(typ="safe", pure=True).load(_read("tables.yaml"))
-    return tuple(
-        number
-        for table in about["tables"]
-        for number in _numbers({"source": about["source"], "date": about["date"], **table})
-    )
-
-
-def rows(file: str) -> list[dict[str, str]]:
-    """Read one table as it was printed."""
-    return list(csv.DictReader(_read(file).splitlines()))
+    return tuple(number for table in _PRINTED.tables for number in _numbers(table))
 
 
 def _numbers(table: Mapping[str, Any]) -> Iterator[Published]:
@@ -51,15 +41,3 @@ def _numbers(table: Mapping[str, Any]) -> Iterator[Published]:
                 table=f"{table['table']}, {table['source']}, {table['date']}",
                 main=bool(table.get("main")),
             )
-
-
-def _read(name: str) -> str:
-    return files("ohr.benchmarks.ohrbench").joinpath("published", name).read_text(encoding="utf-8")
-
-
-def remarks() -> Sequence[str]:
-    """List the contradictions in the tables."""
-    from ruamel.yaml import YAML
-
-    about = YAML(typ="safe", pure=True).load(_read("tables.yaml"))
-    return [f"{table['table']}: {remark}" for table in about["tables"] for remark in table.get("remarks", ())]

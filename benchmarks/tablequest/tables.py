@@ -1,17 +1,17 @@
 """The tables that were published for TableQuest, shipped as they were printed in `published/`."""
 
-import csv
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
-from typing import Any
 
 from ohr.contracts import Published
+from ohr.files.printed import PrintedTables
 
 _LEVELS = ("overall", "easy", "medium", "hard")
 
 
 WARNING = "the ratings follow with gpt-4o-vision as the opponent and gpt-4o at 1000, as under protocol reference"
+
+_PRINTED = PrintedTables(__package__)
+rows, remarks = _PRINTED.rows, _PRINTED.remarks
 
 
 @lru_cache(maxsize=2)
@@ -23,7 +23,6 @@ def published(*, on_the_papers_scale: bool) -> tuple[Published, ...]:
     Args:
         on_the_papers_scale: own ratings are on the paper's scale too, so that published ones need no warning.
     """
-    about = _about()
     return tuple(
         Published(
             system=row["system"],
@@ -32,35 +31,14 @@ def published(*, on_the_papers_scale: bool) -> tuple[Published, ...]:
             group="all" if level == "overall" else f"level={level}",
             value=float(row[level]) / (100 if table["unit"] == "share" else 1),
             setting=table["setting"],
-            table=f"{table['table']}, {about['source']}, {about['date']}",
+            table=f"{table['table']}, {table['source']}, {table['date']}",
             main=True,
             unit=table["unit"],
             warning=WARNING if table["metric"] == "elo" and not on_the_papers_scale else "",
         )
-        for table in about["tables"]
+        for table in _PRINTED.tables
         if "unit" in table
         for row in rows(table["file"])
         for level in _LEVELS
         if row.get(level)
     )
-
-
-def rows(file: str) -> list[dict[str, str]]:
-    """Read one table as it was printed."""
-    return list(csv.DictReader(_read(file).splitlines()))
-
-
-def remarks() -> Sequence[str]:
-    """List what to know before comparing with the tables."""
-    return [f"{table['table']}: {remark}" for table in _about()["tables"] for remark in table["remarks"]]
-
-
-def _about() -> Mapping[str, Any]:
-    from ruamel.yaml import YAML
-
-    about: Mapping[str, Any] = YAML(typ="safe", pure=True).load(_read("tables.yaml"))
-    return about
-
-
-def _read(name: str) -> str:
-    return files("ohr.benchmarks.tablequest").joinpath("published", name).read_text(encoding="utf-8")
