@@ -18,6 +18,7 @@ CLEAN = (
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "pyproject.toml",
+    "agents",
     "benchmarks",
     "checks",
     "generators",

@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from ohr.contracts import Chunk, Hit, Index, PageView, Resources, Retriever
+from ohr.parts import RetrieverPart, part_identity
 
-from .parts import Part, index_parts, notes_of, part_identity
+from .parts import index_parts, notes_of
 
 
 class Hybrid(Retriever):
@@ -22,7 +23,7 @@ class Hybrid(Retriever):
 
     kind: Literal["hybrid"] = "hybrid"
     retrievers: Annotated[
-        tuple[Part, ...], Field(min_length=1, validate_default=True, description="The retrievers to join.")
+        tuple[RetrieverPart, ...], Field(min_length=1, validate_default=True, description="The retrievers to join.")
     ] = ({"kind": "bm25"}, {"kind": "dense"})  # type: ignore[assignment] # made into retrievers as any others are
     fusion: Annotated[Literal["rrf", "scores"], Field(description="By rank or by score.")] = "rrf"
     weights: Annotated[tuple[float, ...] | None, Field(description="One per retriever; by default all 1.")] = None

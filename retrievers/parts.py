@@ -1,25 +1,8 @@
-"""Retrievers inside retrievers: read from YAML like any other, identified, and indexed together."""
+"""Retrievers inside retrievers: indexed together."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
 from ohr.contracts import Chunk, Index, PageView, Retriever
-from ohr.keys import identity
-from ohr.registry import Nested
-
-Part = Annotated[
-    SerializeAsAny[Retriever],
-    BeforeValidator(Nested("retriever")),
-    WithJsonSchema({"type": "object", "required": ["kind"]}),
-]
-"""A field that holds any retriever, by its mapping in YAML; its own `top_k` does not matter."""
-
-
-def part_identity(part: Retriever) -> list[Any]:
-    """Return what decides a part's results."""
-    return identity(part, ("top_k",))
 
 
 def index_parts(parts: Sequence[Retriever], pages: Iterable[PageView]) -> tuple[list[Index], list[Chunk]]:

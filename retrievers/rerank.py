@@ -17,9 +17,10 @@ from ohr.messages.wording import counted
 from ohr.models.check import check_device, model_resources
 from ohr.models.memory import fitting
 from ohr.models.resident import resident
+from ohr.parts import RetrieverPart, part_identity
 
 from .embedders import check_model, folder_of, model_identity
-from .parts import Part, index_parts, notes_of, part_identity
+from .parts import index_parts, notes_of
 from .windows import cut_off
 
 
@@ -33,7 +34,7 @@ class Rerank(Retriever):
     kind: Literal["rerank"] = "rerank"
     extra: ClassVar[str | None] = "dense"
     packages: ClassVar[tuple[str, ...]] = ("sentence-transformers", "transformers", "torch")
-    retriever: Annotated[Part, Field(description="What finds the chunks that are reordered.")]
+    retriever: Annotated[RetrieverPart, Field(description="What finds the chunks that are reordered.")]
     model: Annotated[str, Field(description="A cross-encoder's folder, or its name on the hub.")] = (
         "BAAI/bge-reranker-v2-m3"
     )

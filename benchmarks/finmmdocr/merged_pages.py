@@ -4,23 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
 from ohr.contracts import Completion, Generator, Image, Prompt, Resources
 from ohr.files.lazy import Lazy
 from ohr.keys import identity
-from ohr.registry import Nested
+from ohr.parts import GeneratorPart
 from ohr.text.chinese import HAS_HAN
 
 from .merging import Layout, layout, merged
 from .metrics import Rules
 from .protocol import Protocol
-
-_Part = Annotated[
-    SerializeAsAny[Generator],
-    BeforeValidator(Nested("generator")),
-    WithJsonSchema({"type": "object", "required": ["kind"]}),
-]
 
 
 class MergedPages(Generator):
@@ -32,7 +26,7 @@ class MergedPages(Generator):
 
     kind: Literal["merged_pages"] = "merged_pages"
     reads_images: ClassVar[bool] = True
-    generator: Annotated[_Part, Field(description="The generator that sees the pictures.")]
+    generator: Annotated[GeneratorPart, Field(description="The generator that sees the pictures.")]
     threshold: Annotated[
         int | None,
         Field(gt=0, description="Most pages that are not merged; published: 15, 50, 300 and null, for none."),

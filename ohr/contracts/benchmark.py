@@ -50,6 +50,7 @@ class ScoringProtocol:
             names none, and any other is refused; a family that is not named is free.
         metric_fields: values for the fields of its metrics, by metric; with `kind`, the metric's name here is its own.
         passage_end: from here on, a passage is cut off before the generator sees it.
+        instruction: form of an answer, for agents that are to answer as the protocol asks (`answer_form: protocol`).
         unanswered: an answer's score where the benchmark has no accepted answer that is text; None leaves it out.
     """
 
@@ -68,6 +69,7 @@ class ScoringProtocol:
     prescribed: tuple[Prescribed, ...] = ()
     metric_fields: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     passage_end: str | None = None
+    instruction: str = "Answer with one or two words or a very short sentence, and nothing else."
     unanswered: float | None = None
 
     @property

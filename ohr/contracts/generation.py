@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from ohr.contracts.conversation import Conversation
 from ohr.contracts.stage import Stage
 from ohr.contracts.values import Completion, Prompt
 
@@ -29,3 +30,28 @@ class Generator(Stage):
     @abstractmethod
     def answer(self, prompts: Sequence[Prompt]) -> Iterable[Completion]:
         """Answer each prompt, in order, yielding as results come; a failed item is a Completion with an error."""
+
+    def chat(self, conversations: Sequence[Conversation]) -> Iterable[Completion]:
+        """Continue each conversation, in order, as `answer` does; override where there may be more than one message.
+
+        As it is here, one message of the user, perhaps after one of the system, is passed on to `answer`, with its
+        images before its text; anything else is a completion with an error.
+        """
+        prompts = [self._prompt(one) for one in conversations]
+        answers = iter(self.answer([prompt for prompt in prompts if isinstance(prompt, Prompt)]))
+        for prompt in prompts:
+            if isinstance(prompt, Prompt):
+                yield next(answers)
+            else:
+                yield Completion("", finish="error", error=f"generator {self.kind} {prompt}")
+
+    def _prompt(self, conversation: Conversation) -> Prompt | str:
+        """Return a conversation of one message as a prompt, or why it is none."""
+        turns = conversation.turns
+        system, rest = (turns[0].text, turns[1:]) if turns and turns[0].role == "system" else ("", turns)
+        if [turn.role for turn in rest] != ["user"]:
+            return f"answers one message, and got a conversation of {len(turns)}"
+        if conversation.has_pictures and not self.reads_images:
+            return "reads text, and got an image"
+        text = rest[0].text
+        return Prompt(text, (), system, text, conversation.images, id=conversation.id)

@@ -7,12 +7,11 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from ohr.contracts import Page, Passage, Question
+from ohr.contracts import Page, PageId, Passage, Question
 from ohr.markup.strip import strip_markup
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.metrics.edit import edit_distance
 from ohr.metrics.lcs import lcs
-from ohr.metrics.ranking import PageId
 from ohr.text.chinese import HAS_HAN
 from ohr.text.words import normalise, words, words_beside_chinese
 

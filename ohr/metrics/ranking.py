@@ -8,8 +8,7 @@ is the set of pages that the question needs.
 from collections.abc import Collection, Sequence
 from math import nan
 
-PageId = tuple[str, int]
-"""A page by its document's name and its index."""
+from ohr.contracts import PageId
 
 Ranking = Sequence[Collection[PageId]]
 """The pages of each hit, best hit first."""

@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ohr.contracts import Ranking, RankingMetric
-from ohr.metrics.ranking import PageId
+from ohr.contracts import PageId, Ranking, RankingMetric
 
 _CutOff = Annotated[
     int, Field(gt=0, description="Pages that count, from the best; a retriever's top_k may end sooner.")

@@ -4,11 +4,11 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
 from ohr.contracts import Generator, Metric
 from ohr.keys import identity
-from ohr.registry import Nested
+from ohr.parts import GeneratorPart
 
 
 class AskingMetric(Metric):
@@ -19,12 +19,7 @@ class AskingMetric(Metric):
 
     role: ClassVar[str] = "a judge"
     """Who reads the prompts, as messages name it."""
-    generator: Annotated[
-        SerializeAsAny[Generator],
-        BeforeValidator(Nested("generator")),
-        WithJsonSchema({"type": "object", "required": ["kind"]}),
-        Field(description="The generator that judges; its own `prompt` is not used."),
-    ]
+    generator: Annotated[GeneratorPart, Field(description="The generator that judges; its own `prompt` is not used.")]
 
     @model_validator(mode="after")
     def _reads_text(self) -> Self:

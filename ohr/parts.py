@@ -1,0 +1,50 @@
+"""Plugins inside plugins: fields that hold one, by its mapping in YAML."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, SerializeAsAny, WithJsonSchema
+
+from ohr.contracts import Generator, Retriever
+from ohr.keys import identity
+from ohr.registry import Nested
+
+_MAPPING = WithJsonSchema({"type": "object", "required": ["kind"]})
+
+
+def _sees(model: Generator) -> Generator:
+    if not model.reads_images:
+        raise ValueError(f"must read page images, and {model.kind} reads text only")
+    return model
+
+
+def _looks(retriever: Retriever) -> Retriever:
+    if not retriever.reads_images:
+        raise ValueError(f"must look at page images, and {retriever.kind} reads text")
+    return retriever
+
+
+def _reads(retriever: Retriever) -> Retriever:
+    if retriever.reads_images:
+        raise ValueError(f"must read text, and {retriever.kind} looks at page images")
+    return retriever
+
+
+RetrieverPart = Annotated[SerializeAsAny[Retriever], BeforeValidator(Nested("retriever")), _MAPPING]
+"""A field that holds any retriever; its own `top_k` does not matter."""
+
+ImageRetrieverPart = Annotated[RetrieverPart, AfterValidator(_looks)]
+"""A field that holds a retriever of page images."""
+
+TextRetrieverPart = Annotated[RetrieverPart, AfterValidator(_reads)]
+"""A field that holds a retriever of text."""
+
+GeneratorPart = Annotated[SerializeAsAny[Generator], BeforeValidator(Nested("generator")), _MAPPING]
+"""A field that holds any generator; its own `prompt` is not used."""
+
+VisionPart = Annotated[GeneratorPart, AfterValidator(_sees)]
+"""A field that holds a generator of page images."""
+
+
+def part_identity(part: Retriever) -> list[Any]:
+    """Return what decides the results of a retriever in another plugin."""
+    return identity(part, ("top_k",))
