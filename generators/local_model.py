@@ -72,8 +72,12 @@ class LocalModel(Generator):
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
         """Answer each prompt, in order; without prompts no model is loaded."""
         if prompts:
-            key = (self.kind, *(getattr(self, name) for name in self.loaded_by))
-            yield from self.replies(resident(key, self.load, self.close), prompts)
+            yield from self.replies(self.loaded(), prompts)
+
+    def loaded(self) -> Any:
+        """Return the loaded model."""
+        key = (self.kind, *(getattr(self, name) for name in self.loaded_by))
+        return resident(key, self.load, self.close)
 
     @abstractmethod
     def load(self) -> Any:

@@ -1,17 +1,40 @@
 """Any server with an OpenAI-style chat API: vLLM, llama.cpp, Ollama, or a hosted one."""
 
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from io import BytesIO
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, JsonValue
 
-from ohr.contracts import Completion, Generator, Image, Prompt
+from ohr.contracts import Completion, Conversation, Generator, Image, Prompt
 from ohr.files.images import bounded
 from ohr.models.chat_client import ChatClient
 from ohr.models.chat_server import ChatServer
+
+from .turns import Said, spoken
+
+_SET_ELSEWHERE = {
+    **{name: f"use the field `{name}`" for name in ("model", "max_tokens", "temperature", "stop")},
+    "messages": "they are the prompt",
+    "stream": "replies are read whole",
+}
+"""Fields of a request that `body` must not have, and the reason."""
+
+
+class Body(dict[str, JsonValue]):
+    """Further fields of a request: a mapping that a stage can hold, since it has a hash."""
+
+    def __hash__(self) -> int:  # type: ignore[override] # of the names alone: 1 and 1.0 are equal, and values may nest
+        return hash(frozenset(self))
+
+
+def _body(given: dict[str, JsonValue]) -> Body:
+    for name in given:
+        if name in _SET_ELSEWHERE:
+            raise ValueError(f"must not set `{name}`: {_SET_ELSEWHERE[name]}")
+    return Body(given)
 
 
 class OpenAI(ChatServer, Generator):
@@ -29,6 +52,19 @@ class OpenAI(ChatServer, Generator):
         Literal["assistant", "vllm", "none"],
         Field(description="How a prompt's opening is sent: as the assistant's words, also marked for vLLM, or not."),
     ] = "assistant"
+    body: Annotated[
+        dict[str, JsonValue],
+        AfterValidator(_body),
+        Field(
+            default_factory=Body,
+            description="Further fields of each request, such as top_p, seed or chat_template_kwargs.",
+        ),
+    ]
+
+    def identity(self) -> Mapping[str, object]:
+        """Leave out later fields that are not used, so that replies from before them are found again."""
+        made = super().identity()
+        return {name: value for name, value in made.items() if value or name not in ("body", "detail")}
 
     def check(self) -> None:
         """Raise when a library or the key is missing, or when the key cannot be one; asks the server nothing."""
@@ -38,10 +74,19 @@ class OpenAI(ChatServer, Generator):
         """Answer each prompt, in order; a request that keeps failing is a completion with an error."""
         yield from self.in_order(f"generator {self.kind}", prompts, self._ask)
 
-    async def _ask(self, client: ChatClient, prompt: Prompt) -> Completion:
-        return await client.ask(partial(self._body, prompt), prompt.opening)
+    def chat(self, conversations: Sequence[Conversation]) -> Iterator[Completion]:
+        """Continue each conversation, in order, as `answer` does; a turn without pictures is sent as one text."""
+        yield from self.in_order(f"generator {self.kind}", conversations, self._continue)
 
-    def _body(self, prompt: Prompt) -> dict[str, Any]:
+    async def _ask(self, client: ChatClient, prompt: Prompt) -> Completion:
+        return await client.ask(partial(self._asked, prompt), prompt.opening)
+
+    async def _continue(self, client: ChatClient, conversation: Conversation) -> Completion:
+        if conversation.has_pictures and not self.reads_images:
+            return Completion("", finish="error", error=f"generator {self.kind} reads text, and got an image")
+        return await client.ask(partial(self._continued, conversation), "")
+
+    def _asked(self, prompt: Prompt) -> dict[str, Any]:
         messages: list[dict[str, Any]] = [{"role": "user", "content": self._shown(prompt)}]
         if prompt.system:
             messages.insert(0, {"role": "system", "content": prompt.system})
@@ -49,12 +94,21 @@ class OpenAI(ChatServer, Generator):
         if prompt.opening and self.opening != "none":  # llama.cpp continues such a message; vLLM does if it is marked
             messages.append({"role": "assistant", "content": prompt.opening})
             marks = {"continue_final_message": True, "add_generation_prompt": False} if self.opening == "vllm" else {}
+        return self._request(messages) | marks
+
+    def _continued(self, conversation: Conversation) -> dict[str, Any]:
+        return self._request([{"role": role, "content": self._content(said)} for role, said in spoken(conversation)])
+
+    def _request(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
         stops = {"stop": list(self.stop)} if self.stop else {}
         plain = {"max_tokens": self.max_tokens, "temperature": self.temperature}
-        return {"model": self.model, "messages": messages, **plain, **stops, **marks}
+        return {"model": self.model, "messages": messages, **plain, **stops, **self.body}
 
     def _shown(self, prompt: Prompt) -> Any:
         return prompt.user
+
+    def _content(self, said: Said) -> Any:
+        return said
 
 
 class OpenAIVision(OpenAI):
@@ -64,11 +118,21 @@ class OpenAIVision(OpenAI):
     reads_images: ClassVar[bool] = True
     max_pixels: Annotated[int, Field(gt=783, description="Larger pages are made smaller.")] = 1_003_520
 
-    def _shown(self, prompt: Prompt) -> Any:
-        pages = [{"type": "image_url", "image_url": {"url": self._encoded(image)}} for image in prompt.images]
-        return [*pages, {"type": "text", "text": prompt.user}]
+    detail: Annotated[
+        Literal["auto", "low", "high"] | None,
+        Field(description="How closely images are looked at, on servers that know it; by default it is not sent."),
+    ] = None
 
-    def _encoded(self, image: Image) -> str:
+    def _shown(self, prompt: Prompt) -> Any:
+        return [*(self._part(image) for image in prompt.images), self._part(prompt.user)]
+
+    def _content(self, said: Said) -> Any:
+        return said if isinstance(said, str) else [self._part(part) for part in said]
+
+    def _part(self, part: str | Image) -> dict[str, Any]:
+        if isinstance(part, str):
+            return {"type": "text", "text": part}
         file = BytesIO()
-        bounded(image, self.max_pixels).save(file, "PNG")
-        return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+        bounded(part, self.max_pixels).save(file, "PNG")
+        url = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+        return {"type": "image_url", "image_url": {"url": url, **({"detail": self.detail} if self.detail else {})}}

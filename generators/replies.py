@@ -1,11 +1,27 @@
 """Common parts of local models: prompts that fit the window, replies that end, batches that fit into memory."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
+from ohr import extras
 from ohr.contracts import Completion, Prompt
 from ohr.models.memory import fitting
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A prompt or a conversation as a model reads it; `cut` says that it lost a part to fit."""
+
+    inputs: Any
+    cut: bool = False
+
+
+class Unreadable(Exception):
+    """A prompt or a conversation that a model cannot be given; the reason is for people."""
 
 
 class Tokenizer(Protocol):
@@ -23,8 +39,40 @@ class Tokenizer(Protocol):
 def chat(tokenizer: Any, prompt: Prompt, user: str) -> list[int]:
     """Return the tokens of a chat with this user's message, up to where the reply continues."""
     messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
-    begun = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-    return list(tokenizer.encode(begun + prompt.opening, add_special_tokens=False))
+    return tokens_of(tokenizer, templated(tokenizer, messages) + prompt.opening)
+
+
+def tokens_of(tokenizer: Tokenizer, text: str) -> list[int]:
+    """Return the tokens of a text that has its special tokens written out."""
+    return list(tokenizer.encode(text, add_special_tokens=False))
+
+
+def templated(template: Any, messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return messages as one text, by the chat template of a tokenizer or a processor.
+
+    Raises:
+        Unreadable: the template refuses their roles, such as a system's or two of one role in a row.
+    """
+    try:
+        return str(template.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+    except extras.load("jinja2", "llm").TemplateError as error:
+        roles = ", ".join(message["role"] for message in messages)
+        raise Unreadable(f"the model's chat template refuses the roles {roles}: {error}") from error
+
+
+def answered(
+    items: Sequence[Item], read: Callable[[Item], Asked], run: Callable[[list[Asked]], list[Completion]]
+) -> list[Completion]:
+    """Run what could be read of a batch; an item that cannot be read is a completion with an error, in its place."""
+    made: list[Asked | str] = []
+    for item in items:
+        try:
+            made.append(read(item))
+        except Unreadable as error:
+            made.append(str(error))
+    asked = [one for one in made if not isinstance(one, str)]
+    done = iter(run(asked) if asked else ())
+    return [Completion("", finish="error", error=one) if isinstance(one, str) else next(done) for one in made]
 
 
 def fitted(
@@ -71,12 +119,12 @@ def ended(text: str, stops: Sequence[str]) -> tuple[str, bool]:
 
 
 def in_batches(
-    prompts: Sequence[Prompt], size: int, run: Callable[[Sequence[Prompt]], list[Completion]]
+    items: Sequence[Item], size: int, run: Callable[[Sequence[Item]], list[Completion]]
 ) -> Iterator[Completion]:
-    """Answer prompts in batches, which shrink until they fit into memory; a prompt that does not fit alone fails."""
+    """Answer items in batches, which shrink until they fit into memory; one that does not fit alone fails."""
     start = 0
-    while start < len(prompts):
-        batch = prompts[start : start + size]
+    while start < len(items):
+        batch = items[start : start + size]
         try:
             done, size = fitting(partial(_first, run, batch), len(batch))
         except MemoryError as error:
@@ -85,7 +133,5 @@ def in_batches(
         start += len(done)
 
 
-def _first(
-    run: Callable[[Sequence[Prompt]], list[Completion]], batch: Sequence[Prompt], count: int
-) -> list[Completion]:
+def _first(run: Callable[[Sequence[Item]], list[Completion]], batch: Sequence[Item], count: int) -> list[Completion]:
     return run(batch[:count])

@@ -1,6 +1,6 @@
 """Local language models through Hugging Face transformers: a folder, a name on the hub, or a GGUF file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -9,14 +9,15 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Completion, Prompt, Resources, execution
+from ohr.contracts import Completion, Conversation, Prompt, Resources, execution
 from ohr.errors import PluginError
 from ohr.keys import key
 from ohr.models.check import check_device, model_resources
 
 from .gguf import loadable
 from .local_model import CHAT, LocalModel
-from .replies import chat, completion, fitted, in_batches
+from .replies import Asked, Item, Unreadable, answered, chat, completion, fitted, in_batches, templated, tokens_of
+from .turns import spoken
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,20 @@ class Transformers(LocalModel):
 
     def replies(self, engine: Engine, prompts: Sequence[Prompt]) -> Iterator[Completion]:
         """Answer in batches, which need little padding if prompts of similar length follow each other."""
-        yield from in_batches(prompts, self.batch_size, partial(self._batch, engine))
+        yield from in_batches(prompts, self.batch_size, partial(self._batch, engine, self._read))
 
-    def _batch(self, engine: Engine, prompts: Sequence[Prompt]) -> list[Completion]:
+    def chat(self, conversations: Sequence[Conversation]) -> Iterator[Completion]:
+        """Continue each conversation, in order; one that is too long for the window is a completion with an error."""
+        if conversations:
+            run = partial(self._batch, self.loaded(), self._read_whole)
+            yield from in_batches(conversations, self.batch_size, run)
+
+    def _batch(self, engine: Engine, read: Callable[[Engine, Item], Asked], items: Sequence[Item]) -> list[Completion]:
+        return answered(items, partial(read, engine), partial(self._generated, engine, perf_counter()))
+
+    def _generated(self, engine: Engine, began: float, batch: Sequence[Asked]) -> list[Completion]:
         torch = extras.load("torch", "llm")
-        began = perf_counter()
-        inputs, cut = self._inputs(engine, prompts)
+        inputs = self._joined(engine, batch)
         tokens, masks = inputs["input_ids"], inputs["attention_mask"].bool()  # (batch, tokens)
         rows = [ids[mask].tolist() for ids, mask in zip(tokens, masks, strict=True)]
         sampling = (
@@ -101,16 +110,38 @@ class Transformers(LocalModel):
                 **stops,
             )
         replies = output[:, tokens.shape[1] :].tolist()  # (batch, new tokens)
-        seconds = round((perf_counter() - began) / len(prompts), 4)
-        asked = [Completion("", len(row), 0, seconds, truncated=less) for row, less in zip(rows, cut, strict=True)]
+        seconds = round((perf_counter() - began) / len(batch), 4)
+        asked = [Completion("", len(row), 0, seconds, truncated=one.cut) for row, one in zip(rows, batch, strict=True)]
         ends = engine.model.generation_config.eos_token_id
         return [
             completion(reply, one, self.stop, ends, engine.tokenizer) for reply, one in zip(replies, asked, strict=True)
         ]
 
-    def _inputs(self, engine: Engine, prompts: Sequence[Prompt]) -> tuple[Any, Sequence[bool]]:
-        """Return the model's inputs, and the prompts that were cut to fit."""
-        room = max((self.context or engine.window) - self.max_tokens, 1)
-        made = [fitted(one, room, engine.tokenizer, partial(chat, engine.tokenizer, one)) for one in prompts]
-        rows = {"input_ids": [ids for ids, _ in made]}
-        return engine.tokenizer.pad(rows, padding_side="left", return_tensors="pt"), [cut for _, cut in made]
+    def _room(self, engine: Engine) -> int:
+        """Return the most tokens of a prompt."""
+        return max((self.context or engine.window) - self.max_tokens, 1)
+
+    def _read(self, engine: Engine, prompt: Prompt) -> Asked:
+        """Return a prompt that fits, as tokens."""
+        return Asked(*fitted(prompt, self._room(engine), engine.tokenizer, partial(chat, engine.tokenizer, prompt)))
+
+    def _read_whole(self, engine: Engine, conversation: Conversation) -> Asked:
+        """Return a conversation as it is."""
+        if conversation.has_pictures:
+            raise Unreadable(f"{self.owner} reads text, and got an image")
+        messages = [{"role": role, "content": said} for role, said in spoken(conversation)]
+        ids = tokens_of(engine.tokenizer, templated(engine.tokenizer, messages))
+        self._refuse_long(engine, len(ids))
+        return Asked(ids)
+
+    def _refuse_long(self, engine: Engine, length: int) -> None:
+        room = self._room(engine)
+        if length > room:
+            raise Unreadable(
+                f"a conversation of {length} tokens is too long: {room} fit beside a reply of {self.max_tokens}"
+            )
+
+    def _joined(self, engine: Engine, batch: Sequence[Asked]) -> Any:
+        """Return a batch as the model's inputs."""
+        rows = {"input_ids": [one.inputs for one in batch]}
+        return engine.tokenizer.pad(rows, padding_side="left", return_tensors="pt")

@@ -1,20 +1,19 @@
 """Local vision-language models that read page images, through Hugging Face transformers (VisRAG's row of Table S4)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Completion, Prompt, execution
+from ohr.contracts import Conversation, Image, Prompt, execution
 from ohr.files.images import bounded
 
 from .local_model import MODELS
+from .replies import Asked, Unreadable, templated
 from .transformers import Engine, Transformers
-
-
-class _NoImage(Exception):
-    """A page of a prompt has no image."""
+from .turns import spoken
 
 
 class TransformersVision(Transformers):
@@ -41,39 +40,55 @@ class TransformersVision(Transformers):
         processor.tokenizer.padding_side = "left"
         return Engine(model, processor.tokenizer, processor)
 
-    def _batch(self, engine: Engine, prompts: Sequence[Prompt]) -> list[Completion]:
-        try:
-            return super()._batch(engine, prompts)
-        except _NoImage as error:  # it fails its own prompt only
-            if len(prompts) > 1:
-                return [done for one in prompts for done in self._batch(engine, [one])]
-            return [Completion("", finish="error", error=str(error))]
-
-    def _inputs(self, engine: Engine, prompts: Sequence[Prompt]) -> tuple[Any, Sequence[bool]]:
-        pages = [self._pages(prompt) for prompt in prompts]
-        fitted = [self._fitted(engine, *both) for both in zip(prompts, pages, strict=True)]
-        texts, shown = [text for text, _ in fitted], [image for _, images in fitted for image in images]
-        cut = [len(kept) < len(given) for (_, kept), given in zip(fitted, pages, strict=True)]
-        return _read(engine, texts, shown), cut
-
-    def _pages(self, prompt: Prompt) -> list[Any]:
-        try:
-            return [bounded(image, self.max_pixels) for image in prompt.images]
-        except Exception as error:  # a benchmark or a noise may raise anything while it makes an image
-            raise _NoImage(f"no page image: {type(error).__name__}: {error}") from error
-
-    def _fitted(self, engine: Engine, prompt: Prompt, images: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-        """Return a chat and its pages; pages that do not fit into the window are left out, the lowest-ranked first."""
-        room = (self.context or engine.window) - self.max_tokens
+    def _read(self, engine: Engine, prompt: Prompt) -> Asked:
+        """Return a prompt's text and its pages; those that do not fit are left out, the lowest-ranked first."""
+        with _making_images():
+            images = [bounded(image, self.max_pixels) for image in prompt.images]
         for count in range(len(images), 0, -1):
             text = _chat(engine, prompt, count)
-            if _read(engine, [text], images[:count])["input_ids"].shape[1] <= room:
-                return text, images[:count]
-        return _chat(engine, prompt, 0), ()
+            if _length(engine, text, images[:count]) <= self._room(engine):
+                return Asked((text, images[:count]), cut=count < len(images))
+        return Asked((_chat(engine, prompt, 0), []), cut=bool(images))
+
+    def _read_whole(self, engine: Engine, conversation: Conversation) -> Asked:
+        """Return a conversation's text and its images, as they are."""
+        with _making_images():
+            messages: list[dict[str, Any]] = [
+                {"role": role, "content": [self._part(part) for part in ([said] if isinstance(said, str) else said)]}
+                for role, said in spoken(conversation)
+            ]
+        images = [part["image"] for message in messages for part in message["content"] if "image" in part]
+        text = templated(engine.processor, messages)
+        self._refuse_long(engine, _length(engine, text, images))
+        return Asked((text, images))
+
+    def _part(self, part: str | Image) -> dict[str, Any]:
+        if isinstance(part, str):
+            return {"type": "text", "text": part}
+        return {"type": "image", "image": bounded(part, self.max_pixels)}
+
+    def _joined(self, engine: Engine, batch: Sequence[Asked]) -> Any:
+        texts, images = [one.inputs[0] for one in batch], [image for one in batch for image in one.inputs[1]]
+        return _processed(engine, texts, images)
 
 
-def _read(engine: Engine, texts: list[str], images: Sequence[Any]) -> Any:
+@contextmanager
+def _making_images() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # a benchmark or a noise may raise anything while it makes an image
+        raise Unreadable(f"no page image: {type(error).__name__}: {error}") from error
+
+
+def _processed(engine: Engine, texts: list[str], images: Sequence[Any]) -> Any:
     return engine.processor(text=texts, images=list(images) or None, padding=True, return_tensors="pt")
+
+
+def _length(engine: Engine, text: str, images: Sequence[Any]) -> int:
+    try:
+        return int(_processed(engine, [text], images)["input_ids"].shape[1])
+    except ValueError as error:  # such as where a page's text holds the model's own mark for an image
+        raise Unreadable(f"the model's processor refuses it: {error}") from error
 
 
 def _chat(engine: Engine, prompt: Prompt, images: int) -> str:
@@ -81,5 +96,4 @@ def _chat(engine: Engine, prompt: Prompt, images: int) -> str:
     messages = [{"role": "user", "content": content}]
     if prompt.system:
         messages.insert(0, {"role": "system", "content": [{"type": "text", "text": prompt.system}]})
-    begun = engine.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-    return str(begun) + prompt.opening
+    return templated(engine.processor, messages) + prompt.opening
