@@ -36,7 +36,7 @@ acceptance: .venv/dev
 check: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy ohr noise ocr retrievers generators benchmarks checks
+	$(BIN)/mypy ohr noise ocr retrievers generators agents benchmarks checks
 	$(BIN)/mypy $(LENIENT) speed
 	$(BIN)/python -m checks
 

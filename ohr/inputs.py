@@ -213,10 +213,9 @@ def _with_pages(kept: Sequence[Question], questions: Sequence[Question]) -> list
 
 def _check_truth(spec: Spec, inputs: Inputs) -> None:
     bare = [base.name for base in spec.knowledge_bases if base.ocr.kind == "ground_truth"]
-    retrievers, generators = (
-        [named.stage.reads_images for named in some] for some in (spec.retrievers, spec.generators)
-    )
-    looks = bool(retrievers or generators) and all(retrievers + generators)  # at the images alone, which need no text
+    sees = [named.stage.reads_images for some in (spec.retrievers, spec.generators) for named in some]
+    sees += ["text" not in named.stage.reads for named in spec.agents]
+    looks = bool(sees) and all(sees)  # at the images alone, which need no text
     if bare and inputs.is_bare and not looks:
         raise SpecError(
             f"knowledge base {bare[0]!r}: the benchmark has no ground truth to take its text from: give it an `ocr` "

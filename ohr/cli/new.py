@@ -26,7 +26,7 @@ retrievers:
   - {retriever}
 generators:
   - {generator}
-{metrics}evaluate: [retrieval, overall]
+{agents}{metrics}evaluate: [retrieval, overall]
 """
 _BLANK = {
     "benchmark": "{kind: mini, languages: [en], max_pages: 1}",
@@ -34,6 +34,7 @@ _BLANK = {
     "chunker": "{kind: tokens, size: 256}",
     "retriever": "{kind: bm25, top_k: 2}",
     "generator": "{kind: extractive}",
+    "agents": "",
     "metrics": "",
 }
 _FORMATTING = "  - {{name: formatting, text_noise: {{kind: formatting, rate: [0.3, 0.6]}}}}\n"
@@ -96,7 +97,8 @@ def files_of(family: str, kind: str) -> dict[str, str]:
 
 
 def _spec(family: str, kind: str) -> str:
-    named = {"metric": ("metrics", f"metrics:\n  - {{kind: {kind}}}\n")}
+    lists = {"agent": "agents", "metric": "metrics"}  # which other families need not have
+    named = {key: (slot, f"{slot}:\n  - {{kind: {kind}}}\n") for key, slot in lists.items()}
     slot, text = named.get(family, (family, f"{{kind: {kind}}}"))
     bases = _BASES.get(family, _FORMATTING).format(name=kind)
     return _SPEC.format(**{**_BLANK, slot: text, "bases": bases, "name": kind})

@@ -83,9 +83,12 @@ def _print(name: str, made: "Plan", planned: "Planned", processes: int) -> None:
 def _left(made: "Plan", workers: int) -> str:
     if not any(count.left for count in made.steps.values()):
         return "left to do: nothing"
-    if not any(made.steps[name].left for name in ("pages to recognise", "prompts to answer")):
+    waits = ("pages to recognise", "prompts to answer", "agent questions")
+    if not any(made.steps[name].left for name in waits if name in made.steps):
         return "left to do: no page to recognise and no prompt to answer; the rest is not timed"
     minutes = "time unknown: no page or answer was timed here yet"
     if made.minutes is not None:
         minutes = f"about {made.minutes:.1f} minutes with {counted(workers, 'worker')}"
+    if made.agent_calls:
+        minutes = f"at most {counted(made.agent_calls, 'call')} of agents; {minutes}"
     return f"left to do: about {made.tokens:,} prompt tokens; {minutes}"

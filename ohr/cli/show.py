@@ -29,6 +29,10 @@ Analysis = Annotated[
     str | None, typer.Option(metavar="NAME", help="Show an analysis instead: error_classes, ...; or every.")
 ]
 Listed = Annotated[bool, typer.Option("--questions", help="Show the questions that lost most, with evidence, instead.")]
+OneQuestion = Annotated[
+    str | None,
+    typer.Option("--question", metavar="ID", help="Show one question instead: its answers, and the steps of agents."),
+]
 Worst = Annotated[int, typer.Option(min=0, metavar="N", help="Questions that lost most.")]
 Best = Annotated[int, typer.Option(min=0, metavar="N", help="Questions that gained most.")]
 Condition = Annotated[str | None, typer.Option(metavar="NAME", help="Whose losses; by default those of the worst.")]
@@ -47,6 +51,7 @@ def show(
     metric: Metric = None,
     analysis: Analysis = None,
     questions: Listed = False,
+    question: OneQuestion = None,
     worst: Worst = 10,
     best: Best = 0,
     condition: Condition = None,
@@ -63,11 +68,15 @@ def show(
     from ohr.cli.display.decomposition import print_decomposition
     from ohr.cli.display.losses import print_losses
     from ohr.cli.display.questions import Wanted, show_questions
+    from ohr.cli.display.transcript import show_question
     from ohr.cli.runs import locate
     from ohr.results.folder import read_finished
 
     folder = locate(run, runs)
     manifest = read_finished(folder)
+    if question is not None:
+        show_question(folder, question, condition, as_json)
+        return
     if questions:
         _refuse_others(by, metric, analysis, worst + best)
         show_questions(folder, Wanted(condition, worst, best, search), as_json)

@@ -40,6 +40,8 @@ class Ledger:
     tokens: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
+    ends: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """How the questions of each agent ended; of all, those whose trajectory was in the store too."""
     pace: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
     """Seconds in workers and items made, by family and kind of the stage."""
     _listeners: list[Callable[[Failure], None]] = field(default_factory=list)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ohr.contracts import Chunker, Generator, Retriever
+from ohr.contracts import Agent, Chunker, Generator, Retriever
 from ohr.spec.model import KnowledgeBase, Named, Spec
 
 Noisy = Literal["index", "reading"]
@@ -13,7 +13,10 @@ Noisy = Literal["index", "reading"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One knowledge base x chunker x retriever x generator x stage; None where the stage does not use one."""
+    """One knowledge base x chunker x retriever x generator x stage; None where the stage does not use one.
+
+    An agent is both: in the stage `retrieval` it is scored by the pages that it looked at, in `overall` by its answers.
+    """
 
     stage: str
     base: KnowledgeBase
@@ -21,11 +24,12 @@ class Cell:
     retriever: Named[Retriever] | None = None
     generator: Named[Generator] | None = None
     swap: "Swap | None" = None
+    agent: Named[Agent] | None = None
 
     @property
     def label(self) -> str:
         """The parts' names, for people."""
-        parts = [item.name for item in (self.chunker, self.retriever, self.generator) if item is not None]
+        parts = [item.name for item in (self.chunker, self.retriever, self.generator, self.agent) if item is not None]
         noisy = f" ({self.swap.noisy} only)" if self.swap else ""
         return " / ".join([self.stage, f"{self.base.name}{noisy}", *parts])
 
@@ -58,7 +62,30 @@ def cells(spec: Spec) -> list[Cell]:
         found += [Cell("generation", b, generator=g) for b in spec.knowledge_bases for g in spec.generators]
     if "overall" in spec.evaluate:
         found += [Cell("overall", b, c, r, g) for b, c, r in searches(spec) for g in spec.generators]
+    found += [cell for work in agent_work(spec) for cell in agent_cells(spec, work)]
     return [*found, *(cell for pair in swaps(spec) for cell in swapped(spec, *pair))]
+
+
+AgentWork = tuple[KnowledgeBase, Named[Chunker] | None, Named[Agent]]
+"""A knowledge base, a chunker and an agent; without a chunker where the agent searches page images alone."""
+
+
+def agent_work(spec: Spec) -> list[AgentWork]:
+    """List the agents with what they work on."""
+    found: list[AgentWork] = []
+    for base in spec.knowledge_bases:
+        for agent in spec.agents:
+            cuts = any(not retriever.reads_images for retriever in agent.stage.retrievers().values())
+            chunkers = [replace(one, stage=one.stage.for_base(base.name)) for one in spec.chunkers] if cuts else [None]
+            found += [(base, chunker, agent) for chunker in chunkers]
+    return found
+
+
+def agent_cells(spec: Spec, work: AgentWork) -> list[Cell]:
+    """List the cells of an agent's work: the pages that it looked at, where retrieval is evaluated, and its answers."""
+    base, chunker, agent = work
+    stages = [stage for stage in ("retrieval", "overall") if stage in spec.evaluate]
+    return [Cell(stage, base, chunker, agent=agent) for stage in stages]
 
 
 def count(spec: Spec) -> dict[str, int]:

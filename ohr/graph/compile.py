@@ -4,56 +4,25 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ohr.contracts import Chunker, Document, Generator, PageRetriever, Question
-from ohr.graph.cells import Cell, Search, search_place, searches, swapped, swaps
+from ohr.contracts import Generator, Question
+from ohr.graph.cells import Cell, Search, agent_cells, agent_work, search_place, searches, swapped, swaps
+from ohr.graph.episodes import add_episodes
 from ohr.graph.graph import BasePart, Batch, CellPart, Graph
+from ohr.graph.indexes import Scope, add_source, scopes
 from ohr.graph.keys import Keys
 from ohr.graph.pages import add_pages
 from ohr.keys import key
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.steps.damage import MeasureDamage
-from ohr.steps.documents import CutChunks, MakeDocument
+from ohr.steps.documents import MakeDocument
 from ohr.steps.page_scores import ScorePages
-from ohr.steps.pages import RenderPage
 from ohr.steps.prompts import PreparePrompts
 from ohr.steps.references import CONDITIONS
 from ohr.steps.retrieve import Retrieve
 from ohr.steps.scoring import ScoreRetrieval
 from ohr.steps.step import Step
 from ohr.steps.swap import SwapHits
-
-_BATCH = 512
-"""Questions of one step. Few enough that a step's hits fit in memory at any `top_k` and are lost in small parts when a
-run is killed; many enough that a dense retriever encodes full batches."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """The documents of one index and the places of the questions that are asked in it."""
-
-    name: str
-    documents: tuple[Document, ...]
-    questions: tuple[int, ...]
-
-    def batches(self) -> Iterator[tuple[int, ...]]:
-        """Cut the questions into batches."""
-        return (self.questions[start : start + _BATCH] for start in range(0, len(self.questions), _BATCH))
-
-
-def scopes(keys: Keys) -> list[Scope]:
-    """List the indexes of one knowledge base: one over the corpus, or one per domain or document with questions."""
-    inputs, scope = keys.inputs, keys.spec.benchmark.scoring.index_scope
-    if scope == "corpus":
-        return [Scope("corpus", inputs.documents, inputs.asked)]
-    asked: dict[str, list[int]] = defaultdict(list)
-    for place in inputs.asked:
-        question = inputs.questions[place]
-        asked[question.domain if scope == "domain" else question.document].append(place)
-    held: dict[str, list[Document]] = defaultdict(list)
-    for document in inputs.documents:
-        held[document.domain if scope == "domain" else document.name].append(document)
-    return [Scope(name, tuple(held[name]), tuple(places)) for name, places in asked.items()]
 
 
 def compile_graph(keys: Keys) -> Graph:
@@ -89,6 +58,7 @@ class _Compiler:
                 self.search(search, documents)
             if "generation" in self.spec.evaluate:
                 self.generation(base, documents)
+        self.agents()
         for noisy, clean in swaps(self.spec):
             for cell in swapped(self.spec, noisy, clean):
                 self.cell(cell, self.swap(cell, noisy, clean))
@@ -156,7 +126,7 @@ class _Compiler:
         """Add the steps that read the hits of one search in the other's knowledge base; returns these hits."""
         assert cell.swap is not None
         searched, read = (noisy, clean) if cell.swap.noisy == "index" else (clean, noisy)
-        documents = {scope.name: _names(scope.documents) for scope in self.scopes}
+        documents = {scope.name: scope.names for scope in self.scopes}
         batches = []
         for batch in self.found[search_place(searched)]:
             assert batch.hits is not None
@@ -171,40 +141,14 @@ class _Compiler:
     def hits(self, search: Search, scope: Scope, documents: dict[str, str]) -> dict[tuple[int, ...], str]:
         """Add the steps that index and search one scope; returns the hits' keys by batch."""
         base, chunker, retriever = search
-        texts = [documents[document.name] for document in scope.documents]
-        images: list[str] = []
-        shown: tuple[str, ...] = ()
-        apart: tuple[str, ...] = ()
-        if chunker is not None:
-            texts = [self.chunks(base, chunker.stage, name, documents[name]) for name in _names(scope.documents)]
-            index = self.keys.index(texts, (), retriever.stage)
-        else:
-            images, shown = self.images(base, scope.documents), _names(scope.documents)
-            alone = isinstance(retriever.stage, PageRetriever)
-            index = self.keys.index(() if alone else texts, images, retriever.stage)
-            # the chunks that are kept with the hits have a text that is not in an index of images alone
-            apart = tuple(texts) if alone else ()
-        batches = tuple(scope.batches())
-        outputs = tuple(self.keys.hits(index, apart, retriever.stage.top_k, self.asked(places)) for places in batches)
-        pages = tuple(document.pages for document in scope.documents)
-        work = Retrieve(retriever.stage, retriever.name, base.name, scope.name, index, batches, pages, shown)
+        source = add_source(self.graph, self.keys, scope, (base, chunker, retriever.stage), documents)
+        batches, index, top_k = tuple(scope.batches()), source.searched.index, retriever.stage.top_k
+        outputs = tuple(self.keys.hits(index, source.apart, top_k, self.asked(places)) for places in batches)
+        work = Retrieve(retriever.name, source.searched, batches)
         first = self.indexes.setdefault(index, outputs[0])
         after = (first,) if first != outputs[0] else ()
-        self.graph.add(Step(work, outputs, (*texts, *images), after))
+        self.graph.add(Step(work, outputs, (*source.texts, *source.images), after))
         return dict(zip(batches, outputs, strict=True))
-
-    def chunks(self, base: KnowledgeBase, chunker: Chunker, document: str, made: str) -> str:
-        name = self.keys.chunks(made, chunker)
-        return self.graph.add(Step(CutChunks(chunker, base.name, document), (name,), (made,))).key
-
-    def images(self, base: KnowledgeBase, documents: Sequence[Document]) -> list[str]:
-        recipe = self.keys.images(base)
-        pages = [
-            recipe.page(document, index, self.inputs.leaf(document, images=True))
-            for document in documents
-            for index in range(document.pages)
-        ]
-        return [self.graph.add(Step(RenderPage(page, base.name), (page.key,))).key for page in pages]
 
     def retrieval_scores(self, cell: Cell, batch: Batch) -> str:
         assert cell.retriever is not None and batch.hits is not None
@@ -228,6 +172,13 @@ class _Compiler:
     def overall(self, cell: Cell, batch: Batch) -> Step:
         assert batch.hits is not None
         return self.prompts(cell, "overall", batch.questions, ["overall", batch.hits], (batch.hits,), hits=batch.hits)
+
+    def agents(self) -> None:
+        """Add the agents' episodes, and their cells; those of one base and agent are the same in all its cells."""
+        for work in agent_work(self.spec):
+            batches = add_episodes(self.graph, self.keys, self.scopes, work, self.made[work[0].name], self.indexes)
+            for cell in agent_cells(self.spec, work):
+                self.graph.parts.append(CellPart(cell, tuple(batches)))
 
     def generation(self, base: KnowledgeBase, documents: dict[str, str]) -> None:
         for generator in self.spec.generators:
@@ -290,7 +241,3 @@ class _Compiler:
 def reference_base(condition: str) -> KnowledgeBase:
     """Return the knowledge base of a reference condition: none, under the condition's name."""
     return KnowledgeBase(condition, condition, (), GroundTruth(), ())
-
-
-def _names(documents: Sequence[Document]) -> tuple[str, ...]:
-    return tuple(document.name for document in documents)

@@ -40,6 +40,7 @@ class Batch:
         hits: key of their hits; None where the cell does not retrieve.
         scores: key of their retrieval scores, in a retrieval cell.
         prompts: the step that prepares their prompts, in a cell with a generator.
+        episodes: keys of an agent's trajectories, by question id, in a cell with an agent.
     """
 
     questions: tuple[int, ...]
@@ -47,12 +48,19 @@ class Batch:
     hits: str | None = None
     scores: str | None = None
     prompts: Step | None = None
+    episodes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys that the graph settles for it; those of answers are known only when the prompts are."""
         prompts = self.prompts.key if self.prompts else None
-        return tuple(key for key in (self.hits, self.scores, prompts) if key is not None)
+        found = (self.hits, self.scores, prompts, *self.episodes.values())
+        return tuple(key for key in found if key is not None)
+
+    @property
+    def name(self) -> str:
+        """A key that no other batch with answers has."""
+        return self.prompts.key if self.prompts else next(iter(self.episodes.values()))
 
     @property
     def asks(self) -> PreparePrompts | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import ohr
 from ohr.contracts import (
+    Agent,
     Benchmark,
     Chunker,
     Document,
@@ -21,10 +22,10 @@ from ohr.contracts import (
     Retriever,
     Stage,
 )
+from ohr.graph.protocol import protocol_metrics
 from ohr.inputs import Inputs
 from ohr.keys import identity, key
 from ohr.metrics.scores import Rules
-from ohr.registry import Registry
 from ohr.spec.model import KnowledgeBase, Spec
 from ohr.steps.images import ImageRecipe, acting
 from ohr.steps.prompting import read_prompt
@@ -36,6 +37,8 @@ DAMAGE_VERSION = 6
 """Raised when a dose is computed differently."""
 _SWAP_VERSION = 1
 """Raised when the text of a hit is found in another way in another knowledge base."""
+EPISODE_VERSION = 1
+"""Raised when the trajectory of an agent is kept in another form, or its rounds are carried out differently."""
 SCORES_VERSION = 4
 """Raised when a score is computed differently."""
 
@@ -146,6 +149,33 @@ class Keys:
         """
         return key("swapped", _SWAP_VERSION, hits, list(searched), list(read))
 
+    def agent(self, agent: Agent) -> list[Any]:
+        """Identify an agent with its models and retrievers."""
+        models = {role: self.identity(model) for role, model in agent.models().items()}
+        retrievers = {role: self.identity(retriever, "top_k") for role, retriever in agent.retrievers().items()}
+        return [self.identity(agent), models, retrievers, self.instruction(agent)]
+
+    def instruction(self, agent: Agent) -> str:
+        """Return the benchmark's words about the form of an answer, where an agent is to follow them."""
+        return self.spec.benchmark.scoring.instruction if agent.answer_form == "protocol" else ""
+
+    def desk(self, texts: Sequence[str], images: Sequence[str], indexes: Mapping[str, str]) -> str:
+        """Key of what an agent may look at: texts and images of a scope, and its indexes by role."""
+        return key("desk", list(texts), list(images), dict(indexes))
+
+    def episode(self, agent: Sequence[Any], desk: str, question: Question, *, truth: bool, again: bool) -> str:
+        """Key of the trajectory of one question.
+
+        Args:
+            agent: identity of the agent with its parts.
+            desk: key of what it may look at.
+            truth: one of its retrievers looks at the question's truth.
+            again: the knowledge base repeats another one.
+        """
+        known = [question.id, question.document, question.pages, question.evidence, question.domain]
+        asked = [question.text, *(known if truth else [])]
+        return key("episode", EPISODE_VERSION, list(agent), desk, asked, self.files, *(["again"] if again else []))
+
     def prompts(self, source: Sequence[Any], generator: Generator, questions: Sequence[Question]) -> str:
         """Key of the answers' keys of some questions of one condition."""
         asked: list[Any] = [[q.id, q.text, q.own_pages, q.evidence] for q in questions]
@@ -211,8 +241,8 @@ class Keys:
         written = json.loads(json.dumps(self.spec.resolved, default=lambda _: "a path"))
         bases = self.spec.knowledge_bases
         made = [self.identity(stage) for b in bases for stage in (*b.image_noise, b.ocr, *b.text_noise)]
-        made += [self.identity(named.stage) for named in self.spec.retrievers]
-        made += [self.identity(named.stage) for named in self.spec.generators]
+        made += [self.identity(named.stage) for some in (self.spec.retrievers, self.spec.generators) for named in some]
+        made += [self.agent(named.stage) for named in self.spec.agents]
         return key("run", written, made, leaves, asked, scored, self.prompt_digests, self.files)
 
     @cached_property
@@ -263,18 +293,6 @@ class Keys:
     def files(self) -> list[Any]:
         """Hashes of the plugin files that a spec names: part of every key."""
         return [list(pair) for pair in self.spec.plugin_digests]
-
-
-def protocol_metrics(spec: Spec) -> dict[str, Metric]:
-    """Make the metrics of the protocol of a spec's benchmark, by name."""
-    registry, protocol = Registry(spec.plugin_files), spec.benchmark.scoring
-    found: dict[str, Metric] = {}
-    for name in protocol.metrics:
-        fields = {"kind": name, **protocol.metric_fields.get(name, {})}
-        metric = registry.load("metric", str(fields["kind"])).model_validate(fields)
-        if isinstance(metric, Metric):  # the registry has checked it; this is for the type checker
-            found[name] = metric
-    return found
 
 
 def _again(base: KnowledgeBase) -> list[str]:

@@ -8,6 +8,7 @@ from ohr.results.aggregates import write_aggregates
 from ohr.results.choices import read_choices
 from ohr.results.curves import write_curves
 from ohr.results.doses import Counts, write_doses
+from ohr.results.effort import write_effort
 from ohr.results.hypotheses import write_hypotheses
 from ohr.results.questions import Questions
 from ohr.results.repeats import write_repeats
@@ -34,7 +35,7 @@ def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggr
     """
     scores = ScoreTable(folder / "scores.parquet", Questions.read(folder))
     choices = read_choices(folder)
-    with Tables(folder, DERIVED) as tables:
+    with Tables(folder, DERIVED[:-1]) as tables:
         write_doses(scores, folder / "pages.parquet", counts, tables, "doses")
         write_summary(scores, choices.margin, tables)
         faults = write_aggregates(scores, aggregates, tables)
@@ -42,6 +43,8 @@ def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggr
         write_variance(scores, choices.headline, tables)
         write_repeats(scores, choices.headline, choices.repeats, tables)
         write_hypotheses(scores, choices, tables)
+    with Tables(folder, DERIVED[-1:]) as tables:  # it reads the summary
+        write_effort(folder, choices.headline, tables)
     for table in DERIVED:
         export_csv(folder, table)
     return faults

@@ -48,7 +48,13 @@ _TABLES = {
     ),
     "answers": (
         "question_id stage kb condition replicate:int64 chunker retriever generator answer reply tokens_in:int64 "
-        "tokens_out:int64 seconds:double finish truncated:bool error"
+        "tokens_out:int64 seconds:double finish truncated:bool error end calls:int64 searches:int64 turns:int64 "
+        "images:int64 pages_shown:int64 shared_calls:int64"
+    ),
+    "steps": (
+        "question_id kb condition replicate:int64 chunker agent number:int64 kind role query pages:texts turns:int64 "
+        "images:int64 attempt:int64 shared:bool cached:bool tokens_in:int64 tokens_out:int64 seconds:double finish "
+        "reply"
     ),
     "judgements": (
         "question_id stage kb condition replicate:int64 chunker retriever generator metric judge prompt_sha256 reply "
@@ -70,6 +76,11 @@ _TABLES = {
     "aggregates": (
         f"{' '.join(CELL)} name unit value:double {_INTERVAL} df:double interval n:int64 failed:int64 documents:int64 "
         "note ratio:double ratio_low:double ratio_high:double ratio_n:int64 ratio_of source"
+    ),
+    "effort": (
+        f"{' '.join(CELL)} n:int64 failed:int64 answered:double calls:double searches:double turns:double "
+        "images:double pages_shown:double tokens_in:double tokens_out:double seconds:double shared_tokens:double "
+        "shared_seconds:double metric score:double low:double high:double"
     ),
     "curves": (
         "stage noise noise_type chunker retriever generator metric group axis quantity other value:double "
@@ -106,7 +117,7 @@ _TABLES = {
 
 MEASURED = ("questions", "texts", "readings", "scores", "hits", "answers", "pages", "edits", "failures")
 """Tables of a run; every run has them, with or without rows."""
-DERIVED = ("doses", "summary", "aggregates", "curves", "variance", "repeats", "hypotheses")
+DERIVED = ("doses", "summary", "aggregates", "curves", "variance", "repeats", "hypotheses", "effort")
 """Tables that follow from the measured ones; each has a copy as CSV."""
 
 

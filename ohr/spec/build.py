@@ -76,7 +76,7 @@ class Builder:
     def one(self, family: str, keys: Mapping[str, Any], where: Where) -> Any:
         """Build a plugin that cannot be swept; None when its keys are wrong."""
         plugin = self._find(family, keys, where)
-        return plugin and self.validated(plugin, self._filled(plugin, keys, where, {}), where)
+        return plugin and self._made(plugin, keys, where, {})
 
     def spread(self, family: str, keys: Mapping[str, Any], where: Where) -> list[Built]:
         """Build a plugin for every combination of its swept values, and of its targets if it has any."""
@@ -95,7 +95,7 @@ class Builder:
         found = []
         for chosen, at in variants(plain | aimed, swept):
             own = {key: value for key, value in chosen.items() if key not in aims}
-            stage = self.validated(plugin, self._filled(plugin, own, where, at), where, at)
+            stage = self._made(plugin, own, where, at)
             aim = self.validated(Aim, {key: chosen[key] for key in aims}, where, at) if aims else None
             if stage and (aim or not aims):
                 found.append(Built(stage, [(key, chosen[key]) for key in at], aim))
@@ -142,6 +142,13 @@ class Builder:
             number = f"{count:,}" if count < 10**15 else f"over 10^{len(str(count)) - 1}"
             self.fault(where, f"{product} make {number} {things}; at most {MOST:,} are allowed")
         return count <= MOST
+
+    def _made(self, plugin: type[Stage], keys: Mapping[str, Any], where: Where, at: Mapping[str, int]) -> Any:
+        """Make a plugin of its keys; None where they, or those of a plugin inside it, have faults."""
+        before = len(self.faults)
+        filled = self._filled(plugin, keys, where, at)
+        broken = any(value is None and keys[key] is not None for key, value in filled.items())
+        return None if broken and len(self.faults) > before else self.validated(plugin, filled, where, at)
 
     def _find(self, family: str, keys: Mapping[str, Any], where: Where) -> type[Stage] | None:
         kind, allowed = keys.get("kind"), self.registry.names(family)

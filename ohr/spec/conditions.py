@@ -24,7 +24,7 @@ def knowledge_bases(
     """Build the knowledge bases.
 
     Args:
-        readers: for each retriever, whether it reads images; without retrievers, the same of the generators under "".
+        readers: for each retriever, whether it reads images; under "" the same of what looks at pages by itself.
         replicates: draws of each condition with noise.
     """
     bases: list[KnowledgeBase] = []
@@ -36,7 +36,8 @@ def knowledge_bases(
             if name not in readers:
                 message = f"no retriever is named {quoted(name)}. {choices(name, [n for n in readers if n])}"
                 builder.fault((*where, "retrievers"), message)
-        used = [reads for name, reads in readers.items() if entry.retrievers is None or name in entry.retrievers]
+        named = None if entry.retrievers is None else ("", *entry.retrievers)
+        used = [reads for name, reads in readers.items() if named is None or name in named]
         bases += _draws(builder, entry, where, all(used), replicates)
         if len(bases) > MOST:
             message = f"make more than {MOST:,}, with {replicates} replicates of each noisy one"
@@ -121,7 +122,9 @@ def _check(builder: Builder, slots: Mapping[Slot, Sequence[Built]], where: Where
         plugins: dict[str, Any] = {kind: registry.load("ocr", kind) for kind in registry.names("ocr")}
         # of engines made of others, what they read depends on the parts
         engines = [kind for kind, each in plugins.items() if each.reads_images and each.reads_original is not True]
-        needs = f"an `ocr` that reads images, such as {', '.join(engines)}, or retrievers that all read images"
+        needs = (
+            f"an `ocr` that reads images, such as {', '.join(engines)}, or retrievers and agents that all read images"
+        )
         builder.fault((*where, "image_noise"), f"image noise needs {needs}")
     elif blind and any(family == "image_noise" for family, _ in aimed):
         message = "a target needs an `ocr` that reads the images: the dose is of text"

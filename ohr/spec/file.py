@@ -68,6 +68,9 @@ class Hypothesis(_Keys):
     expect: Annotated[Literal["worse", "better", "same"], Field(description="What the second condition is to be.")]
 
 
+IndexScope = Literal["document", "domain", "corpus"]
+"""The documents of one index: that of the question, those of its domain, or all."""
+
 EVERY, LIMITS = QuestionFilter(), Limits()
 
 
@@ -88,6 +91,12 @@ class SpecFile(_Keys):
     ] = None
     retrievers: Annotated[list[dict[str, Any]], Field(description="Find chunks for a question.")] = []
     generators: Annotated[list[dict[str, Any]], Field(description="Answer questions.")] = []
+    agents: Annotated[
+        list[dict[str, Any]], Field(description="Retrieve, read and ask again by themselves (the stage overall).")
+    ] = []
+    index_scope: Annotated[
+        IndexScope | None, Field(description="What is searched for a question; by default as the benchmark has it.")
+    ] = None
     metrics: Annotated[
         list[dict[str, Any]], Field(description="Score answers or rankings, beside the benchmark's own.")
     ] = []

@@ -5,8 +5,28 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
-from ohr.contracts import Benchmark, Chunker, Generator, ImageNoise, Metric, OcrBackend, Retriever, Stage, TextNoise
-from ohr.spec.file import EVERY, LIMITS, Attribution, EvaluationStage, Hypothesis, Limits, QuestionFilter
+from ohr.contracts import (
+    Agent,
+    Benchmark,
+    Chunker,
+    Generator,
+    ImageNoise,
+    Metric,
+    OcrBackend,
+    Retriever,
+    Stage,
+    TextNoise,
+)
+from ohr.spec.file import (
+    EVERY,
+    LIMITS,
+    Attribution,
+    EvaluationStage,
+    Hypothesis,
+    IndexScope,
+    Limits,
+    QuestionFilter,
+)
 
 S = TypeVar("S")
 
@@ -171,6 +191,7 @@ class Spec:
     """One study, ready to run.
 
     Args:
+        index_scope: the benchmark's, unless the spec has its own.
         decompose: conditions whose loss is split by stage.
         resolved: the spec with its defaults as JSON values and paths, for the manifest.
     """
@@ -183,6 +204,8 @@ class Spec:
     retrievers: tuple[Named[Retriever], ...]
     generators: tuple[Named[Generator], ...]
     evaluate: tuple[EvaluationStage, ...]
+    agents: tuple[Named[Agent], ...] = ()
+    index_scope: IndexScope = "domain"
     replicates: int = 1
     limit: int | None = None
     questions: QuestionFilter = EVERY
@@ -204,7 +227,13 @@ class Spec:
         yield self.benchmark
         for base in self.knowledge_bases:
             yield from (*base.image_noise, base.ocr, *base.text_noise)
-        families: tuple[tuple[Named[Any], ...], ...] = (self.chunkers, self.retrievers, self.generators, self.metrics)
+        families: tuple[tuple[Named[Any], ...], ...] = (
+            self.chunkers,
+            self.retrievers,
+            self.generators,
+            self.agents,
+            self.metrics,
+        )
         yield from (named.stage for family in families for named in family)
 
 

@@ -22,7 +22,7 @@ _PLAIN = (
 )  # fmt: skip
 _WRITTEN = {
     "name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution", "decompose", "margin",
-    "strata", "aa", "hypotheses",
+    "strata", "aa", "hypotheses", "index_scope",
 }  # fmt: skip
 """Plain keys that the manifest has, and the run's key: those that can change a result."""
 
@@ -99,17 +99,15 @@ def _spec(builder: Builder) -> Spec:
     searches = file is not None and bool({"retrieval", "overall"} & set(file.evaluate))
     entries = _plugins(builder, benchmark, searches)
     named: dict[str, Any] = {f"{family}s": builder.named(family, entries[family]) for family in entries}
-    readers = {item.name: item.stage.reads_images for item in named["retrievers"]}
-    if not entries["retriever"]:  # then generators alone look at the pages
-        readers = {"": bool(named["generators"]) and all(item.stage.reads_images for item in named["generators"])}
     draws = (file.replicates + file.aa) if file else 1
-    bases = knowledge_bases(builder, _entries(data, "knowledge_bases"), readers, draws)
+    bases = knowledge_bases(builder, _entries(data, "knowledge_bases"), _readers(named), draws)
     bases = repeated(builder, bases) if file and file.aa else bases
     sizes = {"knowledge_bases": len({base.condition for base in bases})}
-    sizes |= {key: len(named[key]) for key in ("chunkers", "retrievers", "generators") if named[key]}
+    sizes |= {key: len(named[key]) for key in ("chunkers", "retrievers", "generators", "agents") if named[key]}
     builder.is_few(sizes, ("knowledge_bases",), "cells")
     if file:
-        _check(builder, file, benchmark, bases, bool(entries["retriever"]), named["metrics"])
+        _check_stages(builder, file, bool(entries["retriever"]))
+        _check(builder, file, benchmark, bases, named["metrics"])
         check_swaps(builder, file, bases, named["retrievers"])
         check_hypotheses(builder, file, benchmark and benchmark.scoring, bases, named)
     refuse(builder.faults)
@@ -119,6 +117,7 @@ def _spec(builder: Builder) -> Spec:
         **{key: getattr(file, key) for key in _PLAIN},
         benchmark=benchmark,
         knowledge_bases=bases,
+        index_scope=file.index_scope or benchmark.scoring.index_scope,
         decompose=noisy_conditions(bases) if file.decompose else (),
         evaluate=tuple(dict.fromkeys(file.evaluate)),
         hypotheses=tuple(file.hypotheses),
@@ -134,12 +133,29 @@ def _spec(builder: Builder) -> Spec:
     )
 
 
+def _readers(named: Mapping[str, Sequence[Named[Any]]]) -> dict[str, bool]:
+    """Report for each retriever whether it reads images; under "" the same of what looks at pages by itself."""
+    agents = ["text" not in item.stage.reads for item in named["agents"]]
+    found = {item.name: item.stage.reads_images for item in named["retrievers"]}
+    if found:
+        return found | ({} if all(agents) else {"": False})
+    sees = [item.stage.reads_images for item in named["generators"]] + agents
+    return {"": bool(sees) and all(sees)}
+
+
 def _plugins(builder: Builder, benchmark: Benchmark | None, searches: bool) -> dict[str, list[Entry]]:
     """List the entries of each family of named plugins, with those that the protocol or a default fills in."""
-    keys = {"chunker": "chunker", "retriever": "retrievers", "generator": "generators", "metric": "metrics"}
+    keys = {
+        "chunker": "chunker",
+        "retriever": "retrievers",
+        "generator": "generators",
+        "agent": "agents",
+        "metric": "metrics",
+    }
     found = {family: _entries(builder.source.data, key) for family, key in keys.items()}
     default = {"chunker": [*prescribed(benchmark, "chunker").values(), {"kind": "tokens"}]}
-    default |= {"retriever": [*prescribed(benchmark, "retriever").values()]} if searches else {}
+    alone = bool(found["agent"]) and not found["generator"]  # agents bring retrievers of their own
+    default |= {"retriever": [*prescribed(benchmark, "retriever").values()]} if searches and not alone else {}
     for family, plugins in default.items():
         found[family] = found[family] or [((keys[family],), plugin) for plugin in plugins[:1]]
     return {family: held(builder, benchmark, family, entries) for family, entries in found.items()}
@@ -154,20 +170,27 @@ def _entries(data: Mapping[str, Any], key: str) -> list[Entry]:
     return [((key, place), item) for place, item in items if isinstance(item, Mapping)]
 
 
+def _check_stages(builder: Builder, file: SpecFile, has_retrievers: bool) -> None:
+    """Note stages of evaluation that have nothing to evaluate; agents retrieve and answer by themselves."""
+    wanted = set(file.evaluate)
+    alone = bool(file.agents) and not file.generators
+    if {"retrieval", "overall"} & wanted and not (has_retrievers or alone):
+        builder.fault(("evaluate",), "retrieval and overall need at least one entry under `retrievers`")
+    if {"generation", "overall"} & wanted and not (file.generators or file.agents):
+        builder.fault(("evaluate",), "generation and overall need at least one entry under `generators`")
+    if file.agents and "overall" not in wanted:
+        builder.fault(("agents",), "agents are evaluated in the stage overall: `evaluate` must have it")
+
+
 def _check(
     builder: Builder,
     file: SpecFile,
     benchmark: Benchmark | None,
     bases: Sequence[KnowledgeBase],
-    has_retrievers: bool,
     metrics: Sequence[Named[Metric]],
 ) -> None:
     """Note what does not fit together, though each key by itself is right."""
     answers = bool({"generation", "overall"} & set(file.evaluate))
-    if {"retrieval", "overall"} & set(file.evaluate) and not has_retrievers:
-        builder.fault(("evaluate",), "retrieval and overall need at least one entry under `retrievers`")
-    if answers and not file.generators:
-        builder.fault(("evaluate",), "generation and overall need at least one entry under `generators`")
     rankings = [metric.name for metric in metrics if isinstance(metric.stage, RankingMetric)]
     pages = [metric.name for metric in metrics if isinstance(metric.stage, PageMetric)]
     if len(rankings) + len(pages) < len(metrics) and not answers:

@@ -1,6 +1,6 @@
 """Answers: a generator's replies to prompts, kept one by one as they come."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -124,13 +124,51 @@ class StoredImages(Lazy):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A generator's reply, and what the protocol takes as its answer."""
+    """A reply, and what the protocol takes as its answer; of an agent also its effort."""
 
     completion: Completion
     answer: str
+    effort: "Effort | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How an agent ended, and the work that it took.
+
+    Args:
+        turns: messages of the longest conversation.
+        images: pictures in its calls; one that is sent again counts again.
+        pages_shown: different pages that it has looked at.
+        shared_calls: calls that do not depend on the question, in no other count.
+    """
+
+    end: str
+    calls: int
+    searches: int
+    turns: int
+    images: int
+    pages_shown: int
+    shared_calls: int
+
+
+def _effort(found: Mapping[str, Any]) -> Effort:
+    asks = [step for step in found["steps"] if step["kind"] == "ask"]
+    own = [step for step in asks if not step["shared"]]
+    turns, images = max((step["turns"] for step in own), default=0), sum(step["images"] for step in own)
+    searches, shared = len(found["steps"]) - len(asks), len(asks) - len(own)
+    return Effort(found["end"], len(own), searches, turns, images, len(found["shown"]), shared)
+
+
+def total(found: Mapping[str, Any]) -> Completion:
+    """Return the reply of a trajectory with the sums of its calls, without shared ones such as page summaries."""
+    own = [step for step in found["steps"] if step["kind"] == "ask" and not step["shared"]]
+    tokens_in, tokens_out, seconds = (sum(s[name] for s in own) for name in ("tokens_in", "tokens_out", "seconds"))
+    return Completion(found["reply"], tokens_in, tokens_out, round(seconds, 4))
 
 
 def as_answered(found: dict[str, Any], protocol: ScoringProtocol) -> Answered:
-    """Read a completion from JSON."""
+    """Read a completion, or the trajectory of an agent: its tokens and seconds are those of all its calls."""
+    if "end" in found:
+        return Answered(total(found), found["answer"], _effort(found))
     completion = Completion(**found)
     return Answered(completion, answer_of(completion.text, protocol))

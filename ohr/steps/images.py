@@ -6,10 +6,9 @@ from functools import partial
 from typing import Any
 
 from ohr import seeds
-from ohr.contracts import Benchmark, Document, Image, ImageNoise, NoisyImage
+from ohr.contracts import Benchmark, Document, Image, ImageNoise, NoisyImage, PageId
 from ohr.files.lazy import Lazy
 from ohr.keys import key
-from ohr.metrics.ranking import PageId
 from ohr.steps.checks import checked_image
 from ohr.steps.perturb import numbered
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ohr.contracts import Image
 from ohr.errors import StageError
+from ohr.keys import key as key_of
 from ohr.steps.images import PageImage
 from ohr.steps.step import Context, Ready, Report, Work
 from ohr.store import Store
@@ -27,15 +28,26 @@ class RenderPage(Work):
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Render the page."""
-        import cv2
-
-        written, png = cv2.imencode(".png", self.page.make()[:, :, ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 1])
-        if not written:
-            raise StageError("page image", self.item, "its image cannot be written as PNG")
-        context.store.put(ready.outputs[0], {"png": base64.b64encode(png.tobytes()).decode("ascii")})
+        keep(context.store, ready.outputs[0], self.page.make())
         report = Report()
         report.calls["page images"] = 1
         return report
+
+
+def keep(store: Store, key: str, image: Image) -> None:
+    """Keep an image, and its size, which outlives it."""
+    import cv2
+
+    written, png = cv2.imencode(".png", image[:, :, ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 1])
+    if not written:
+        raise StageError("page image", key, "an image cannot be written as PNG")
+    size = [image.shape[1], image.shape[0]]
+    store.put_many({key: {"png": base64.b64encode(png.tobytes()).decode("ascii")}, size_key(key): size})
+
+
+def size_key(image: str) -> str:
+    """Key of the size of a page image, [width, height] in pixels."""
+    return key_of("image size", image)
 
 
 def rendered(store: Store, key: str) -> Image | None:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ohr.contracts import Chunk, Passage, Prompt, Question
+from ohr.contracts import Chunk, PageId, Passage, Prompt, Question
 from ohr.inputs import Inputs
 from ohr.keys import key
 from ohr.metrics.dose import by_page, own_passages
-from ohr.metrics.ranking import PageId
 from ohr.steps.documents import expected, read_pages
 from ohr.steps.images import ImageRecipe, PageImage
 from ohr.steps.prompting import make_prompt

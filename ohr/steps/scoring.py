@@ -82,6 +82,7 @@ class ScoreAnswers(Work):
         judged: judges by name, each with the places of its replies by question id.
         prompts: how the prompts were made, where a metric looks at passages.
         noises: the distortions of the images that are read, under which the benchmark may accept other answers.
+        cases: a metric looks at whole cases; without `prompts`, they have no passages.
     """
 
     kind: ClassVar[str] = "scoring"
@@ -95,6 +96,7 @@ class ScoreAnswers(Work):
     judged: tuple[tuple[str, tuple[tuple[str, tuple[int, ...]], ...]], ...] = ()
     prompts: PreparePrompts | None = None
     noises: tuple[ImageNoise, ...] = ()
+    cases: bool = False
 
     @property
     def item(self) -> str:
@@ -127,13 +129,16 @@ class ScoreAnswers(Work):
     def _cases(
         self, questions: Sequence[Question], answers: Mapping[str, str | None], ready: Ready, context: Context
     ) -> dict[str, Case]:
-        if self.prompts is None:
+        if not self.cases:
             return {}
-        made = self.prompts.prompts(Ready(ready.inputs[self.completions :], ()), context)
+        read: dict[str, Sequence[str]] = {q.id: () for q in questions}
+        if self.prompts is not None:
+            made = self.prompts.prompts(Ready(ready.inputs[self.completions :], ()), context)
+            read = {question: asked.prompt.passages for question, asked in made.items()}
         return {
-            q.id: case_of(q, made[q.id].prompt.passages, answer)
+            q.id: case_of(q, read[q.id], answer)
             for q in questions
-            if q.id in made and (answer := answers[q.id]) is not None
+            if q.id in read and (answer := answers[q.id]) is not None
         }
 
 

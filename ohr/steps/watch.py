@@ -1,6 +1,9 @@
 """The time limit of an item, kept by the kernel: it also ends code that never returns to the interpreter."""
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Self
 
 
@@ -23,6 +26,29 @@ class Watch:
         """Restart the time limit, for as many items as follow at once."""
         if self.seconds:
             signal.setitimer(signal.ITIMER_REAL, self.seconds * items)
+
+    @contextmanager
+    def interrupting(self, most: float) -> Iterator[None]:
+        """Raise a TimeoutError inside the block after `most` seconds, in place of killing; then restart the limit.
+
+        Only for code of Python: the error comes between two of its instructions.
+        """
+        if not self.seconds:
+            yield
+            return
+        limit = min(most, self.seconds)
+
+        def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 # of a handler
+            raise TimeoutError(f"took longer than {limit:g} seconds")
+
+        signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, limit)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            self.restart()
 
     def __exit__(self, *_: object) -> None:
         if self.seconds:

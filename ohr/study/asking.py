@@ -3,21 +3,19 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from ohr.contracts import CaseMetric, Generator, JudgeMetric
+from ohr.contracts import Generator
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.graph.graph import Batch, CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.spec.model import Named
 from ohr.steps.answers import Answer
-from ohr.steps.images import acting
 from ohr.steps.pages import RenderPage
 from ohr.steps.prompts import Asked, read_answer_keys
-from ohr.steps.scoring import ScoreAnswers
 from ohr.steps.step import Ready, Step
-from ohr.study.judging import Judged, Judging
+from ohr.study.judging import Judging
+from ohr.study.scores import score_answers
 
 _WINDOW = 1024
 """Prompts of one step for a generator that holds a model: enough for its batches to need little padding."""
@@ -110,7 +108,8 @@ class Asking:
         self.scheduler.settle(name for _, answers in asked for name in answers.values())
         self.scheduler.settle({name for batch, _ in asked for name in judging.replies(batch)})
         graph = Graph()
-        steps = [graph.add(self._scores(part, batch, answers, judging.of(batch))) for batch, answers in asked]
+        scored = (score_answers(self.keys, part.cell, batch, names, judging.of(batch)) for batch, names in asked)
+        steps = list(map(graph.add, scored))
         if self.again:  # a score's key has the keys of its answers, not what they say
             self.session.store.discard([step.key for step in steps])
         self.scheduler.add(graph, [step.key for step in steps])
@@ -126,32 +125,6 @@ class Asking:
             if not self.uses[name]:
                 del self.uses[name]
                 self.scheduler.forget(name)
-
-    def _scores(self, part: CellPart, batch: Batch, answers: dict[str, str], judged: Judged) -> Step:
-        cell, questions = part.cell, [self.keys.inputs.questions[place] for place in batch.questions]
-        given = (name for keys in judged.values() for names in keys.values() for name in names)
-        replies = dict.fromkeys((*answers.values(), *given))
-        where = {name: place for place, name in enumerate(replies)}
-        at = {question: where[name] for question, name in answers.items()}
-        condition = cell.base.name if cell.stage == "reference" else ""
-        made_from: list[Any] = [cell.stage, condition, *(answers.get(question.id, "") for question in questions)]
-        made_from += [keys.get(q.id) for keys in judged.values() for q in questions]
-        metrics, inputs = [*self.keys.answer_metrics.values()], tuple(replies)
-        prompts = batch.prompts if any(isinstance(metric, CaseMetric | JudgeMetric) for metric in metrics) else None
-        if prompts:
-            made_from.append(prompts.key)
-            inputs += prompts.inputs
-        noises = tuple(acting(cell.read.image_noise))
-        name = self.keys.scores(made_from, questions, metrics, noises)
-        asked = tuple(at.get(question.id) for question in questions)
-        places = tuple(
-            (name, tuple((q, tuple(where[key] for key in names)) for q, names in keys.items()))
-            for name, keys in judged.items()
-        )
-        read = batch.asks if prompts else None
-        rules = self.keys.rules
-        work = ScoreAnswers(cell.stage, condition, batch.questions, asked, rules, len(replies), places, read, noises)
-        return Step(work, (name,), inputs)
 
 
 def by_generator(parts: Iterable[object], generators: Sequence[Named[Generator]]) -> dict[str, list[CellPart]]:

@@ -2,18 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from ohr.contracts import JudgeMetric, Page, PageJudgeMetric, Question, Recognition
+from ohr.contracts import JudgeMetric, Page, PageId, PageJudgeMetric, Question, Recognition
 from ohr.engine.ledger import Failure
 from ohr.graph.cells import Cell
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
-from ohr.metrics.ranking import PageId
 from ohr.metrics.realism import SeenPage
 from ohr.metrics.scores import Scores
 from ohr.results.tables import Columns
-from ohr.spec.model import KnowledgeBase
+from ohr.spec.model import KnowledgeBase, Named
 from ohr.spec.sweep import shown
 from ohr.steps.answers import Answered
 from ohr.steps.retrieve import Found
@@ -40,7 +40,11 @@ def of_base(base: KnowledgeBase) -> dict[str, Any]:
 
 def of_cell(cell: Cell) -> dict[str, Any]:
     """Describe a cell: the same for each of its rows."""
-    parts = {"chunker": cell.chunker, "retriever": cell.retriever, "generator": cell.generator}
+    retriever: Named[Any] | None = cell.retriever
+    generator: Named[Any] | None = cell.generator
+    if cell.agent:  # it is the retriever of the pages that it looked at, and the generator of its answers
+        retriever, generator = (cell.agent, None) if cell.stage == "retrieval" else (None, cell.agent)
+    parts = {"chunker": cell.chunker, "retriever": retriever, "generator": generator}
     return {**of_base(cell.base), "stage": cell.stage, **{name: part and part.name for name, part in parts.items()}}
 
 
@@ -132,7 +136,42 @@ def answer_columns(cell: Cell, answered: Mapping[str, Answered]) -> Columns:
         "answer": [one.answer for one in given],
         "reply": [one.completion.text for one in given],
         **{name: [getattr(one.completion, name) for one in given] for name in _COMPLETION},
+        **{name: [_effort(cell, one)[name] for one in given] for name in _EFFORT},
     }
+
+
+_EFFORT = ("end", "calls", "searches", "turns", "images", "pages_shown", "shared_calls")
+
+
+def _effort(cell: Cell, one: Answered) -> Mapping[str, Any]:
+    """Count what an answer took; a generator answers with one call."""
+    if one.effort is not None:
+        return asdict(one.effort)
+    lost = one.completion.error is not None
+    single = {"calls": 1, "searches": int(cell.retriever is not None), "turns": 1, "shared_calls": 0}
+    return {**dict.fromkeys(_EFFORT), **({} if lost else single)}
+
+
+def step_columns(cell: Cell, trajectories: Mapping[str, Mapping[str, Any]]) -> Columns:
+    """Columns of `steps`: those of an agent's trajectories, by question."""
+    about, rows = of_cell(cell), [(q, step) for q, found in trajectories.items() for step in found["steps"]]
+    names = (
+        "number", "kind", "role", "query", "turns", "images", "attempt", "shared", "cached", "tokens_in", "tokens_out",
+        "seconds", "finish", "reply",
+    )  # fmt: skip
+    return {
+        **{name: about[name] for name in ("kb", "condition", "replicate", "chunker")},
+        "agent": about["generator"],
+        "question_id": [question for question, _ in rows],
+        "pages": [[f"{name}:{index}" for name, index in step["pages"]] for _, step in rows],
+        **{name: [step.get(name) for _, step in rows] for name in names},
+    }
+
+
+def joined_replies(replies: Sequence[Mapping[str, Any] | None]) -> str | None:
+    """Return a judge's replies as one text, with a line between two; None where one is missing."""
+    texts = [str(reply["text"]) for reply in replies if reply is not None]
+    return "\n---\n".join(texts) if len(texts) == len(replies) else None
 
 
 def judgement_columns(

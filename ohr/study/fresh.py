@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from ohr.errors import SpecError
 from ohr.graph.graph import CellPart, Graph
 from ohr.registry import choices
+from ohr.steps.agents import RunAgent
 from ohr.steps.answers import Answer
 from ohr.steps.damage import MeasureDamage
 from ohr.steps.documents import CutChunks, MakeDocument
@@ -18,13 +19,13 @@ from ohr.steps.step import Step
 from ohr.store import Store
 
 STAGES: dict[str, tuple[type, ...]] = {
-    "all": (ReadPages, ReadDocument, RenderPage, MakeDocument, PreparePrompts),
+    "all": (ReadPages, ReadDocument, RenderPage, MakeDocument, PreparePrompts, RunAgent),
     "pages": (ReadPages, ReadDocument, RenderPage),
     "documents": (MakeDocument,),
     "chunks": (CutChunks,),
     "damage": (MeasureDamage,),
     "retrieval": (Retrieve,),
-    "answers": (Answer,),
+    "answers": (Answer, RunAgent),
     "scores": (ScoreRetrieval, ScorePages),
 }
 """Values of `ohr run --fresh`, and the steps that each makes again, with all that depend on them."""
@@ -42,7 +43,7 @@ def forget(graph: Graph, store: Store, stage: str) -> int:
         store.discard(list(_answers(graph, store)))
     stale = _with_dependents(graph, [step for step in _steps(graph) if isinstance(step.work, STAGES[stage])])
     names = [name for step in stale for name in step.outputs]
-    names += [step.work.index for step in stale if isinstance(step.work, Retrieve)]
+    names += [step.work.scope.index for step in stale if isinstance(step.work, Retrieve)]
     store.discard(names)
     return len(stale)
 

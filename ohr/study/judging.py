@@ -51,7 +51,6 @@ class Judging:
         if not self.keys.judges:
             return
         for batch, names in answers:
-            assert batch.prompts is not None
             self.scheduler.settle(names.values())
             made: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in self.keys.judges}
             for question, case in self._cases(part, batch, names):
@@ -60,14 +59,13 @@ class Judging:
                     if prompts is not None:
                         label = part.cell.label
                         made[name][question] = tuple(self.hold(name, judge, prompt, label) for prompt in prompts)
-            self.judged[batch.prompts.key] = made
+            self.judged[batch.name] = made
             if self.characters >= _CHARACTERS:
                 self.send()
 
     def of(self, batch: Batch) -> Judged:
         """Return the keys of the judges' replies about a batch; empty where there is no judge."""
-        assert batch.prompts is not None
-        return self.judged.get(batch.prompts.key, {})
+        return self.judged.get(batch.name, {})
 
     def replies(self, batch: Batch) -> Iterator[str]:
         """Yield the keys of all judges' replies about a batch."""
@@ -106,18 +104,23 @@ class Judging:
 
     def _cases(self, part: CellPart, batch: Batch, names: Mapping[str, str]) -> Iterator[tuple[str, Case]]:
         """Yield the cases of a batch that have a reply, by question."""
-        work, step = batch.asks, batch.prompts
-        assert work is not None and step is not None
-        found = self.scheduler.read(names.values())
-        ready = Ready(tuple(self.scheduler.effective(name) for name in step.inputs), step.outputs)
-        asked = work.prompts(ready, self.session.context)
+        found, read = self.scheduler.read(names.values()), self._read(batch)
         benchmark, noises = self.keys.spec.benchmark, acting(part.cell.read.image_noise)
         for place in batch.questions:
             question = questioned(benchmark, self.keys.inputs.questions[place], noises)
             completion = found.get(names.get(question.id, "")) if question else None
-            if question and completion is not None and question.id in asked:
+            if question and completion is not None and question.id in read:
                 answer = as_answered(completion, benchmark.scoring).answer
-                yield question.id, case_of(question, asked[question.id].prompt.passages, answer)
+                yield question.id, case_of(question, read[question.id], answer)
+
+    def _read(self, batch: Batch) -> Mapping[str, Sequence[str]]:
+        """Return the passages of each question's prompt; none for an agent, which has several prompts."""
+        work, step = batch.asks, batch.prompts
+        if work is None or step is None:
+            return dict.fromkeys(batch.episodes, ())
+        ready = Ready(tuple(self.scheduler.effective(name) for name in step.inputs), step.outputs)
+        asked = work.prompts(ready, self.session.context)
+        return {question: one.prompt.passages for question, one in asked.items()}
 
 
 def prompted(metric: str, question: str, make: Callable[[], T]) -> T:

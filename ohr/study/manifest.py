@@ -8,11 +8,12 @@ from importlib.metadata import PackageNotFoundError, version
 from math import isnan
 from typing import Any
 
+from ohr.contracts import Agent
 from ohr.engine.ledger import Failure, Ledger
 from ohr.graph.keys import Keys
 from ohr.inputs import Inputs
 from ohr.messages.wording import counted
-from ohr.spec.model import Calibration
+from ohr.spec.model import Calibration, Named
 
 _PACKAGES = (
     "bm25s", "faiss-cpu", "jieba", "numpy", "onnxruntime", "opencv-python", "pypdfium2", "quicktok-v1", "rapidfuzz",
@@ -61,7 +62,13 @@ def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dic
         "seconds": {phase: round(seconds, 2) for phase, seconds in ledger.seconds.items()},
         "tokens": dict(ledger.tokens),
         "failures": _summary(ledger.failures),
+        **({"agents": _agents(spec.agents, ledger)} if spec.agents else {}),
     }
+
+
+def _agents(agents: Sequence[Named[Agent]], ledger: Ledger) -> dict[str, Any]:
+    """Return what each agent looks at, and how many of its questions ended in which way."""
+    return {agent.name: {"reads": sorted(agent.stage.reads), "ends": dict(ledger.ends[agent.name])} for agent in agents}
 
 
 def _unclean(inputs: Inputs) -> list[str]:

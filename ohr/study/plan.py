@@ -13,6 +13,7 @@ from ohr.graph.graph import Batch, CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.inputs import limited, read_inputs
 from ohr.spec.model import Spec
+from ohr.steps.agents import RunAgent
 from ohr.steps.damage import MeasureDamage
 from ohr.steps.documents import CutChunks, MakeDocument
 from ohr.steps.pages import RenderPage
@@ -42,6 +43,7 @@ class Plan:
         steps: pages, documents, searches and answers. Answers are counted exactly once their prompts are known;
             before that, all of them count as left.
         tokens: estimated prompt tokens of the answers that are left.
+        agent_calls: the most calls of the agents' questions that are left.
         design: size of the study, on which depends what it can detect.
         minutes: estimated time left on this machine, None when nothing like it ran here before.
     """
@@ -54,6 +56,7 @@ class Plan:
     steps: Mapping[str, Count]
     tokens: int
     minutes: float | None
+    agent_calls: int = 0
 
 
 def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | None = None) -> Plan:
@@ -75,13 +78,15 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
         if not steps[name].total:
             del steps[name]
     steps["prompts to answer"], tokens = _answers(session, graph)
+    agents, calls = _agents(graph, set(there))
+    steps |= {"agent questions": agents} if agents.total else {}
     if uncalibrated:
         levels = sum(base.target is not None for base in spec.knowledge_bases)
         steps["levels to calibrate"] = Count(levels, uncalibrated)
     sizes = len(session.inputs.documents), len(session.inputs.questions)
     warnings = (*session.inputs.warnings, *not_swapped(spec))
     minutes = _minutes(spec, session.store, steps, workers)
-    return Plan(*sizes, warnings, design(spec, session.inputs), count(spec), steps, tokens, minutes)
+    return Plan(*sizes, warnings, design(spec, session.inputs), count(spec), steps, tokens, minutes, calls)
 
 
 _KINDS = {
@@ -130,6 +135,14 @@ def _answers(session: Session, graph: Graph) -> tuple[Count, int]:
     return Count(len(known) + total, left + total), tokens
 
 
+def _agents(graph: Graph, there: set[str]) -> tuple[Count, int]:
+    """Count the questions of agents, and the most calls of those that are left, without shared ones."""
+    found = {step.key: step for step in graph.steps.values() if isinstance(step.work, RunAgent)}.values()
+    left = [(step.work.agent, set(step.outputs) - there) for step in found if isinstance(step.work, RunAgent)]
+    calls = sum(len(outputs) * agent.max_calls for agent, outputs in left)
+    return Count(sum(len(step.outputs) for step in found), sum(len(outputs) for _, outputs in left)), calls
+
+
 _TOKENS = 600
 """Tokens of a prompt, roughly: two passages of 256 tokens and the instructions."""
 
@@ -138,8 +151,11 @@ def _minutes(spec: Spec, store: Store, steps: Mapping[str, Count], workers: int)
     rates = [recall(store, base.ocr) for base in spec.knowledge_bases if base.ocr.reads_images]
     answers = [recall(store, generator.stage) for generator in spec.generators]
     pages, prompts = steps["pages to recognise"].left, steps["prompts to answer"].left
-    if (pages and None in rates) or (prompts and None in answers):
+    episodes = steps["agent questions"].left if "agent questions" in steps else 0
+    paces = [recall(store, agent.stage) for agent in spec.agents]
+    if (pages and None in rates) or (prompts and None in answers) or (episodes and None in paces):
         return None
     seconds = pages * max((rate or 0.0 for rate in rates), default=0.0) / workers
     seconds += prompts * sum(rate or 0.0 for rate in answers) / max(len(answers), 1)
+    seconds += episodes * sum(pace or 0.0 for pace in paces) / max(len(paces), 1)
     return seconds / 60

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ohr.contracts import Stage
 from ohr.errors import OhrError, PluginError, SpecError
-from ohr.graph.keys import protocol_metrics
+from ohr.graph.protocol import protocol_metrics
 from ohr.spec.model import Spec
 from ohr.steps.prompting import read_prompt
 
@@ -19,6 +19,8 @@ def check_stages(spec: Spec) -> None:
                 faults.append(f"protocol {protocol.name} asks with the prompt {protocol.prompt!r}, not with {name!r}")
         except SpecError as error:
             faults.append(str(error))
+    if protocol.name != "clean" and spec.index_scope != protocol.index_scope:
+        faults.append(f"protocol {protocol.name} searches by {protocol.index_scope}, not by {spec.index_scope}")
     try:
         names = [one.name for one in spec.benchmark.aggregates()]
         faults += [
@@ -43,5 +45,5 @@ def _stages(spec: Spec) -> Iterator[Stage]:
     yield from spec.stages()
     protocol = spec.benchmark.scoring
     for name, metric in protocol_metrics(spec).items():
-        if spec.generators or name not in protocol.answer:
+        if spec.generators or spec.agents or name not in protocol.answer:
             yield metric

@@ -24,6 +24,7 @@ from ohr.spec.model import Spec
 from ohr.steps.pages import RenderPage
 from ohr.store import open_store
 from ohr.study.asking import Asking, by_generator
+from ohr.study.episodes import agent_parts, conduct, unreached
 from ohr.study.events import EVENTS, EventLog
 from ohr.study.fresh import check_fresh, forget
 from ohr.study.judging import Judging
@@ -137,7 +138,7 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     _log.info("%d steps, %d parts", len(set(map(id, graph.steps.values()))), len(graph.parts))
     if fresh:
         _log.info("made again: %d steps of %s and after", forget(graph, session.store, fresh), fresh)
-    for line in not_swapped(spec):
+    for line in (*not_swapped(spec), *unreached(spec)):
         session.ledger.warn(line)
     session.store.pin(keys.run, graph.steps)
     registered = register(keys, graph, session.store)
@@ -175,15 +176,17 @@ def execute(
         if isinstance(part, BasePart):
             scheduler.settle(part.keys)
             tabulator.base(part)
-        elif part.cell.generator is None:
+        elif part.cell.agent is None and part.cell.generator is None:
             scheduler.settle(part.keys)
             tabulator.retrieval(part)
-        elif part.cell.generator is asking[0].generator:  # its prompts go out while pages are still read
+        elif asking and part.cell.generator is asking[0].generator:  # its prompts go out while pages are still read
             scheduler.settle(part.keys)
             asking[0].take(part)
     for one in asking:
         _answer(one, cells[one.generator.name], taken=one is asking[0], tabulator=tabulator)
-    if any(cells.values()):
+    for agent in keys.spec.agents:
+        conduct(session, scheduler, keys, agent_parts(graph.parts, agent), tabulator, again=again)
+    if keys.spec.agents or any(cells.values()):
         tabulator.constant()
     return tabulator
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ohr.attribution import costs
 from ohr.attribution.levels import Trial
-from ohr.contracts import Completion, Page
+from ohr.contracts import Completion, Page, PageId
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.graph.cells import Cell
@@ -16,7 +16,6 @@ from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
 from ohr.graph.keys import Keys
 from ohr.metrics.dose import DAMAGED, QuestionDose
-from ohr.metrics.ranking import PageId
 from ohr.metrics.replied import constant_scores
 from ohr.metrics.scores import Scores, failed_questions, kb_scores, with_failures
 from ohr.results import decomposition
@@ -30,18 +29,21 @@ from ohr.steps.damage import read_damage
 from ohr.steps.reading import as_recognition, warnings_of
 from ohr.steps.retrieve import read_hits
 from ohr.steps.scoring import read_scores
+from ohr.steps.shown import SHOWN_METRICS
 from ohr.study.columns import (
     Judgement,
     answer_columns,
     edit_columns,
     failure_columns,
     hit_columns,
+    joined_replies,
     judgement_columns,
     page_columns,
     page_sources,
     question_columns,
     reading_columns,
     score_columns,
+    step_columns,
     swap_columns,
     text_columns,
 )
@@ -84,7 +86,8 @@ class Tabulator:
         self._paging = PageScoring(session, scheduler, keys)
         further = (*(costs.MEASURED if trials else ()), *(decomposition.MEASURED if keys.spec.decompose else ()))
         judged = ("judgements",) if keys.judges or keys.page_judges else ()
-        self.tables = Tables(folder, (*MEASURED, *further, *judged))
+        steps = ("steps",) if keys.spec.agents else ()
+        self.tables = Tables(folder, (*MEASURED, *further, *judged, *steps))
         self.tables.append("questions", question_columns(self.inputs.questions, self.inputs.without_text))
         self.counts: dict[str, Counts] = {}
         self._sources = page_sources(self.inputs.questions)
@@ -204,17 +207,29 @@ class Tabulator:
             protocol = self.keys.spec.benchmark.scoring
             given = {q: as_answered(found[name], protocol) if name in found else _FAILED for q, name in answers.items()}
             self.tables.append("answers", answer_columns(cell, given))
+            if cell.agent is not None:
+                self._steps(cell, {q: found[name] for q, name in answers.items() if name in found})
         scored = self._batch(cell, batch, scores, (*self.keys.answer_metrics, *self.keys.rules.facts))
         if cell.base.name not in self.trials and not cell.swap:
             for name, keys in judged.items():
                 self._judgements(cell, batch, name, keys, scored)
+
+    def _steps(self, cell: Cell, trajectories: Mapping[str, Mapping[str, Any]]) -> None:
+        """Write the steps of an agent, and count how its questions ended."""
+        assert cell.agent is not None
+        self.tables.append("steps", step_columns(cell, trajectories))
+        self.ledger.ends[cell.agent.name].update(each["end"] for each in trajectories.values())
+
+    def shown(self, cell: Cell, batch: Batch, scores: str) -> None:
+        """Write the scores of the pages that an agent has looked at."""
+        self._batch(cell, batch, scores, SHOWN_METRICS)
 
     def _judgements(
         self, cell: Cell, batch: Batch, name: str, keys: Mapping[str, tuple[str, ...]], scores: Scores
     ) -> None:
         """Write a judge's replies about a batch."""
         found = self.scheduler.read({key for names in keys.values() for key in names})
-        replies = {question: _joined([found.get(name) for name in names]) for question, names in keys.items()}
+        replies = {question: joined_replies([found.get(name) for name in names]) for question, names in keys.items()}
         reasons = {each.question: each.reason for each in scores.failures if each.metric == name}
         questions = [self.inputs.questions[place].id for place in batch.questions]
         given = [
@@ -267,12 +282,6 @@ class Tabulator:
             costs.derive(self.folder, self.keys.spec, levels, self.trials, self.counts)
         if self.keys.spec.decompose:
             decomposition.derive(self.folder)
-
-
-def _joined(replies: Sequence[Mapping[str, Any] | None]) -> str | None:
-    """Return a judge's replies as one text, with a line between two; None where one is missing."""
-    texts = [str(reply["text"]) for reply in replies if reply is not None]
-    return "\n---\n".join(texts) if len(texts) == len(replies) else None
 
 
 _FAILED = Answered(Completion("", finish="error", error="failed: see the table of failures"), "")

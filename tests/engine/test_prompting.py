@@ -39,8 +39,8 @@ def test_an_unknown_prompt_names_the_nearest():
     with pytest.raises(SpecError) as caught:
         read_prompt("shrot")
     assert str(caught.value) == (
-        "no prompt 'shrot'. Choose one of: ohrbench, ohrbench_code, page_images, short. Did you mean 'short'? "
-        "Or name a file, as in ./my_prompt.yaml"
+        "no prompt 'shrot'. Choose one of: m3docrag, ohrbench, ohrbench_code, page_images, short. Did you mean "
+        "'short'? Or name a file, as in ./my_prompt.yaml"
     )
 
 

@@ -313,7 +313,7 @@ def test_image_noise_needs_an_engine_that_reads_images(faults):
     engines = ", ".join(kind for kind in Registry().names("ocr") if kind not in others)
     assert faults(BASE + "knowledge_bases: [{image_noise: {kind: rotation}}]\n") == [
         f"spec.yaml:4: knowledge_bases.0.image_noise: image noise needs an `ocr` that reads images, such as {engines}, "
-        "or retrievers that all read images"
+        "or retrievers and agents that all read images"
     ]
 
 

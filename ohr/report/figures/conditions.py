@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 
-from ohr.report.figures.data import metric_rows, stage_of
+from ohr.report.figures.data import agent_labels, metric_rows, stage_of
 from ohr.report.figures.panels import GROUP_NAMES, System
 from ohr.results.choices import read_choices
 from ohr.results.folder import headlines, read_manifest
@@ -81,6 +81,7 @@ def read_sections(run_folder: Path, group: str, metric: str | None) -> list[Sect
     repeats = read_choices(run_folder).repeats
     points = [point for point in read_points(run_folder, group=group) if point.condition not in repeats]
     losses = {(*_key(loss), loss.metric): loss for loss in read_losses(run_folder, group, every_metric=True)}
+    labels = agent_labels(run_folder)
     several = len({point.chunker for point in points if point.chunker}) > 1
     made = []
     for name, shown in metric_rows(points, headlines(read_manifest(run_folder)), metric).items():
@@ -88,7 +89,7 @@ def read_sections(run_folder: Path, group: str, metric: str | None) -> list[Sect
         key = (stage_of(name), shown)
         held = [point for point in points if (point.stage, point.metric) == key and not isnan(point.mean)]
         for point in held[:MOST]:
-            system = System(point.chunker if several else "", point.retriever, point.generator)
+            system = System.of(point, labels, chunker=several)
             systems.setdefault(system, []).append(Row(point, losses.get((*_key(point), shown))))
         if systems:
             title = name.capitalize() + ("" if group == ALL else f", {GROUP_NAMES[group].lower()}")

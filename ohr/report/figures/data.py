@@ -46,11 +46,17 @@ def read_panels(
             drawn[row["condition"]].append(row[axis])
         doses = drawn
     rows = metric_rows(points, headlines(read_manifest(run_folder)), metric)
-    made = panels(points, doses, axis, rows, _read_criticals(run_folder))
+    made = panels(points, doses, axis, rows, _read_criticals(run_folder), agent_labels(run_folder))
     if not made:
         path = run_folder / "summary.parquet"
         raise NothingToDraw(f"{path}: nothing to draw: no score of {', '.join(STAGES)} with its {axis}")
     return made
+
+
+def agent_labels(run_folder: Path) -> dict[str, str]:
+    """Label each agent of a run with what it looks at, as noise reaches it there and nowhere else."""
+    found = read_manifest(run_folder).get("agents", {})
+    return {name: f"{name} [{' and '.join(sorted(about['reads'], reverse=True))}]" for name, about in found.items()}
 
 
 def metric_rows(points: Sequence[Point], headline: Mapping[str, str], metric: str | None = None) -> dict[str, str]:
@@ -77,7 +83,7 @@ def metric_rows(points: Sequence[Point], headline: Mapping[str, str], metric: st
     if any(point.stage == STAGES[0] and point.retriever and not point.chunker for point in points):  # looks at pages
         hits = [name for name in known[STAGES[0]] if name.startswith("hit@")]
         # where all retrievers have one k, `hit@k` is what the pages found come to
-        wanted = hits[0] if len(hits) == 1 else "mrr"
+        wanted = hits[0] if len(hits) == 1 and "recall@shown" not in known[STAGES[0]] else "mrr"
         rows[FOUND] = wanted if wanted in known[STAGES[0]] else known[STAGES[0]][0]
     return {row: rows[row] for row in ROWS if row in rows}
 
@@ -110,6 +116,7 @@ def panels(
     axis: Axis,
     rows: Mapping[str, str],
     criticals: Criticals = MappingProxyType({}),
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Panel]:
     """Arrange points in panels, row by row and group by group.
 
@@ -119,6 +126,7 @@ def panels(
         axis: which dose they are.
         rows: row to the metric that it shows.
         criticals: critical values of the curves.
+        labels: of agents, by name.
     """
     several = len({point.chunker for point in points if point.chunker}) > 1
     made = []
@@ -126,20 +134,25 @@ def panels(
         for group in COLUMNS:
             key = (stage_of(row), metric, group)
             chosen = [point for point in points if (point.stage, point.metric, point.group) == key]
-            if curves := _curves(chosen, doses, axis, several, criticals):
+            if curves := _curves(chosen, doses, axis, several, criticals, labels):
                 made.append(Panel(row, group, metric, curves))
     return made
 
 
 def _curves(
-    points: Iterable[Point], doses: Doses, axis: Axis, several_chunkers: bool, criticals: Criticals
+    points: Iterable[Point],
+    doses: Doses,
+    axis: Axis,
+    several_chunkers: bool,
+    criticals: Criticals,
+    labels: Mapping[str, str],
 ) -> tuple[Curve, ...]:
     found: dict[tuple[str, str, System], list[Mark]] = defaultdict(list)
     wide: dict[tuple[str, str, System], float] = {}
     for point in points:
         mark = _mark(point, doses.get(point.condition, ()), axis)
         if not (isnan(mark.x) or isnan(mark.mean)):
-            system = System(point.chunker if several_chunkers else "", point.retriever, point.generator)
+            system = System.of(point, labels, chunker=several_chunkers)
             found[point.noise, point.noise_type, system].append(mark)
             named = tuple(getattr(point, name) for name in _CURVE)
             wide[point.noise, point.noise_type, system] = criticals.get(named, nan)

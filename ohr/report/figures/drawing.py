@@ -11,6 +11,7 @@ from ohr import extras
 from ohr.report.figures.comparison import comparison
 from ohr.report.figures.curves import performance
 from ohr.report.figures.decomposition import decomposition
+from ohr.report.figures.effort import effort
 from ohr.report.figures.panels import Axis, NothingToDraw
 from ohr.report.figures.ratios import ratios
 from ohr.report.figures.saving import USUAL, check_formats, save
@@ -99,7 +100,7 @@ def _pictures(run_folder: Path, wanted: Wanted) -> Iterator[tuple[str, "Picture"
         return
     repeats = read_choices(run_folder).repeats
     points = (point for point in read_points(run_folder, group=ALL) if point.condition not in repeats)
-    further = {"decomposition": decomposition, "survival": survival, "ratios": ratios}
+    further = {"decomposition": decomposition, "survival": survival, "ratios": ratios, "effort": effort}
     others = [(name, drawn) for name, draw in further.items() if (drawn := _drawn(draw, run_folder, wanted))]
     try:
         if has_sweep((point.noise, point.condition) for point in points):

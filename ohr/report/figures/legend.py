@@ -50,7 +50,8 @@ def _noises(style: Style) -> Block:
 
 
 def _searches(style: Style) -> Block:
-    return Block("Retriever", [(line(color=hue, linewidth=3 * style.scale), name) for name, hue in style.hues.items()])
+    title = "Retriever, or agent [looks at]" if style.agents else "Retriever"
+    return Block(title, [(line(color=hue, linewidth=3 * style.scale), name) for name, hue in style.hues.items()])
 
 
 def _generators(style: Style) -> Block:

@@ -1,7 +1,7 @@
 """Panels, curves and marks of a figure; nothing here draws or reads."""
 
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import isnan, nan
 from typing import Literal
@@ -31,11 +31,29 @@ METRIC_NAMES = {"lcs": "LCS", "f1": "F1", "em": "Exact match", "f1_numeric": "Nu
 
 @dataclass(frozen=True, slots=True, order=True)
 class System:
-    """The parts of the pipeline that a curve shows; empty where a stage has no such part."""
+    """The parts of the pipeline that a curve shows; empty where a stage has no such part.
+
+    Args:
+        is_agent: the retriever is an agent, which also answers: it looks the same in every stage.
+    """
 
     chunker: str
     retriever: str
     generator: str
+    is_agent: bool = False
+
+    @classmethod
+    def of(cls, point: Point, labels: Mapping[str, str], *, chunker: bool) -> "System":
+        """Return the system of a point.
+
+        Args:
+            labels: of agents, by name.
+            chunker: there are several, so that it is named.
+        """
+        named = point.chunker if chunker else ""
+        if agent := labels.get(point.generator) or labels.get(point.retriever):
+            return cls(named, agent, "", is_agent=True)
+        return cls(named, point.retriever, point.generator)
 
     @property
     def search(self) -> str:

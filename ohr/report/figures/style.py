@@ -83,6 +83,7 @@ class Style:
     Args:
         scale: sizes, in those on paper.
         joint: bands that hold at all levels together are drawn.
+        agents: some of the retrievers are agents.
     """
 
     hues: dict[str, Colour]
@@ -91,6 +92,7 @@ class Style:
     noise_types: dict[str, str]
     scale: float = 1.0
     joint: bool = False
+    agents: bool = False
 
     def colour(self, system: System) -> Colour:
         """Return the colour of a system: its retriever's, the paler the later its generator."""
@@ -116,6 +118,7 @@ def style_of(panels: Iterable[Panel], scale: float = 1.0, *, joint: bool = False
         noise_types=types,
         scale=scale,
         joint=joint,
+        agents=any(curve.system.is_agent for curve in curves),
     )
 
 

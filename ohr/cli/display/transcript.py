@@ -1,0 +1,107 @@
+"""One question of a run, as `ohr show RUN --question ID` prints it: its answers, and the steps of agents."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from ohr.cli.display.console import say, say_json
+from ohr.errors import DataError
+from ohr.messages.wording import counted
+from ohr.registry import choices
+
+_PARTS = ("stage", "kb", "chunker", "retriever", "generator")
+_LONGEST = 600
+"""Characters of a prompt or reply: `--json` prints them whole."""
+
+
+def show_question(folder: Path, question: str, condition: str | None, as_json: bool) -> None:
+    """Print the answers to a question with their headline score, and the steps behind those of agents.
+
+    Raises:
+        DataError: the run has no such question or condition.
+    """
+    from ohr.results.folder import headlines, read_manifest
+    from ohr.results.reading import read_rows
+
+    asked = {row["question_id"]: row for row in read_rows(folder / "questions.parquet")}
+    if question not in asked:
+        raise DataError(f"{folder}: no question {question!r}. {choices(question, tuple(asked))}")
+    answers = read_rows(folder / "answers.parquet", question_id=question)
+    known = tuple(dict.fromkeys(row["condition"] for row in answers))
+    if condition is not None and condition not in known:
+        raise DataError(f"{folder}: no answer under the condition {condition!r}. {choices(condition, known)}")
+    taken = folder / "steps.parquet"
+    steps = read_rows(taken, question_id=question) if taken.is_file() else []
+    metric = headlines(read_manifest(folder)).get("overall", "")
+    scores = {_place(row): row for row in read_rows(folder / "scores.parquet", question_id=question, metric=metric)}
+    found = [
+        {**row, "metric": metric, "score": scores.get(_place(row), {}).get("value"), "steps": _steps_of(row, steps)}
+        for row in answers
+        if condition in (None, row["condition"])
+    ]
+    if as_json:
+        say_json({"question": asked[question], "answers": found})
+        return
+    about = asked[question]
+    say(f"{question}  {about['document']}  {about['evidence_source']}")
+    say(f"  {about['text']}")
+    say(f"  accepted: {' | '.join(about['answers'])[:_LONGEST] or 'nothing'}")
+    for row in found:
+        _print(row)
+
+
+def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in _PARTS)
+
+
+def _steps_of(answer: Mapping[str, Any], steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the steps of one answer, in order."""
+    place = (answer["kb"], answer["chunker"], answer["generator"])
+    own = [step for step in steps if (step["kb"], step["chunker"], step["agent"]) == place]
+    return sorted(own, key=lambda step: step["number"])
+
+
+def _print(row: Mapping[str, Any]) -> None:
+    names = "/".join(filter(None, (row["chunker"], row["retriever"], row["generator"])))
+    score = "" if row["score"] is None else f"; {row['metric']} {row['score']:.2f}"
+    say()
+    say(f"{row['stage']} on {row['kb']}, {names}{score}")
+    if row["error"]:
+        say(f"  {row['error']}")
+        return
+    if row["end"] is not None:
+        parts = (
+            counted(row["calls"], "call"),
+            counted(row["searches"], "search", "searches"),
+            counted(row["images"], "picture"),
+            f"{row['tokens_in']:,} + {row['tokens_out']:,} tokens",
+            f"{row['seconds']:.1f} s",
+        )
+        say(f"  {row['end']} after {', '.join(parts)}")
+    say(f"  answer: {_short(row['answer']) or '(empty)'}")
+    for step in row["steps"]:
+        _print_step(step)
+
+
+def _print_step(step: Mapping[str, Any]) -> None:
+    pages = ", ".join(step["pages"])
+    if step["kind"] == "search":
+        say(f"  {step['number'] + 1}. {step['role']} searches {_short(step['query'])!r}: {pages or 'nothing'}")
+        return
+    notes = [
+        *(["for all questions"] if step["shared"] else []),
+        *(["from the store"] if step["cached"] else []),
+        *([f"try {step['attempt'] + 1}"] if step["attempt"] else []),
+        *(["cut"] if step["finish"] == "length" else []),
+        *([counted(step["images"], "picture")] if step["images"] else []),
+        *([f"pages {pages}"] if pages else []),
+    ]
+    about = f" ({'; '.join(notes)})" if notes else ""
+    say(f"  {step['number'] + 1}. {step['role']} is asked{about}:")
+    say(f"     > {_short(step['query'])}")
+    say(f"     < {_short(step['reply']) or '(empty)'}")
+
+
+def _short(text: str) -> str:
+    return shorten(text, _LONGEST, placeholder=" ...")

@@ -1,0 +1,109 @@
+"""Calls of agents: those of many questions at once, each different one made once and kept as it comes."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ohr.contracts import Ask, Completion, Conversation, Generator
+from ohr.keys import key
+from ohr.steps.checks import checked_completion
+from ohr.steps.desk import DeskPictures, ScopeDesk
+from ohr.steps.step import Context, Report
+
+_GIVE_UP = 20
+"""Exceptions in one round after which its other calls fail: the generator, not a conversation, is at fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that a question waits for."""
+
+    ask: Ask
+    desk: ScopeDesk
+    question: str
+
+    def key(self, made_by: Sequence[Any]) -> str:
+        """Key of the reply.
+
+        Args:
+            made_by: identity of the model, then what else decides its replies.
+        """
+        turns = [
+            [turn.role, [part if isinstance(part, str) else self.desk.picture_key(part) for part in turn.parts]]
+            for turn in self.ask.turns
+        ]
+        return key("call", *made_by, turns, self.ask.attempt)
+
+    def conversation(self) -> Conversation:
+        """Return the conversation, whose pictures are made when they are looked at."""
+        pictures = [picture for turn in self.ask.turns for picture in turn.pictures]
+        return Conversation(self.ask.turns, DeskPictures(pictures, self.desk) if pictures else (), self.question)
+
+
+@dataclass
+class Calls:
+    """Asks the models of an agent.
+
+    Args:
+        made_by: for each role, identity of the model, then what else decides its replies.
+    """
+
+    models: Mapping[str, Generator]
+    made_by: Mapping[str, Sequence[Any]]
+    context: Context
+    report: Report
+
+    def make(self, calls: Sequence[Call]) -> list[tuple[Completion, bool]]:
+        """Make calls; returns the completion of each, which may be an error, and whether somebody had made it."""
+        names = [call.key(self.made_by[call.ask.model]) for call in calls]
+        done = {name: Completion(**kept) for name, kept in self.context.store.get_many(set(names)).items()}
+        there, first = set(done), dict[str, Call]()
+        for name, call in zip(names, calls, strict=True):
+            if name not in there:
+                first.setdefault(name, call)
+        by_role: dict[str, list[str]] = defaultdict(list)
+        for name, call in first.items():
+            by_role[call.ask.model].append(name)
+        for role, wanted in by_role.items():
+            # local models answer in batches, which need little padding where lengths are similar
+            order = sorted(wanted, key=lambda name: (sum(len(turn.text) for turn in first[name].ask.turns), name))
+            done |= self._ask(self.models[role], order, first)
+        made: Counter[str] = Counter()
+        found = []
+        for name in names:
+            made[name] += 1
+            found.append((done[name], name in there or made[name] > 1))
+        return found
+
+    def _ask(self, model: Generator, names: Sequence[str], calls: Mapping[str, Call]) -> dict[str, Completion]:
+        """Ask one model; a call on which it raises fails alone, the others are asked again."""
+        done: dict[str, Completion] = {}
+        left, raised = list(names), 0
+        while left:
+            reason = "the generator stopped early"
+            try:
+                for completion in model.chat([calls[name].conversation() for name in left]):
+                    name = left.pop(0)
+                    done[name] = self._keep(name, calls[name], checked_completion(completion))
+                    if not left:
+                        break
+            except (Exception, SystemExit) as error:  # a generator may raise anything: its call fails
+                reason = f"{type(error).__name__}: {error}"
+            if left:
+                raised += 1
+                failed = left if raised >= _GIVE_UP else left[:1]
+                done |= {name: Completion("", finish="error", error=reason) for name in failed}
+                left = left[len(failed) :]
+        return done
+
+    def _keep(self, name: str, call: Call, completion: Completion) -> Completion:
+        report = self.report
+        report.calls["shared agent calls" if call.ask.shared else "agent calls"] += 1
+        report.tokens["in"] += completion.tokens_in
+        report.tokens["out"] += completion.tokens_out
+        report.calls["empty replies"] += completion.error is None and not completion.text.strip()
+        if completion.error is None:
+            self.context.store.put(name, completion)
+        self.context.watch.restart()
+        return completion

@@ -1,0 +1,210 @@
+"""An episode: one question in the hands of an agent, from its first step to its outcome."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from ohr.contracts import (
+    Agent,
+    Ask,
+    Completion,
+    End,
+    Found,
+    Outcome,
+    PageId,
+    Picture,
+    Question,
+    Search,
+    Stage,
+    Steps,
+    Turn,
+)
+from ohr.errors import DataError, PluginError
+from ohr.steps.checks import storable
+from ohr.steps.desk import ScopeDesk
+from ohr.steps.watch import Watch
+
+_MOST_STEPS = 1000
+"""Steps of one question: an agent with more does not end. The longest published one takes some 120."""
+_LONGEST_STEP = 30.0
+"""Seconds between two requests of an agent, which only parses a reply: with more, it does not end."""
+_SHOWN = 4000
+"""Characters of a prompt that are kept with a step, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A step with its result.
+
+    Args:
+        result: a `Completion`, or hits.
+        cached: it was in the store, or another question of the run had asked for it.
+    """
+
+    step: Ask | Search
+    result: Completion | tuple[Found, ...]
+    cached: bool = False
+
+
+@dataclass
+class Episode:
+    """The state of one question; `wanted` are the steps that it waits for.
+
+    Args:
+        place: its place among the questions of the step.
+    """
+
+    agent: Agent
+    question: Question
+    desk: ScopeDesk
+    place: int
+    wanted: tuple[Ask | Search, ...] = ()
+    outcome: Outcome | None = None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    shown: dict[PageId, None] = field(default_factory=dict)
+    calls: int = 0
+    taken: int = 0
+    _run: Steps | None = None
+    _at_once: bool = False
+
+    def advance(self, done: Sequence[Done], watch: Watch) -> None:
+        """Pass on the results of the wanted steps, in order, and take the next steps or the outcome.
+
+        Raises:
+            Exception: anything; the agent is at fault.
+        """
+        for one in done:
+            self._record(one)
+        results = tuple(one.result for one in done)
+        with watch.interrupting(_LONGEST_STEP):
+            try:
+                if self._run is None:
+                    self._run = self.agent.run(self.question.text, self.desk)
+                    given = next(self._run)
+                else:
+                    given = self._run.send(results if self._at_once else results[0])
+            except StopIteration as ended:
+                self.outcome = checked_outcome(ended.value)
+                return
+        self._at_once = isinstance(given, tuple)
+        self.wanted = tuple(self._checked(step) for step in (given if isinstance(given, tuple) else (given,)))
+        if not self.wanted:
+            raise PluginError("yielded no step")
+        self._count()
+
+    def _count(self) -> None:
+        """Count the wanted steps; an agent without a call left ends."""
+        self.taken += len(self.wanted)
+        self.calls += sum(isinstance(step, Ask) and not step.shared for step in self.wanted)
+        if self.calls > self.agent.max_calls:
+            self.outcome = Outcome("", "budget")
+            self.close()
+        elif self.taken > _MOST_STEPS:
+            raise PluginError(f"did not end within {_MOST_STEPS:,} steps")
+
+    def close(self) -> None:
+        """End the coroutine."""
+        if self._run is not None:
+            self._run.close()
+
+    def _checked(self, step: Any) -> Ask | Search:
+        """Check a step; a role that is not there or a picture of an unknown page is a fault of the plugin."""
+        known: Mapping[str, Stage]
+        if isinstance(step, Search):
+            known, role = self.agent.retrievers(), step.retriever
+            if step.k < 1 or not isinstance(step.query, str):
+                raise PluginError(f"yielded a search of {step.k} hits for {step.query!r:.80}")
+        elif isinstance(step, Ask):
+            known, role = self.agent.models(), step.model
+            self._check_turns(step)
+        else:
+            raise PluginError(f"yielded {step!r:.80}, which is neither Ask nor Search")
+        if role not in known:
+            raise PluginError(f"yielded a step for {role!r}; it has {', '.join(sorted(known))}")
+        return step  # type: ignore[no-any-return] # it is one of both
+
+    def _check_turns(self, step: Ask) -> None:
+        turns = step.turns
+        if not (isinstance(turns, tuple) and turns and all(isinstance(turn, Turn) for turn in turns)):
+            raise PluginError("yielded a call without turns")
+        if turns[-1].role != "user":
+            raise PluginError(f"yielded a call whose last turn is the {turns[-1].role}'s")
+        for part in (part for turn in turns for part in turn.parts):
+            if not isinstance(part, str | Picture):
+                raise PluginError(f"yielded a turn with {part!r:.80}, which is neither text nor a picture")
+        for picture in (picture for turn in turns for picture in turn.pictures):
+            try:
+                self.desk.size(picture)
+            except (DataError, KeyError, TypeError, ValueError) as error:
+                raise PluginError(f"yielded {error}") from error
+
+    def _record(self, done: Done) -> None:
+        """Note a finished step for the table of steps, and the pages that were looked at."""
+        step, row = done.step, _row(done, len(self.rows))
+        if isinstance(step, Ask) and not step.shared:
+            pages = [page for turn in step.turns for picture in turn.pictures for page in picture.pages]
+            self.shown |= dict.fromkeys((*step.read, *pages))
+        self.rows.append(row)
+
+
+def _row(done: Done, number: int) -> dict[str, Any]:
+    step, result = done.step, done.result
+    row: dict[str, Any] = {"number": number, "cached": done.cached}
+    if isinstance(step, Search):
+        assert isinstance(result, tuple)
+        pages = list(dict.fromkeys(page for found in result for page in found.pages))
+        return row | {
+            "kind": "search",
+            "role": step.retriever,
+            "query": storable(step.query[:_SHOWN]),
+            "pages": pages,
+            "shared": False,
+        }
+    assert isinstance(result, Completion)
+    pictures = [picture for turn in step.turns for picture in turn.pictures]
+    pages = list(dict.fromkeys((*step.read, *(page for picture in pictures for page in picture.pages))))
+    return row | {
+        "kind": "ask",
+        "role": step.model,
+        "query": storable(step.turns[-1].text[:_SHOWN]),
+        "pages": pages,
+        "turns": len(step.turns),
+        "images": len(pictures),
+        "attempt": step.attempt,
+        "shared": step.shared,
+        "tokens_in": result.tokens_in,
+        "tokens_out": result.tokens_out,
+        "seconds": result.seconds,
+        "finish": result.finish,
+        "reply": result.text,
+    }
+
+
+def checked_outcome(outcome: Any) -> Outcome:
+    """Check an outcome, so that it can always be stored and scored.
+
+    Raises:
+        PluginError: it is none.
+    """
+    if not isinstance(outcome, Outcome):
+        raise PluginError(f"returned {outcome!r:.80}, which is no Outcome")
+    if outcome.end not in get_args(End):
+        raise PluginError(f"ended as {outcome.end!r:.80}")
+    if not (isinstance(outcome.answer, str) and isinstance(outcome.reply, str)):
+        raise PluginError(f"returned an answer that is {type(outcome.answer).__name__}, not text")
+    if outcome.end != "answered" and outcome.answer:
+        raise PluginError(f"returned an answer, and ended as {outcome.end}")
+    return Outcome(storable(outcome.answer), outcome.end, storable(outcome.reply))
+
+
+def trajectory(episode: Episode) -> Mapping[str, Any]:
+    """Return a finished episode as it is kept."""
+    assert episode.outcome is not None
+    outcome = episode.outcome
+    return {
+        "answer": outcome.answer,
+        "end": outcome.end,
+        "reply": outcome.reply,
+        "steps": episode.rows,
+        "shown": list(episode.shown),
+    }

@@ -1,0 +1,84 @@
+"""The cells of agents: waits for the trajectories, has them judged, and scores answers and pages looked at."""
+
+from collections.abc import Iterator, Sequence
+
+from ohr.contracts import Agent
+from ohr.engine.scheduler import Scheduler
+from ohr.engine.session import Session
+from ohr.graph.graph import Batch, CellPart, Graph
+from ohr.graph.keys import Keys
+from ohr.messages.wording import named
+from ohr.spec.model import Named, Spec
+from ohr.steps.shown import SHOWN_METRICS, ScoreShown
+from ohr.steps.step import Step
+from ohr.study.judging import Judging
+from ohr.study.scores import score_answers
+from ohr.study.tabulate import Tabulator
+
+
+def agent_parts(parts: Sequence[object], agent: Named[Agent]) -> list[CellPart]:
+    """List the cells of an agent."""
+    return [part for part in parts if isinstance(part, CellPart) and part.cell.agent and part.cell.agent is agent]
+
+
+def conduct(
+    session: Session, scheduler: Scheduler, keys: Keys, parts: Sequence[CellPart], tabulator: Tabulator, *, again: bool
+) -> None:
+    """Answer, score and write the cells of one agent.
+
+    Args:
+        again: score all answers again, as some of them may have been made again.
+    """
+    judging = Judging(session, scheduler, keys)
+    answering = [part for part in parts if part.cell.stage == "overall"]
+    for part in parts:
+        scheduler.settle(part.keys)
+    for part in answering:
+        judging.take(part, [(batch, batch.episodes) for batch in part.batches])
+    judging.send()
+    for part in parts:
+        for batch in part.batches:
+            scheduler.settle(set(judging.replies(batch)))
+            step = _scores(keys, part, batch, judging)
+            graph = Graph()
+            graph.add(step)
+            if again:
+                session.store.discard([step.key])
+            scheduler.add(graph, [step.key])
+            scheduler.settle([step.key])
+            if part.cell.stage == "overall":
+                tabulator.answers(part.cell, batch, batch.episodes, step.key, judging.of(batch))
+            else:
+                tabulator.shown(part.cell, batch, step.key)
+    judging.close()
+
+
+def _scores(keys: Keys, part: CellPart, batch: Batch, judging: Judging) -> Step:
+    cell = part.cell
+    if cell.stage == "overall":
+        return score_answers(keys, cell, batch, batch.episodes, judging.of(batch))
+    assert cell.agent is not None
+    questions = [keys.inputs.questions[place] for place in batch.questions]
+    names = tuple(dict.fromkeys(batch.episodes.values()))
+    asked = [batch.episodes[question.id] for question in questions]
+    name = keys.scores(["shown", list(SHOWN_METRICS), *asked], questions, [])
+    places = {key: place for place, key in enumerate(names)}
+    work = ScoreShown(cell.agent.name, batch.questions, tuple(places[key] for key in asked))
+    return Step(work, (name,), names)
+
+
+def unreached(spec: Spec) -> Iterator[str]:
+    """Yield a note for each agent that a noise reaches in part, or not at all: its scores there mean something else.
+
+    Text noise leaves the page images as they are, so an agent that reads both can look past it.
+    """
+    texts = [base for base in spec.knowledge_bases if base.text_noise and not base.image_noise]
+    names = list(dict.fromkeys(base.noise for base in texts))
+    if not names:
+        return
+    listed = f"noise of text alone ({named(names)})"
+    for agent in spec.agents:
+        if "text" not in agent.stage.reads:
+            yield f"{agent.name} reads page images only: {listed} cannot reach it, and its scores there are flat"
+        elif "image" in agent.stage.reads:
+            yield f"{agent.name} reads page images too, which {listed} leaves clean: it can look past that noise"

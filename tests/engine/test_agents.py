@@ -1,0 +1,232 @@
+"""Agents in the engine: rounds, calls made once, budgets, failures, tables."""
+
+from pathlib import Path
+
+import pytest
+
+from ohr.errors import SpecError
+from ohr.results.folder import read_manifest
+
+from .conftest import Home, rows, values, warnings
+
+CREW = Path(__file__).parents[1] / "crew.py"
+SPEC = """\
+benchmark: {{kind: tiny}}
+knowledge_bases:
+  - {{name: clean}}
+  - {{name: dosed, text_noise: {{kind: formatting, rate: 0.5}}}}
+chunker: {{kind: page}}
+agents:
+  - {{kind: scout, model: {{kind: clerk, log: {log}}}, retriever: {{kind: bm25}}, {more}}}
+"""
+SIGHT = """\
+benchmark: {{kind: tiny}}
+knowledge_bases:
+  - {{name: clean}}
+  - {{name: dosed, text_noise: {{kind: formatting, rate: 0.5}}}}
+  - {{name: smudged, image_noise: {{kind: smudge, severity: 0.6}}, ocr: {{kind: pixels}}}}
+agents:
+  - {{kind: watcher, model: {{kind: clerk, sees: true, log: {log}}}, retriever: {{kind: eye}}, {more}}}
+"""
+
+
+class Agents(Home):
+    def write(self, text, name="spec.yaml"):
+        path = super().write(text, name)
+        path.write_text(path.read_text().replace("plugins: [", f"plugins: [{CREW}, "))
+        return path
+
+    def agents(self, spec=SPEC, more="", workers=None):
+        return self.run(spec.format(log=self.folder / "log", more=more), workers=workers)
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Agents(tmp_path)
+
+
+def test_an_agent_answers_in_the_stage_overall_and_its_pages_are_scored_as_retrieval(home):
+    done = home.agents()
+    assert not done.ledger.failures
+    found = values(done, stage="overall", metric="em", kb="clean")
+    assert len(found) == 8 and set(found.values()) == {1.0}
+    for metric in ("recall@shown", "mrr", "ndcg"):
+        assert set(values(done, stage="retrieval", metric=metric, kb="clean").values()) == {1.0}
+    (row,) = rows(done, "answers", kb="clean", question_id="q0")
+    shown = {name: row[name] for name in ("generator", "retriever", "chunker", "answer", "end", "calls", "searches")}
+    assert shown == {
+        "generator": "scout", "retriever": None, "chunker": "page", "answer": "1900", "end": "answered", "calls": 1,
+        "searches": 1,
+    }  # fmt: skip
+    assert (row["tokens_in"], row["tokens_out"], row["seconds"], row["pages_shown"], row["shared_calls"]) == (
+        10, 2, 0.5, 1, 1,
+    )  # fmt: skip
+
+
+def test_every_step_has_a_row(home):
+    done = home.agents()
+    steps = rows(done, "steps", kb="clean", question_id="q0")
+    assert [(step["number"], step["kind"], step["role"], step["shared"]) for step in steps] == [
+        (0, "ask", "model", True),
+        (1, "search", "retriever", False),
+        (2, "ask", "model", False),
+    ]
+    assert steps[1]["query"] == "In what year was the harbour of law/0 built?"
+    assert (steps[1]["pages"], steps[2]["pages"], steps[2]["reply"]) == (["law/0:0"], ["law/0:0"], "1900")
+    ends = read_manifest(done.folder)["agents"]["scout"]["ends"]
+    assert ends.keys() == {"answered", "not_answerable"} and sum(ends.values()) == 16
+
+
+def test_an_equal_call_of_many_questions_is_made_once(home):
+    done = home.agents()
+    assert home.log("log")["Greet."] == 1
+    assert done.ledger.calls["shared agent calls"] == 1
+    assert done.ledger.calls["agent questions"] == 16
+
+
+def test_a_second_run_makes_no_call(home):
+    home.agents()
+    before = home.log("log")
+    again = home.agents(more="name: other")  # another run, of the same agent
+    assert home.log("log") == before
+    assert not again.ledger.calls["agent calls"] and len(rows(again, stage="overall", metric="em")) == 16
+
+
+def test_calls_are_kept_though_their_question_has_failed(home):
+    home.agents(more="bad: raise late")
+    before = home.log("log")
+    done = home.agents()
+    assert not done.ledger.failures
+    # the searches and calls of other questions are there
+    assert sum(home.log("log").values()) - sum(before.values()) <= 4
+
+
+def test_text_noise_makes_no_call_of_an_agent_that_reads_images_only(home):
+    done = home.agents(SIGHT)
+    assert not done.ledger.failures
+    clean, dosed = (values(done, stage="overall", metric="em", kb=kb) for kb in ("clean", "dosed"))
+    assert clean == dosed and set(clean.values()) == {1.0}
+    assert done.ledger.calls["agent questions"] == 16  # the clean ones and the smudged ones
+    assert any("watcher reads page images only" in line for line in warnings(done))
+
+
+def test_pictures_are_made_as_they_are_asked_for(home):
+    home.agents(SIGHT)
+    sizes = {line.rpartition(" ")[2] for line in home.log("log")}
+    # a page of `tiny` is one pixel high and as wide as its text is long
+    assert all(size.endswith("x1") for size in sizes)
+    widths = sorted(int(size.partition("x")[0]) for size in sizes)
+    assert widths[0] * 2 <= widths[-1] + 1
+
+
+BAD = {
+    "raise": "RuntimeError: no hands",
+    "raise late": "RuntimeError: no hands",
+    "forever": "did not end within 1,000 steps",
+    "number": "yielded 7, which is neither Ask nor Search",
+    "empty": "yielded no step",
+    "role": "yielded a step for 'boss'; it has model",
+    "turns": "yielded a call without turns",
+    "assistant": "yielded a call whose last turn is the assistant's",
+    "outcome": "returned '1900', which is no Outcome",
+    "end": "ended as 'gone'",
+    "answer": "returned an answer, and ended as budget",
+    "far page": "which is not on the desk",
+    "reversed box": "has no pixel of a picture",
+    "k": "yielded a search of 0 hits for 'x'",
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_an_agent_that_breaks_its_contract_fails_its_question_only(home, bad):
+    done = home.agents(SIGHT if bad in ("far page", "reversed box") else SPEC, f"bad: {bad}")
+    failed = {failure.item for failure in done.ledger.failures}
+    assert failed and all(item.endswith(": q0") for item in failed)
+    assert all(BAD[bad] in failure.reason for failure in done.ledger.failures)
+    scores = rows(done, stage="overall", metric="em", kb="clean")
+    assert {row["question_id"]: (row["status"], row["value"]) for row in scores}["q0"] == ("failed", 0.0)
+    assert sum(row["value"] for row in scores) == 7
+
+
+def test_an_agent_that_never_returns_is_interrupted(home, monkeypatch):
+    done = home.run(SPEC.format(log=home.folder / "log", more="bad: loop") + "limits: {seconds: 1}\n", workers=1)
+    assert {failure.item for failure in done.ledger.failures} == {"scout on clean: q0", "scout on dosed: q0"}
+    assert all("took longer than 1 seconds" in failure.reason for failure in done.ledger.failures)
+    assert sum(values(done, stage="overall", metric="em", kb="clean").values()) == 7
+
+
+def test_an_agent_without_a_call_left_ends_as_budget(home):
+    done = home.agents(more="bad: asks forever, calls: 3")
+    assert not done.ledger.failures
+    (row,) = rows(done, "answers", kb="clean", question_id="q0")
+    assert (row["end"], row["answer"], row["calls"]) == ("budget", "", 3)
+    assert rows(done, stage="overall", metric="em", kb="clean", question_id="q0")[0]["status"] == "ok"
+
+
+def test_a_call_that_fails_fails_its_question_with_its_step(home):
+    done = home.run(
+        SPEC.format(log=home.folder / "log", more="").replace("kind: clerk,", "kind: clerk, refuses: 'harbour of law',")
+    )
+    assert {failure.item for failure in done.ledger.failures} == {"scout on clean: q0", "scout on dosed: q0"}
+    assert {failure.reason for failure in done.ledger.failures} == {"step 3, model: refused"}
+
+
+def test_the_index_scope_can_be_one_document(home):
+    done = home.agents(more="name: scout")
+    near = home.run(SPEC.format(log=home.folder / "log", more="") + "index_scope: document\n")
+    assert done.folder != near.folder
+    steps = rows(near, "steps", kind="search")
+    by_question = {row["question_id"]: row["document"] for row in rows(near, stage="overall", metric="em")}
+    assert all(step["pages"][0].startswith(by_question[step["question_id"]]) for step in steps)
+    assert read_manifest(near.folder)["spec"]["index_scope"] == "document"
+
+
+def test_an_oracle_finds_for_the_question_whatever_the_query(home):
+    done = home.run(SPEC.format(log=home.folder / "log", more="").replace("kind: bm25", "kind: oracle"))
+    assert set(values(done, stage="retrieval", metric="recall@shown").values()) == {1.0}
+
+
+def test_an_agent_beside_a_retriever_and_a_generator(home):
+    both = SPEC.format(log=home.folder / "log", more="")
+    done = home.run(both + "retrievers: [{kind: bm25}]\ngenerators: [{kind: parrot}]\n")
+    assert not done.ledger.failures
+    assert {row["generator"] for row in rows(done, stage="overall", metric="em")} == {"scout", "parrot"}
+    assert {row["end"] for row in rows(done, "answers", generator="parrot")} == {None}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("model: {kind: clerk}", "must read page images, and clerk reads text only"),
+        ("retriever: {kind: bm25}", "must look at page images, and bm25 reads text"),
+        ("retriever: {kind: lens}", r"^\S+: agents.0.retriever.kind: Choose one of: .*Did you mean"),
+        ("answer_form: short", "native"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused_before_any_work(home, change, words):
+    spec = SIGHT.format(log=home.folder / "log", more="")
+    key = change.partition(":")[0]
+    parts = {
+        "model": f"model: {{kind: clerk, sees: true, log: {home.folder / 'log'}}}",
+        "retriever": "retriever: {kind: eye}",
+    }
+    with pytest.raises(SpecError, match=words):
+        home.run(spec.replace(parts[key], change) if key in parts else spec.replace("}, }", f"}}, {change}}}"))
+
+
+def test_image_noise_without_an_engine_needs_agents_that_read_images_only(home):
+    blind = "  - {name: blind, image_noise: {kind: smudge, severity: 0.6}}\n"
+    with pytest.raises(SpecError, match="image noise needs"):
+        home.run(SPEC.format(log=home.folder / "log", more="").replace("chunker:", blind + "chunker:"))
+    done = home.run(SIGHT.format(log=home.folder / "log", more="").replace("agents:", blind + "agents:"))
+    assert values(done, stage="overall", metric="em", kb="blind")
+
+
+def test_agents_need_the_stage_overall(home):
+    with pytest.raises(SpecError, match="evaluated in the stage overall"):
+        home.run(SPEC.format(log=home.folder / "log", more="") + "evaluate: [retrieval]\n")
+
+
+def test_the_protocol_form_puts_the_instruction_on_the_desk(home):
+    home.agents(more="answer_form: protocol")
+    assert any("Answer with one or two words" in line for line in home.log("log"))
