@@ -1,0 +1,1 @@
+"""Agents: systems that retrieve, read and ask again."""

@@ -1,0 +1,49 @@
+"""Prompts of an agent: one file with a text for each of its calls, which a user can replace."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, Field
+
+from ohr.contracts import Agent
+from ohr.files.prompts import read_prompt_file
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class PromptedAgent(Agent):
+    """An agent whose prompts are in a file; its texts are part of the agent's identity."""
+
+    templates: ClassVar[type[BaseModel]]
+    """The content of the file: one text field for each prompt."""
+    prompt: Annotated[Path | str, Field(description="Name or file of its prompts; by default its own.")]
+
+    def check(self) -> None:
+        """Read the prompts, and check the parts."""
+        self.texts()
+        super().check()
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify the prompts by their texts."""
+        return {**super().identity(), "prompt": self.texts()}
+
+    def texts(self) -> Mapping[str, str]:
+        """Return the prompts by name.
+
+        Raises:
+            SpecError: the file does not exist, or has another content.
+        """
+        return _texts(self.prompt, self.templates)
+
+
+@lru_cache(maxsize=32)
+def _texts(prompt: Path | str, templates: type[BaseModel]) -> Mapping[str, str]:
+    return dict(read_prompt_file(prompt, templates, "ohr.agents.prompts", "prompt", {}).model_dump())
+
+
+def filled(template: str, **values: str) -> str:
+    """Fill the placeholders `{name}` of a template, in one pass: a value that holds a placeholder is left alone."""
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), template)

@@ -1,0 +1,1 @@
+"""Prompts of agents as files with named placeholders."""
