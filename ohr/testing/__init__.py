@@ -6,16 +6,22 @@
 Each raises an AssertionError with a sentence about the fault. No test framework is needed.
 """
 
+from ohr.testing.agents import PlainDesk, found, play
 from ohr.testing.answers import check_generator, check_metric, prompts
 from ohr.testing.benchmark import check_benchmark
 from ohr.testing.noise import check_image_noise, check_text_noise, odd_images
 from ohr.testing.ocr import check_ocr
 from ohr.testing.passages import check_chunker, check_retriever
+from ohr.testing.scripted import Scripted
 from ohr.testing.stage import RATES, TEXTS, check_stage
+from ohr.testing.trajectories import check_agent
 
 __all__ = [
     "RATES",
     "TEXTS",
+    "PlainDesk",
+    "Scripted",
+    "check_agent",
     "check_benchmark",
     "check_chunker",
     "check_generator",
@@ -25,6 +31,8 @@ __all__ = [
     "check_retriever",
     "check_stage",
     "check_text_noise",
+    "found",
     "odd_images",
+    "play",
     "prompts",
 ]

@@ -3,12 +3,15 @@
 import io
 import json
 import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from ohr.contracts import Stage
+from ohr.registry import Registry
 
 TEXTS = (
     "",
@@ -45,9 +48,11 @@ def check_stage(stage: Stage) -> None:
     for name, field in plugin.model_fields.items():
         require(stage, name == "kind" or bool(field.description), f"field {name!r} needs a description")
     stage.check()
+    # parts need not be registered: they may be made for a test
+    context = {"registry": _Parts(trusted=True, own=tuple(type(part) for part in _parts(stage)))}
     written = io.StringIO()
     YAML(typ="safe", pure=True).dump(stage.model_dump(mode="json", by_alias=True), written)
-    read = plugin.model_validate(YAML(typ="safe", pure=True).load(written.getvalue()))
+    read = plugin.model_validate(YAML(typ="safe", pure=True).load(written.getvalue()), context=context)
     require(stage, read == stage, "written to YAML and read again it must be the same")
     require(stage, pickle.loads(pickle.dumps(stage)) == stage, "it must survive pickling: stages go to other processes")
     require(stage, hash(read) == hash(stage), "equal stages must have equal hashes")
@@ -55,10 +60,31 @@ def check_stage(stage: Stage) -> None:
     run = {name for name, field in plugin.model_fields.items() if _is_execution(field.json_schema_extra)}
     require(stage, not run & set(stage.identity()), f"execution fields {sorted(run)} must not be in the identity")
     try:
-        plugin.model_validate({**stage.model_dump(by_alias=True), "no_such_key": 1})
+        plugin.model_validate({**stage.model_dump(by_alias=True), "no_such_key": 1}, context=context)
     except ValidationError:
         return
     raise AssertionError(f"{plugin.family} {stage.kind}: an unknown key must be refused (`extra` is forbidden)")
+
+
+@dataclass(frozen=True)
+class _Parts(Registry):
+    """The plugins that a stage is made of, and the registered ones."""
+
+    own: tuple[type[Stage], ...] = ()
+
+    def load(self, family: str, kind: str) -> type[Stage]:
+        found = (part for part in self.own if part.family == family and part.model_fields["kind"].default == kind)
+        return next(found, None) or super().load(family, kind)
+
+
+def _parts(stage: Stage) -> Iterator[Stage]:
+    """Yield the stages that a stage holds, and those that they hold."""
+    for name in type(stage).model_fields:
+        value = getattr(stage, name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Stage):
+                yield part
+                yield from _parts(part)
 
 
 def as_json(value: Any) -> str:

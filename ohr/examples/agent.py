@@ -1,0 +1,46 @@
+"""Answers from the passages of one search."""
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from ohr.contracts import Agent, Ask, Desk, Generator, Outcome, Reads, Retriever, Search, Steps, Turn
+from ohr.parts import GeneratorPart, TextRetrieverPart
+
+
+class Example(Agent):
+    """Searches for the question, lets a model read the passages found, and returns its reply."""
+
+    kind: Literal["example"] = "example"
+    reads: ClassVar[frozenset[Reads]] = frozenset({"text"})
+    passages: Annotated[
+        TextRetrieverPart, Field(default={"kind": "bm25"}, validate_default=True, description="Finds passages.")
+    ]
+    reader: Annotated[
+        GeneratorPart, Field(default={"kind": "extractive"}, validate_default=True, description="Reads and answers.")
+    ]
+    top_k: Annotated[int, Field(gt=0, description="Passages that are read.")] = 3
+
+    @property
+    def max_calls(self) -> int:
+        """The model is asked once."""
+        return 1
+
+    def models(self) -> Mapping[str, Generator]:
+        """Return the reader."""
+        return {"reader": self.reader}
+
+    def retrievers(self) -> Mapping[str, Retriever]:
+        """Return the retriever."""
+        return {"passages": self.passages}
+
+    def run(self, question: str, desk: Desk) -> Steps:
+        """Yield each step; its result is the value of the `yield`."""
+        hits = yield Search("passages", question, self.top_k)
+        if not hits:
+            return Outcome("", "no_evidence")
+        parts = (desk.instruction, *(hit.passage for hit in hits), question)
+        read = tuple(dict.fromkeys(hit.page for hit in hits))
+        reply = (yield Ask("reader", (Turn("user", tuple(filter(None, parts))),), read=read)).text
+        return Outcome(reply.strip(), "answered" if reply.strip() else "unparsed", reply)
