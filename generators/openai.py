@@ -78,6 +78,10 @@ class OpenAI(ChatServer, Generator):
         """Continue each conversation, in order, as `answer` does; a turn without pictures is sent as one text."""
         yield from self.in_order(f"generator {self.kind}", conversations, self._continue)
 
+    def chat_as_done(self, conversations: Sequence[Conversation]) -> Iterator[tuple[int, Completion]]:
+        """Continue each conversation; a slow reply does not hold up those after it."""
+        yield from self.as_done(f"generator {self.kind}", conversations, self._continue)
+
     async def _ask(self, client: ChatClient, prompt: Prompt) -> Completion:
         return await client.ask(partial(self._asked, prompt), prompt.opening)
 

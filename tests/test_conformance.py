@@ -14,6 +14,7 @@ from ohr.contracts import FAMILIES
 from ohr.models.resident import holding
 from ohr.registry import Registry
 from ohr.testing import (
+    check_agent,
     check_benchmark,
     check_chunker,
     check_generator,
@@ -108,6 +109,8 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 return generator_arguments(kind, request.getfixturevalue)
             case "metric", _:
                 return metric_arguments(kind)
+            case "agent", _:
+                return agent_arguments(kind, request.getfixturevalue)
             case "retriever", _:
                 return retriever_arguments(kind, lambda model: str(request.getfixturevalue(model)))
         return {}
@@ -145,11 +148,32 @@ def retriever_arguments(kind: str, folder: Callable[[str], str]) -> dict[str, ob
     """Name the parts and the tiny models of retrievers."""
     if kind == "hybrid":
         return {"retrievers": [{"kind": "bm25"}, {"kind": "dense"}]}
+    if kind == "gmm":
+        return {"retrievers": [{"kind": "bm25"}, {"kind": "bm25_okapi"}]}
     if kind == "rerank":
         return {"retriever": {"kind": "bm25"}, "model": folder("tiny_reranker")}
     if kind == "visrag":
         return {"model": folder("tiny_vision_model")}
     return {"model": folder(f"tiny_{kind}")} if kind in ("bge_m3", "colqwen", "colpali") else {}
+
+
+def agent_arguments(kind: str, fixture: Callable[[str], Any]) -> dict[str, object]:
+    """Models that are never asked, and retrievers that never search: the suite has replies and hits of its own."""
+    server = {"base_url": fixture("chat_server").url, "model": "any"}
+    sees, reads = {"kind": "openai_vision", **server}, {"kind": "openai", **server}
+    looks, text = {"kind": "colpali", "model": str(fixture("tiny_colpali"))}, {"kind": "bm25"}
+    match kind:
+        case "mdocagent":
+            return {"text": text, "image": looks, "vision": sees, "language": reads}
+        case "simpledoc":
+            return {"image": looks, "selector": reads, "reader": sees}
+        case "vidorag":
+            return {"retriever": {"kind": "hybrid", "retrievers": [looks, text]}, "vision": sees}
+        case "vrag":
+            return {"image": looks, "vision": sees}
+        case "react":
+            return {"retriever": text, "model": reads}
+    return {}
 
 
 def metric_arguments(kind: str) -> dict[str, object]:
@@ -255,6 +279,11 @@ def test_retriever(plugin, kind):
 @pytest.mark.parametrize("kind", kinds("generator"))
 def test_generator(plugin, kind):
     check_generator(plugin("generator", kind))
+
+
+@pytest.mark.parametrize("kind", REGISTRY.names("agent"))
+def test_agent(plugin, kind):
+    check_agent(plugin("agent", kind))
 
 
 @pytest.mark.parametrize("kind", REGISTRY.names("metric"))

@@ -34,8 +34,9 @@ class Generator(Stage):
     def chat(self, conversations: Sequence[Conversation]) -> Iterable[Completion]:
         """Continue each conversation, in order, as `answer` does; override where there may be more than one message.
 
-        As it is here, one message of the user, perhaps after one of the system, is passed on to `answer`, with its
-        images before its text; anything else is a completion with an error.
+        As it is here, one message of the user, perhaps after one of the system, is passed on to `answer`: its last text
+        as the question, those before it as passages, and its images before all of them. Anything else is a completion
+        with an error.
         """
         prompts = [self._prompt(one) for one in conversations]
         answers = iter(self.answer([prompt for prompt in prompts if isinstance(prompt, Prompt)]))
@@ -45,6 +46,13 @@ class Generator(Stage):
             else:
                 yield Completion("", finish="error", error=f"generator {self.kind} {prompt}")
 
+    def chat_as_done(self, conversations: Sequence[Conversation]) -> Iterable[tuple[int, Completion]]:
+        """Continue each conversation; yields its place with its completion, as they come.
+
+        Override where several are asked at once, so that a finished reply is kept while an earlier one is waited for.
+        """
+        return enumerate(self.chat(conversations))
+
     def _prompt(self, conversation: Conversation) -> Prompt | str:
         """Return a conversation of one message as a prompt, or why it is none."""
         turns = conversation.turns
@@ -53,5 +61,5 @@ class Generator(Stage):
             return f"answers one message, and got a conversation of {len(turns)}"
         if conversation.has_pictures and not self.reads_images:
             return "reads text, and got an image"
-        text = rest[0].text
-        return Prompt(text, (), system, text, conversation.images, id=conversation.id)
+        *passages, question = [part for part in rest[0].parts if isinstance(part, str)] or [""]
+        return Prompt(question, tuple(passages), system, rest[0].text, conversation.images, id=conversation.id)

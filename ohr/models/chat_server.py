@@ -4,7 +4,8 @@ import logging
 import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from functools import cache, partial
 from ipaddress import ip_address
 from typing import Annotated, Any, TypeVar
@@ -52,21 +53,49 @@ class ChatServer(BaseModel):
         """Ask about each item, `concurrency` at once; results come in the order of the items."""
         if not items:
             return
+        with self._asking(owner, ask) as start:
+            waiting: deque[Future[Result]] = deque()
+            for item in items:
+                waiting.append(start(item))
+                if len(waiting) >= _AHEAD * self.concurrency:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+    def as_done(
+        self, owner: str, items: Sequence[Item], ask: Callable[[ChatClient, Item], Awaitable[Result]]
+    ) -> Iterator[tuple[int, Result]]:
+        """Ask about each item, `concurrency` at once; yields the place of an item with its result, as they come."""
+        if not items:
+            return
+        with self._asking(owner, ask) as start:
+            waiting: dict[Future[Result], int] = {}
+            for place, item in enumerate(items):
+                waiting[start(item)] = place
+                if len(waiting) >= _AHEAD * self.concurrency:
+                    yield from _done(waiting)
+            while waiting:
+                yield from _done(waiting)
+
+    @contextmanager
+    def _asking(
+        self, owner: str, ask: Callable[[ChatClient, Item], Awaitable[Result]]
+    ) -> Iterator[Callable[[Item], Future[Result]]]:
+        """Open a client; returns what starts a request. Those under way are cancelled at the end, also on Ctrl-C."""
         httpx, anyio = extras.load("httpx", "openai"), extras.load("anyio.from_thread", "openai")
         key = key_of(owner, self.base_url, self.api_key_env)
-        # the portal cancels what is under way when this generator is closed, also on Ctrl-C
         with anyio.start_blocking_portal() as portal:
             http = httpx.AsyncClient(timeout=None, limits=httpx.Limits(max_connections=None))
             client = ChatClient(http, self.base_url, key, self.api_key_env, self.timeout, self.retries, self.backoff)
             with portal.wrap_async_context_manager(http):
                 limit = portal.call(partial(extras.load("anyio", "openai").CapacityLimiter, self.concurrency))
-                waiting: deque[Future[Result]] = deque()
-                for item in items:
-                    waiting.append(portal.start_task_soon(_within, limit, ask, client, item))
-                    if len(waiting) >= _AHEAD * self.concurrency:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
+                yield partial(portal.start_task_soon, _within, limit, ask, client)
+
+
+def _done(waiting: dict[Future[Result], int]) -> Iterator[tuple[int, Result]]:
+    """Wait until some results are there, and take them."""
+    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+        yield waiting.pop(future), future.result()
 
 
 async def _within(

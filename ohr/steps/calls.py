@@ -81,15 +81,16 @@ class Calls:
         done: dict[str, Completion] = {}
         left, raised = list(names), 0
         while left:
-            reason = "the generator stopped early"
+            asked, reason = left, "the generator stopped early"
             try:
-                for completion in model.chat([calls[name].conversation() for name in left]):
-                    name = left.pop(0)
+                for place, completion in model.chat_as_done([calls[name].conversation() for name in asked]):
+                    name = asked[place]
                     done[name] = self._keep(name, calls[name], checked_completion(completion))
-                    if not left:
+                    if all(name in done for name in asked):
                         break
             except (Exception, SystemExit) as error:  # a generator may raise anything: its call fails
                 reason = f"{type(error).__name__}: {error}"
+            left = [name for name in asked if name not in done]
             if left:
                 raised += 1
                 failed = left if raised >= _GIVE_UP else left[:1]

@@ -1,13 +1,15 @@
 """VRAG-RL on scripted replies; T1 to T6 are the cases of a published run, T7 is ohr's repair."""
 
 import re
+from typing import Literal
 
 import pytest
 from pydantic import ValidationError
 
 from ohr.agents.vrag import VRAG, action_of, box_of
-from ohr.contracts import Completion, Outcome, Picture
+from ohr.contracts import Completion, Outcome, PageRetriever, Picture
 from ohr.errors import SpecError
+from ohr.testing import Scripted, check_agent
 from ohr.testing.agents import PlainDesk, found, play
 
 A, B, C = ("report", 0), ("report", 1), ("law/lease", 0)
@@ -52,6 +54,24 @@ def crops(run, call=-1):
     """Return the boxes that were cut out of the picture of a call."""
     (picture,) = run.asks[call].turns[-1].pictures
     return [numbers for name, numbers in picture.steps if name == "crop"]
+
+
+class Looks(PageRetriever):
+    """Says that it looks at page images."""
+
+    kind: Literal["looks"] = "looks"
+
+    def index_images(self, images):
+        raise NotImplementedError
+
+    def load(self, folder):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("fields", [{}, {"coordinates": "thousandths", "pad": 0}, {"actions": 1, "pixels": (1, 1)}])
+def test_it_keeps_the_contract(tmp_path, fields):
+    (tmp_path / "script.jsonl").write_text("")
+    check_agent(VRAG(image=Looks(), vision=Scripted(script=tmp_path / "script.jsonl"), **fields))
 
 
 def test_t1_it_searches_and_answers():

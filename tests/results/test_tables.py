@@ -21,6 +21,7 @@ def edits(**changes):
 def answered(**changes):
     row = {"question_id": ["q"], "stage": "overall", "kb": "f", "condition": "f", "replicate": 0, "chunker": None}
     row |= {"retriever": "bm25", "generator": "g", "answer": "a", "reply": "a", "tokens_in": 1, "tokens_out": 1}
+    row |= dict.fromkeys(("end", "calls", "searches", "turns", "images", "pages_shown", "shared_calls"))
     return {**row, "seconds": 0.5, "finish": "stop", "truncated": False, "error": None, **changes}
 
 

@@ -1,0 +1,205 @@
+"""Agents and a chat server: the shape of messages, faults of the server, and runs that are killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Lock, Thread
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from ohr.results.folder import read_manifest
+
+from .conftest import rows, values
+
+OHR = Path(sys.executable).with_name("ohr")
+SPEC = """\
+benchmark: {{kind: tiny, size: {size}}}
+knowledge_bases: [{{name: clean}}]
+chunker: {{kind: page}}
+agents:
+  - kind: react
+    retriever: {{kind: bm25}}
+    model: {{kind: openai, base_url: "{url}", model: m, concurrency: 4, backoff: 0.0, retries: 2, timeout: {timeout}}}
+retries: {retries}
+"""
+
+
+@dataclass
+class Chat:
+    """A server that searches, reads and answers as `react` wants it; `faults` are what it does to some requests.
+
+    Args:
+        seconds: how long a reply takes.
+        finished: whole replies by the conversation that they are to.
+    """
+
+    url: str = ""
+    seconds: float = 0.0
+    faults: dict[int, Any] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    finished: Counter[str] = field(default_factory=Counter)
+    lock: Lock = field(default_factory=Lock)
+    over: Event = field(default_factory=Event)
+
+    def reply(self, messages: list[dict[str, str]]) -> str:
+        question = messages[1]["content"].partition("Question: ")[2].splitlines()[0]
+        last = messages[-1]["content"]
+        if len(messages) == 2:
+            return f"I look for it. <search>{question}</search>"
+        if "The search found" in last:
+            return "<read>1</read>"
+        return f"<answer>{last.partition('built in ')[2][:4]}</answer>"
+
+    def check(self, body: dict[str, Any]) -> None:
+        """Note what no server would take."""
+        messages = body["messages"]
+        roles = [message["role"] for message in messages]
+        if roles[0] == "system":
+            roles = roles[1:]
+        right = ["user", "assistant"] * len(roles)
+        if roles != right[: len(roles)] or len(roles) % 2 == 0:
+            self.wrong.append(f"roles {roles}")
+        self.wrong += [f"message {m}" for m in messages if set(m) != {"role", "content"} or not m["content"]]
+
+
+@pytest.fixture
+def chat() -> Iterator[Chat]:
+    state = Chat()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):  # the library's name
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            name = json.dumps(body["messages"])
+            with state.lock:
+                state.asked.append(name)
+                fault = state.faults.get(len(state.asked))
+                state.check(body)
+            state.over.wait(state.seconds)
+            if fault == "silence":
+                state.over.wait(20)
+                return
+            text = {"choices": [{"message": {"content": state.reply(body["messages"])}, "finish_reason": "stop"}]}
+            status, sent = fault or (200, json.dumps(text))
+            data = sent.encode()
+            try:
+                self.send_response(status)
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+                self.wfile.flush()
+            except OSError:  # the client was killed
+                return
+            if status == 200 and fault is None:
+                with state.lock:
+                    state.finished[name] += 1
+
+        def log_message(self, *arguments):
+            pass
+
+    ThreadingHTTPServer.request_queue_size = 64
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    state.url = f"http://127.0.0.1:{server.server_port}/v1"
+    thread = Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    yield state
+    state.over.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def spec(chat, size=4, retries=0, timeout=20):
+    return SPEC.format(url=chat.url, size=size, retries=retries, timeout=timeout)
+
+
+def test_an_agent_answers_through_a_server_that_checks_every_message(home, chat):
+    done = home.run(spec(chat))
+    assert not done.ledger.failures and not chat.wrong
+    assert set(values(done, stage="overall", metric="em").values()) == {1.0}
+    assert len(chat.asked) == done.ledger.calls["agent calls"] == 24
+    assert read_manifest(done.folder)["agents"]["react"] == {"reads": ["text"], "ends": {"answered": 8}}
+
+
+FAULTS = {
+    "busy": (429, "slow down"),
+    "broken": (500, "out of memory"),
+    "garbage": (200, "<html>"),
+    "empty choices": (200, '{"choices": []}'),
+    "nothing": (200, ""),
+    "silence": "silence",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_passes_costs_a_try_and_no_question(home, chat, fault):
+    chat.faults = {3: FAULTS[fault], 9: FAULTS[fault]}
+    done = home.run(spec(chat, timeout=0.5))
+    assert not done.ledger.failures and not chat.wrong
+    assert set(values(done, stage="overall", metric="em").values()) == {1.0}
+    assert len(chat.asked) == 24 + 2
+
+
+@pytest.mark.parametrize(("fault", "words"), [("broken", "server answered 500"), ("garbage", "not a chat completion")])
+def test_a_fault_that_stays_fails_its_question_and_keeps_the_calls_before(home, chat, fault, words):
+    chat.faults = dict.fromkeys(range(13, 100), FAULTS[fault])
+    done = home.run(spec(chat))
+    failed = done.ledger.failures
+    assert failed and all(words in each.reason and each.reason.startswith("step ") for each in failed)
+    answered = rows(done, "answers", end="answered")
+    assert len(answered) + len(failed) == 8  # no question is lost
+    kept = len(chat.finished)
+    chat.faults = {}
+    again = home.run(spec(chat))
+    assert not again.ledger.failures and again.ledger.calls["agent calls"] == 24 - kept
+    assert set(chat.finished.values()) == {1}  # what was answered before was not asked again
+
+
+def test_a_refusal_is_a_failed_question_not_an_answer(home, chat):
+    refusal = {"choices": [{"message": {"content": None, "refusal": "I must not"}, "finish_reason": "stop"}]}
+    chat.faults = {1: (200, json.dumps(refusal))}
+    done = home.run(spec(chat))
+    (failure,) = done.ledger.failures
+    assert failure.reason == "step 1, model: the model refused to answer: I must not"
+
+
+def test_a_failed_question_is_tried_again_without_its_finished_calls(home, chat):
+    chat.faults = {10: (400, "too long"), 11: (400, "too long")}
+    done = home.run(spec(chat, retries=1))
+    assert not done.ledger.failures
+    assert set(chat.finished.values()) == {1} and len(chat.asked) == 26
+
+
+def test_a_killed_run_asks_no_finished_call_again(home, chat):
+    chat.seconds, chat.faults = 0.05, {1: "silence"}  # what comes later is kept while the first is waited for
+    home.write(spec(chat, size=20))
+    command = [OHR, "run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1"]
+    command += ["--store", "store", "--runs", "runs"]
+    with subprocess.Popen(command, cwd=home.folder, start_new_session=True, stderr=subprocess.DEVNULL) as process:
+        until = monotonic() + 60
+        while len(chat.finished) < 39 and monotonic() < until and process.poll() is None:
+            sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+    sleep(0.3)  # what was in flight ends at the server
+    before = Counter(chat.asked)
+    finished = len(chat.finished)
+    assert finished == 39  # all first calls but one: the round waits for it
+    chat.seconds, chat.faults = 0.0, {}
+    done = home.run(spec(chat, size=20))
+    assert not done.ledger.failures and set(values(done, stage="overall", metric="em").values()) == {1.0}
+    again = Counter(chat.asked) - before
+    repeated = sum((again & before).values())
+    assert repeated <= 4, "only calls in flight when it was killed may be asked again"
+    assert len(before | again) == 120 == len(chat.finished)
