@@ -25,7 +25,10 @@ Result = tuple[str, tuple[PageId, ...]]
 
 
 class Prompts(BaseModel):
-    """The prompts; `{page}` names a page by its number in the lists, its document, and its place in there."""
+    """The prompts; `{page}` names a page by its number in the lists, its document, and its place in there.
+
+    `listed` and `page` may have `{question}` again: a small model forgets it.
+    """
 
     model_config = ConfigDict(extra="forbid")
     system: str
@@ -63,6 +66,9 @@ class ReAct(PromptedAgent):
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts; by default its own.")] = "react"
     top_k: Annotated[int, Field(gt=0, description="Passages that a search lists.")] = 3
     actions: Annotated[int, Field(gt=0, description="Searches and reads, after which it must answer.")] = 6
+    search_first: Annotated[
+        bool, Field(description="The question itself is searched for before the model is asked: an example to it.")
+    ] = False
     page_characters: Annotated[int, Field(gt=0, description="A page that is read is cut after as many.")] = 4000
 
     @property
@@ -83,9 +89,12 @@ class ReAct(PromptedAgent):
         texts = self.texts()
         asked = "\n\n".join(filter(None, (filled(texts["question"], question=question), desk.instruction)))
         said: tuple[Turn, ...] = (Turn("system", (texts["system"],)), Turn("user", (asked,)))
-        tools = _Tools(self, desk)
+        tools = _Tools(self, question, desk)
         read: tuple[PageId, ...] = ()
         reply = ""
+        if self.search_first:
+            result, read = yield from tools.use("search", question)
+            said = (*said, Turn("assistant", (f"<search>{question}</search>",)), Turn("user", (result,)))
         for left in reversed(range(self.max_calls)):
             completion: Completion = yield Ask("model", said, read=read)
             reply = completion.text
@@ -104,6 +113,7 @@ class _Tools:
     """The actions of one question; `listed` are the pages that searches listed, in the order of their numbers."""
 
     agent: ReAct
+    question: str
     desk: Desk
     listed: list[PageId] = field(default_factory=list)
 
@@ -130,7 +140,8 @@ class _Tools:
             passage = " ".join(hit.passage.split())[:EXCERPT]
             lines.append(f"{self._name(hit.page)}: {passage}")
             lines += [f"{self._name(page)}: {texts['continued']}" for page in hit.pages[1:2]]
-        return filled(texts["listed"], hits="\n".join(lines)), tuple(dict.fromkeys(hit.page for hit in hits))
+        listed = filled(texts["listed"], hits="\n".join(lines), question=self.question)
+        return listed, tuple(dict.fromkeys(hit.page for hit in hits))
 
     def _name(self, page: PageId) -> str:
         """Return a page's number, document and place; a page that is new has the next number."""
@@ -147,7 +158,8 @@ class _Tools:
         text = self.desk.text(page).strip()[: self.agent.page_characters]
         if not text:
             return filled(self.agent.texts()["blank"], page=self._name(page)), ()
-        return filled(self.agent.texts()["page"], page=self._name(page), text=text), (page,)
+        shown = filled(self.agent.texts()["page"], page=self._name(page), text=text, question=self.question)
+        return shown, (page,)
 
     def _wrong(self, fault: str) -> Result:
         """Name a fault, and remind of the actions."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ohr.contracts import Stage
+from ohr.contracts import FAMILIES, Stage
 from ohr.errors import OhrError, PluginError, SpecError
 from ohr.graph.protocol import protocol_metrics
 from ohr.spec.model import Spec
@@ -33,9 +33,9 @@ def check_stages(spec: Spec) -> None:
             stage.check()
         except Exception as error:  # a foreign plugin's check may raise anything
             reason = str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"
-            faults.append(
-                reason if reason.startswith(type(stage).family) else f"{type(stage).family} {stage.kind}: {reason}"
-            )
+            # that of a part names the part; several agents may have it
+            named = reason.split(" ")[0] in FAMILIES
+            faults.append(reason if named else f"{type(stage).family} {stage.kind}: {reason}")
     if faults:
         raise PluginError("\n".join(dict.fromkeys(faults)))
 
