@@ -109,8 +109,6 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 return generator_arguments(kind, request.getfixturevalue)
             case "metric", _:
                 return metric_arguments(kind)
-            case "agent", _:
-                return agent_arguments(kind, request.getfixturevalue)
             case "retriever", _:
                 return retriever_arguments(kind, lambda model: str(request.getfixturevalue(model)))
         return {}
@@ -282,8 +280,8 @@ def test_generator(plugin, kind):
 
 
 @pytest.mark.parametrize("kind", REGISTRY.names("agent"))
-def test_agent(plugin, kind):
-    check_agent(plugin("agent", kind))
+def test_agent(request, kind):
+    check_agent(REGISTRY.load("agent", kind)(**agent_arguments(kind, request.getfixturevalue)))
 
 
 @pytest.mark.parametrize("kind", REGISTRY.names("metric"))

@@ -32,7 +32,7 @@ def check_hypotheses(
     Args:
         scoring: the benchmark's protocol; None if the benchmark has faults.
         bases: of the spec.
-        named: its plugins, by key: `chunkers`, `retrievers`, `generators`, `metrics`.
+        named: its plugins, by key: `chunkers`, `retrievers`, `generators`, `agents`, `metrics`.
     """
     by_condition = {base.condition: base for base in bases}
     seen: set[str] = set()
@@ -59,10 +59,18 @@ def _check_parts(
     compared: Sequence[KnowledgeBase],
     named: Mapping[str, Sequence[Named[Any]]],
 ) -> None:
+    agents = [item.name for item in named["agents"]] if wanted.stage == "overall" else []
+    if wanted.generator in agents or (agents and not named["generators"]):
+        _check_agent(builder, where, wanted, agents)
+        return
+    if "retriever" in _USED[wanted.stage] and not named["retrievers"]:
+        builder.fault((*where, "stage"), f"nothing is evaluated in {wanted.stage} but agents")
+        return
     searching = [item for item in named["retrievers"] if wanted.retriever in (None, item.name)]
     has_chunks = any(not item.stage.reads_images for item in searching)
     for part in ("chunker", "retriever", "generator"):
         given, there = getattr(wanted, part), [item.name for item in named[f"{part}s"]]
+        there += agents if part == "generator" else []
         used = part in _USED[wanted.stage] and (has_chunks or part != "chunker")
         if given is not None and not used:
             what = (
@@ -76,6 +84,16 @@ def _check_parts(
     for base in compared if "retriever" in _USED[wanted.stage] else ():
         if searching and not any(base.uses(item.name) for item in searching):
             builder.fault((*where, "compare"), f"no search of {quoted(base.condition)} has this retriever")
+
+
+def _check_agent(builder: Builder, where: Where, wanted: Hypothesis, agents: Sequence[str]) -> None:
+    """Check a hypothesis about an agent, which is named as the generator, and has retrievers of its own."""
+    if wanted.retriever is not None:
+        builder.fault((*where, "retriever"), f"the agent {quoted(wanted.generator or agents[0])} has its own")
+    if wanted.generator is not None:
+        _known(builder, (*where, "generator"), wanted.generator, agents)
+    elif len(agents) > 1:
+        builder.fault(where, f"name one generator of {', '.join(agents)}")
 
 
 def _metrics(

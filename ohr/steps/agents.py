@@ -143,11 +143,11 @@ class _Rounds:
         )
         made = iter(self.calls.make([Call(step, episode.desk, episode.question.id) for episode, step in asks]))
         for _, step in wanted:
-            result, cached = next(made) if isinstance(step, Ask) else next(found)
+            result, key, cached = next(made) if isinstance(step, Ask) else next(found)
             if isinstance(result, Completion) and result.error is not None:
                 yield f"{step.model}: {result.error}"
             else:
-                yield result if isinstance(result, str) else Done(step, result, cached)
+                yield result if isinstance(result, str) else Done(step, result, key, cached)
 
     def _shelf(self, episode: Episode) -> int:
         return self.work.questions[episode.place][2]

@@ -54,8 +54,8 @@ class Calls:
     context: Context
     report: Report
 
-    def make(self, calls: Sequence[Call]) -> list[tuple[Completion, bool]]:
-        """Make calls; returns the completion of each, which may be an error, and whether somebody had made it."""
+    def make(self, calls: Sequence[Call]) -> list[tuple[Completion, str, bool]]:
+        """Make calls; returns the completion of each, which may be an error, its key, and whether it was there."""
         names = [call.key(self.made_by[call.ask.model]) for call in calls]
         done = {name: Completion(**kept) for name, kept in self.context.store.get_many(set(names)).items()}
         there, first = set(done), dict[str, Call]()
@@ -73,7 +73,7 @@ class Calls:
         found = []
         for name in names:
             made[name] += 1
-            found.append((done[name], name in there or made[name] > 1))
+            found.append((done[name], name, name in there or made[name] > 1))
         return found
 
     def _ask(self, model: Generator, names: Sequence[str], calls: Mapping[str, Call]) -> dict[str, Completion]:

@@ -38,11 +38,13 @@ class Done:
 
     Args:
         result: a `Completion`, or hits.
+        key: of the result in the store.
         cached: it was in the store, or another question of the run had asked for it.
     """
 
     step: Ask | Search
     result: Completion | tuple[Found, ...]
+    key: str
     cached: bool = False
 
 
@@ -149,7 +151,7 @@ class Episode:
 
 def _row(done: Done, number: int) -> dict[str, Any]:
     step, result = done.step, done.result
-    row: dict[str, Any] = {"number": number, "cached": done.cached}
+    row: dict[str, Any] = {"number": number, "key": done.key, "cached": done.cached}
     if isinstance(step, Search):
         assert isinstance(result, tuple)
         pages = list(dict.fromkeys(page for found in result for page in found.pages))

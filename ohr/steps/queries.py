@@ -48,8 +48,8 @@ class Queries:
     report: Report
     _open: dict[tuple[str, tuple[str | None, ...]], Indexed] = field(default_factory=dict)
 
-    def make(self, queries: Sequence[Query]) -> list[tuple[tuple[Found, ...] | str, bool]]:
-        """Search; returns the hits of each query, or why it failed, and whether it had been made before."""
+    def make(self, queries: Sequence[Query]) -> list[tuple[tuple[Found, ...] | str, str, bool]]:
+        """Search; returns the hits of each query, or why it failed, its key, and whether it was there."""
         names = [_query_key(query) for query in queries]
         kept = self.context.store.get_many(set(names))
         done: dict[str, tuple[Found, ...] | str] = {}
@@ -61,7 +61,7 @@ class Queries:
                 groups[query.source.scope.index, query.search.k][name] = query
         for wanted in groups.values():
             done |= self._search(wanted)
-        return [(done[name], name in kept) for name in names]
+        return [(done[name], name, name in kept) for name in names]
 
     def _search(self, wanted: Mapping[str, Query]) -> dict[str, tuple[Found, ...] | str]:
         """Search one index for queries with one number of hits."""

@@ -1,6 +1,6 @@
 """Making results again: discards the stored results of some phases and of everything after them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ohr.errors import SpecError
 from ohr.graph.graph import CellPart, Graph
@@ -24,7 +24,7 @@ STAGES: dict[str, tuple[type, ...]] = {
     "documents": (MakeDocument,),
     "chunks": (CutChunks,),
     "damage": (MeasureDamage,),
-    "retrieval": (Retrieve,),
+    "retrieval": (Retrieve, RunAgent),
     "answers": (Answer, RunAgent),
     "scores": (ScoreRetrieval, ScorePages),
 }
@@ -44,8 +44,16 @@ def forget(graph: Graph, store: Store, stage: str) -> int:
     stale = _with_dependents(graph, [step for step in _steps(graph) if isinstance(step.work, STAGES[stage])])
     names = [name for step in stale for name in step.outputs]
     names += [step.work.scope.index for step in stale if isinstance(step.work, Retrieve)]
+    names += _steps_of_agents(stale, store, ("search",) if stage == "retrieval" else ("search", "ask"))
     store.discard(names)
     return len(stale)
+
+
+def _steps_of_agents(stale: Sequence[Step], store: Store, kinds: Sequence[str]) -> list[str]:
+    """Return the keys of the calls and queries behind trajectories; only these know them."""
+    outputs = [name for step in stale if isinstance(step.work, RunAgent) for name in step.outputs]
+    found = (step for name in outputs for step in (store.get(name) or {"steps": ()})["steps"])
+    return [step["key"] for step in found if step["kind"] in kinds]
 
 
 def _steps(graph: Graph) -> list[Step]:

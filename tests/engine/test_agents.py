@@ -230,3 +230,48 @@ def test_agents_need_the_stage_overall(home):
 def test_the_protocol_form_puts_the_instruction_on_the_desk(home):
     home.agents(more="answer_form: protocol")
     assert any("Answer with one or two words" in line for line in home.log("log"))
+
+
+HYPOTHESIS = """\
+hypotheses:
+  - {{name: hurts, compare: [clean, dosed], stage: overall, expect: worse, {more}}}
+"""
+BESIDE = "retrievers: [{kind: bm25}]\ngenerators: [{kind: parrot}]\n"
+
+
+def test_a_hypothesis_may_be_about_an_agent(home):
+    spec = SPEC.format(log=home.folder / "log", more="") + BESIDE
+    done = home.run(spec + HYPOTHESIS.format(more="generator: scout"))
+    (row,) = rows(done, "hypotheses")
+    assert (row["generator"], row["retriever"], row["n"]) == ("scout", None, 8)
+    with pytest.raises(SpecError, match="name one generator of parrot, scout"):
+        home.run(spec + HYPOTHESIS.format(more=""))
+    with pytest.raises(SpecError, match="the agent 'scout' has its own"):
+        home.run(spec + HYPOTHESIS.format(more="generator: scout, retriever: bm25"))
+    alone = SPEC.format(log=home.folder / "log", more="") + HYPOTHESIS.format(more="")
+    assert rows(home.run(alone), "hypotheses")[0]["generator"] == "scout"
+
+
+def test_judges_and_metrics_of_cases_score_answers_of_agents(home):
+    spec = SPEC.format(log=home.folder / "log", more="") + "metrics: [{kind: judge, generator: {kind: grader}}]\n"
+    done = home.run(spec)
+    assert not done.ledger.failures
+    scores = values(done, stage="overall", metric="judge", kb="clean")
+    assert scores and set(scores.values()) == {1.0}
+    assert len(rows(done, "judgements", kb="clean")) == 8
+    assert set(
+        values(home.run(spec.replace("judge, generator: {kind: grader}", "grounded")), metric="grounded").values()
+    )
+
+
+def test_answers_that_are_made_again_are_scored_again(home):
+    done = home.agents()
+    before = home.log("log").total()
+    from ohr.engine.executors.inline import Inline
+    from ohr.spec.read import read_spec
+    from ohr.study.run import run
+
+    spec = read_spec(home.folder / "spec.yaml", trust_plugins=True)
+    again = run(spec, store=home.store, runs=home.folder / "runs", executor=Inline(), fresh="answers")
+    assert again.ledger.calls["agent questions"] == 16 and again.folder != done.folder
+    assert home.log("log").total() > before  # calls are made again, not read

@@ -125,9 +125,13 @@ def test_every_agent_answers(home, server):
     assert all(width * height >= 28 * 28 for width, height in server.pictures)
 
 
-@pytest.mark.parametrize(
-    "garbage", ["", "   ", "\x00\ufffd", "{" * 5000, "<search>", "没有答案。", '{"choice": "a"}', "<answer>1</answer><search>x</search>"]
+GARBAGE = (
+    "", "   ", "\x00\ufffd", "{" * 5000, "<search>", "没有答案。", '{"choice": "a"}',
+    "<answer>1</answer><search>x</search>",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
 def test_garbage_is_a_counted_outcome_and_no_question_is_lost(home, server, garbage):
     server.garbage = garbage
     done = home.run(spec(server))
@@ -140,16 +144,16 @@ def test_garbage_is_a_counted_outcome_and_no_question_is_lost(home, server, garb
 
 
 def test_a_reader_of_text_cannot_be_shown_pages(home, server):
-    with pytest.raises(Exception, match="vision: .*must read page images, and openai reads text only"):
+    with pytest.raises(Exception, match=r"vision: .*must read page images, and openai reads text only"):
         home.run(spec(server).replace("openai_vision", "openai"))
 
 
 def test_a_retriever_of_images_fails_clearly_where_there_are_none(home, server):
     text = spec(server).replace("{kind: tiny}", "{kind: imageless}")
+    text = "\n".join(line for line in text.splitlines() if "smudged" not in line) + "\n"
     (home.folder / "imageless.py").write_text(IMAGELESS.format(plugins=home.folder))
     path = home.write(text)
     path.write_text(path.read_text().replace("plugins: [", f"plugins: [{home.folder / 'imageless.py'}, "))
-    path.write_text(path.read_text().replace("  - {name: smudged, image_noise: {kind: smudge, severity: 0.4}, ocr: {kind: pixels}}\n", ""))  # fmt: skip
     done = home.run_file(path)
     assert any("no image of" in failure.reason for failure in done.ledger.failures)
     ends = {row["generator"]: row["end"] for row in rows(done, "answers", question_id="q0")}

@@ -38,7 +38,7 @@ def picture(part: dict[str, Any]) -> Image.Image:
 
 
 def fault(body: dict[str, Any]) -> str:
-    """Say what is wrong with a request; empty where nothing is."""
+    """Return the fault of a request; empty where there is none."""
     messages = body.get("messages")
     if not isinstance(body.get("model"), str) or not isinstance(messages, list) or not messages:
         return "no model or no messages"

@@ -20,7 +20,7 @@ PAGE = Picture((("law/lease", 0),))
 
 
 def page(number):
-    """An image that its width tells from all others."""
+    """Return an image with a width of its own."""
     return np.full((40, 28 + number, 3), number, dtype=np.uint8)
 
 

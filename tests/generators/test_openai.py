@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ohr.contracts import Prompt
+from ohr.contracts import Conversation, Prompt, Turn
 from ohr.errors import PluginError
 from ohr.generators.local_model import MODELS
 from ohr.generators.openai import OpenAI, OpenAIVision
@@ -234,3 +234,17 @@ def test_a_real_servers_refusal_of_a_long_prompt_is_reported(llama_server):
     (given,) = OpenAI(base_url=llama_server, model="any", max_tokens=4).answer([long])
     assert given.error.startswith("server answered 400: ")
     assert "context size" in given.error
+
+
+@pytest.mark.slow
+def test_a_real_server_continues_a_conversation(llama_server):
+    said = [("system", "Answer briefly."), ("user", f"{LEASE}\n\nWhen did the lease begin?")]
+    more = [("assistant", "In 1964."), ("user", "Repeat the year alone.")]
+    asked = [Conversation(tuple(Turn(role, (text,)) for role, text in turns)) for turns in (said, said + more)]
+    body = {"seed": 1, "top_k": 1, "chat_template_kwargs": {"enable_thinking": False}}
+    stage = OpenAI(base_url=llama_server, model="any", max_tokens=24, temperature=0.7, body=body)
+    first, second = stage.chat(asked)
+    assert (first.error, second.error) == (None, None)
+    assert second.tokens_in > first.tokens_in + 10
+    assert "1964" in second.text
+    assert [reply.text for reply in stage.chat(asked)] == [first.text, second.text]  # top_k 1 leaves no choice

@@ -126,7 +126,7 @@ def test_without_conversations_no_model_is_loaded(tmp_path):
 # --- pictures -----------------------------------------------------------------------------------------------------
 
 
-def test_pictures_stand_in_several_turns_and_in_any_order(see):
+def test_pictures_are_in_several_turns_and_in_any_order(see):
     def shown(*counts):
         """Texts before, between and after pictures; each picture has 16 tokens."""
         first, second = ([PAGE, "lease"] * counts[0], ["lease", PAGE] * counts[1])

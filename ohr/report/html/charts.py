@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.report.analyses import ANALYSES
-from ohr.report.figures.data import read_panels
+from ohr.report.figures.data import agent_labels, read_panels
 from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds
 from ohr.report.html.sheets import pipeline
 from ohr.report.html.tables import QUANTITIES
@@ -18,8 +18,8 @@ Row = Mapping[str, Any]
 
 def chart_data(folder: Path, points: Sequence[Row]) -> dict[str, Any]:
     """Return curves where some noise has several levels, else a dot for each condition and pipeline."""
-    several = len({row["chunker"] for row in points if row["chunker"]}) > 1
-    found: dict[str, Any] = {"dots": [_dot(row, several) for row in points]}
+    several, labels = len({row["chunker"] for row in points if row["chunker"]}) > 1, agent_labels(folder)
+    found: dict[str, Any] = {"dots": [_dot(row, several, labels) for row in points]}
     if has_sweep((row["noise"], row["condition"]) for row in points):
         axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
         found["curves"] = {axis: panels for axis in axes if (panels := _panels(folder, axis))}
@@ -32,15 +32,14 @@ def chart_data(folder: Path, points: Sequence[Row]) -> dict[str, Any]:
     return found
 
 
-def _dot(row: Row, several: bool) -> dict[str, Any]:
+def _dot(row: Row, several: bool, labels: Mapping[str, str]) -> dict[str, Any]:
     """Return the numbers of one condition and pipeline; its search has the chunker's name where there are several."""
+    agent = labels.get(row["generator"] or "")
+    search, generator = (agent, "") if agent else (row["retriever"], row["generator"] or "")
     names = ("stage", "condition", "noise_type", "metric", "mean", "low", "high", "lost", "lost_low", "lost_high")
     return {
         **{name: row[name] for name in names},
-        "system": [
-            " + ".join(filter(None, (row["chunker"] if several else None, row["retriever"]))),
-            row["generator"] or "",
-        ],
+        "system": [" + ".join(filter(None, (row["chunker"] if several else None, search))), generator],
         "few": bool(row["note"]),
     }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ohr.contracts import Published
 from ohr.errors import OhrError
-from ohr.report.html import protocol, sheets, tables
+from ohr.report.html import effort, protocol, sheets, tables
 from ohr.report.html.charts import chart_data
 from ohr.report.html.sheets import Sheet
 from ohr.report.leaderboard.runs import run_leaderboards
@@ -65,6 +65,7 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
         "cost": [tables.losses(losses)] if losses else [],
         "curves": [tables.means(points)],
         "protocol": protocol.sheets(folder, manifest),
+        "effort": effort.sheets(folder),
         "robustness": tables.robustness(folder),
         "decomposition": tables.decomposition(folder, headline),
         "leaderboard": sheets.leaderboard(run_leaderboards(folder, published)),

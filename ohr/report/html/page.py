@@ -21,6 +21,7 @@ HEADINGS: tuple[tuple[str, str, str], ...] = (
      "references: a score may be beyond them."),
     ("protocol", "Numbers of the benchmark's protocol", "Scores of the pages themselves, the facts that are left "
      "after each step, and numbers that are more than a mean."),
+    ("effort", "Agents and their effort", "What a question takes, beside its score."),
     ("robustness", "Robustness in one number", ""),
     ("decomposition", "Index damage and reading damage", "The loss that comes from searching a noisy "
      "index, and the loss that comes from reading noisy text."),
@@ -41,6 +42,7 @@ _OPEN = {
     "hypotheses": 30,
     "cost": 12,
     "protocol": 30,
+    "effort": 30,
     "robustness": 8,
     "decomposition": 12,
     "leaderboard": 30,

@@ -1,0 +1,44 @@
+"""The table of the page for runs with agents: calls, tokens and seconds of a question, beside the score."""
+
+from collections.abc import Mapping
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from ohr.report.figures.data import agent_labels
+from ohr.report.html.sheets import Sheet, of_rows
+from ohr.report.words import interval
+from ohr.results.effort import read_effort
+
+_MEANS = ("calls", "searches", "images", "seconds")
+
+
+def sheets(folder: Path) -> list[Sheet]:
+    """Return the table; none for a run without agents."""
+    labels = agent_labels(folder)
+    rows = [_shown(row, labels) for row in read_effort(folder) if labels and row["stage"] == "overall"]
+    how = (
+        "Means for each question; an agent's name is followed by what it looks at. Shared: tokens of calls that do not "
+        "depend on the question, such as summaries of pages, spread over all. Answered: the others gave up, could not "
+        "be parsed, or had no call left."
+    )
+    return [of_rows("Calls, tokens and seconds", how, rows)] if rows else []
+
+
+def _shown(row: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    named = (row["retriever"], labels.get(row["generator"], row["generator"]))
+    return {
+        "condition": row["condition"],
+        "pipeline": " + ".join(filter(None, named)),
+        "score": interval(row["score"], row["low"], row["high"]),
+        **{name: "" if isnan(row[name]) else f"{row[name]:,.1f}" for name in _MEANS},
+        "tokens": _whole(row["tokens_in"] + row["tokens_out"]),
+        "shared": _whole(row["shared_tokens"]),
+        "answered": "" if isnan(row["answered"]) else f"{100 * row['answered']:.0f} %",
+        "n": row["n"],
+        "failed": row["failed"],
+    }
+
+
+def _whole(number: float) -> str:
+    return "" if isnan(number) else f"{number:,.0f}"
