@@ -78,15 +78,18 @@ class Conversation:
         """Whether any turn shows a picture."""
         return any(turn.pictures for turn in self.turns)
 
-    def shown(self) -> Iterator[tuple[str, Sequence[str | Image]]]:
-        """Yield the role and the parts of each turn, with images in the place of pictures; makes each as it comes."""
+    def shown(self) -> Iterator[tuple[str, Iterator[str | Image]]]:
+        """Yield the role and the parts of each turn, with images in the place of pictures, each made as it comes."""
         place = 0
         for turn in self.turns:
-            parts: list[str | Image] = []
-            for part in turn.parts:
-                if isinstance(part, str):
-                    parts.append(part)
-                else:
-                    parts.append(self.images[place])
-                    place += 1
-            yield turn.role, parts
+            yield turn.role, self._parts(turn, place)
+            place += len(turn.pictures)
+
+    def _parts(self, turn: Turn, place: int) -> Iterator[str | Image]:
+        """Yield the parts of a turn whose first picture is that `place` of the conversation."""
+        for part in turn.parts:
+            if isinstance(part, str):
+                yield part
+            else:
+                yield self.images[place]
+                place += 1

@@ -12,8 +12,9 @@ from ohr.graph.keys import Keys
 from ohr.steps.agents import RunAgent, Shelf
 from ohr.steps.step import Step
 
-_BATCH = 512
-"""Questions of one step: enough to keep the models busy while the last questions of a step end."""
+_BATCH = 128
+"""Questions of one step: twice those in flight, so that models are busy while its last questions end, and few enough
+for progress to be seen, since steps are counted."""
 
 
 @dataclass

@@ -199,3 +199,18 @@ def test_a_file_that_lacks_a_prompt_is_refused(tmp_path):
     path.write_text("question: '{question}'\n")
     with pytest.raises(SpecError, match=r"mine.yaml: system: is required"):
         agent(prompt=path).check()
+
+
+def test_the_question_can_be_searched_first_as_an_example():
+    run = played("<answer>1964</answer>", search_first=True)
+    assert [search.query for search in run.searches] == [QUESTION]
+    assert run.asks[0].turns[2].text == f"<search>{QUESTION}</search>"
+    assert run.asks[0].read == (P1, P2)
+    assert run.outcome.answer == "1964"
+
+
+def test_the_prompts_for_small_models_repeat_the_question():
+    run = played("<read>2</read>", "<answer>1964</answer>", search_first=True, prompt="react_small")
+    assert said(run) == (
+        f"[2] law/lease, page 1:\nThe lease ends in 1964.\n\nQuestion: {QUESTION}\nGive the answer in tags: <answer>"
+    )

@@ -1,0 +1,57 @@
+from collections.abc import Sequence
+
+import numpy as np
+
+from ohr.contracts import Completion, Conversation, Generator, Picture, Prompt, Turn
+
+
+class Counted(Sequence):
+    """Images that note when they are made."""
+
+    def __init__(self, size):
+        self.size, self.made = size, []
+
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, place):
+        self.made.append(place)
+        return np.full((1, 1, 3), place, np.uint8)
+
+
+PAGE = Picture((("law/a", 0),))
+
+
+def test_images_of_a_conversation_are_made_one_by_one_in_the_order_of_its_pictures():
+    images = Counted(3)
+    talk = Conversation(
+        (Turn("user", ("a", PAGE, "b", PAGE)), Turn("assistant", ("c",)), Turn("user", (PAGE,))), images
+    )
+    shown = talk.shown()
+    role, parts = next(shown)
+    assert (role, next(parts), images.made) == ("user", "a", [])
+    assert int(next(parts)[0, 0, 0]) == 0 and images.made == [0]
+    assert [part if isinstance(part, str) else int(part[0, 0, 0]) for part in parts] == ["b", 1]
+    assert [(role, next(parts) if role == "assistant" else int(next(parts)[0, 0, 0])) for role, parts in shown] == [
+        ("assistant", "c"),
+        ("user", 2),
+    ]
+
+
+class Echo(Generator):
+    kind: str = "echo"
+
+    def answer(self, prompts: Sequence[Prompt]):
+        for prompt in prompts:
+            yield Completion(f"{prompt.system}|{'+'.join(prompt.passages)}|{prompt.question}")
+
+
+def test_a_generator_without_conversations_answers_one_message_and_refuses_more():
+    one = Conversation((Turn("system", ("s",)), Turn("user", ("passage", "question"))))
+    two = Conversation((*one.turns, Turn("assistant", ("x",)), Turn("user", ("y",))))
+    seen = Conversation((Turn("user", ("look", PAGE)),), Counted(1))
+    done = list(Echo().chat([two, one, seen, one]))
+    assert [completion.text for completion in done] == ["", "s|passage|question", "", "s|passage|question"]
+    assert done[0].error == "generator echo answers one message, and got a conversation of 4"
+    assert done[2].error == "generator echo reads text, and got an image"
+    assert [place for place, _ in Echo().chat_as_done([one, one])] == [0, 1]
