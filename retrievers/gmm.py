@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -11,10 +11,10 @@ import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, PageView, Resources, Retriever
-from ohr.parts import RetrieverPart, part_identity
+from ohr.contracts import Chunk, Hit, Index, PageView
+from ohr.parts import RetrieverPart
 
-from .parts import index_parts, notes_of
+from .parts import JoinedRetriever, index_parts, notes_of
 
 Place = tuple[str, int]
 """Document and first page of a chunk."""
@@ -25,7 +25,7 @@ _DEPTH = 100
 """Hits of each part that a union is filled up with, as in ViDoRAG's code."""
 
 
-class Gmm(Retriever):
+class Gmm(JoinedRetriever):
     """Finds as many chunks as score high, at most the number asked for (ViDoRAG, arXiv:2502.18017).
 
     For K hits, a mixture of two Gaussians is fitted to the 2K best scores of a part. The scores that are likelier in
@@ -49,24 +49,10 @@ class Gmm(Retriever):
         tuple[RetrieverPart, ...], Field(min_length=1, description="One retriever, or several to join.")
     ]
 
-    @property
-    def reads_images(self) -> bool:  # type: ignore[override] # depends on the parts
-        """Whether one of the parts reads page images."""
-        return any(part.reads_images for part in self.retrievers)
-
     def check(self) -> None:
         """Raise when scikit-learn is missing, and check every part."""
         extras.require("sklearn", "dense")
-        for part in self.retrievers:
-            part.check()
-
-    def resources(self) -> Resources:
-        """Return the resources of the parts together."""
-        return Resources.together(*(part.resources() for part in self.retrievers))
-
-    def identity(self) -> Mapping[str, object]:
-        """Identify the parts as they identify themselves."""
-        return {**super().identity(), "retrievers": [part_identity(part) for part in self.retrievers]}
+        super().check()
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
         """Index with every part."""

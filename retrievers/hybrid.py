@@ -1,20 +1,20 @@
 """Fusion of several retrievers' rankings."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ohr.contracts import Chunk, Hit, Index, PageView, Resources, Retriever
-from ohr.parts import RetrieverPart, part_identity
+from ohr.contracts import Chunk, Hit, Index, PageView
+from ohr.parts import RetrieverPart
 
-from .parts import index_parts, notes_of
+from .parts import JoinedRetriever, index_parts, notes_of
 
 
-class Hybrid(Retriever):
+class Hybrid(JoinedRetriever):
     """Joins the rankings of several retrievers, by rank (Cormack et al., SIGIR 2009) or by score.
 
     `rrf` adds weight / (rrf_k + rank); `scores` adds weight x score, each retriever's scores for a query brought to
@@ -35,24 +35,6 @@ class Hybrid(Retriever):
         if self.weights is not None and (len(self.weights) != len(self.retrievers) or min(self.weights) < 0):
             raise ValueError(f"weights must be {len(self.retrievers)} numbers of at least 0, one per retriever")
         return self
-
-    @property
-    def reads_images(self) -> bool:  # type: ignore[override] # depends on the parts
-        """Whether one of the parts reads page images."""
-        return any(part.reads_images for part in self.retrievers)
-
-    def check(self) -> None:
-        """Check every part."""
-        for part in self.retrievers:
-            part.check()
-
-    def resources(self) -> Resources:
-        """Return the resources of the parts together."""
-        return Resources.together(*(part.resources() for part in self.retrievers))
-
-    def identity(self) -> Mapping[str, object]:
-        """Identify the parts as they identify themselves."""
-        return {**super().identity(), "retrievers": [part_identity(part) for part in self.retrievers]}
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
         """Index with every part."""

@@ -1,8 +1,36 @@
-"""Retrievers inside retrievers: indexed together."""
+"""Retrievers inside retrievers: checked, identified and indexed together."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated
 
-from ohr.contracts import Chunk, Index, PageView, Retriever
+from pydantic import Field
+
+from ohr.contracts import Chunk, Index, PageView, Resources, Retriever
+from ohr.parts import RetrieverPart, part_identity
+
+
+class JoinedRetriever(Retriever):
+    """A retriever that joins the rankings of others."""
+
+    retrievers: Annotated[tuple[RetrieverPart, ...], Field(min_length=1, description="The retrievers to join.")]
+
+    @property
+    def reads_images(self) -> bool:  # type: ignore[override] # depends on the parts
+        """Whether one of the parts reads page images."""
+        return any(part.reads_images for part in self.retrievers)
+
+    def check(self) -> None:
+        """Check every part."""
+        for part in self.retrievers:
+            part.check()
+
+    def resources(self) -> Resources:
+        """Return the resources of the parts together."""
+        return Resources.together(*(part.resources() for part in self.retrievers))
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify the parts as they identify themselves."""
+        return {**super().identity(), "retrievers": [part_identity(part) for part in self.retrievers]}
 
 
 def index_parts(parts: Sequence[Retriever], pages: Iterable[PageView]) -> tuple[list[Index], list[Chunk]]:

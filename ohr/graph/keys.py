@@ -60,8 +60,7 @@ class Keys:
 
     def identity(self, stage: Stage, *without: str) -> list[Any]:
         """Return a stage's identity; computed once, as a stage may hash a whole folder for it."""
-        known = self._identities
-        place = (stage, without)
+        known, place = self._identities, (stage, without)
         if place not in known:
             known[place] = identity(stage, without)
         return known[place]
@@ -167,8 +166,7 @@ class Keys:
         """Key of the trajectory of one question.
 
         Args:
-            agent: identity of the agent with its parts.
-            desk: key of what it may look at.
+            agent: identity with its parts, as `desk` is the key of what it may look at.
             truth: one of its retrievers looks at the question's truth.
             again: the knowledge base repeats another one.
         """
@@ -283,11 +281,13 @@ class Keys:
 
     @cached_property
     def prompt_digests(self) -> dict[str, str]:
-        """Hash each generator's prompt, and each judge's."""
+        """Hash each generator's prompt, each judge's, and the prompts of each agent that has them in a file."""
         named = [(item.name, read_prompt(self.prompt(item.stage))) for item in self.spec.generators]
         asked: Mapping[str, JudgeMetric | PageJudgeMetric] = {**self.judges, **self.page_judges}
         judges = {f"{name} (judge)": judge.prompt_sha256 for name, judge in asked.items()}
-        return {name: key("prompt", template.model_dump()) for name, template in named} | judges
+        texts = ((item.name, self.identity(item.stage)[2].get("prompt")) for item in self.spec.agents)
+        agents = {f"{name} (agent)": key("prompt", prompt) for name, prompt in texts if prompt}
+        return {name: key("prompt", template.model_dump()) for name, template in named} | judges | agents
 
     @cached_property
     def files(self) -> list[Any]:
