@@ -46,6 +46,13 @@ def make_picture(picture: Picture, page_image: Callable[[PageId], Image]) -> Ima
     return images[0]
 
 
+def described(picture: Picture) -> str:
+    """Describe a picture in words, for people."""
+    pages = ", ".join(f"{name}:{index}" for name, index in picture.pages)
+    steps = (f"{name} {' '.join(f'{number:.0f}' for number in numbers)}" for name, numbers in picture.steps)
+    return f"[picture of {'; '.join((pages, *steps))}]"
+
+
 def _one(items: Sequence[Any]) -> Any:
     if len(items) != 1:
         raise DataError("only a picture of one page, or a grid, can be cropped or scaled")

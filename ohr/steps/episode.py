@@ -20,6 +20,7 @@ from ohr.contracts import (
     Turn,
 )
 from ohr.errors import DataError, PluginError
+from ohr.files.pictures import described
 from ohr.steps.checks import storable
 from ohr.steps.desk import ScopeDesk
 from ohr.steps.watch import Watch
@@ -168,7 +169,7 @@ def _row(done: Done, number: int) -> dict[str, Any]:
     return row | {
         "kind": "ask",
         "role": step.model,
-        "query": storable(step.turns[-1].text[:_SHOWN]),
+        "query": storable(_words(step.turns[-1])[:_SHOWN]),
         "pages": pages,
         "turns": len(step.turns),
         "images": len(pictures),
@@ -180,6 +181,11 @@ def _row(done: Done, number: int) -> dict[str, Any]:
         "finish": result.finish,
         "reply": result.text,
     }
+
+
+def _words(turn: Turn) -> str:
+    """Return a turn in words: its texts, and a description of each picture."""
+    return "\n\n".join(part if isinstance(part, str) else described(part) for part in turn.parts)
 
 
 def checked_outcome(outcome: Any) -> Outcome:

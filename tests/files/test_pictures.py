@@ -5,7 +5,7 @@ import pytest
 
 from ohr.contracts import Picture
 from ohr.errors import DataError
-from ohr.files.pictures import make_picture, picture_size
+from ohr.files.pictures import described, make_picture, picture_size
 
 A, B, C = ("law/lease", 0), ("law/lease", 1), ("report", 0)
 SIZES = {A: (160, 120), B: (80, 60), C: (160, 120)}
@@ -180,3 +180,8 @@ def test_a_page_is_not_changed():
     for picture in (Picture((A,)).crop((0, 0, 9, 9)), Picture((A,)).fit(1, 99), Picture((A,)).grid(1, 2, 3)):
         make_picture(picture, lambda _: shown)
     assert (shown == page(A)).all()
+
+
+def test_a_picture_is_described_in_words():
+    picture = Picture((("law/a", 0),)).crop((1.4, 2, 30, 40)).fit(200704, 401408)
+    assert described(picture) == "[picture of law/a:0; crop 1 2 30 40; fit 200704 401408]"
