@@ -101,7 +101,11 @@ class OpenAI(ChatServer, Generator):
         return self._request(messages) | marks
 
     def _continued(self, conversation: Conversation) -> dict[str, Any]:
-        return self._request([{"role": role, "content": self._content(said)} for role, said in spoken(conversation)])
+        messages = [{"role": role, "content": self._content(said)} for role, said in spoken(conversation)]
+        request, seed = self._request(messages), self.body.get("seed")
+        if conversation.attempt and isinstance(seed, int):  # else a server would repeat its reply
+            request["seed"] = seed + conversation.attempt
+        return request
 
     def _request(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
         stops = {"stop": list(self.stop)} if self.stop else {}

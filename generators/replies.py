@@ -14,10 +14,14 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A prompt or a conversation as a model reads it; `cut` says that it lost a part to fit."""
+    """A prompt or a conversation as a model reads it; `cut` says that it lost a part to fit.
+
+    `attempt` is the number of the try: another one is another sample.
+    """
 
     inputs: Any
     cut: bool = False
+    attempt: int = 0
 
 
 class Unreadable(Exception):

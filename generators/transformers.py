@@ -101,7 +101,9 @@ class Transformers(LocalModel):
         )
         stops = {"stop_strings": list(self.stop), "tokenizer": engine.tokenizer} if self.stop else {}
         with torch.inference_mode(), torch.random.fork_rng():
-            torch.manual_seed(int(key("sample", *rows)[:8], 16))  # sampled replies depend on the prompts alone
+            tries = [one.attempt for one in batch]
+            # sampled replies depend on the prompts alone, and on the number of the try
+            torch.manual_seed(int(key("sample", *rows, *([tries] if any(tries) else []))[:8], 16))
             output = engine.model.generate(
                 **inputs.to(engine.model.device),
                 max_new_tokens=self.max_tokens,
@@ -132,7 +134,7 @@ class Transformers(LocalModel):
         messages = [{"role": role, "content": said} for role, said in spoken(conversation)]
         ids = tokens_of(engine.tokenizer, templated(engine.tokenizer, messages))
         self._refuse_long(engine, len(ids))
-        return Asked(ids)
+        return Asked(ids, attempt=conversation.attempt)
 
     def _refuse_long(self, engine: Engine, length: int) -> None:
         room = self._room(engine)

@@ -60,7 +60,7 @@ class TransformersVision(Transformers):
         images = [part["image"] for message in messages for part in message["content"] if "image" in part]
         text = templated(engine.processor, messages)
         self._refuse_long(engine, _length(engine, text, images))
-        return Asked((text, images))
+        return Asked((text, images), attempt=conversation.attempt)
 
     def _part(self, part: str | Image) -> dict[str, Any]:
         if isinstance(part, str):

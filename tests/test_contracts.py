@@ -55,3 +55,12 @@ def test_a_generator_without_conversations_answers_one_message_and_refuses_more(
     assert done[0].error == "generator echo answers one message, and got a conversation of 4"
     assert done[2].error == "generator echo reads text, and got an image"
     assert [place for place, _ in Echo().chat_as_done([one, one])] == [0, 1]
+
+
+def test_a_message_that_was_cut_is_no_reply():
+    class Short(Echo):
+        def answer(self, prompts):
+            yield from (Completion("x", truncated=True) for _ in prompts)
+
+    (done,) = Short().chat([Conversation((Turn("user", ("a",)),))])
+    assert done.error == "generator echo cut the message, which is longer than its window"

@@ -67,11 +67,13 @@ class Conversation:
         images: of the pictures of all turns, in order. Each is made when it is accessed, and not kept: hold few at a
             time.
         id: of the question.
+        attempt: number of the try: where replies are sampled, another try is another sample.
     """
 
     turns: tuple[Turn, ...]
     images: Sequence[Image] = field(default=(), compare=False, repr=False)
     id: str = field(default="", compare=False)
+    attempt: int = 0
 
     @property
     def has_pictures(self) -> bool:

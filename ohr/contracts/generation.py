@@ -11,6 +11,8 @@ from ohr.contracts.conversation import Conversation
 from ohr.contracts.stage import Stage
 from ohr.contracts.values import Completion, Prompt
 
+_CUT = "cut the message, which is longer than its window"
+
 
 class Generator(Stage):
     """Answers questions from retrieved text."""
@@ -42,7 +44,9 @@ class Generator(Stage):
         answers = iter(self.answer([prompt for prompt in prompts if isinstance(prompt, Prompt)]))
         for prompt in prompts:
             if isinstance(prompt, Prompt):
-                yield next(answers)
+                completion = next(answers)
+                cut = completion.truncated and completion.error is None  # of a conversation nothing may be missing
+                yield Completion("", finish="error", error=f"generator {self.kind} {_CUT}") if cut else completion
             else:
                 yield Completion("", finish="error", error=f"generator {self.kind} {prompt}")
 

@@ -139,7 +139,9 @@ def not_swapped(spec: Spec) -> list[str]:
     left = [s for s in searches(spec) if s[0].condition in spec.decompose and search_place(s) not in done]
     blind = dict.fromkeys(retriever.name for _, chunker, retriever in left if chunker is None)
     alone = dict.fromkeys((base.condition, retriever.name) for base, chunker, retriever in left if chunker)
+    agents = [agent.name for agent in spec.agents if spec.decompose]
     return [
+        *(f"decompose: {name} is an agent, which reads what it likes: its loss is not split" for name in agents),
         *(
             f"decompose: {name} looks at page images, which have no text to swap: its loss is not split"
             for name in blind

@@ -85,8 +85,8 @@ def _curves(
 ) -> Iterator[_Curve]:
     """Yield the curves of a pipeline, each with the clean cell as its first level."""
     clean = scores.clean(places[0])
-    if clean is None or clean.condition not in damage:
-        return
+    if clean is None or clean.condition not in damage or metric not in scores.read(clean).metrics:
+        return  # an agent has no headline score of retrieval
     noises: dict[str, list[Place]] = defaultdict(list)
     for place in places:
         if place.noise_type != "none" and place.condition in damage:

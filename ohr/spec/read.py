@@ -106,7 +106,7 @@ def _spec(builder: Builder) -> Spec:
     sizes |= {key: len(named[key]) for key in ("chunkers", "retrievers", "generators", "agents") if named[key]}
     builder.is_few(sizes, ("knowledge_bases",), "cells")
     if file:
-        _check_stages(builder, file, bool(entries["retriever"]))
+        _check_stages(builder, file, bool(entries["retriever"]), named)
         _check(builder, file, benchmark, bases, named["metrics"])
         check_swaps(builder, file, bases, named["retrievers"])
         check_hypotheses(builder, file, benchmark and benchmark.scoring, bases, named)
@@ -170,7 +170,9 @@ def _entries(data: Mapping[str, Any], key: str) -> list[Entry]:
     return [((key, place), item) for place, item in items if isinstance(item, Mapping)]
 
 
-def _check_stages(builder: Builder, file: SpecFile, has_retrievers: bool) -> None:
+def _check_stages(
+    builder: Builder, file: SpecFile, has_retrievers: bool, named: Mapping[str, Sequence[Named[Any]]]
+) -> None:
     """Note stages of evaluation that have nothing to evaluate; agents retrieve and answer by themselves."""
     wanted = set(file.evaluate)
     alone = bool(file.agents) and not file.generators
@@ -180,6 +182,9 @@ def _check_stages(builder: Builder, file: SpecFile, has_retrievers: bool) -> Non
         builder.fault(("evaluate",), "generation and overall need at least one entry under `generators`")
     if file.agents and "overall" not in wanted:
         builder.fault(("agents",), "agents are evaluated in the stage overall: `evaluate` must have it")
+    others = {item.name for key in ("retrievers", "generators") for item in named[key]}
+    for name in sorted(others & {item.name for item in named["agents"]}):
+        builder.fault(("agents",), f"{quoted(name)} is a retriever or generator too: give the agent another `name`")
 
 
 def _check(

@@ -38,7 +38,8 @@ class Call:
     def conversation(self) -> Conversation:
         """Return the conversation, whose pictures are made when they are looked at."""
         pictures = [picture for turn in self.ask.turns for picture in turn.pictures]
-        return Conversation(self.ask.turns, DeskPictures(pictures, self.desk) if pictures else (), self.question)
+        images = DeskPictures(pictures, self.desk) if pictures else ()
+        return Conversation(self.ask.turns, images, self.question, self.ask.attempt)
 
 
 @dataclass

@@ -143,7 +143,7 @@ class Episode:
 
     def _record(self, done: Done) -> None:
         """Note a finished step for the table of steps, and the pages that were looked at."""
-        step, row = done.step, _row(done, len(self.rows))
+        step, row = done.step, _row(done, len(self.rows) + 1)
         if isinstance(step, Ask) and not step.shared:
             pages = [page for turn in step.turns for picture in turn.pictures for page in picture.pages]
             self.shown |= dict.fromkeys((*step.read, *pages))

@@ -67,9 +67,9 @@ def test_every_step_has_a_row(home):
     done = home.agents()
     steps = rows(done, "steps", kb="clean", question_id="q0")
     assert [(step["number"], step["kind"], step["role"], step["shared"]) for step in steps] == [
-        (0, "ask", "model", True),
-        (1, "search", "retriever", False),
-        (2, "ask", "model", False),
+        (1, "ask", "model", True),
+        (2, "search", "retriever", False),
+        (3, "ask", "model", False),
     ]
     assert steps[1]["query"] == "In what year was the harbour of law/0 built?"
     assert (steps[1]["pages"], steps[2]["pages"], steps[2]["reply"]) == (["law/0:0"], ["law/0:0"], "1900")
@@ -275,3 +275,15 @@ def test_answers_that_are_made_again_are_scored_again(home):
     again = run(spec, store=home.store, runs=home.folder / "runs", executor=Inline(), fresh="answers")
     assert again.ledger.calls["agent questions"] == 16 and again.folder != done.folder
     assert home.log("log").total() > before  # calls are made again, not read
+
+
+def test_an_agent_needs_a_name_of_its_own(home):
+    spec = SPEC.format(log=home.folder / "log", more="name: parrot") + BESIDE
+    with pytest.raises(SpecError, match="'parrot' is a retriever or generator too"):
+        home.run(spec)
+
+
+def test_the_loss_of_an_agent_is_not_split_by_stage(home):
+    done = home.run(SPEC.format(log=home.folder / "log", more="") + BESIDE + "decompose: true\n")
+    assert "decompose: scout is an agent, which reads what it likes: its loss is not split" in warnings(done)
+    assert {row["generator"] for row in rows(done, "swap_scores", stage="overall")} == {"parrot"}

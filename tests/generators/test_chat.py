@@ -247,3 +247,11 @@ def test_a_reply_that_was_cut_while_thinking_is_empty_and_says_that_it_was_cut(c
     strict_server.replies["When?"] = [(200, {}, NULL)]
     (reply,) = chat(talk(("user", "When?")))
     assert (reply.text, reply.error, reply.finish) == ("", None, "length")
+
+
+def test_another_try_has_the_next_seed(chat, strict_server):
+    asked = talk(("user", "When?"))
+    chat(asked, body={"seed": 7})
+    chat(Conversation(asked.turns, attempt=2), body={"seed": 7})
+    chat(Conversation(asked.turns, attempt=2))
+    assert [body.get("seed") for body in strict_server.bodies] == [7, 9, None]

@@ -227,3 +227,10 @@ def test_a_qwen2_vl_reads_pictures_in_several_turns(tiny_qwen2_vl):
     assert [reply.error for reply in alone] == [None] * 3
     assert alone[0].tokens_in < alone[1].tokens_in < alone[2].tokens_in
     assert [reply.text for reply in together] == [reply.text for reply in alone]
+
+
+def test_another_try_is_another_sample_and_can_be_repeated(chat):
+    asked = talk(SYSTEM, USER)
+    tries = [Conversation(asked.turns, attempt=number) for number in (0, 1, 1)]
+    first, second, again = (chat(one, temperature=1.0, max_tokens=12)[0].text for one in tries)
+    assert first != second == again

@@ -87,7 +87,7 @@ def _print(row: Mapping[str, Any]) -> None:
 def _print_step(step: Mapping[str, Any]) -> None:
     pages = ", ".join(step["pages"])
     if step["kind"] == "search":
-        say(f"  {step['number'] + 1}. {step['role']} searches {_short(step['query'])!r}: {pages or 'nothing'}")
+        say(f"  {step['number']}. {step['role']} searches {_short(step['query'])!r}: {pages or 'nothing'}")
         return
     notes = [
         *(["for all questions"] if step["shared"] else []),
@@ -98,7 +98,7 @@ def _print_step(step: Mapping[str, Any]) -> None:
         *([f"pages {pages}"] if pages else []),
     ]
     about = f" ({'; '.join(notes)})" if notes else ""
-    say(f"  {step['number'] + 1}. {step['role']} is asked{about}:")
+    say(f"  {step['number']}. {step['role']} is asked{about}:")
     say(f"     > {_short(step['query'])}")
     say(f"     < {_short(step['reply']) or '(empty)'}")
 

@@ -1,6 +1,6 @@
 """Scores against the effort of a question: a line for each pipeline, from clean to noisy, a panel for each quantity."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -13,6 +13,9 @@ from ohr.report.figures.panels import METRIC_NAMES, NothingToDraw
 from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, MARKERS, Colour
 from ohr.report.figures.wanted import Wanted
 from ohr.results.effort import read_effort
+from ohr.results.groups import ALL
+from ohr.results.reading import read_rows
+from ohr.results.schema import CELL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,10 +47,21 @@ def effort(run_folder: Path, wanted: Wanted) -> "Picture":
     from ohr.report.figures.picture import drawn
 
     labels = agent_labels(run_folder)
-    found = [row for row in read_effort(run_folder) if row["stage"] == "overall" and not isnan(row["calls"])]
+    found: list[Row] = [row for row in read_effort(run_folder) if row["stage"] == "overall" and not isnan(row["calls"])]
+    if wanted.metric is not None:
+        found = list(_scored(run_folder, found, wanted.metric))
     if not labels or not found:
         raise NothingToDraw(f"{run_folder}: nothing to draw: it has no agents")
     return drawn(partial(_figure, [_as_drawn(row, labels) for row in found]), wanted)
+
+
+def _scored(run_folder: Path, rows: Sequence[Row], metric: str) -> Iterator[Row]:
+    """Yield rows with the mean of another metric as their score."""
+    summary = read_rows(run_folder / "summary.parquet", by="evidence_source", group=ALL, metric=metric, stage="overall")
+    scores = {tuple(row[name] for name in CELL): row for row in summary}
+    for row in rows:
+        if (score := scores.get(tuple(row[name] for name in CELL))) is not None:
+            yield {**row, "metric": metric, "score": score["mean"], "low": score["low"], "high": score["high"]}
 
 
 def _as_drawn(row: Row, labels: Mapping[str, str]) -> dict[str, Any]:
