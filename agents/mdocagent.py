@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import Ask, Completion, Desk, Found, Generator, Outcome, PageId, Picture, Retriever, Search, Turn
 from ohr.contracts.agent import Reads, Steps
-from ohr.parts import GeneratorPart, ImageRetrieverPart, TextRetrieverPart, VisionPart
+from ohr.parts import GeneratorPart, ImageRetrieverPart, TalkingVisionPart, TextRetrieverPart
 
 from .prompted import PromptedAgent, filled
 from .replies import json_object
@@ -69,7 +69,7 @@ class MDocAgent(PromptedAgent):
 
     text: Annotated[TextRetrieverPart, Field(description="Finds passages; their whole pages are read.")]
     image: Annotated[ImageRetrieverPart, Field(description="Finds page images.")]
-    vision: Annotated[VisionPart, Field(description="The model of the general agent, image agent and summariser.")]
+    vision: Annotated[TalkingVisionPart, Field(description="Is the general agent, image agent and summariser.")]
     language: Annotated[GeneratorPart, Field(description="The model of the text agent.")]
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts; by default its own.")] = "mdocagent"
     top_k: Annotated[

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from ohr.contracts import Agent
 from ohr.files.prompts import read_prompt_file
 
+_FAULTS = {"string_pattern_mismatch": "lacks a placeholder that the text of ohr's own prompt has"}
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -41,7 +42,7 @@ class PromptedAgent(Agent):
 
 @lru_cache(maxsize=32)
 def _texts(prompt: Path | str, templates: type[BaseModel]) -> Mapping[str, str]:
-    return dict(read_prompt_file(prompt, templates, "ohr.agents.prompts", "prompt", {}).model_dump())
+    return dict(read_prompt_file(prompt, templates, "ohr.agents.prompts", "prompt", _FAULTS).model_dump())
 
 
 def filled(template: str, **values: str) -> str:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import Ask, Completion, Desk, Found, Generator, Outcome, PageId, Retriever, Search, Turn
 from ohr.contracts.agent import Reads, Steps
-from ohr.parts import GeneratorPart, TextRetrieverPart
+from ohr.parts import TalkingPart, TextRetrieverPart
 
 from .prompted import PromptedAgent, filled
 from .replies import first_tagged
@@ -62,7 +62,7 @@ class ReAct(PromptedAgent):
     templates: ClassVar[type[BaseModel]] = Prompts
 
     retriever: Annotated[TextRetrieverPart, Field(description="Finds passages.")]
-    model: Annotated[GeneratorPart, Field(description="Chooses the actions and answers.")]
+    model: Annotated[TalkingPart, Field(description="Chooses the actions and answers.")]
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts; by default its own.")] = "react"
     top_k: Annotated[int, Field(gt=0, description="Passages that a search lists.")] = 3
     actions: Annotated[int, Field(gt=0, description="Searches and reads, after which it must answer.")] = 6

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from ohr.contracts import Ask, Desk, Found, Generator, Outcome, PageId, Picture, Retriever, Search, Steps, Turn
 from ohr.contracts.agent import Reads
 from ohr.contracts.conversation import Box
-from ohr.parts import ImageRetrieverPart, VisionPart
+from ohr.parts import ImageRetrieverPart, TalkingVisionPart
 
 from .prompted import PromptedAgent, filled
 
@@ -54,7 +54,7 @@ class VRAG(PromptedAgent):
     templates: ClassVar[type[BaseModel]] = Prompts
 
     image: Annotated[ImageRetrieverPart, Field(description="Finds pages by their images.")]
-    vision: Annotated[VisionPart, Field(description="Chooses the actions and answers; sees up to `actions` images.")]
+    vision: Annotated[TalkingVisionPart, Field(description="Chooses actions and answers; sees up to `actions` images.")]
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts; by default its own.")] = "vrag"
     actions: Annotated[int, Field(gt=0, description="Searches and boxes, after which it must answer.")] = 10
     top_k: Annotated[int, Field(gt=0, description="Hits of a search, of which the first new page is shown.")] = 10

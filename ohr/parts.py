@@ -17,6 +17,12 @@ def _sees(model: Generator) -> Generator:
     return model
 
 
+def _talks(model: Generator) -> Generator:
+    if type(model).chat is Generator.chat:
+        raise ValueError(f"must continue conversations, and {model.kind} answers one message")
+    return model
+
+
 def _looks(retriever: Retriever) -> Retriever:
     if not retriever.reads_images:
         raise ValueError(f"must look at page images, and {retriever.kind} reads text")
@@ -41,8 +47,14 @@ TextRetrieverPart = Annotated[RetrieverPart, AfterValidator(_reads)]
 GeneratorPart = Annotated[SerializeAsAny[Generator], BeforeValidator(Nested("generator")), _MAPPING]
 """A field that holds any generator; its own `prompt` is not used."""
 
+TalkingPart = Annotated[GeneratorPart, AfterValidator(_talks)]
+"""A field that holds a generator which continues conversations of several messages."""
+
 VisionPart = Annotated[GeneratorPart, AfterValidator(_sees)]
 """A field that holds a generator of page images."""
+
+TalkingVisionPart = Annotated[VisionPart, AfterValidator(_talks)]
+"""A field that holds a generator of page images which continues conversations."""
 
 
 def part_identity(part: Retriever) -> list[Any]:

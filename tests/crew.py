@@ -153,3 +153,26 @@ class Watcher(Scout):
             Ask("model", (Turn("user", (question, page.crop((0, 0, width / 2, height)))),)),
         )
         return Outcome(first.text, reply=second.text)
+
+
+class Seer(Scout):
+    """Declares to look at images only, and searches text."""
+
+    kind: Literal["seer"] = "seer"  # type: ignore[assignment] # a plugin of its own
+    reads: ClassVar[frozenset[str]] = frozenset({"image"})  # type: ignore[assignment] # a set of words
+
+
+class Idler(Scout):
+    """Declares to look at nothing."""
+
+    kind: Literal["idler"] = "idler"  # type: ignore[assignment] # a plugin of its own
+    reads: ClassVar[frozenset[str]] = frozenset()  # type: ignore[assignment] # a set of words
+
+
+class Plain(Scout):
+    """Returns where it must yield."""
+
+    kind: Literal["plain"] = "plain"  # type: ignore[assignment] # a plugin of its own
+
+    def run(self, question: str, desk: Desk) -> Steps:
+        return Outcome("1900")  # type: ignore[return-value] # what is tested

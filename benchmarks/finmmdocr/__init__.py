@@ -83,6 +83,7 @@ class FinMMDocR(Benchmark):
             ranking=("mrr_at_10", "recall_at_20", "mrr_at_20", "golden_rank", "golden_found"),
             facts="number_in_text",
             index_scope="document",
+            instruction="Answer with one number, in the unit that the question asks for, and nothing else.",
             prompt=f"{__name__}:pot_text",
             image_prompt=f"{__name__}:pot_images",
             reply="whole",

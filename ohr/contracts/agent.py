@@ -122,7 +122,7 @@ class Agent(Stage):
     """Answers questions in several steps of its own choice."""
 
     family = "agent"
-    reads: ClassVar[frozenset[Reads]]
+    reads: ClassVar[frozenset[Reads]] = frozenset()
     """The parts of a knowledge base that it looks at, its retrievers included: noise reaches it there and nowhere else.
     Where that depends on its fields, a property."""
 

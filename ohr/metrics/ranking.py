@@ -13,6 +13,10 @@ from ohr.contracts import PageId
 Ranking = Sequence[Collection[PageId]]
 """The pages of each hit, best hit first."""
 
+SHOWN_METRICS = ("recall@shown", "mrr", "ndcg")
+"""Share of the evidence's pages among those looked at; one over the rank of the first; nDCG over all of them, which is
+the retrieval part of VRAG-RL's reward (arXiv:2505.22019)."""
+
 
 def hit_at_k(ranking: Ranking, evidence: Collection[PageId], k: int) -> float:
     """Return 1 if any of the first `k` hits touches an evidence page, else 0; with k = 1 also called success@1.

@@ -5,6 +5,7 @@ from typing import Any
 
 from ohr.contracts import RankingMetric, ScoringProtocol
 from ohr.messages.wording import quoted
+from ohr.metrics.ranking import SHOWN_METRICS
 from ohr.registry import choices
 from ohr.results.groups import GROUPS
 from ohr.spec.build import Builder
@@ -60,11 +61,7 @@ def _check_parts(
     named: Mapping[str, Sequence[Named[Any]]],
 ) -> None:
     agents = [item.name for item in named["agents"]] if wanted.stage == "overall" else []
-    if wanted.generator in agents or (agents and not named["generators"]):
-        _check_agent(builder, where, wanted, agents)
-        return
-    if "retriever" in _USED[wanted.stage] and not named["retrievers"]:
-        builder.fault((*where, "stage"), f"nothing is evaluated in {wanted.stage} but agents")
+    if _is_about_agent(builder, where, wanted, named):
         return
     searching = [item for item in named["retrievers"] if wanted.retriever in (None, item.name)]
     has_chunks = any(not item.stage.reads_images for item in searching)
@@ -86,14 +83,32 @@ def _check_parts(
             builder.fault((*where, "compare"), f"no search of {quoted(base.condition)} has this retriever")
 
 
-def _check_agent(builder: Builder, where: Where, wanted: Hypothesis, agents: Sequence[str]) -> None:
-    """Check a hypothesis about an agent, which is named as the generator, and has retrievers of its own."""
+def _is_about_agent(
+    builder: Builder, where: Where, wanted: Hypothesis, named: Mapping[str, Sequence[Named[Any]]]
+) -> bool:
+    """Report whether a hypothesis is about an agent, and check it then.
+
+    An agent has retrievers of its own: it is named as the generator of its answers, or as the retriever of the pages
+    that it looked at.
+    """
+    agents = [item.name for item in named["agents"]]
+    if wanted.stage == "retrieval" and wanted.retriever in agents:
+        if wanted.metric is None:
+            builder.fault((*where, "metric"), f"is required for an agent. {choices('', SHOWN_METRICS)}")
+        return True
+    if "retriever" in _USED[wanted.stage] and not named["retrievers"] and wanted.stage != "overall":
+        builder.fault((*where, "stage"), f"nothing is evaluated in {wanted.stage} but agents")
+        return True
+    alone = bool(agents) and not named["generators"]
+    if wanted.stage != "overall" or not (wanted.generator in agents or alone):
+        return False
     if wanted.retriever is not None:
         builder.fault((*where, "retriever"), f"the agent {quoted(wanted.generator or agents[0])} has its own")
     if wanted.generator is not None:
         _known(builder, (*where, "generator"), wanted.generator, agents)
     elif len(agents) > 1:
         builder.fault(where, f"name one generator of {', '.join(agents)}")
+    return True
 
 
 def _metrics(
@@ -101,6 +116,8 @@ def _metrics(
 ) -> tuple[str, ...]:
     """Name the metrics of a hypothesis's stage."""
     ranks = wanted.stage == "retrieval"
+    if ranks and wanted.retriever in [item.name for item in named["agents"]]:
+        return SHOWN_METRICS
     own = [item.name for item in named["metrics"] if isinstance(item.stage, RankingMetric) == ranks]
     cuts = [item.stage.top_k for item in named["retrievers"] if wanted.retriever in (None, item.name)]
     known = [name for top_k in cuts for name in scoring.retrieval_metrics(top_k)] if ranks else scoring.answer

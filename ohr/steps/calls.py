@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ohr.contracts import Ask, Completion, Conversation, Generator
@@ -54,6 +54,8 @@ class Calls:
     made_by: Mapping[str, Sequence[Any]]
     context: Context
     report: Report
+    _failed: Counter[str] = field(default_factory=Counter)
+    """Calls of each role that failed in a row."""
 
     def make(self, calls: Sequence[Call]) -> list[tuple[Completion, str, bool]]:
         """Make calls; returns the completion of each, which may be an error, its key, and whether it was there."""
@@ -69,7 +71,7 @@ class Calls:
         for role, wanted in by_role.items():
             # local models answer in batches, which need little padding where lengths are similar
             order = sorted(wanted, key=lambda name: (sum(len(turn.text) for turn in first[name].ask.turns), name))
-            done |= self._ask(self.models[role], order, first)
+            done |= self._ask(role, order, first)
         made: Counter[str] = Counter()
         found = []
         for name in names:
@@ -77,8 +79,16 @@ class Calls:
             found.append((done[name], name, name in there or made[name] > 1))
         return found
 
-    def _ask(self, model: Generator, names: Sequence[str], calls: Mapping[str, Call]) -> dict[str, Completion]:
-        """Ask one model; a call on which it raises fails alone, the others are asked again."""
+    def _ask(self, role: str, names: Sequence[str], calls: Mapping[str, Call]) -> dict[str, Completion]:
+        """Ask one model; a call on which it raises fails alone, the others are asked again.
+
+        One that has failed too often in a row is not asked any more by this step: a server that is gone would cost
+        each question all its tries.
+        """
+        if self._failed[role] >= _GIVE_UP:
+            reason = f"not asked: {_GIVE_UP} calls in a row failed"
+            return {name: Completion("", finish="error", error=reason) for name in names}
+        model = self.models[role]
         done: dict[str, Completion] = {}
         left, raised = list(names), 0
         while left:
@@ -87,6 +97,7 @@ class Calls:
                 for place, completion in model.chat_as_done([calls[name].conversation() for name in asked]):
                     name = asked[place]
                     done[name] = self._keep(name, calls[name], checked_completion(completion))
+                    self._failed[role] = 0 if done[name].error is None else self._failed[role] + 1
                     if all(name in done for name in asked):
                         break
             except (Exception, SystemExit) as error:  # a generator may raise anything: its call fails
@@ -104,7 +115,7 @@ class Calls:
         report.calls["shared agent calls" if call.ask.shared else "agent calls"] += 1
         report.tokens["in"] += completion.tokens_in
         report.tokens["out"] += completion.tokens_out
-        report.calls["empty replies"] += completion.error is None and not completion.text.strip()
+        report.calls["empty agent replies"] += completion.error is None and not completion.text.strip()
         if completion.error is None:
             self.context.store.put(name, completion)
         self.context.watch.restart()

@@ -52,8 +52,11 @@ class ScopeDesk:
 
         Raises:
             KeyError: there is no such page.
+            DataError: the agent reads no text.
         """
         name, index = page
+        if not self.texts:
+            raise DataError("the text of a page, though the agent does not read text")
         if name not in self.texts or not 0 <= index < self.inputs.by_name[name].pages:
             raise KeyError(page)
         if name not in self._held:

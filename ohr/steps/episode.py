@@ -1,5 +1,6 @@
 """An episode: one question in the hands of an agent, from its first step to its outcome."""
 
+from collections.abc import Generator as Coroutine
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
@@ -82,7 +83,10 @@ class Episode:
         with watch.interrupting(_LONGEST_STEP):
             try:
                 if self._run is None:
-                    self._run = self.agent.run(self.question.text, self.desk)
+                    begun: Any = self.agent.run(self.question.text, self.desk)
+                    if not isinstance(begun, Coroutine):
+                        raise PluginError(f"`run` has no `yield`: it returned {type(begun).__name__}")
+                    self._run = begun
                     given = next(self._run)
                 else:
                     given = self._run.send(results if self._at_once else results[0])
@@ -169,7 +173,7 @@ def _row(done: Done, number: int) -> dict[str, Any]:
     return row | {
         "kind": "ask",
         "role": step.model,
-        "query": storable(_words(step.turns[-1])[:_SHOWN]),
+        "query": storable(_cut(_words(step.turns[-1]))),
         "pages": pages,
         "turns": len(step.turns),
         "images": len(pictures),
@@ -181,6 +185,11 @@ def _row(done: Done, number: int) -> dict[str, Any]:
         "finish": result.finish,
         "reply": result.text,
     }
+
+
+def _cut(text: str) -> str:
+    """Cut a long text in its middle: the question may be at either end."""
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]} ... {text[-_SHOWN // 2 :]}"
 
 
 def _words(turn: Turn) -> str:

@@ -3,15 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ohr.metrics.ranking import recall_at_k, reciprocal_rank
+from ohr.metrics.ranking import SHOWN_METRICS, recall_at_k, reciprocal_rank
 from ohr.metrics.rankings import ndcg_at_k
 from ohr.metrics.scores import Scores
 from ohr.steps.documents import expected
 from ohr.steps.step import Context, Ready, Report, Work
-
-SHOWN_METRICS = ("recall@shown", "mrr", "ndcg")
-"""Share of the evidence's pages among those looked at; one over the rank of the first; nDCG over all of them, which is
-the retrieval part of VRAG-RL's reward (arXiv:2505.22019)."""
 
 
 @dataclass(frozen=True, slots=True)

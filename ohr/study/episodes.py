@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from ohr.contracts import Agent
+from ohr.engine.ledger import Ledger
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.graph.graph import Batch, CellPart, Graph
 from ohr.graph.keys import Keys
-from ohr.messages.wording import named
+from ohr.messages.wording import counted, named
+from ohr.metrics.ranking import SHOWN_METRICS
 from ohr.spec.model import Named, Spec
-from ohr.steps.shown import SHOWN_METRICS, ScoreShown
+from ohr.steps.shown import ScoreShown
 from ohr.steps.step import Step
 from ohr.study.judging import Judging
 from ohr.study.scores import score_answers
@@ -51,6 +53,19 @@ def conduct(
             else:
                 tabulator.shown(part.cell, batch, step.key)
     judging.close()
+    for part in answering[:1]:
+        _note_ends(session.ledger, part)
+
+
+def _note_ends(ledger: Ledger, part: CellPart) -> None:
+    """Warn of an agent's questions that ended without an answer: they score 0, and are no failures."""
+    assert part.cell.agent is not None
+    name = part.cell.agent.name
+    others = {end: count for end, count in ledger.ends[name].items() if end != "answered"}
+    if others:
+        asked = counted(ledger.ends[name].total(), "question")
+        listed = ", ".join(f"{end} {count:,}" for end, count in sorted(others.items()))
+        ledger.warn(f"{name}: {sum(others.values()):,} of {asked} ended without an answer: {listed}")
 
 
 def _scores(keys: Keys, part: CellPart, batch: Batch, judging: Judging) -> Step:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ohr.contracts import FAMILIES, Stage
+from ohr.contracts import FAMILIES, Agent, Stage
 from ohr.errors import OhrError, PluginError, SpecError
 from ohr.graph.protocol import protocol_metrics
 from ohr.spec.model import Spec
@@ -28,6 +28,7 @@ def check_stages(spec: Spec) -> None:
         ]
     except Exception as error:  # a foreign plugin may raise anything
         faults.append(f"benchmark {spec.benchmark.kind}: `aggregates` raised {type(error).__name__}: {error}")
+    faults += [f"agent {named.name}: {fault}" for named in spec.agents if (fault := _fault_of_reads(named.stage))]
     for stage in dict.fromkeys(_stages(spec)):
         try:
             stage.check()
@@ -38,6 +39,18 @@ def check_stages(spec: Spec) -> None:
             faults.append(reason if named else f"{type(stage).family} {stage.kind}: {reason}")
     if faults:
         raise PluginError("\n".join(dict.fromkeys(faults)))
+
+
+def _fault_of_reads(agent: Agent) -> str | None:
+    """Explain why an agent cannot look at what it says; noise would be taken to reach it, or not to."""
+    if not agent.reads:
+        return "`reads` must name what it looks at: text, image, or both"
+    for role, retriever in agent.retrievers().items():
+        if not retriever.reads_images and "text" not in agent.reads:
+            return f"reads page images only, and its retriever {role!r} searches text"
+        if retriever.reads_images and "image" not in agent.reads:
+            return f"reads text only, and its retriever {role!r} looks at page images"
+    return None
 
 
 def _stages(spec: Spec) -> Iterator[Stage]:

@@ -16,6 +16,7 @@ from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
 from ohr.graph.keys import Keys
 from ohr.metrics.dose import DAMAGED, QuestionDose
+from ohr.metrics.ranking import SHOWN_METRICS
 from ohr.metrics.replied import constant_scores
 from ohr.metrics.scores import Scores, failed_questions, kb_scores, with_failures
 from ohr.results import decomposition
@@ -29,7 +30,6 @@ from ohr.steps.damage import read_damage
 from ohr.steps.reading import as_recognition, warnings_of
 from ohr.steps.retrieve import read_hits
 from ohr.steps.scoring import read_scores
-from ohr.steps.shown import SHOWN_METRICS
 from ohr.study.columns import (
     Judgement,
     answer_columns,

@@ -16,7 +16,10 @@ QUESTION = "When does it end?"
 
 
 def agent(**fields):
-    parts = {"retriever": {"kind": "bm25"}, "model": {"kind": "extractive"}}
+    parts = {
+        "retriever": {"kind": "bm25"},
+        "model": {"kind": "openai", "base_url": "http://localhost:1/v1", "model": "m"},
+    }
     return ReAct.model_validate({"kind": "react", **parts, **fields})
 
 
@@ -185,6 +188,7 @@ def test_braces_in_pages_and_questions_are_left_alone():
     [
         ("retriever", {"kind": "colqwen", "model": "x"}, "must read text, and colqwen looks at page images"),
         ("model", {"kind": "extractiv"}, "extractive"),
+        ("model", {"kind": "extractive"}, "must continue conversations, and extractive answers one message"),
         ("actions", 0, "Input should be greater than 0"),
         ("page_characters", True, "must not be true or false"),
     ],

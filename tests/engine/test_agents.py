@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ohr.errors import SpecError
+from ohr.errors import PluginError, SpecError
 from ohr.results.folder import read_manifest
 
 from .conftest import Home, rows, values, warnings
@@ -287,3 +287,49 @@ def test_the_loss_of_an_agent_is_not_split_by_stage(home):
     done = home.run(SPEC.format(log=home.folder / "log", more="") + BESIDE + "decompose: true\n")
     assert "decompose: scout is an agent, which reads what it likes: its loss is not split" in warnings(done)
     assert {row["generator"] for row in rows(done, "swap_scores", stage="overall")} == {"parrot"}
+
+
+def test_questions_without_an_answer_are_counted_in_a_warning(home):
+    done = home.agents(more="calls: 1")
+    ends = read_manifest(done.folder)["agents"]["scout"]["ends"]
+    lost = sum(ends.values()) - ends["answered"]
+    assert f"scout: {lost} of 16 questions ended without an answer: budget {lost}" in warnings(done)
+
+
+def test_a_hypothesis_may_be_about_the_pages_of_an_agent(home):
+    spec = SPEC.format(log=home.folder / "log", more="") + BESIDE
+    wanted = HYPOTHESIS.replace("stage: overall", "stage: retrieval")
+    (row,) = rows(home.run(spec + wanted.format(more="retriever: scout, metric: mrr")), "hypotheses")
+    assert (row["retriever"], row["metric"], row["n"]) == ("scout", "mrr", 8)
+    with pytest.raises(SpecError, match=r"metric: is required for an agent\. Choose one of: recall@shown, mrr, ndcg"):
+        home.run(spec + wanted.format(more="retriever: scout"))
+    with pytest.raises(SpecError, match=r"Choose one of: recall@shown, mrr, ndcg\. \(got 'lcs'\)"):
+        home.run(spec + wanted.format(more="retriever: scout, metric: lcs"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("seer", "agent seer: reads page images only, and its retriever 'retriever' searches text"),
+        ("idler", "agent idler: `reads` must name what it looks at"),
+    ],
+)
+def test_what_an_agent_looks_at_must_be_true(home, kind, words):
+    with pytest.raises(PluginError, match=words):
+        home.run(SPEC.format(log=home.folder / "log", more="").replace("kind: scout", f"kind: {kind}"))
+
+
+def test_an_agent_without_a_yield_has_a_reason(home):
+    done = home.run(SPEC.format(log=home.folder / "log", more="").replace("kind: scout", "kind: plain"))
+    assert {f.reason for f in done.ledger.failures} == {
+        "after step 0: PluginError: `run` has no `yield`: it returned Outcome"
+    }
+
+
+def test_a_model_that_is_gone_is_not_asked_by_every_question(home):
+    text = SPEC.format(log=home.folder / "log", more="in_flight: 1").replace("kind: tiny", "kind: tiny, size: 30")
+    done = home.run(text.replace("kind: clerk,", "kind: clerk, refuses: 'Greet',") + "retries: 0\n")
+    assert len(done.ledger.failures) == 120
+    # twenty calls of each step: those of a step of 128 questions end it
+    assert home.log("log").total() <= 2 * 20
+    assert any("not asked: 20 calls in a row failed" in failure.reason for failure in done.ledger.failures)

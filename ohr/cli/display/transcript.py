@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 from ohr.cli.display.console import say, say_json
@@ -35,8 +34,15 @@ def show_question(folder: Path, question: str, condition: str | None, as_json: b
     steps = read_rows(taken, question_id=question) if taken.is_file() else []
     metric = headlines(read_manifest(folder)).get("overall", "")
     scores = {_place(row): row for row in read_rows(folder / "scores.parquet", question_id=question, metric=metric)}
+    failures = {row["item"]: row["reason"] for row in read_rows(folder / "failures.parquet", stage="agent")}
     found = [
-        {**row, "metric": metric, "score": scores.get(_place(row), {}).get("value"), "steps": _steps_of(row, steps)}
+        {
+            **row,
+            "error": _reason(row, failures),
+            "metric": metric,
+            "score": scores.get(_place(row), {}).get("value"),
+            "steps": _steps_of(row, steps),
+        }
         for row in answers
         if condition in (None, row["condition"])
     ]
@@ -49,6 +55,12 @@ def show_question(folder: Path, question: str, condition: str | None, as_json: b
     say(f"  accepted: {' | '.join(about['answers'])[:_LONGEST] or 'nothing'}")
     for row in found:
         _print(row)
+
+
+def _reason(row: Mapping[str, Any], failures: Mapping[str, str]) -> str | None:
+    """Return why an answer failed; that of an agent is in the table of failures under the question's id."""
+    item = f"{row['generator']} on {row['kb']}: {row['question_id']}"
+    return failures.get(item, row["error"]) if row["error"] else None
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -91,7 +103,7 @@ def _print_step(step: Mapping[str, Any]) -> None:
         return
     notes = [
         *(["for all questions"] if step["shared"] else []),
-        *(["from the store"] if step["cached"] else []),
+        *(["asked before"] if step["cached"] else []),
         *([f"try {step['attempt'] + 1}"] if step["attempt"] else []),
         *(["cut"] if step["finish"] == "length" else []),
         *([counted(step["images"], "picture")] if step["images"] else []),
@@ -104,4 +116,6 @@ def _print_step(step: Mapping[str, Any]) -> None:
 
 
 def _short(text: str) -> str:
-    return shorten(text, _LONGEST, placeholder=" ...")
+    """Write a text on one line; a long one without its middle, since the question may be at either end."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 :]}"

@@ -80,7 +80,7 @@ def paper_table(folder: Path, wanted: Wanted) -> PaperTable:
         DataError: the run lacks the metric, stage or trait, or has no losses, or a table is damaged.
     """
     rows, manifest = _rows(folder, wanted), read_manifest(folder)
-    lone = {part: names.pop() for part in _PARTS if len(names := {row[part] for row in rows} - {None}) == 1}
+    lone = {part: name for part in _PARTS if (name := _shared_by_all(rows, part)) is not None}
     columns, parts = _arranged(rows, lone, divided=wanted.by is not None)
     sizes = [_range(row["n"] for row in held) for held in columns.values()]
     same = len(set(sizes)) == 1
@@ -174,6 +174,16 @@ def _arranged(
         columns.setdefault(column, []).append(row)
         parts.setdefault(part, {}).setdefault(row["condition"], {})[column] = row
     return columns, parts
+
+
+def _shared_by_all(rows: Sequence[Row], part: str) -> str | None:
+    """Return the name of a part that all rows of every stage that has it share; an agent's have no retriever."""
+    by_stage: dict[str, set[str | None]] = {}
+    for row in rows:
+        by_stage.setdefault(row["stage"], set()).add(row[part])
+    names = [held for held in by_stage.values() if held != {None}]
+    first = next(iter(names[0])) if names else None
+    return first if all(held == {first} for held in names) else None
 
 
 def _labels(rows: Sequence[Row], engines: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -82,6 +82,8 @@ def _figure(rows: Sequence[Row], page: "Page") -> "Picture | None":
     if not page.holds(page.width, height):
         return None
     figure.set_size_inches(page.width * page.scale, height * page.scale)
+    ends = (100 * row[end] for row in rows for end in ("score", "high") if not isnan(row[end]))
+    top = min(100.0, 1.1 * max(ends, default=100.0)) or 100.0
     width = (page.width - _LEFT - _RIGHT - 2 * _GAP) / len(QUANTITIES)
     for place, (quantity, label) in enumerate(QUANTITIES.items()):
         left = _LEFT + place * (width + _GAP)
@@ -90,6 +92,7 @@ def _figure(rows: Sequence[Row], page: "Page") -> "Picture | None":
         for pipeline, look in looks.items():
             _draw(axes, [row for row in rows if row["pipeline"] == pipeline], quantity, look, marks)
         _set_axes(axes, [row[quantity] for row in rows], label)
+        axes.set_ylim(-0.03 * top, 1.03 * top)
         if place == 0:
             axes.set_ylabel(f"Overall: {METRIC_NAMES.get(rows[0]['metric'], rows[0]['metric'])} (%)", parse_math=False)
         else:
@@ -117,7 +120,7 @@ def _draw(axes: "Axes", rows: Sequence[Row], quantity: str, look: Look, marks: M
         if not isnan(row["low"]):
             axes.vlines(row[quantity], 100 * row["low"], 100 * row["high"], color=colour, linewidth=0.6, alpha=0.5)
     for row in clean:
-        axes.plot(row[quantity], 100 * row["score"], CLEAN_MARKER, color=colour, markersize=CLEAN_SIZE)
+        axes.plot(row[quantity], 100 * row["score"], CLEAN_MARKER, color=colour, markersize=CLEAN_SIZE, zorder=3)
 
 
 def _set_axes(axes: "Axes", values: Sequence[float], label: str) -> None:
@@ -126,7 +129,6 @@ def _set_axes(axes: "Axes", values: Sequence[float], label: str) -> None:
         axes.set_xscale("log")
     else:
         axes.set_xlim(0, 1.08 * max(values) or 1)
-    axes.set_ylim(-3, 103)
     axes.set_xlabel(label)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ohr.report.figures.comparison import comparison
 from ohr.report.figures.curves import performance
 from ohr.report.figures.decomposition import decomposition
+from ohr.report.figures.effort import effort
 from ohr.report.figures.panels import Axis
 from ohr.report.figures.wanted import Look, Wanted
 
@@ -71,3 +72,11 @@ class Plots:
             metric: as of `performance`, as are `style` and `width`.
         """
         return decomposition(self.folder, Wanted(None, metric, (), style, width))
+
+    def effort(self, metric: str | None = None, style: Look = "paper", width: float | None = None) -> "Figure":
+        """Draw scores against the calls, tokens and seconds of a question, of a run with agents.
+
+        Args:
+            metric: as of `performance`, as are `style` and `width`.
+        """
+        return effort(self.folder, Wanted(None, metric, (), style, width))
