@@ -1,7 +1,7 @@
 """Choices of a spec and metrics of its protocol that the statistics of a run depend on, read from its manifest."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +24,8 @@ class Choices:
         headline: stage to metric.
         repeats: condition to the condition that it repeats.
         hypotheses: the comparisons that the spec writes down.
+        agents: the parts of a knowledge base that each agent looks at: `text`, `image`.
+        text_alone: conditions whose noise is in the text alone, so that page images are clean.
     """
 
     margin: float = MARGIN
@@ -33,6 +35,8 @@ class Choices:
     )
     repeats: Mapping[str, str] = field(default_factory=dict)
     hypotheses: Sequence[Mapping[str, Any]] = ()
+    agents: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    text_alone: Collection[str] = ()
 
 
 def read_choices(folder: Path) -> Choices:
@@ -41,6 +45,10 @@ def read_choices(folder: Path) -> Choices:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         spec = manifest["spec"]
         repeats = {b["condition"]: b["again_of"] for b in spec["knowledge_bases"] if b.get("again_of")}
-        return Choices(float(spec["margin"]), spec["strata"], headlines(manifest), repeats, tuple(spec["hypotheses"]))
+        agents = {name: about["reads"] for name, about in manifest.get("agents", {}).items()}
+        bases = spec["knowledge_bases"]
+        alone = {base["condition"] for base in bases if base.get("text_noise") and not base.get("image_noise")}
+        judged = float(spec["margin"]), spec["strata"]
+        return Choices(*judged, headlines(manifest), repeats, tuple(spec["hypotheses"]), agents, alone)
     except (OSError, ValueError, KeyError, TypeError, DataError):
         return Choices()

@@ -11,6 +11,7 @@ from ohr.results.doses import Counts, write_doses
 from ohr.results.effort import write_effort
 from ohr.results.hypotheses import write_hypotheses
 from ohr.results.questions import Questions
+from ohr.results.repair import write_repair
 from ohr.results.repeats import write_repeats
 from ohr.results.schema import DERIVED
 from ohr.results.scores import ScoreTable
@@ -43,6 +44,7 @@ def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggr
         write_variance(scores, choices.headline, tables)
         write_repeats(scores, choices.headline, choices.repeats, tables)
         write_hypotheses(scores, choices, tables)
+        write_repair(scores, choices, tables)
     with Tables(folder, DERIVED[-1:]) as tables:  # it reads the summary
         write_effort(folder, choices.headline, tables)
     for table in DERIVED:

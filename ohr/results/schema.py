@@ -82,6 +82,11 @@ _TABLES = {
         "images:double pages_shown:double tokens_in:double tokens_out:double seconds:double shared_tokens:double "
         "shared_seconds:double metric score:double low:double high:double"
     ),
+    "repair": (
+        "condition noise noise_type knob_value agent chunker retriever generator metric lost_agent:double "
+        "lost_single:double less_lost:double less_lost_low:double less_lost_high:double gap:double gap_low:double "
+        "gap_high:double n:int64 documents:int64 changed_documents:int64 verdict note"
+    ),
     "curves": (
         "stage noise noise_type chunker retriever generator metric group axis quantity other value:double "
         f"{_INTERVAL} df:double interval n:int64 documents:int64 from:double to:double levels:int64 note"
@@ -117,7 +122,7 @@ _TABLES = {
 
 MEASURED = ("questions", "texts", "readings", "scores", "hits", "answers", "pages", "edits", "failures")
 """Tables of a run; every run has them, with or without rows."""
-DERIVED = ("doses", "summary", "aggregates", "curves", "variance", "repeats", "hypotheses", "effort")
+DERIVED = ("doses", "summary", "aggregates", "curves", "variance", "repeats", "hypotheses", "repair", "effort")
 """Tables that follow from the measured ones; each has a copy as CSV."""
 
 

@@ -36,6 +36,7 @@ def begun(keys: Keys) -> dict[str, Any]:
         "questions": len(inputs.questions),
         "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
         "packages": {name: _version(name) for name in _PACKAGES},
+        **({"agents": {item.name: {"reads": sorted(item.stage.reads)} for item in spec.agents}} if spec.agents else {}),
     }
 
 

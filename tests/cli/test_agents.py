@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ohr.results.reading import read_rows
+
 from .conftest import command
 
 TESTS = Path(__file__).parents[1]
@@ -126,3 +128,20 @@ def test_a_run_without_agents_has_no_figure_of_effort(there):
 
     with pytest.raises(NothingToDraw, match="no agents"):
         effort(next((there / "runs" / "small").glob("*-*")), Wanted())
+
+
+def test_an_agents_loss_is_beside_that_of_a_single_search(folder):
+    rows = {(row["agent"], row["condition"]): row for row in read_rows(folder / "repair.parquet")}
+    assert len(rows) == 4 and {row["generator"] for row in rows.values()} == {"parrot"}
+    # scout reads the same text as bm25 and parrot, and finds the same years
+    scout = rows["scout", "dosed-0.5"]
+    assert scout["lost_agent"] == scout["lost_single"] > 0 and scout["less_lost"] == scout["gap"] == 0
+    assert scout["verdict"] == "open" and scout["less_lost_low"] < 0 < scout["less_lost_high"]
+    watcher = rows["watcher", "dosed-0.5"]
+    assert watcher["lost_agent"] == 0 and watcher["less_lost"] == watcher["lost_single"] == watcher["gap"] > 0
+    assert watcher["less_lost_low"] > 0 and watcher["verdict"] == "looks past it"  # the images are clean
+
+
+def test_the_report_has_what_agents_take_and_repair(folder):
+    page = (folder / "report.html").read_text()
+    assert "Does an agent repair noise?" in page and "Calls, tokens and seconds" in page

@@ -9,6 +9,7 @@ from ohr.report.figures.data import agent_labels
 from ohr.report.html.sheets import Sheet, of_rows
 from ohr.report.words import interval
 from ohr.results.effort import read_effort
+from ohr.results.repair import read_repair
 
 _MEANS = ("calls", "searches", "images", "seconds")
 
@@ -22,7 +23,14 @@ def sheets(folder: Path) -> list[Sheet]:
         "depend on the question, such as summaries of pages, spread over all. Answered: the others gave up, could not "
         "be parsed, or had no call left."
     )
-    return [of_rows("Calls, tokens and seconds", how, rows)] if rows else []
+    found = [of_rows("Calls, tokens and seconds", how, rows)] if rows else []
+    repaired = [_repaired(row, labels) for row in read_repair(folder)]
+    about = (
+        "The loss of each agent beside that of each single search, on the same questions: where less is lost, the "
+        "agent repairs some of the noise; where more is lost, noise compounds over its turns. Ahead: the agent's score "
+        "less the other's, under this noise. 95% intervals over documents."
+    )
+    return [*found, of_rows("Does an agent repair noise?", about, repaired)] if repaired else found
 
 
 def _shown(row: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
@@ -37,6 +45,20 @@ def _shown(row: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
         "answered": "" if isnan(row["answered"]) else f"{100 * row['answered']:.0f} %",
         "n": row["n"],
         "failed": row["failed"],
+    }
+
+
+def _repaired(row: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "condition": row["condition"],
+        "agent": labels.get(row["agent"], row["agent"]),
+        "single search": " + ".join(filter(None, (row["retriever"], row["generator"]))),
+        "agent loses": f"{row['lost_agent']:z.3f}",
+        "search loses": f"{row['lost_single']:z.3f}",
+        "less lost": interval(row["less_lost"], row["less_lost_low"], row["less_lost_high"]),
+        "verdict": row["verdict"] or "too few documents",
+        "ahead": interval(row["gap"], row["gap_low"], row["gap_high"]),
+        "n": row["n"],
     }
 
 
