@@ -37,11 +37,12 @@ class PromptedAgent(Agent):
         Raises:
             SpecError: the file does not exist, or has another content.
         """
-        return _texts(self.prompt, self.templates)
+        stamp = self.prompt.stat().st_mtime_ns if isinstance(self.prompt, Path) and self.prompt.is_file() else 0
+        return _texts(self.prompt, self.templates, stamp)
 
 
 @lru_cache(maxsize=32)
-def _texts(prompt: Path | str, templates: type[BaseModel]) -> Mapping[str, str]:
+def _texts(prompt: Path | str, templates: type[BaseModel], stamp: int) -> Mapping[str, str]:  # noqa: ARG001 # of the cache
     return dict(read_prompt_file(prompt, templates, "ohr.agents.prompts", "prompt", _FAULTS).model_dump())
 
 

@@ -213,5 +213,6 @@ def _half(shown: Sequence[int], query: str, turn: int, attempt: int) -> list[int
     """Draw half of the pages, one at least, in their order."""
     if len(shown) < 2:
         return list(shown)
-    draw = seeds.generator(_SEED, "simpledoc", "selector", query, turn, attempt)
+    words = query.encode("utf-8", "replace").decode()  # a reply may end in half a character
+    draw = seeds.generator(_SEED, "simpledoc", "selector", words, turn, attempt)
     return sorted(int(page) for page in draw.choice(shown, len(shown) // 2, replace=False))

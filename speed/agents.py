@@ -193,7 +193,7 @@ def main() -> None:
     server.start()
     url = f"http://127.0.0.1:{ready.get()}/v1"
     made = given.questions * given.calls
-    theirs, mine, memory = [], [], []
+    theirs, mine, memory = list[float](), list[float](), list[float]()
     bare(url, IN_FLIGHT, 1)  # the libraries are loaded
     for _ in range(given.repeat):
         theirs.append(bare(url, given.questions, given.calls))
@@ -202,7 +202,9 @@ def main() -> None:
     a, b = statistics.median(theirs), statistics.median(mine)
     over = (b - a) / made * 1e3
     print(f"{made:,} calls, {IN_FLIGHT} questions in flight, latency {given.latency * 1e3:g} ms")
-    print(f"bare loop {a:.2f} s, engine {b:.2f} s: {b / a:.2f} times, {over:.2f} ms more for each call (limit {LIMIT:g})")
+    print(
+        f"bare loop {a:.2f} s, engine {b:.2f} s: {b / a:.2f} times, {over:.2f} ms more for each call (limit {LIMIT:g})"
+    )
     print(f"memory at each quarter of the run: {', '.join(f'{size:.0f}' for size in memory)} MB")
     server.terminate()
 

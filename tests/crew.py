@@ -1,10 +1,12 @@
 """Real tiny agents, good and bad, and models for them; pages are those of the benchmark `tiny`."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+import numpy as np
+from pydantic import BeforeValidator, Field
 
 from ohr.contracts import (
     Agent,
@@ -13,6 +15,7 @@ from ohr.contracts import (
     Conversation,
     Desk,
     Generator,
+    Metric,
     Outcome,
     Picture,
     Prompt,
@@ -23,6 +26,7 @@ from ohr.contracts import (
     execution,
 )
 from ohr.parts import GeneratorPart, ImageRetrieverPart, RetrieverPart, VisionPart
+from ohr.registry import Nested
 
 
 def note(log: Path | None, line: str) -> None:
@@ -61,7 +65,7 @@ class Clerk(Generator):
 
 BAD = Literal[
     "", "raise", "raise late", "loop", "forever", "asks forever", "number", "empty", "role", "turns", "assistant",
-    "outcome", "end", "answer", "far page", "reversed box", "k",
+    "outcome", "end", "answer", "far page", "reversed box", "k", "read", "letters", "no fit", "swallow", "last word",
 ]  # fmt: skip
 
 
@@ -103,7 +107,7 @@ class Scout(Agent):
         return Outcome("", "not_answerable", reply.text)
 
 
-def _badly(how: str, desk: Desk) -> Any:
+def _badly(how: str, desk: Desk) -> Any:  # noqa: C901 # a list of misdeeds
     turn = (Turn("user", ("x",)),)
     if how == "raise":
         raise RuntimeError("no hands")
@@ -113,6 +117,17 @@ def _badly(how: str, desk: Desk) -> Any:
     if how == "forever":
         while True:
             yield Search("retriever", "x", 1)
+    while how == "swallow":
+        try:
+            while True:
+                pass
+        except Exception:
+            pass
+    if how == "last word":
+        try:
+            yield Ask("model", (Turn("user", ("refuse",)),))
+        finally:
+            raise RuntimeError("one more thing")
     number = 0
     while how == "asks forever":
         number += 1
@@ -126,6 +141,9 @@ def _badly(how: str, desk: Desk) -> Any:
         "far page": Ask("model", (Turn("user", (Picture((("law/0", 9),)),)),)),
         "reversed box": Ask("model", (Turn("user", (Picture((desk.pages()[0],)).crop((9, 0, 3, 1)),)),)),
         "k": Search("retriever", "x", 0),
+        "read": Ask("model", turn, read=("law/0",)),  # type: ignore[arg-type]
+        "letters": Ask("model", (Turn("user", "text"),)),  # type: ignore[arg-type]
+        "no fit": Ask("model", (Turn("user", (Picture((desk.pages()[0],)).fit(1000, 10),)),)),
     }
     yield wrong.get(how, Search("retriever", "x", 1))
     if how == "raise late":
@@ -153,6 +171,42 @@ class Watcher(Scout):
             Ask("model", (Turn("user", (question, page.crop((0, 0, width / 2, height)))),)),
         )
         return Outcome(first.text, reply=second.text)
+
+
+class Counter(Scout):
+    """Uses numbers of numpy, as plugins do that compute with it."""
+
+    kind: Literal["counter"] = "counter"  # type: ignore[assignment] # a plugin of its own
+
+    def run(self, question: str, desk: Desk) -> Steps:
+        found = yield Search("retriever", question, np.int64(1))  # type: ignore[arg-type]
+        turns = (Turn("user", (found[0].passage, question)),)
+        reply = yield Ask("model", turns, (found[0].page,), np.int64(0))  # type: ignore[arg-type]
+        return Outcome(reply.text)
+
+
+class Voter(Scout):
+    """Holds a metric, which decides what it answers."""
+
+    kind: Literal["voter"] = "voter"  # type: ignore[assignment] # a plugin of its own
+    metric: Annotated[Metric, BeforeValidator(Nested("metric")), Field(description="Names the answer.")]
+
+    def run(self, question: str, desk: Desk) -> Steps:
+        yield Search("retriever", question, 1)
+        return Outcome(self.metric.kind)
+
+
+class Bomb(Clerk):
+    """Ends its process on one question, or does not come back."""
+
+    kind: Literal["bomb"] = "bomb"  # type: ignore[assignment] # a plugin of its own
+    on: Annotated[str, execution("A word of the question.")] = "harbour of law"
+
+    def chat(self, conversations: Sequence[Conversation]) -> Iterator[Completion]:
+        for conversation in conversations:
+            if self.on in conversation.turns[-1].text:
+                os._exit(9)
+            yield from super().chat([conversation])
 
 
 class Seer(Scout):

@@ -161,6 +161,18 @@ class Agent(Stage):
         return Resources(together.cpus, together.gpus, alone=True)
 
     def identity(self) -> Mapping[str, object]:
-        """Leave the models and retrievers out: their identities are in the keys by themselves."""
-        held = {name for name in type(self).model_fields if isinstance(getattr(self, name), Stage)}
-        return {name: value for name, value in super().identity().items() if name not in held}
+        """Leave the models and retrievers out: their identities are in the keys by themselves.
+
+        Any other stage in a field, such as a metric, is identified by its own fields.
+        """
+        parts = [*self.models().values(), *self.retrievers().values()]
+        found = dict(super().identity())
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            held = value if isinstance(value, tuple) else (value,)
+            if held and all(isinstance(each, Stage) for each in held):
+                if all(each in parts for each in held):
+                    found.pop(name, None)
+                elif name in found:
+                    found[name] = [[type(each).family, type(each).version, each.identity()] for each in held]
+        return found

@@ -37,10 +37,11 @@ class Task:
         inputs = tuple(renamed.get(name, name) for name in step.inputs)
         skip = frozenset(name for name, count in self.attempts.items() if count > retries)
         if inputs == step.inputs:
-            return Ready(inputs, step.outputs, skip)
+            return Ready(inputs, step.outputs, skip, alone=self.apart)
         places = [place for place, name in enumerate(inputs) if name != step.inputs[place]]
         gaps = [inputs[place] for place in places]
-        return Ready(inputs, tuple(key("incomplete", name, places, gaps) for name in step.outputs), skip, whole=False)
+        outputs = tuple(key("incomplete", name, places, gaps) for name in step.outputs)
+        return Ready(inputs, outputs, skip, whole=False, alone=self.apart)
 
 
 @dataclass

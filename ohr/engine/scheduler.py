@@ -165,7 +165,7 @@ class Scheduler:
             tasks = self._claimed(lane.take(free, self._pace))
             if tasks:
                 jobs = [Job(task.step.work, self._keys_of(task)) for task in tasks]
-                limit = self.seconds and self.seconds * sum(len(job.ready.outputs) for job in jobs) + 60
+                limit = self.seconds and self.seconds * sum(job.work.parts(job.ready) for job in jobs) + 60
                 future = self.executor.submit(run_jobs, jobs, alone=lane.alone, seconds=limit)
                 self._running[future] = (lane, tasks)
                 free -= 1
@@ -209,6 +209,9 @@ class Scheduler:
                     task.apart = True
                     self._again(task)
         elif isinstance(error, NodeLost):
+            self._again(tasks[0])
+        elif tasks[0].step.work.together and not tasks[0].apart:
+            tasks[0].apart = True
             self._again(tasks[0])
         else:
             self._failed(tasks[0], reason(error), lost=True)

@@ -82,6 +82,8 @@ def _cropped(images: Sequence[Image], numbers: Sequence[float]) -> Image:
 def _fitted_size(sizes: Sequence[Size], numbers: Sequence[float]) -> Size:
     width, height = _one(sizes)
     least, most = numbers
+    if not 0 < least <= most <= _LARGEST:
+        raise DataError(f"a picture cannot have {least:.0f} to {most:.0f} pixels; at most {_LARGEST:,} are made")
     pixels = width * height
     scale = sqrt(min(max(pixels, least), most) / pixels)
     # rounded first: 156 x (448 / 156) must give 448
@@ -95,6 +97,8 @@ def _fitted(images: Sequence[Image], numbers: Sequence[float]) -> Image:
 
 def _grid_size(sizes: Sequence[Size], numbers: Sequence[float]) -> Size:
     rows, columns, line = (int(number) for number in numbers)
+    if rows < 1 or columns < 1 or line < 0:
+        raise DataError(f"a grid of {rows}x{columns} with lines of {line} pixels cannot be made")
     if not 0 < len(sizes) <= rows * columns:
         raise DataError(f"a grid of {rows}x{columns} cannot hold {len(sizes)} pages")
     width, height = _commonest(sizes)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ohr.contracts import Agent, Ask, Completion, Stage
+from ohr.errors import InputsGone, StoreError
 from ohr.steps.calls import Call, Calls
 from ohr.steps.desk import ScopeDesk
-from ohr.steps.episode import Done, Episode, trajectory
+from ohr.steps.episode import MOST_STEPS, Done, Episode, trajectory
 from ohr.steps.images import ImageRecipe
 from ohr.steps.indexing import Searched
 from ohr.steps.queries import Queries, Query, Source
@@ -51,6 +52,7 @@ class RunAgent(Work):
     kind: ClassVar[str] = "running agents"
     role: ClassVar[str] = "agent"
     one_by_one: ClassVar[bool] = True
+    together: ClassVar[bool] = True
     agent: Agent
     name: str
     condition: str
@@ -74,6 +76,10 @@ class RunAgent(Work):
         """Name the agent, the knowledge base and the question."""
         return f"{self.item}: {self.questions[place][1]}"
 
+    def parts(self, ready: Ready) -> int:
+        """Return the most steps of its questions: each has the time limit of an item."""
+        return len(ready.outputs) * MOST_STEPS
+
     def run(self, ready: Ready, context: Context) -> Report:
         """Answer the questions that are missing; one on which the agent raises or a call fails, fails alone."""
         report = Report()
@@ -81,8 +87,9 @@ class RunAgent(Work):
         waiting = deque(missing(ready.outputs, ready, context.store))
         places = {output: place for place, output in enumerate(ready.outputs)}
         active: list[Episode] = []
+        most = 1 if ready.alone else self.agent.in_flight
         while waiting or active:
-            while waiting and len(active) < self.agent.in_flight:
+            while waiting and len(active) < most:
                 episode = rounds.begun(places[waiting.popleft()])
                 active += [episode] * rounds.continues(episode)
             active = rounds.next(active)
@@ -162,11 +169,13 @@ class _Rounds:
         failed = [(number + place, result) for place, result in enumerate(results) if isinstance(result, str)]
         if failed:
             self.report.errors[output] = f"step {failed[0][0]}, {failed[0][1]}"
-            episode.close()
+            episode.close(self.context.watch)
             return
         try:
             episode.advance([result for result in results if isinstance(result, Done)], self.context.watch)
-        except (Exception, SystemExit) as error:  # an agent may raise anything: its question fails alone
+        except (StoreError, InputsGone):
+            raise  # of the engine, not of the agent
+        except (Exception, SystemExit, GeneratorExit) as error:  # an agent may raise anything: its question fails alone
             self.report.errors[output] = f"after step {number - 1 + len(results)}: {type(error).__name__}: {error}"
             return
         if episode.outcome is not None:

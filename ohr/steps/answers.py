@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ohr.contracts import Completion, Generator, Image, Prompt, ScoringProtocol, Stage
+from ohr.errors import StoreError
 from ohr.files.lazy import Lazy
 from ohr.steps.checks import checked_completion
 from ohr.steps.images import PageImage
@@ -82,6 +83,8 @@ class Answer(Work):
                 done += 1
                 if done == len(asked):
                     break
+        except StoreError:
+            raise  # nothing that is asked now could be kept
         except (
             Exception,
             SystemExit,

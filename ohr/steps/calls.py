@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ohr.contracts import Ask, Completion, Conversation, Generator
+from ohr.errors import PluginError, StoreError
 from ohr.keys import key
 from ohr.steps.checks import checked_completion
 from ohr.steps.desk import DeskPictures, ScopeDesk
@@ -95,11 +96,15 @@ class Calls:
             asked, reason = left, "the generator stopped early"
             try:
                 for place, completion in model.chat_as_done([calls[name].conversation() for name in asked]):
+                    if not 0 <= place < len(asked) or asked[place] in done:
+                        raise PluginError(f"replied to conversation {place} of {len(asked)}, or twice to one")
                     name = asked[place]
                     done[name] = self._keep(name, calls[name], checked_completion(completion))
                     self._failed[role] = 0 if done[name].error is None else self._failed[role] + 1
                     if all(name in done for name in asked):
                         break
+            except StoreError:
+                raise  # nothing that is asked now could be kept
             except (Exception, SystemExit) as error:  # a generator may raise anything: its call fails
                 reason = f"{type(error).__name__}: {error}"
             left = [name for name in asked if name not in done]

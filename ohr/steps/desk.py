@@ -43,6 +43,11 @@ class ScopeDesk:
         return self._pages
 
     @cached_property
+    def places(self) -> frozenset[PageId]:
+        """The pages, to look one up."""
+        return frozenset(self._pages)
+
+    @cached_property
     def _pages(self) -> tuple[PageId, ...]:
         known = self.inputs.by_name
         return tuple((name, index) for name in self.documents for index in range(known[name].pages))
@@ -96,7 +101,8 @@ class ScopeDesk:
     def picture_key(self, picture: Picture) -> list[Any]:
         """Return what decides a picture: the keys of its pages, and its steps; its size must be computable."""
         self.size(picture)
-        return [[self.page_image(page).key for page in picture.pages], picture.steps]
+        steps = [[name, [float(number) for number in numbers]] for name, numbers in picture.steps]
+        return [[self.page_image(page).key for page in picture.pages], steps]
 
 
 class DeskPictures(Lazy):

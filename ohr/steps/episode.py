@@ -2,7 +2,9 @@
 
 from collections.abc import Generator as Coroutine
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any, get_args
 
 from ohr.contracts import (
@@ -26,10 +28,11 @@ from ohr.steps.checks import storable
 from ohr.steps.desk import ScopeDesk
 from ohr.steps.watch import Watch
 
-_MOST_STEPS = 1000
+MOST_STEPS = 1000
 """Steps of one question: an agent with more does not end. The longest published one takes some 120."""
 _LONGEST_STEP = 30.0
 """Seconds between two requests of an agent, which only parses a reply: with more, it does not end."""
+_ROLES = ("system", "user", "assistant")
 _SHOWN = 4000
 """Characters of a prompt that are kept with a step, for people."""
 
@@ -98,6 +101,8 @@ class Episode:
         if not self.wanted:
             raise PluginError("yielded no step")
         self._count()
+        if self.outcome is not None:
+            self.close(watch)
 
     def _count(self) -> None:
         """Count the wanted steps; an agent without a call left ends."""
@@ -105,35 +110,42 @@ class Episode:
         self.calls += sum(isinstance(step, Ask) and not step.shared for step in self.wanted)
         if self.calls > self.agent.max_calls:
             self.outcome = Outcome("", "budget")
-            self.close()
-        elif self.taken > _MOST_STEPS:
-            raise PluginError(f"did not end within {_MOST_STEPS:,} steps")
+        elif self.taken > MOST_STEPS:
+            raise PluginError(f"did not end within {MOST_STEPS:,} steps")
 
-    def close(self) -> None:
-        """End the coroutine."""
+    def close(self, watch: Watch) -> None:
+        """End the coroutine, whatever it does in its last moments."""
         if self._run is not None:
-            self._run.close()
+            with suppress(Exception, SystemExit, GeneratorExit), watch.interrupting(_LONGEST_STEP):
+                self._run.close()
 
     def _checked(self, step: Any) -> Ask | Search:
         """Check a step; a role that is not there or a picture of an unknown page is a fault of the plugin."""
         known: Mapping[str, Stage]
         if isinstance(step, Search):
             known, role = self.agent.retrievers(), step.retriever
-            if step.k < 1 or not isinstance(step.query, str):
-                raise PluginError(f"yielded a search of {step.k} hits for {step.query!r:.80}")
+            if not isinstance(step.k, Integral) or step.k < 1 or not isinstance(step.query, str):
+                raise PluginError(f"yielded a search of {step.k!r:.80} hits for {step.query!r:.80}")
+            step = replace(step, k=int(step.k))  # a number of numpy is not JSON
         elif isinstance(step, Ask):
             known, role = self.agent.models(), step.model
             self._check_turns(step)
+            self._check_read(step)
+            step = replace(step, attempt=int(step.attempt), shared=bool(step.shared))
         else:
             raise PluginError(f"yielded {step!r:.80}, which is neither Ask nor Search")
         if role not in known:
             raise PluginError(f"yielded a step for {role!r}; it has {', '.join(sorted(known))}")
-        return step  # type: ignore[no-any-return] # it is one of both
+        checked: Ask | Search = step
+        return checked
 
     def _check_turns(self, step: Ask) -> None:
         turns = step.turns
         if not (isinstance(turns, tuple) and turns and all(isinstance(turn, Turn) for turn in turns)):
             raise PluginError("yielded a call without turns")
+        for turn in turns:
+            if turn.role not in _ROLES or not isinstance(turn.parts, tuple):
+                raise PluginError(f"yielded a turn of {turn.role!r:.80} whose parts are {type(turn.parts).__name__}")
         if turns[-1].role != "user":
             raise PluginError(f"yielded a call whose last turn is the {turns[-1].role}'s")
         for part in (part for turn in turns for part in turn.parts):
@@ -144,6 +156,12 @@ class Episode:
                 self.desk.size(picture)
             except (DataError, KeyError, TypeError, ValueError) as error:
                 raise PluginError(f"yielded {error}") from error
+
+    def _check_read(self, step: Ask) -> None:
+        known = self.desk.places
+        for page in step.read if isinstance(step.read, tuple) else (step.read,):
+            if page not in known:
+                raise PluginError(f"yielded a call that reads {page!r:.80}, which is not a page on the desk")
 
     def _record(self, done: Done) -> None:
         """Note a finished step for the table of steps, and the pages that were looked at."""

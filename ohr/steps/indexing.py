@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ohr.contracts import Chunk, Hit, Image, Index, PageId, PageView, Question, Retriever
-from ohr.errors import StageError
+from ohr.errors import InputsGone, StageError
 from ohr.isolated import isolated
 from ohr.keys import key
 from ohr.messages.wording import counted
@@ -119,7 +119,7 @@ class _Views(Sequence[PageView]):
     def __getitem__(self, place: Any) -> Any:
         image: Image | None = rendered(self._store, self._keys[place])
         if image is None:
-            raise StageError("page image", self._chunks[place].id, "its stored image is gone; run again")
+            raise InputsGone(f"image of {self._chunks[place].id}", [self._keys[place]])  # another run has ended
         return self._chunks[place], image
 
 

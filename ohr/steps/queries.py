@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ohr.contracts import Found, Question, Retriever, Search
+from ohr.errors import InputsGone, StoreError
 from ohr.keys import key
 from ohr.steps.indexing import Indexed, Searched
 from ohr.steps.retrieve import Found as RankedChunk
@@ -70,6 +71,8 @@ class Queries:
         retriever = source.scope.retriever.model_copy(update={"top_k": k})
         try:
             made = self._opened(source)
+        except (StoreError, InputsGone):
+            raise  # of the engine, not of the retriever
         except (Exception, SystemExit) as error:  # a retriever may raise anything: the searches of this index fail
             return dict.fromkeys(wanted, f"{type(error).__name__}: {error}")
         # most look at the text alone; arms that look at the truth find what the question needs, whatever the query

@@ -36,12 +36,14 @@ class Ready:
         outputs: aligned with `Step.outputs`.
         skip: outputs that failed too often to be tried again.
         whole: no input failed, directly or further up.
+        alone: a worker was lost with the step: outputs that are otherwise made together are to be made one by one.
     """
 
     inputs: tuple[str | None, ...]
     outputs: tuple[str, ...]
     skip: frozenset[str] = frozenset()
     whole: bool = True
+    alone: bool = False
 
 
 @dataclass
@@ -72,6 +74,9 @@ class Work(ABC):
     one_by_one: ClassVar[bool] = False
     """Its outputs are made in order, each kept at once: a crash is the fault of the first that is missing."""
 
+    together: ClassVar[bool] = False
+    """Its outputs are made together: when a worker is lost, nobody is to blame, and they are made one by one."""
+
     @property
     def stage(self) -> Stage | None:
         """The stage whose model the work needs; None where it needs none."""
@@ -85,6 +90,10 @@ class Work(ABC):
     def label(self, place: int) -> str:  # noqa: ARG002 # for works with several outputs
         """Name one output, by its place in `Step.outputs`, for messages."""
         return self.item
+
+    def parts(self, ready: Ready) -> int:
+        """Return how many items the work has at most, each with the time limit of one."""
+        return len(ready.outputs)
 
     @abstractmethod
     def run(self, ready: Ready, context: Context) -> Report:

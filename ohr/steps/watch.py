@@ -3,8 +3,16 @@
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from types import FrameType
 from typing import Self
+
+_TIMES = 3
+"""Exceptions that a block may swallow before the process is killed."""
+
+
+class _Stopped(BaseException):
+    """Stops a block; no `except Exception` of it catches this."""
 
 
 class Watch:
@@ -29,22 +37,32 @@ class Watch:
 
     @contextmanager
     def interrupting(self, most: float) -> Iterator[None]:
-        """Raise a TimeoutError inside the block after `most` seconds, in place of killing; then restart the limit.
+        """Stop the block after `most` seconds by an exception, in place of killing; then restart the limit.
 
-        Only for code of Python: the error comes between two of its instructions.
+        Only code of Python can be stopped, between two of its instructions. Code that continues after the exception is
+        stopped again a second later, and at the third time the process is killed.
+
+        Raises:
+            TimeoutError: the block took longer.
         """
         if not self.seconds:
             yield
             return
         limit = min(most, self.seconds)
 
+        times = count(1)
+
         def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 # of a handler
-            raise TimeoutError(f"took longer than {limit:g} seconds")
+            if next(times) == _TIMES:
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            raise _Stopped
 
         signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, limit)
+        signal.setitimer(signal.ITIMER_REAL, limit, 1.0)
         try:
             yield
+        except _Stopped:
+            raise TimeoutError(f"took longer than {limit:g} seconds") from None
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, signal.SIG_DFL)

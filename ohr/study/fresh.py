@@ -44,6 +44,9 @@ def forget(graph: Graph, store: Store, stage: str) -> int:
     stale = _with_dependents(graph, [step for step in _steps(graph) if isinstance(step.work, STAGES[stage])])
     names = [name for step in stale for name in step.outputs]
     names += [step.work.scope.index for step in stale if isinstance(step.work, Retrieve)]
+    if stage in ("all", "pages", "documents", "chunks", "retrieval"):
+        work = [step.work for step in stale if isinstance(step.work, RunAgent)]
+        names += [scope.index for each in work for shelf in each.shelves for _, scope, _, _ in shelf.searched]
     names += _steps_of_agents(stale, store, ("search",) if stage == "retrieval" else ("search", "ask"))
     store.discard(names)
     return len(stale)

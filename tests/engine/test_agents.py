@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ohr.contracts import Completion
 from ohr.errors import PluginError, SpecError
 from ohr.results.folder import read_manifest
 
@@ -134,12 +135,15 @@ BAD = {
     "far page": "which is not on the desk",
     "reversed box": "has no pixel of a picture",
     "k": "yielded a search of 0 hits for 'x'",
+    "read": "reads 'law/0', which is not a page on the desk",
+    "letters": "whose parts are str",
+    "no fit": "cannot have 1000 to 10 pixels",
 }
 
 
 @pytest.mark.parametrize("bad", BAD)
 def test_an_agent_that_breaks_its_contract_fails_its_question_only(home, bad):
-    done = home.agents(SIGHT if bad in ("far page", "reversed box") else SPEC, f"bad: {bad}")
+    done = home.agents(SIGHT if bad in ("far page", "reversed box", "no fit") else SPEC, f"bad: {bad}")
     failed = {failure.item for failure in done.ledger.failures}
     assert failed and all(item.endswith(": q0") for item in failed)
     assert all(BAD[bad] in failure.reason for failure in done.ledger.failures)
@@ -333,3 +337,70 @@ def test_a_model_that_is_gone_is_not_asked_by_every_question(home):
     # twenty calls of each step: those of a step of 128 questions end it
     assert home.log("log").total() <= 2 * 20
     assert any("not asked: 20 calls in a row failed" in failure.reason for failure in done.ledger.failures)
+
+
+@pytest.mark.parametrize("question", ["harbour of law", "quarry of law", "mill of textbook"])
+def test_a_question_that_ends_its_process_is_the_only_one_to_fail(home, question):
+    text = SPEC.format(log=home.folder / "log", more="").replace("kind: clerk,", f"kind: bomb, on: {question},")
+    text = "\n".join(line for line in text.splitlines() if "dosed" not in line) + "\n"
+    done = home.run(text, workers=1)
+    culprits = [q for q in done.ledger.failures if "worker process died" in q.reason]
+    asked = rows(done, "questions")
+    wanted = {f"scout on clean: {q['question_id']}" for q in asked if question in q["text"]}
+    assert {failure.item for failure in culprits} == wanted and len(done.ledger.failures) == len(wanted)
+    assert sum(values(done, stage="overall", metric="em").values()) == 8 - len(wanted)
+
+
+def test_an_agent_that_swallows_its_time_limit_fails_alone(home):
+    text = SPEC.format(log=home.folder / "log", more="bad: swallow") + "limits: {seconds: 1}\nretries: 0\n"
+    done = home.run("\n".join(line for line in text.splitlines() if "dosed" not in line) + "\n", workers=1)
+    (failure,) = done.ledger.failures
+    assert failure.item == "scout on clean: q0" and "took longer than 1 seconds" in failure.reason
+    assert sum(values(done, stage="overall", metric="em").values()) == 7
+
+
+def test_what_an_agent_raises_in_its_last_moments_takes_nobody_along(home):
+    text = SPEC.format(log=home.folder / "log", more="bad: last word")
+    done = home.run(text.replace("kind: clerk,", "kind: clerk, refuses: refuse,"))
+    assert {failure.item for failure in done.ledger.failures} == {"scout on clean: q0", "scout on dosed: q0"}
+    assert {failure.reason for failure in done.ledger.failures} == {"step 1, model: refused"}
+
+
+def test_numbers_of_numpy_are_numbers(home):
+    done = home.run(SPEC.format(log=home.folder / "log", more="").replace("kind: scout", "kind: counter"))
+    assert not done.ledger.failures
+    assert set(values(done, stage="overall", metric="em", kb="clean").values()) == {1.0}
+
+
+def test_a_stage_that_is_neither_model_nor_retriever_is_in_the_key(home):
+    spec = SPEC.format(log=home.folder / "log", more="metric: {kind: em}").replace("kind: scout", "kind: voter")
+    assert {row["answer"] for row in rows(home.run(spec), "answers")} == {"em"}
+    assert {row["answer"] for row in rows(home.run(spec.replace("{kind: em}", "{kind: f1}")), "answers")} == {"f1"}
+
+
+def test_a_store_that_is_full_stops_the_run_and_asks_nothing_again(home, monkeypatch):
+    from ohr.errors import StoreError
+    from ohr.store.local import LocalStore
+
+    put_many = LocalStore.put_many
+
+    def full(self, items):
+        if any(isinstance(value, Completion) for value in items.values()):
+            raise StoreError("no space left on device")
+        put_many(self, items)
+
+    monkeypatch.setattr(LocalStore, "put_many", full)
+    with pytest.raises(StoreError, match="no space left"):
+        home.agents()
+    assert home.log("log").total() == 1
+
+
+def test_fresh_pages_are_indexed_again(home):
+    from ohr.engine.executors.inline import Inline
+    from ohr.spec.read import read_spec
+    from ohr.study.run import run
+
+    home.agents()
+    spec = read_spec(home.folder / "spec.yaml", trust_plugins=True)
+    again = run(spec, store=home.store, runs=home.folder / "runs", executor=Inline(), fresh="all")
+    assert again.ledger.calls["indexes"] == 8  # four domains, clean and dosed

@@ -135,7 +135,7 @@ def test_a_grid_may_be_cropped_and_scaled():
         (Picture((A, C)).fit(1, 9), "only a picture of one page, or a grid, can be cropped or scaled"),
         (Picture((A, B, C)).grid(1, 2), "a grid of 1x2 cannot hold 3 pages"),
         (Picture(()).grid(1, 2), "a grid of 1x2 cannot hold 0 pages"),
-        (Picture((A,)).grid(0, 2), "a grid of 0x2 cannot hold 1 pages"),
+        (Picture((A,)).grid(0, 2), "a grid of 0x2 with lines of 0 pixels cannot be made"),
         (
             Picture((A,)).grid(2000, 2000),
             "a grid of 320000x240000 pixels is too large; at most 200,000,000 pixels are made",
