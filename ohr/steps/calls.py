@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from time import sleep
 from typing import Any
 
 from ohr.contracts import Ask, Completion, Conversation, Generator
@@ -12,6 +13,8 @@ from ohr.steps.checks import checked_completion
 from ohr.steps.desk import DeskPictures, ScopeDesk
 from ohr.steps.step import Context, Report
 
+_POLL = 0.25
+"""Seconds between two looks at what another process is asking."""
 _GIVE_UP = 20
 """Exceptions in one round after which its other calls fail: the generator, not a conversation, is at fault."""
 
@@ -72,7 +75,7 @@ class Calls:
         for role, wanted in by_role.items():
             # local models answer in batches, which need little padding where lengths are similar
             order = sorted(wanted, key=lambda name: (sum(len(turn.text) for turn in first[name].ask.turns), name))
-            done |= self._ask(role, order, first)
+            done |= self._once(role, order, first, there)
         made: Counter[str] = Counter()
         found = []
         for name in names:
@@ -80,13 +83,33 @@ class Calls:
             found.append((done[name], name, name in there or made[name] > 1))
         return found
 
+    def _once(
+        self, role: str, names: Sequence[str], calls: Mapping[str, Call], there: set[str]
+    ) -> dict[str, Completion]:
+        """Ask one model, except what another process is asking it: that is waited for, and noted in `there`."""
+        store, done, left = self.context.store, dict[str, Completion](), list(names)
+        while left:
+            mine = store.claim(left)
+            try:
+                kept = store.get_many(left)
+                there |= kept.keys()
+                done |= {name: Completion(**found) for name, found in kept.items()}
+                done |= self._ask(role, [name for name in left if name in mine and name not in kept], calls)
+            finally:
+                store.release(mine)
+            left = [name for name in left if name not in done]
+            if left:
+                self.context.watch.restart()
+                sleep(_POLL)
+        return done
+
     def _ask(self, role: str, names: Sequence[str], calls: Mapping[str, Call]) -> dict[str, Completion]:
         """Ask one model; a call on which it raises fails alone, the others are asked again.
 
         One that has failed too often in a row is not asked any more by this step: a server that is gone would cost
         each question all its tries.
         """
-        if self._failed[role] >= _GIVE_UP:
+        if names and self._failed[role] >= _GIVE_UP:
             reason = f"not asked: {_GIVE_UP} calls in a row failed"
             return {name: Completion("", finish="error", error=reason) for name in names}
         model = self.models[role]

@@ -203,3 +203,19 @@ def test_a_killed_run_asks_no_finished_call_again(home, chat):
     repeated = sum((again & before).values())
     assert repeated <= 4, "only calls in flight when it was killed may be asked again"
     assert len(before | again) == 120 == len(chat.finished)
+
+
+def test_two_runs_at_once_on_one_store_ask_nothing_twice(home, chat):
+    chat.seconds = 0.1
+    text = spec(chat, size=6).replace(
+        "[{name: clean}]", "[{name: clean}, {name: dosed, text_noise: {kind: formatting, rate: 0.01}}]"
+    )
+    home.write(text)
+    command = [OHR, "run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1", "--store", "store"]
+    started = [
+        subprocess.Popen([*command, "--runs", f"runs{number}"], cwd=home.folder, stderr=subprocess.DEVNULL)
+        for number in range(2)
+    ]
+    assert [process.wait(timeout=120) for process in started] == [0, 0]
+    repeated = {name: count for name, count in chat.finished.items() if count > 1}
+    assert chat.finished and not repeated
