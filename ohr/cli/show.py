@@ -68,6 +68,7 @@ def show(
     from ohr.cli.display.decomposition import print_decomposition
     from ohr.cli.display.losses import print_losses
     from ohr.cli.display.questions import Wanted, show_questions
+    from ohr.cli.display.repair import print_repair
     from ohr.cli.display.transcript import show_question
     from ohr.cli.runs import locate
     from ohr.results.folder import read_finished
@@ -97,6 +98,7 @@ def show(
         _table([row for row in rows if row["stage"] == stage], by)
     print_costs(folder)
     print_decomposition(folder)
+    print_repair(folder)
 
 
 def _refuse_others(by: str, metric: str | None, analysis: str | None, count: int) -> None:

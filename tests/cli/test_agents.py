@@ -145,3 +145,10 @@ def test_an_agents_loss_is_beside_that_of_a_single_search(folder):
 def test_the_report_has_what_agents_take_and_repair(folder):
     page = (folder / "report.html").read_text()
     assert "Does an agent repair noise?" in page and "Calls, tokens and seconds" in page
+
+
+def test_a_run_and_show_print_whether_agents_repair_noise(ran, folder):
+    for text in (ran[2], command("show", "crew").stdout):
+        (line,) = [line for line in text.splitlines() if line.startswith("dosed-0.5") and "looks past it" in line]
+        assert line.split()[:5] == ["dosed-0.5", "watcher", "bm25", "/", "parrot"]
+        assert "above 0 the agent repairs noise" in text

@@ -84,6 +84,7 @@ def _print(finished: "Finished", figures: Sequence[Path], page: Path | None, sec
     from ohr.cli.display.decomposition import print_decomposition
     from ohr.cli.display.losses import print_losses
     from ohr.cli.display.protocol import print_protocol
+    from ohr.cli.display.repair import print_repair
     from ohr.results.folder import page_headline, read_manifest
 
     scores_pages = bool(page_headline(read_manifest(finished.folder)))
@@ -95,6 +96,7 @@ def _print(finished: "Finished", figures: Sequence[Path], page: Path | None, sec
         print_protocol(finished.folder)
     print_costs(finished.folder)
     print_decomposition(finished.folder)
+    print_repair(finished.folder)
     say_first("warnings:", read_manifest(finished.folder)["warnings"])
     failures = finished.ledger.failures
     say_first(
