@@ -24,12 +24,8 @@ def picture_size(picture: Picture, page_size: Callable[[PageId], Size]) -> Size:
     Raises:
         DataError: a step cannot be done, such as a crop that is empty.
     """
-    sizes = [page_size(page) for page in picture.pages]
-    for name, numbers in picture.steps:
-        sizes = [_STEPS[name][0](sizes, numbers)]
-    if len(sizes) != 1:
-        raise DataError(f"a picture of {len(sizes)} pages needs a grid")
-    return sizes[0]
+    size: Size = _after_steps([page_size(page) for page in picture.pages], picture, 0)
+    return size
 
 
 def make_picture(picture: Picture, page_image: Callable[[PageId], Image]) -> Image:
@@ -38,12 +34,17 @@ def make_picture(picture: Picture, page_image: Callable[[PageId], Image]) -> Ima
     Raises:
         DataError: a step cannot be done, such as a crop that is empty.
     """
-    images = [page_image(page) for page in picture.pages]
+    image: Image = _after_steps([page_image(page) for page in picture.pages], picture, 1)
+    return image
+
+
+def _after_steps(items: list[Any], picture: Picture, which: int) -> Any:
+    """Apply the steps of a picture to the sizes of its pages (0), or to their images (1)."""
     for name, numbers in picture.steps:
-        images = [_STEPS[name][1](images, numbers)]
-    if len(images) != 1:
-        raise DataError(f"a picture of {len(images)} pages needs a grid")
-    return images[0]
+        items = [_STEPS[name][which](items, numbers)]
+    if len(items) != 1:
+        raise DataError(f"a picture of {len(items)} pages needs a grid")
+    return items[0]
 
 
 def described(picture: Picture) -> str:
