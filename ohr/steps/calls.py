@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 from ohr.contracts import Ask, Completion, Conversation, Generator
@@ -13,6 +13,8 @@ from ohr.steps.checks import checked_completion
 from ohr.steps.desk import DeskPictures, ScopeDesk
 from ohr.steps.step import Context, Report
 
+_REST = 60.0
+"""Seconds for which a model that was given up is not asked: longer than the tries of one call by default."""
 _POLL = 0.25
 """Seconds between two looks at what another process is asking."""
 _GIVE_UP = 20
@@ -106,12 +108,16 @@ class Calls:
     def _ask(self, role: str, names: Sequence[str], calls: Mapping[str, Call]) -> dict[str, Completion]:
         """Ask one model; a call on which it raises fails alone, the others are asked again.
 
-        One that has failed too often in a row is not asked any more by this step: a server that is gone would cost
+        One that has failed too often in a row is not asked for a minute, by no step: a server that is gone would cost
         each question all its tries.
         """
-        if names and self._failed[role] >= _GIVE_UP:
-            reason = f"not asked: {_GIVE_UP} calls in a row failed"
+        known, given_up = key("model", *self.made_by[role]), self.context.given_up
+        at, why = given_up.get(known, (-_REST, ""))
+        if monotonic() - at < _REST:
+            reason = f"not asked: {_GIVE_UP} calls in a row failed: {why}"
             return {name: Completion("", finish="error", error=reason) for name in names}
+        if given_up.pop(known, None):
+            self._failed[role] = 0  # it gets as many tries again
         model = self.models[role]
         done: dict[str, Completion] = {}
         left, raised = list(names), 0
@@ -124,6 +130,8 @@ class Calls:
                     name = asked[place]
                     done[name] = self._keep(name, calls[name], checked_completion(completion))
                     self._failed[role] = 0 if done[name].error is None else self._failed[role] + 1
+                    if self._failed[role] == _GIVE_UP:
+                        given_up[known] = monotonic(), str(done[name].error)
                     if all(name in done for name in asked):
                         break
             except StoreError:

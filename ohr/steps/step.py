@@ -20,11 +20,13 @@ class Context:
         store: where inputs are read and outputs are written.
         inputs: documents, questions and ground truth of the run.
         watch: the time limit of an item.
+        given_up: models that this process has given up during the run, with the time and the reason.
     """
 
     store: Store
     inputs: Inputs
     watch: Watch = field(default_factory=Watch)
+    given_up: dict[str, tuple[float, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
