@@ -106,18 +106,9 @@ class Calls:
         return done
 
     def _ask(self, role: str, names: Sequence[str], calls: Mapping[str, Call]) -> dict[str, Completion]:
-        """Ask one model; a call on which it raises fails alone, the others are asked again.
-
-        One that has failed too often in a row is not asked for a minute, by no step: a server that is gone would cost
-        each question all its tries.
-        """
-        known, given_up = key("model", *self.made_by[role]), self.context.given_up
-        at, why = given_up.get(known, (-_REST, ""))
-        if monotonic() - at < _REST:
-            reason = f"not asked: {_GIVE_UP} calls in a row failed: {why}"
-            return {name: Completion("", finish="error", error=reason) for name in names}
-        if given_up.pop(known, None):
-            self._failed[role] = 0  # it gets as many tries again
+        """Ask one model; a call on which it raises fails alone, the others are asked again."""
+        if why := self._given_up(role):
+            return {name: Completion("", finish="error", error=why) for name in names}
         model = self.models[role]
         done: dict[str, Completion] = {}
         left, raised = list(names), 0
@@ -129,9 +120,7 @@ class Calls:
                         raise PluginError(f"replied to conversation {place} of {len(asked)}, or twice to one")
                     name = asked[place]
                     done[name] = self._keep(name, calls[name], checked_completion(completion))
-                    self._failed[role] = 0 if done[name].error is None else self._failed[role] + 1
-                    if self._failed[role] == _GIVE_UP:
-                        given_up[known] = monotonic(), str(done[name].error)
+                    self._count(role, done[name])
                     if all(name in done for name in asked):
                         break
             except StoreError:
@@ -145,6 +134,23 @@ class Calls:
                 done |= {name: Completion("", finish="error", error=reason) for name in failed}
                 left = left[len(failed) :]
         return done
+
+    def _given_up(self, role: str) -> str:
+        """Return why a model is not asked: it has failed too often in a row, and not a minute has passed.
+
+        This holds for all steps of this process: a server that is gone would cost each question all its tries.
+        """
+        at, why = self.context.given_up.get(key("model", *self.made_by[role]), (-_REST, ""))
+        if monotonic() - at < _REST:
+            return f"not asked: {_GIVE_UP} calls in a row failed: {why}"
+        self._failed[role] %= _GIVE_UP  # after the rest it gets as many tries again
+        return ""
+
+    def _count(self, role: str, completion: Completion) -> None:
+        """Count the failures in a row of a model, and give it up after too many."""
+        self._failed[role] = 0 if completion.error is None else self._failed[role] + 1
+        if self._failed[role] == _GIVE_UP:
+            self.context.given_up[key("model", *self.made_by[role])] = monotonic(), str(completion.error)
 
     def _keep(self, name: str, call: Call, completion: Completion) -> Completion:
         report = self.report
