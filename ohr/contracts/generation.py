@@ -44,7 +44,8 @@ class Generator(Stage):
         answers = iter(self.answer([prompt for prompt in prompts if isinstance(prompt, Prompt)]))
         for prompt in prompts:
             if isinstance(prompt, Prompt):
-                completion = next(answers)
+                if (completion := next(answers, None)) is None:
+                    return  # it stopped early
                 cut = completion.truncated and completion.error is None  # of a conversation nothing may be missing
                 yield Completion("", finish="error", error=f"generator {self.kind} {_CUT}") if cut else completion
             else:

@@ -25,7 +25,7 @@ class Choices:
         repeats: condition to the condition that it repeats.
         hypotheses: the comparisons that the spec writes down.
         agents: the parts of a knowledge base that each agent looks at: `text`, `image`.
-        text_alone: conditions whose noise is in the text alone, so that page images are clean.
+        text_alone: conditions whose page images are clean, so that noise can only be in the text.
     """
 
     margin: float = MARGIN
@@ -47,7 +47,7 @@ def read_choices(folder: Path) -> Choices:
         repeats = {b["condition"]: b["again_of"] for b in spec["knowledge_bases"] if b.get("again_of")}
         agents = {name: about["reads"] for name, about in manifest.get("agents", {}).items()}
         bases = spec["knowledge_bases"]
-        alone = {base["condition"] for base in bases if base.get("text_noise") and not base.get("image_noise")}
+        alone = {base["condition"] for base in bases if not base.get("image_noise")}
         judged = float(spec["margin"]), spec["strata"]
         return Choices(*judged, headlines(manifest), repeats, tuple(spec["hypotheses"]), agents, alone)
     except (OSError, ValueError, KeyError, TypeError, DataError):

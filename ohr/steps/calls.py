@@ -18,7 +18,8 @@ _REST = 60.0
 _POLL = 0.25
 """Seconds between two looks at what another process is asking."""
 _GIVE_UP = 20
-"""Exceptions in one round after which its other calls fail: the generator, not a conversation, is at fault."""
+"""Exceptions in one round after which its other calls fail, and failures in a row for one reason after which a model is
+given up: the model, not a conversation, is at fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class Calls:
     context: Context
     report: Report
     _failed: Counter[str] = field(default_factory=Counter)
-    """Calls of each role that failed in a row."""
+    """Calls of each role that failed in a row for one reason."""
+    _reason: dict[str, str | None] = field(default_factory=dict)
 
     def make(self, calls: Sequence[Call]) -> list[tuple[Completion, str, bool]]:
         """Make calls; returns the completion of each, which may be an error, its key, and whether it was there."""
@@ -147,8 +149,11 @@ class Calls:
         return ""
 
     def _count(self, role: str, completion: Completion) -> None:
-        """Count the failures in a row of a model, and give it up after too many."""
-        self._failed[role] = 0 if completion.error is None else self._failed[role] + 1
+        """Count the failures in a row of a model for one reason, and give it up after too many."""
+        last, self._reason[role] = self._reason.get(role), completion.error
+        self._failed[role] = (
+            0 if completion.error is None else self._failed[role] + 1 if completion.error == last else 1
+        )
         if self._failed[role] == _GIVE_UP:
             self.context.given_up[key("model", *self.made_by[role])] = monotonic(), str(completion.error)
 

@@ -93,9 +93,9 @@ class ScopeDesk:
         name, index = page
         if self.images is None:
             raise DataError("a picture, though the agent does not read images")
-        document = self.inputs.by_name.get(name)
-        if document is None or name not in self.documents or not 0 <= index < document.pages:
+        if page not in self.places:
             raise DataError(f"a picture of page {index} of {name}, which is not on the desk")
+        document = self.inputs.by_name[name]
         return self.images.page(document, index, self.inputs.leaf(document, images=True))
 
     def picture_key(self, picture: Picture) -> list[Any]:

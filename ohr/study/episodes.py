@@ -85,9 +85,10 @@ def _scores(keys: Keys, part: CellPart, batch: Batch, judging: Judging) -> Step:
 def unreached(spec: Spec) -> Iterator[str]:
     """Yield a note for each agent that a noise reaches in part, or not at all: its scores there mean something else.
 
-    Text noise leaves the page images as they are, so an agent that reads both can look past it.
+    Text noise, and the errors of an engine on clean images, leave the page images as they are: an agent that reads both
+    can look past them.
     """
-    texts = [base for base in spec.knowledge_bases if base.text_noise and not base.image_noise]
+    texts = [base for base in spec.knowledge_bases if base.noise_type != "none" and not base.image_noise]
     names = list(dict.fromkeys(base.noise for base in texts))
     if not names:
         return
