@@ -403,3 +403,12 @@ def test_fresh_pages_are_indexed_again(home):
     spec = read_spec(home.folder / "spec.yaml", trust_plugins=True)
     again = run(spec, store=home.store, runs=home.folder / "runs", executor=Inline(), fresh="all")
     assert again.ledger.calls["indexes"] == 8  # four domains, clean and dosed
+
+
+def test_errors_of_an_engine_on_clean_images_are_looked_past_not_repaired(home):
+    spec = SIGHT.format(log=home.folder / "log", more="").replace(
+        "agents:", "  - {name: read, ocr: {kind: pixels}}\nagents:"
+    )
+    done = home.run(spec + BESIDE)
+    verdicts = {row["condition"]: row["verdict"] for row in rows(done, "repair")}
+    assert verdicts["read"] == verdicts["dosed"] == "looks past it" != verdicts["smudged"]
