@@ -15,6 +15,9 @@ from ohr.statistics.intervals import differences, mover
 MARGIN = 0.02
 """Difference of a score that matters, where a spec does not set another."""
 
+ALPHA = 0.05
+"""Chance of a wrong finding: of one comparison by itself, or of any in a family."""
+
 Verdict = Literal["worse", "better", "same", "small", "open", "identical", ""]
 
 
@@ -56,7 +59,7 @@ class Comparison:
 
 
 def compare(
-    first: Floats, second: Floats, clusters: Clusters, margin: float = MARGIN, alpha: float = 0.05
+    first: Floats, second: Floats, clusters: Clusters, margin: float = MARGIN, alpha: float = ALPHA
 ) -> Comparison:
     """Compare two cells on the same questions; a question undefined in either is left out.
 
@@ -75,7 +78,7 @@ def compare(
 
 
 def comparisons(
-    table: Floats, clusters: Clusters, margin: float = MARGIN, alpha: float = 0.05, among: int = 1
+    table: Floats, clusters: Clusters, margin: float = MARGIN, alpha: float = ALPHA, among: int = 1
 ) -> list[Comparison]:
     """`compare` of several (rows, n) differences on the same questions.
 
@@ -145,7 +148,7 @@ def _judged(
 
 
 def family(
-    members: Sequence[tuple[Floats, Clusters, float]], alpha: float = 0.05
+    members: Sequence[tuple[Floats, Clusters, float]], alpha: float = ALPHA
 ) -> list[tuple[Comparison, float, bool]]:
     """Compare several pairs of cells so that the chance of any wrong finding stays at alpha.
 
@@ -164,12 +167,12 @@ def family(
     return [(one, p, p <= alpha) for one, p in zip(alone, adjusted, strict=True)]
 
 
-def detectable_change(se: float, df: float, size: float, worth: float, alpha: float = 0.05) -> float:
+def detectable_change(se: float, df: float, size: float, worth: float, alpha: float = ALPHA) -> float:
     """True difference that four of five studies like this one would show.
 
-    The loss L with L = c * error(L), c as in `minimum_detectable_effect`. The squared error has two parts: the error of
-    this study at its upper 80% limit, se^2 * df / chi2(.2, df), since half of all studies underestimate theirs; and what
-    a loss of L adds that is made of changes of the size that is seen here, (L * size - L^2) / worth.
+    The loss L with L = c * error(L), c as in `minimum_detectable_effect`. The squared error has two parts: that of
+    this study at its upper 80% limit, se^2 * df / chi2(.2, df), since half of all studies underestimate theirs; and
+    what a loss of L adds that is made of changes of the size that is seen here, (L * size - L^2) / worth.
 
     Args:
         se: standard error of the difference, which was found with `df` degrees of freedom.

@@ -71,8 +71,8 @@ def paired_difference(
     """Mean of first minus second over the same questions, with an interval.
 
     A difference is shown where both the t test and the sign-flip test over documents reject (`p` is the larger of their
-    p values). Where questions of at least 8 documents differ the interval is the jackknife's with t. Where fewer do, the
-    error cannot be seen in the differences: losses and gains are then scores of their own with intervals as in
+    p values). Where questions of at least 8 documents differ the interval is the jackknife's with t. Where fewer do,
+    the error cannot be seen in the differences: losses and gains are then scores of their own with intervals as in
     `clustered_mean`, which are combined (`mover`). Either interval ends at 0 where it would miss 0 although no
     difference is shown, and at the t interval's end where it would hold 0 although one is.
     Where no question differs the difference is exactly 0, and has no interval.
@@ -140,7 +140,7 @@ def _of_differences(table: Floats, clusters: Clusters, level: float) -> list[Est
     ends = _agreeing(ends, t, p <= 1 - level + STILL)
     ends[changed == 0] = nan
     how = np.where(changed == 0, "", np.where(rare, "rare", "t")).tolist()
-    made = estimates(Bounds(means, variance, df, *ends.T, how), table.shape[1], clusters)
+    made = estimates(Bounds(means, variance, df, ends[:, 0], ends[:, 1], how), table.shape[1], clusters)
     return [
         replace(one, changed=int(k), p=float(value) if k else nan, note=one.note or (FEW_CHANGED if few else ""))
         for one, k, value, few in zip(made, changed, p, rare & (changed > 0), strict=True)
@@ -176,7 +176,7 @@ def _cut(low: Floats, high: Floats) -> Floats:
 
 
 def mover(table: Floats, clusters: Clusters, level: float) -> Floats:
-    """Ends of the intervals of (rows, n) mean differences, made from the intervals of their losses and gains: (rows, 2).
+    """Return the ends of the intervals of (rows, n) mean differences, made from those of losses and gains: (rows, 2).
 
     Where no gain is seen the upper end of gains is the smaller of two: the binomial bound of `bounds`, which allows
     gains of any size; and what gains can be if they are of the size of the losses, and the k documents that lost were

@@ -55,4 +55,4 @@ def _as_far(signs: Floats, sizes: Floats) -> Floats:
 def _every_sign(count: int) -> Floats:
     """Return all signs of so many documents, the first one +: the others mirror these."""
     bits = np.arange(2 ** (count - 1))[:, None] >> np.arange(count) & 1
-    return 1.0 - 2.0 * bits
+    return np.asarray(1.0 - 2.0 * bits, dtype=float)
