@@ -49,7 +49,9 @@ def of_means(
     return found
 
 
-def against_zero(columns: Floats, clusters: Clusters, function: Callable[[Floats], Any], level: float = 0.95) -> Estimate:
+def against_zero(
+    columns: Floats, clusters: Clusters, function: Callable[[Floats], Any], level: float = 0.95
+) -> Estimate:
     """A quantity of several means that is 0 where two sides are alike, with an interval that agrees with its test.
 
     Its p value is the larger of those of the t test and of the sign-flip test, as in `paired_difference`; the second is
