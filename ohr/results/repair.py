@@ -18,7 +18,7 @@ from ohr.results.reading import read_rows
 from ohr.results.references import floors_and_ceilings
 from ohr.results.scores import Floats, Place, ScoreTable
 from ohr.results.tables import Tables
-from ohr.statistics.derived import of_means, against_zero
+from ohr.statistics.derived import against_zero, of_means
 from ohr.statistics.estimate import Estimate
 
 TABLE = "repair"

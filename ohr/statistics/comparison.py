@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ohr.statistics.clusters import Clusters, Floats
+from ohr.statistics.clusters import Clusters, Floats, effective_number
 from ohr.statistics.estimate import CHANGED, NO_INTERVAL, SAME, Estimate, quantile
 from ohr.statistics.intervals import differences, mover
 
@@ -33,8 +33,8 @@ class Comparison:
         verdict: `worse` or `better`: the difference is shown, and may matter; `same`: shown to be within the margin;
             `small`: shown, and within the margin; `open`: neither is shown, which is not "no effect"; `identical`: no
             question differs; empty where there is no interval.
-        detectable: the true difference that four of five studies like this one would show; nan where fewer than 8
-            documents changed.
+        detectable: the true difference that at least four of five studies like this one would show; nan where its
+            changes are worth those of fewer than 8 documents.
         lost: questions on which the second scores less.
         gained: questions on which it scores more.
         wide_low: lower end of the interval that holds together with those of all comparisons of its family.
@@ -93,58 +93,63 @@ def comparisons(
     table = np.where(np.abs(table) < SAME, 0.0, table)
     found = differences(table, clusters, 1 - alpha)
     wide = differences(table, clusters, 1 - alpha / among) if among > 1 else found
-    inner, worth = _inner(table, clusters, found, alpha)
+    inner = _inner(table, clusters, found, alpha)
     return [
-        _judged(one, values, ends, (broad.low, broad.high), margin, alpha, questions)
-        for one, values, ends, broad, questions in zip(found, table, inner, wide, worth, strict=True)
+        Comparison(
+            one,
+            *ends,
+            margin,
+            _verdict(one, *ends, margin),
+            _detectable(one, values, clusters, alpha),
+            int((values > 0).sum()),
+            int((values < 0).sum()),
+            broad.low,
+            broad.high,
+        )
+        for one, values, ends, broad in zip(found, table, inner, wide, strict=True)
     ]
 
 
-def _inner(
-    table: Floats, clusters: Clusters, found: Sequence[Estimate], alpha: float
-) -> tuple[list[tuple[float, float]], list[float]]:
-    """Return the ends of the intervals of level 1 - 2 alpha, and the independent questions that each row is worth."""
+def _inner(table: Floats, clusters: Clusters, found: Sequence[Estimate], alpha: float) -> list[tuple[float, float]]:
+    """Return the ends of the intervals of level 1 - 2 alpha."""
     undefined = np.isnan(table)
-    ends, worth = np.full((len(table), 2), nan), np.zeros(len(table))
+    ends = np.full((len(table), 2), nan)
     for pattern in np.unique(undefined, axis=0):
         rows = np.flatnonzero((undefined == pattern).all(axis=1))
         kept = np.flatnonzero(~pattern)
         mine = clusters.among(kept) if pattern.any() else clusters
         if len(kept) and len(mine.counts) >= NO_INTERVAL:
             ends[rows] = mover(np.take(table[rows], kept, axis=1), mine, 1 - 2 * alpha)
-            worth[rows] = mine.independent
     for row, one in enumerate(found):
         if one.changed >= CHANGED and not np.isnan(one.se):
             reach = float(quantile(1 - alpha, one.df)) * one.se
             ends[row] = min(ends[row, 0], one.mean - reach), max(ends[row, 1], one.mean + reach)
-    return [(low, high) for low, high in ends.tolist()], worth.tolist()
+    return [(low, high) for low, high in ends.tolist()]
 
 
-def _judged(
-    one: Estimate,
-    values: Floats,
-    inner: tuple[float, float],
-    wide: tuple[float, float],
-    margin: float,
-    alpha: float,
-    worth: float,
-) -> Comparison:
-    same, differs = -margin < inner[0] and inner[1] < margin, one.low > 0 or one.high < 0
-    verdict: Verdict = "open"
+def _verdict(one: Estimate, low: float, high: float, margin: float) -> Verdict:
     if one.n and one.changed == 0:
-        verdict = "identical"
-    elif isnan(one.low):
-        verdict = ""
-    elif same:
-        verdict = "small" if differs else "same"
-    elif differs:
-        verdict = "worse" if one.mean > 0 else "better"
-    finds = nan
-    if one.changed >= CHANGED and one.se > 0:
-        sizes = np.abs(values[~np.isnan(values)])
-        finds = detectable_change(one.se, one.df, float((sizes**2).sum() / sizes.sum()), worth, alpha)
-    lost, gained = int((values > 0).sum()), int((values < 0).sum())
-    return Comparison(one, *inner, margin, verdict, finds, lost, gained, *wide)
+        return "identical"
+    if isnan(one.low):
+        return ""
+    differs = one.low > 0 or one.high < 0
+    if -margin < low and high < margin:
+        return "small" if differs else "same"
+    if not differs:
+        return "open"
+    return "worse" if one.mean > 0 else "better"
+
+
+def _detectable(one: Estimate, values: Floats, clusters: Clusters, alpha: float) -> float:
+    """Return the difference that four of five studies would show; nan where changes are in fewer than 8 documents."""
+    if one.changed < CHANGED or not one.se > 0:
+        return nan
+    kept = np.flatnonzero(~np.isnan(values))
+    mine, sizes = clusters.among(kept), np.abs(values[kept])
+    totals = mine.sums(sizes[None, :])[0]
+    if effective_number(totals[totals > 0]) < CHANGED:  # one large change among small ones is what the others hang on
+        return nan
+    return detectable_change(one.se, one.df, float((sizes**2).sum() / sizes.sum()), mine.independent, alpha)
 
 
 def family(

@@ -6,6 +6,8 @@ import numpy as np
 
 from ohr.statistics.clusters import Floats
 
+FEWEST = 6
+"""With fewer changed documents than this no difference can be shown at .05."""
 EXACT = 12
 """Up to this many changed documents all signs are tried: 2,048 sums. Beyond, DRAWS of them."""
 DRAWS = 4999  # with the observed signs 5,000: the smallest p value is .0002
@@ -19,7 +21,7 @@ def sign_flip_p(totals: Floats) -> Floats:
     Under the hypothesis that a document's change is as likely to be a loss as a gain of the same size, each document's
     total keeps its size and takes either sign. The p value is the share of signs with which the sum is at least as far
     from 0 as it is. No size of change, however unequal, makes it too small. With k changed documents it is at least
-    2^(1 - k): fewer than 6 cannot reach .05.
+    2^(1 - k): fewer than FEWEST cannot reach .05.
     Source: Fisher, The Design of Experiments, 1935, section 21; the drawn signs: Phipson & Smyth, Statistical
     Applications in Genetics and Molecular Biology 9(1), 2010.
 
