@@ -182,7 +182,7 @@ def a_run() -> Path:
     """Make a run of mini, in a folder that stays until the script ends."""
     folder = Path(tempfile.mkdtemp())
     (folder / "real.yaml").write_text(SPEC)
-    command = [Path(sys.executable).with_name("ohr"), "run", "real.yaml"]
+    command = [str(Path(sys.executable).with_name("ohr")), "run", "real.yaml"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return next((folder / "runs" / "real").glob("*-*"))
 
