@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ohr.metrics.dose import DAMAGED
 from ohr.results.groups import ALL, STAGES
 from ohr.results.questions import Part
+from ohr.results.references import floors_and_ceilings
 from ohr.results.scores import CellScores, Floats, Place, ScoreTable
 from ohr.results.tables import Tables
 from ohr.statistics.clusters import Clusters
@@ -18,6 +20,7 @@ from ohr.statistics.estimate import NO_INTERVAL, Estimate
 from ohr.statistics.intervals import clustered_means
 from ohr.statistics.summaries import (
     Axis,
+    Ranged,
     crossing,
     curve_area,
     curve_difference,
@@ -28,8 +31,12 @@ from ohr.statistics.summaries import (
 )
 
 GROUPS = (ALL, "text", "multimodal", "reading_order")
-SPAN: Mapping[str, tuple[float, float]] = {"r_noise": (0.10, 0.60), "evidence_loss": (0.0, 0.30)}
-"""Doses over which areas are taken, so that those of different runs can be compared."""
+SPAN: Mapping[str, tuple[float, float]] = {"r_noise_clean": (0.10, 0.60), "evidence_loss": (0.0, 0.30)}
+"""Doses over which areas are taken, so that those of different runs can be compared.
+
+Both are 0 on the clean text. r_noise is not: a ground truth may itself lack evidence, 11% of OHRBench's, and no curve
+then starts where another does.
+"""
 
 _NARROW = 0.05  # of two curves that share less of the axis than this, nothing is compared
 
@@ -63,7 +70,7 @@ def write_curves(scores: ScoreTable, headline: Mapping[str, str], tables: Tables
         headline: stage to metric.
         tables: to append to.
     """
-    damage = {place.condition: scores.read(place).only(_DAMAGE) for place in scores.of_stage("page")}
+    damage = {place.condition: scores.read(place).only(_PARTS) for place in scores.of_stage("page")}
     by_stage: dict[str, list[list[_Curve]]] = defaultdict(list)
     for pipeline, places in scores.pipelines.items():
         if pipeline[0] in STAGES:
@@ -77,7 +84,7 @@ def write_curves(scores: ScoreTable, headline: Mapping[str, str], tables: Tables
                 tables.append_rows("curves", list(_rows(found, part.clusters, group, headline[stage])))
 
 
-_DAMAGE = ("damaged", "lcs_kb", "lcs_gt")
+_PARTS = ("damaged", "lcs_kb", "lcs_gt")
 
 
 def _curves(
@@ -93,16 +100,24 @@ def _curves(
             noises[place.noise].append(place)
     for noise, levels in noises.items():
         chosen = (clean, *levels)
-        cells = [scores.read(place).only([metric, f"{metric}_floor"]).values for place in chosen]
+        cells = [scores.read(place).only([metric]).values[0] for place in chosen]
+        floors = [floors_and_ceilings(scores, place, [metric])[0][0] for place in chosen]
         held = [damage[place.condition] for place in chosen]
         yield _Curve(
             noise,
             levels[0].noise_type,
             chosen,
-            np.stack([cell[0] for cell in cells]),
-            np.stack([cell[1] for cell in cells]),
-            {"r_noise": Axis(np.stack([cell.values[0] for cell in held])), "evidence_loss": _loss(held)},
+            np.where(scores.questions.clean_text, np.stack(cells), nan),
+            np.stack(floors),
+            {"r_noise_clean": _damage(held), "evidence_loss": _loss(held)},
         )
+
+
+def _damage(cells: Sequence[CellScores]) -> Axis:
+    """Return the axis of damage: how much of the evidence that the clean text holds is whole at each level."""
+    truth = cells[0].values[2]
+    whole = np.where(np.isnan(truth), nan, truth > DAMAGED)
+    return Axis(np.stack([whole * (1 - cell.values[0]) for cell in cells]), whole)
 
 
 def _loss(cells: Sequence[CellScores]) -> Axis:
@@ -139,7 +154,7 @@ def _rows(
             yield from _crossings(one, two, clusters, group, metric, axis)
 
 
-_Summary = tuple[_Curve, str, Estimate, tuple[float, float], str | None]
+_Summary = tuple[_Curve, str, Estimate | Ranged, tuple[float, float], str | None]
 
 
 def _of_pipeline(curves: Sequence[_Curve], axis: str, clusters: Clusters) -> Iterator[_Summary]:
@@ -163,7 +178,7 @@ def _of_pipeline(curves: Sequence[_Curve], axis: str, clusters: Clusters) -> Ite
 
 def _alone(
     curve: _Curve, axis: str, span: tuple[float, float], clusters: Clusters
-) -> Iterator[tuple[str, Estimate, tuple[float, float]]]:
+) -> Iterator[tuple[str, Estimate | Ranged, tuple[float, float]]]:
     x, everywhere = curve.axes[axis], (nan, nan)
     floors = np.where(np.isnan(curve.floors).all(axis=0), 0.0, curve.floors)
     yield "area", curve_area(x, curve.scores, floors, clusters, *span), span
@@ -219,11 +234,12 @@ def _row(
     metric: str,
     axis: str,
     quantity: str,
-    found: Estimate,
+    value: Estimate | Ranged,
     ends: tuple[float, float] = (nan, nan),
     other: str | None = None,
 ) -> dict[str, Any]:
     place = curve.places[1]
+    found, *range_ = value if isinstance(value, Ranged) else (value, nan, nan)
     return {
         **{
             name: getattr(place, name) for name in ("stage", "noise", "noise_type", "chunker", "retriever", "generator")
@@ -235,6 +251,8 @@ def _row(
         "other": other,
         "value": found.mean,
         **{name: getattr(found, name) for name in ("low", "high", "se", "df", "interval", "n", "documents")},
+        "range_low": range_[0],
+        "range_high": range_[1],
         "from": ends[0],
         "to": ends[1],
         "levels": len(curve.places),

@@ -14,7 +14,7 @@ from ohr.results.scores import CellScores, Floats, Place, ScoreTable
 from ohr.results.tables import Tables, export_csv
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import Estimate
-from ohr.statistics.intervals import clustered_means
+from ohr.statistics.intervals import clustered_means, differences
 from ohr.statistics.swap import swap
 
 Row = Mapping[str, Any]
@@ -90,7 +90,8 @@ def _quantities(scores: Floats, clusters: Clusters) -> dict[str, Estimate]:
     """Estimate the means of the four cells and the quantities that are made of them; `scores` is (4, n)."""
     means = clustered_means(scores, clusters, [0] * len(scores))
     clean, index, reading, both = scores
-    return dict(zip(CELLS, means, strict=True)) | swap(clean, index, reading, both, clusters)
+    (total,) = differences((clean - both)[None, :], clusters)  # the loss that other tables have, with its interval
+    return dict(zip(CELLS, means, strict=True)) | swap(clean, index, reading, both, clusters) | {"total": total}
 
 
 def read_headlines(folder: Path, metric: str | None = None) -> list[Row]:

@@ -38,7 +38,7 @@ def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggr
     choices = read_choices(folder)
     with Tables(folder, DERIVED[:-1]) as tables:
         write_doses(scores, folder / "pages.parquet", counts, tables, "doses")
-        write_summary(scores, choices.margin, tables)
+        write_summary(scores, choices, tables)
         faults = write_aggregates(scores, aggregates, tables)
         write_curves(scores, choices.headline, tables)
         write_variance(scores, choices.headline, tables)

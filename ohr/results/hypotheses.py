@@ -59,7 +59,7 @@ def _row(
     held = {
         "worse": shown and one.mean > 0,
         "better": shown and one.mean < 0,
-        "same": found.verdict in ("same", "small"),
+        "same": -margin < found.inner_low and found.inner_high < margin,
     }
     return {
         **{name: wanted[name] for name in ("name", "stage", "group")},
@@ -79,5 +79,5 @@ def _row(
         "margin": margin,
         "verdict": found.verdict,
         "expected": wanted["expect"],
-        "held": None if isnan(one.low) else bool(held[wanted["expect"]]),
+        "held": None if isnan(found.inner_low) else bool(held[wanted["expect"]]),
     }

@@ -1,6 +1,6 @@
 """The cost block of a run: each condition's loss against the clean text, paired on questions."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -10,6 +10,7 @@ from ohr.results.choices import read_choices
 from ohr.results.folder import headlines, read_manifest
 from ohr.results.groups import ALL, STAGES
 from ohr.results.reading import read_columns, read_rows
+from ohr.statistics.comparison import ALPHA, holm
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +22,11 @@ class Loss:
         clean: mean of the clean scores over the pairs; `mean` is that of the noisy ones.
         low: of the 95% interval of `lost`; nan where there are too few documents.
         inner_low: of the 90% interval, with which equivalence is tested.
-        p: two-sided p value of no difference; nan where fewer than 8 documents changed.
-        detectable: the smallest true loss that four of five studies like this one would find; nan where unknown.
+        p: two-sided p value of no difference; nan where no question differs.
+        p_holm: the same, adjusted for all comparisons of its stage and metric.
+        wide_low: of the interval that holds together with those of all comparisons of its stage and metric: the one to
+            print of a loss that was picked because it is the largest.
+        detectable: the true loss that at least four of five studies like this one would show; nan where unknown.
         verdict: as in `ohr.statistics.comparison.Comparison`.
         pairs: questions that are compared.
         left_out: questions that are not: no clean text, or undefined on one side.
@@ -49,6 +53,9 @@ class Loss:
     inner_low: float
     inner_high: float
     p: float
+    p_holm: float
+    wide_low: float
+    wide_high: float
     detectable: float
     verdict: str
     pairs: int
@@ -57,7 +64,13 @@ class Loss:
     questions_gained: int
     failed: int
     documents: int
+    changed_documents: int
     note: str
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a difference is shown among all comparisons of its stage and metric."""
+        return self.p_holm <= ALPHA
 
     @property
     def pipeline(self) -> tuple[str, ...]:
@@ -73,8 +86,12 @@ class Loss:
 _COLUMNS = (
     "stage", "condition", "noise", "knob_value", "noise_type", "chunker", "retriever", "generator", "metric", "group",
     "clean_mean", "lost", "lost_low", "lost_high", "lost_inner_low", "lost_inner_high", "lost_p", "lost_detectable",
-    "verdict", "pairs", "questions_lost", "questions_gained", "n", "undefined", "failed", "documents", "note",
+    "lost_wide_low", "lost_wide_high", "verdict", "pairs", "changed_documents", "questions_lost", "questions_gained",
+    "n", "undefined", "failed", "documents", "note",
 )  # fmt: skip
+
+
+_OF_LOSS = ("low", "high", "inner_low", "inner_high", "p", "p_holm", "wide_low", "wide_high", "detectable")
 
 
 def read_losses(folder: Path, group: str = ALL, *, every_metric: bool = False) -> list[Loss]:
@@ -91,8 +108,14 @@ def read_losses(folder: Path, group: str = ALL, *, every_metric: bool = False) -
     headline, repeats = headlines(read_manifest(folder)), read_choices(folder).repeats
     rows = read_columns(folder / "summary.parquet", list(_COLUMNS), by="evidence_source", group=group).to_pylist()
     wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"] and row["condition"] not in repeats]
-    found = [_loss(row) for row in wanted if every_metric or row["metric"] == headline[row["stage"]]]
-    return sorted(found, key=lambda loss: STAGES.index(loss.stage))
+    chosen = [row for row in wanted if every_metric or row["metric"] == headline[row["stage"]]]
+    families: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in chosen:
+        families[row["stage"], row["metric"]].append(row)
+    for members in families.values():
+        for row, p in zip(members, holm([row["lost_p"] for row in members]), strict=True):
+            row["lost_p_holm"] = p
+    return sorted((_loss(row) for row in chosen), key=lambda loss: STAGES.index(loss.stage))
 
 
 def distinctive(losses: Sequence[Loss]) -> list[Loss]:
@@ -105,7 +128,10 @@ def distinctive(losses: Sequence[Loss]) -> list[Loss]:
 def _loss(row: Mapping[str, Any]) -> Loss:
     known = {**row, "level": row["knob_value"], "mean": row["clean_mean"] - row["lost"], "clean": row["clean_mean"]}
     known["left_out"] = row["n"] + row["undefined"] - row["pairs"]
-    known |= {name: row[f"lost_{name}"] for name in ("low", "high", "inner_low", "inner_high", "p", "detectable")}
+    known |= {name: row[f"lost_{name}"] for name in _OF_LOSS}
+    if known["p_holm"] <= ALPHA:  # Holm shows more than the wide interval alone, which then ends at 0
+        near, end = ("wide_low", max) if known["lost"] > 0 else ("wide_high", min)
+        known[near] = end(known[near], 0.0)
     found: dict[str, Any] = {field.name: known[field.name] for field in fields(Loss)}
     whole: dict[str, Any] = {name: "" if value is None else value for name, value in found.items()}
     return Loss(**whole)

@@ -1,11 +1,12 @@
 """The table `repair`: does an agent repair noise, or does noise compound over its turns?
 
-An agent's loss to noise is compared with that of each single search, on the same questions under the same noise. Where
-the agent loses less, it repairs some of the noise; where it loses more, noise compounds.
+The share of its score that an agent retains under noise, above the floor, is compared with that of each single search,
+on the same questions under the same noise. Where the agent retains more, it repairs some of the noise; where it retains
+less, noise compounds. Losses in points would not do: who has no score has nothing to lose.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import numpy as np
 from ohr.results.choices import Choices
 from ohr.results.groups import ALL
 from ohr.results.reading import read_rows
+from ohr.results.references import floors_and_ceilings
 from ohr.results.scores import Floats, Place, ScoreTable
 from ohr.results.tables import Tables
+from ohr.statistics.derived import against_zero, of_means
 from ohr.statistics.estimate import Estimate
-from ohr.statistics.intervals import differences
 
 TABLE = "repair"
 
@@ -35,9 +37,10 @@ def write_repair(scores: ScoreTable, choices: Choices, tables: Tables) -> None:
     for place in places:
         if place.generator is not None and place.generator in choices.agents and place.noise_type != "none":
             others = [other for other in single if other.condition == place.condition]
-            rows = list(_rows(scores, place, others, metric))
+            rows = list(_rows(scores, place, others, metric, choices.margin))
             if place.condition in choices.text_alone and "image" in choices.agents[place.generator]:
-                rows = [{**row, "verdict": "looks past it"} for row in rows]  # at clean images: it repairs nothing
+                # it looks at clean images: it repairs nothing
+                rows = [{**row, "verdict": "looks past it"} if row["verdict"] else row for row in rows]
             tables.append_rows(TABLE, rows)
 
 
@@ -47,47 +50,75 @@ def read_repair(folder: Path) -> list[dict[str, Any]]:
     return read_rows(path) if path.is_file() else []
 
 
-def _rows(scores: ScoreTable, place: Place, others: Sequence[Place], metric: str) -> Iterator[dict[str, Any]]:
+def _rows(
+    scores: ScoreTable, place: Place, others: Sequence[Place], metric: str, margin: float
+) -> Iterator[dict[str, Any]]:
     """Yield an agent's cell beside each cell of a single search under the same condition."""
     mine = _sides(scores, place, metric)
     for other in others if mine is not None else ():
         theirs = _sides(scores, other, metric)
         if mine is not None and theirs is not None:
-            yield _row(scores, place, other, metric, [*mine, *theirs])
+            yield _row(scores, place, other, metric, np.stack([*mine, *theirs]), margin)
 
 
-def _sides(scores: ScoreTable, place: Place, metric: str) -> tuple[Floats, Floats] | None:
-    """Return the clean and the noisy scores of a cell (questions,); None where it has no clean counterpart."""
+def _sides(scores: ScoreTable, place: Place, metric: str) -> tuple[Floats, Floats, Floats] | None:
+    """Return the clean and the noisy scores of a cell, and its floor (questions,); None without a clean counterpart."""
     clean = scores.clean(place)
     if clean is None:
         return None
     before, after = (scores.read(at).only([metric]).values[0] for at in (clean, place))
-    return np.where(scores.questions.clean_text, before, np.nan), after
+    floor = floors_and_ceilings(scores, place, [metric])[0][0]
+    return np.where(scores.questions.clean_text, before, np.nan), after, np.nan_to_num(floor)
 
 
-def _row(scores: ScoreTable, place: Place, other: Place, metric: str, sides: Sequence[Floats]) -> dict[str, Any]:
+def _lost(m: Floats) -> Any:
+    return m[0] - m[1]
+
+
+def _above(m: Floats) -> Any:
+    return m[0] - m[2]
+
+
+def _more_retained(m: Floats) -> Any:
+    return _retained(m[:3]) - _retained(m[3:])
+
+
+def _retained(m: Floats) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(_above(m) > 0, (m[1] - m[2]) / _above(m), np.nan)
+
+
+_QUANTITIES: Mapping[str, Callable[[Floats], Any]] = {
+    "lost_agent": lambda m: _lost(m[:3]),
+    "lost_single": lambda m: _lost(m[3:]),
+    "retained_agent": lambda m: _retained(m[:3]),
+    "retained_single": lambda m: _retained(m[3:]),
+    "above_agent": lambda m: _above(m[:3]),
+    "above_single": lambda m: _above(m[3:]),
+    "clean_gap": lambda m: m[0] - m[3],
+    "gap": lambda m: m[1] - m[4],
+}
+"""Functions of six means: clean, noisy and floor of the agent, and of the single search."""
+
+
+def _row(scores: ScoreTable, place: Place, other: Place, metric: str, sides: Floats, margin: float) -> dict[str, Any]:
     part = scores.questions.part("evidence_source", ALL)
-    held = np.stack([side[part.places] for side in sides])  # (agent clean, agent noisy, clean, noisy; questions)
-    held = np.where(np.isnan(held).any(axis=0), np.nan, held)
-    lost, others = held[0] - held[1], held[2] - held[3]
-    # half of it, as the interval is made for differences of scores in [0, 1]
-    less, gap = differences(np.stack([(others - lost) / 2, held[1] - held[3]]), part.clusters)
-    less = replace(less, mean=2 * less.mean, low=2 * less.low, high=2 * less.high, se=2 * less.se)
-    means = [float(np.nanmean(side)) if less.n else float("nan") for side in (lost, others)]
+    made = of_means(sides[:, part.places], part.clusters, _QUANTITIES)
+    more = against_zero(sides[:, part.places], part.clusters, _more_retained)
+    verdict, note = _verdict(made, more, margin)
     return {
         **{name: getattr(place, name) for name in ("condition", "noise", "noise_type", "knob_value")},
         "agent": place.generator,
         **{name: getattr(other, name) for name in ("chunker", "retriever", "generator")},
         "metric": metric,
-        "lost_agent": means[0],
-        "lost_single": means[1],
-        **_ends("less_lost", less),
-        **_ends("gap", gap),
-        "n": less.n,
-        "documents": less.documents,
-        "changed_documents": less.changed,
-        "verdict": _verdict(less),
-        "note": less.note,
+        **{name: made[name].mean for name in ("lost_agent", "lost_single", "retained_agent", "retained_single")},
+        **_ends("more_retained", more),
+        **_ends("clean_gap", made["clean_gap"]),
+        **_ends("gap", made["gap"]),
+        "n": more.n,
+        "documents": more.documents,
+        "verdict": verdict,
+        "note": note or more.note,
     }
 
 
@@ -95,8 +126,15 @@ def _ends(name: str, found: Estimate) -> dict[str, float]:
     return {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
 
 
-def _verdict(less: Estimate) -> str:
-    """Return `repairs` or `compounds` where that is shown, else `open`; empty without an interval."""
-    if np.isnan(less.low):
-        return ""
-    return "repairs" if less.low > 0 else "compounds" if less.high < 0 else "open"
+def _verdict(made: Mapping[str, Estimate], more: Estimate, margin: float) -> tuple[str, str]:
+    """Return `repairs`, `compounds`, `identical` or `open`; empty where shares cannot be compared, and why."""
+    above = [made[name] for name in ("above_agent", "above_single")]
+    if isnan(more.low):
+        return "", ""
+    if any(one.low <= margin for one in above):
+        return "", "near the floor"
+    if abs(made["clean_gap"].mean) > margin:
+        return "", "clean scores differ"
+    if more.mean == more.se == 0:
+        return "identical", ""
+    return "repairs" if more.low > 0 else "compounds" if more.high < 0 else "open", ""

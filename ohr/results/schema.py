@@ -70,7 +70,8 @@ _TABLES = {
         "documents:int64 effective_documents:double note replicates:int64 replicate_sd:double r_noise:double "
         "evidence_loss:double kb_r_noise:double kb_evidence_loss:double floor:double ceiling:double clean_mean:double "
         "lost:double lost_low:double lost_high:double lost_inner_low:double lost_inner_high:double lost_p:double "
-        "lost_detectable:double verdict pairs:int64 changed_documents:int64 questions_lost:int64 "
+        "lost_detectable:double lost_wide_low:double lost_wide_high:double verdict pairs:int64 "
+        "changed_documents:int64 questions_lost:int64 "
         "questions_gained:int64"
     ),
     "aggregates": (
@@ -84,12 +85,14 @@ _TABLES = {
     ),
     "repair": (
         "condition noise noise_type knob_value agent chunker retriever generator metric lost_agent:double "
-        "lost_single:double less_lost:double less_lost_low:double less_lost_high:double gap:double gap_low:double "
-        "gap_high:double n:int64 documents:int64 changed_documents:int64 verdict note"
+        "lost_single:double retained_agent:double retained_single:double more_retained:double "
+        "more_retained_low:double more_retained_high:double clean_gap:double clean_gap_low:double "
+        "clean_gap_high:double gap:double gap_low:double gap_high:double n:int64 documents:int64 verdict note"
     ),
     "curves": (
         "stage noise noise_type chunker retriever generator metric group axis quantity other value:double "
-        f"{_INTERVAL} df:double interval n:int64 documents:int64 from:double to:double levels:int64 note"
+        f"{_INTERVAL} df:double interval range_low:double range_high:double n:int64 documents:int64 from:double "
+        "to:double levels:int64 note"
     ),
     "variance": (
         "stage condition chunker retriever generator metric of total:double from_documents:double "

@@ -1,5 +1,6 @@
 """The summary of a run: each cell's means by group of questions, with doses, losses, floors and ceilings."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
@@ -8,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from ohr.metrics.dose import Dose
-from ohr.metrics.floors import CEILINGS, CONSTANT, FLOORS
+from ohr.results.choices import Choices
 from ohr.results.doses import level_dose
-from ohr.results.groups import ALL, GROUPS, STAGES, TRAITS
+from ohr.results.groups import ALL, GROUPS, TRAITS
 from ohr.results.questions import Part, Questions
+from ohr.results.references import floors_and_ceilings
 from ohr.results.scores import Flags, Floats, Place, ScoreTable, over_draws
 from ohr.results.tables import Tables
+from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, comparisons
 from ohr.statistics.derived import macro_means
 from ohr.statistics.estimate import Estimate
@@ -23,21 +26,42 @@ _ROWS = 100  # rows of a sheet at most, each with a row of the summary per group
 _NUMBERS = 1 << 18  # scores of a sheet at most: a few megabytes, however many questions there are
 
 
-def write_summary(scores: ScoreTable, margin: float, tables: Tables) -> None:
+def write_summary(scores: ScoreTable, choices: Choices, tables: Tables) -> None:
     """Append the rows of `summary`.
 
     Args:
         scores: of the run.
-        margin: difference of a score that matters.
+        choices: of its spec.
         tables: to append to.
     """
+    family = _Family(
+        choices.margin, Counter(place.stage for place in scores.places if _is_compared(scores, place, choices))
+    )
     parts = {group: scores.questions.part("evidence_source", group) for group in GROUPS}
     doses = {
         place.condition: {group: level_dose(scores.read(place), part) for group, part in parts.items()}
         for place in scores.of_stage("page")
     }
     for sheet in _sheets(scores):
-        tables.append_rows("summary", _summary(sheet, scores.questions, doses, margin))
+        tables.append_rows("summary", _summary(sheet, scores.questions, doses, family))
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """How losses are judged.
+
+    Args:
+        margin: difference of a score that matters.
+        sizes: comparisons with the clean text of each stage, among which the largest loss is picked.
+    """
+
+    margin: float
+    sizes: Mapping[str, int]
+
+
+def _is_compared(scores: ScoreTable, place: Place, choices: Choices) -> bool:
+    """Report whether a cell is compared with the clean text: a repeated condition is not."""
+    return place.condition not in choices.repeats and scores.clean(place) not in (None, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +114,7 @@ def _sheet(scores: ScoreTable, place: Place) -> _Sheet:
     unnoised = scores.clean(place)
     clean = undefined if unnoised in (None, place) else scores.read(unnoised).only(cell.metrics).values
     clean = np.where(scores.questions.clean_text, clean, nan)
-    floor, ceiling = undefined, undefined
-    if place.stage == "retrieval":  # its floor is a metric of its own, and its ceiling what the clean text gives
-        floor = whole.only([f"{metric}_floor" for metric in cell.metrics]).values
-        ceiling = cell.values if unnoised == place else clean
-    elif place.stage in STAGES:
-        asked = [
-            other for g in (place.generator, None) for other in scores.pipelines.get(("reference", None, None, g), ())
-        ]
-        found = {other.condition: scores.read(other).only(cell.metrics).values for other in asked}
-        floor = _best([found[name] for name in (*FLOORS, CONSTANT) if name in found], undefined)
-        ceiling = next((found[name] for name in CEILINGS if name in found), undefined)
+    floor, ceiling = floors_and_ceilings(scores, place, cell.metrics)
     about = [
         {**place._asdict(), "metric": metric, "replicates": len(draws), "replicate_sd": _spread(draws)}
         for metric, draws in zip(cell.metrics, cell.draws, strict=True)
@@ -109,20 +123,8 @@ def _sheet(scores: ScoreTable, place: Place) -> _Sheet:
     return _Sheet(about, cell.values, cell.failed, clean, floor, ceiling, exact)
 
 
-def _best(floors: Sequence[Floats], undefined: Floats) -> Floats:
-    """Return, for each metric, the floor that is best over all questions.
-
-    It is chosen once: the best of each group of questions would fit noise, and be above what anyone could score.
-    """
-    if not floors:
-        return undefined
-    means = np.stack([_means(floor) for floor in floors])
-    chosen = np.where(np.isnan(means), -np.inf, means).argmax(axis=0)
-    return np.stack([floors[floor][row] for row, floor in enumerate(chosen)])
-
-
 def _summary(
-    sheet: _Sheet, questions: Questions, doses: Mapping[str, Mapping[str, Dose]], margin: float
+    sheet: _Sheet, questions: Questions, doses: Mapping[str, Mapping[str, Dose]], family: _Family
 ) -> list[dict[str, Any]]:
     """Average every row by evidence source with dose, loss, floor and ceiling, and by each other trait.
 
@@ -130,12 +132,12 @@ def _summary(
         sheet: the rows.
         questions: of the run.
         doses: by condition and group of evidence sources.
-        margin: difference of a score that matters.
+        family: how losses are judged.
     """
     rows: list[list[dict[str, Any]]] = [[] for _ in sheet.about]
     for trait, group in _groups(questions):
         part = questions.part(trait, group)
-        made = _of_group(sheet, part, margin if trait == "evidence_source" else None) if part.places.size else []
+        made = _of_group(sheet, part, family if trait == "evidence_source" else None) if part.places.size else []
         for found, about, row in zip(rows, sheet.about, made, strict=bool(made)):
             whole = {"by": trait, "group": group, **_NOTHING, **about, **row}
             if trait == "evidence_source":
@@ -159,6 +161,8 @@ _LOSS = (
     "lost_inner_high",
     "lost_p",
     "lost_detectable",
+    "lost_wide_low",
+    "lost_wide_high",
 )
 _NOTHING: Mapping[str, Any] = {
     "evidence_source": None,
@@ -169,7 +173,7 @@ _NOTHING: Mapping[str, Any] = {
 }
 """Columns that are empty in rows by other traits than the evidence source."""
 
-_ESTIMATE = tuple(name for name in Estimate.__slots__ if name != "changed")
+_ESTIMATE = tuple(name for name in Estimate.__slots__ if name not in ("changed", "p"))
 
 
 def _groups(questions: Questions) -> list[tuple[str, str]]:
@@ -180,8 +184,8 @@ def _groups(questions: Questions) -> list[tuple[str, str]]:
     return [("evidence_source", group) for group in GROUPS] + kept
 
 
-def _of_group(sheet: _Sheet, part: Part, margin: float | None) -> list[dict[str, Any]]:
-    """Return the means of one group of questions; with losses, floors and ceilings where there is a margin."""
+def _of_group(sheet: _Sheet, part: Part, family: _Family | None) -> list[dict[str, Any]]:
+    """Return the means of one group of questions; with losses, floors and ceilings where these are judged."""
     values = sheet.values[:, part.places]
     failed = sheet.failed[:, part.places].sum(axis=1).tolist()
     strata = "domain" if part.clusters.stratified else None
@@ -191,13 +195,23 @@ def _of_group(sheet: _Sheet, part: Part, margin: float | None) -> list[dict[str,
     ]
     for row in (row for row, exact in zip(rows, sheet.exact, strict=True) if exact and row["interval"] == "edge"):
         row |= {"low": nan, "high": nan, "interval": ""}
-    if margin is not None:
+    if family is not None:
         clean = np.where(np.isnan(values), nan, sheet.clean[:, part.places])
-        losses = comparisons(clean - values, part.clusters, margin)
+        losses = _losses(clean - values, [about["stage"] for about in sheet.about], part.clusters, family)
         means = (_means(table) for table in (clean, sheet.floor[:, part.places], sheet.ceiling[:, part.places]))
         for row, loss, *about in zip(rows, losses, *(column.tolist() for column in means), strict=True):
             row |= {**_loss(loss), **dict(zip(("clean_mean", "floor", "ceiling"), about, strict=True))}
     return rows
+
+
+def _losses(table: Floats, stages: Sequence[str], clusters: Clusters, family: _Family) -> list[Comparison]:
+    """Judge (rows, n) differences, each among the comparisons of its stage."""
+    judged: dict[int, Comparison] = {}
+    for stage in dict.fromkeys(stages):
+        rows = [row for row, name in enumerate(stages) if name == stage]
+        found = comparisons(table[rows], clusters, family.margin, among=max(1, family.sizes.get(stage, 1)))
+        judged |= dict(zip(rows, found, strict=True))
+    return [judged[row] for row in range(len(stages))]
 
 
 def _loss(found: Comparison) -> dict[str, Any]:
@@ -209,7 +223,16 @@ def _loss(found: Comparison) -> dict[str, Any]:
     inner = {"lost_inner_low": found.inner_low, "lost_inner_high": found.inner_high}
     counts = {"pairs": one.n, "changed_documents": one.changed}
     counts |= {"questions_lost": found.lost, "questions_gained": found.gained}
-    return {**ends, **inner, **counts, "lost_p": found.p, "lost_detectable": found.detectable, "verdict": found.verdict}
+    wide = {"lost_wide_low": found.wide_low, "lost_wide_high": found.wide_high}
+    return {
+        **ends,
+        **inner,
+        **wide,
+        **counts,
+        "lost_p": found.p,
+        "lost_detectable": found.detectable,
+        "verdict": found.verdict,
+    }
 
 
 def _means(values: Floats) -> Floats:

@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import isnan, nan
+from math import isnan, nan, sqrt
 from typing import Literal
 
 import numpy as np
 
-from ohr.statistics.clusters import Clusters, Floats
-from ohr.statistics.estimate import CHANGED, NO_INTERVAL, Estimate, quantile
+from ohr.statistics.clusters import Clusters, Floats, effective_number
+from ohr.statistics.estimate import CHANGED, NO_INTERVAL, SAME, Estimate, quantile
 from ohr.statistics.intervals import differences, mover
 
 MARGIN = 0.02
 """Difference of a score that matters, where a spec does not set another."""
 
-Verdict = Literal["worse", "better", "same", "small", "open", ""]
+ALPHA = 0.05
+"""Chance of a wrong finding: of one comparison by itself, or of any in a family."""
+
+Verdict = Literal["worse", "better", "same", "small", "open", "identical", ""]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,33 +26,40 @@ class Comparison:
     """A paired difference, first minus second, with a verdict on the second.
 
     Args:
-        difference: its mean and the interval of level 1 - alpha.
+        difference: its mean, the interval of level 1 - alpha, and the p value.
         inner_low: lower end of the interval of level 1 - 2 alpha, with which equivalence is tested.
         inner_high: its upper end.
-        p: two-sided p value of no difference; nan where fewer than 8 documents changed.
         margin: the difference that matters.
         verdict: `worse` or `better`: the difference is shown, and may matter; `same`: shown to be within the margin;
-            `small`: shown, and within the margin; `open`: neither is shown, which is not "no effect"; empty where
-            there is no interval.
-        detectable: the smallest true difference that four of five studies like this one would find; nan where fewer
-            than 8 documents changed.
+            `small`: shown, and within the margin; `open`: neither is shown, which is not "no effect"; `identical`: no
+            question differs; empty where there is no interval.
+        detectable: the true difference that at least four of five studies like this one would show; nan where its
+            changes are worth those of fewer than 8 documents.
         lost: questions on which the second scores less.
         gained: questions on which it scores more.
+        wide_low: lower end of the interval that holds together with those of all comparisons of its family.
+        wide_high: its upper end.
     """
 
     difference: Estimate
     inner_low: float
     inner_high: float
-    p: float
     margin: float
     verdict: Verdict
     detectable: float
     lost: int
     gained: int
+    wide_low: float
+    wide_high: float
+
+    @property
+    def p(self) -> float:
+        """Two-sided p value of no difference."""
+        return self.difference.p
 
 
 def compare(
-    first: Floats, second: Floats, clusters: Clusters, margin: float = MARGIN, alpha: float = 0.05
+    first: Floats, second: Floats, clusters: Clusters, margin: float = MARGIN, alpha: float = ALPHA
 ) -> Comparison:
     """Compare two cells on the same questions; a question undefined in either is left out.
 
@@ -67,14 +77,36 @@ def compare(
     return comparisons((first - second)[None, :], clusters, margin, alpha)[0]
 
 
-def comparisons(table: Floats, clusters: Clusters, margin: float = MARGIN, alpha: float = 0.05) -> list[Comparison]:
-    """`compare` of several (rows, n) differences on the same questions."""
+def comparisons(
+    table: Floats, clusters: Clusters, margin: float = MARGIN, alpha: float = ALPHA, among: int = 1
+) -> list[Comparison]:
+    """`compare` of several (rows, n) differences on the same questions.
+
+    Args:
+        table: the differences; nan is left out.
+        clusters: of the n questions.
+        margin: the difference that matters.
+        alpha: chance of a wrong finding.
+        among: comparisons of a family, of which one may be picked for its size: the wide interval is the one of level
+            1 - alpha / among.
+    """
+    table = np.where(np.abs(table) < SAME, 0.0, table)
     found = differences(table, clusters, 1 - alpha)
+    wide = differences(table, clusters, 1 - alpha / among) if among > 1 else found
     inner = _inner(table, clusters, found, alpha)
-    lost, gained = (table > 0).sum(axis=1).tolist(), (table < 0).sum(axis=1).tolist()
     return [
-        _judged(one, *ends, margin, alpha, *counts)
-        for one, ends, *counts in zip(found, inner, lost, gained, strict=True)
+        Comparison(
+            one,
+            *ends,
+            margin,
+            _verdict(one, *ends, margin),
+            _detectable(one, values, clusters, alpha),
+            int((values > 0).sum()),
+            int((values < 0).sum()),
+            broad.low,
+            broad.high,
+        )
+        for one, values, ends, broad in zip(found, table, inner, wide, strict=True)
     ]
 
 
@@ -87,7 +119,7 @@ def _inner(table: Floats, clusters: Clusters, found: Sequence[Estimate], alpha: 
         kept = np.flatnonzero(~pattern)
         mine = clusters.among(kept) if pattern.any() else clusters
         if len(kept) and len(mine.counts) >= NO_INTERVAL:
-            ends[rows] = np.stack(mover(np.take(table[rows], kept, axis=1), mine, 1 - 2 * alpha), axis=1)
+            ends[rows] = mover(np.take(table[rows], kept, axis=1), mine, 1 - 2 * alpha)
     for row, one in enumerate(found):
         if one.changed >= CHANGED and not np.isnan(one.se):
             reach = float(quantile(1 - alpha, one.df)) * one.se
@@ -95,25 +127,33 @@ def _inner(table: Floats, clusters: Clusters, found: Sequence[Estimate], alpha: 
     return [(low, high) for low, high in ends.tolist()]
 
 
-def _judged(one: Estimate, low: float, high: float, margin: float, alpha: float, lost: int, gained: int) -> Comparison:
-    from scipy.special import stdtr
+def _verdict(one: Estimate, low: float, high: float, margin: float) -> Verdict:
+    if one.n and one.changed == 0:
+        return "identical"
+    if isnan(one.low):
+        return ""
+    differs = one.low > 0 or one.high < 0
+    if -margin < low and high < margin:
+        return "small" if differs else "same"
+    if not differs:
+        return "open"
+    return "worse" if one.mean > 0 else "better"
 
-    shown = one.changed >= CHANGED and one.se > 0
-    p = float(2 * stdtr(one.df, -abs(one.mean) / one.se)) if shown else nan
-    same, differs = -margin < low and high < margin, one.low > 0 or one.high < 0
-    verdict: Verdict = "open"
-    if np.isnan(one.low):
-        verdict = ""
-    elif same:
-        verdict = "small" if differs else "same"
-    elif differs:
-        verdict = "worse" if one.mean > 0 else "better"
-    detectable = minimum_detectable_effect(one.se, one.df, level=1 - alpha) if shown else nan
-    return Comparison(one, low, high, p, margin, verdict, detectable, lost, gained)
+
+def _detectable(one: Estimate, values: Floats, clusters: Clusters, alpha: float) -> float:
+    """Return the difference that four of five studies would show; nan where changes are in fewer than 8 documents."""
+    if one.changed < CHANGED or not one.se > 0:
+        return nan
+    kept = np.flatnonzero(~np.isnan(values))
+    mine, sizes = clusters.among(kept), np.abs(values[kept])
+    totals = mine.sums(sizes[None, :])[0]
+    if effective_number(totals[totals > 0]) < CHANGED:  # one large change among small ones is what the others hang on
+        return nan
+    return detectable_change(one.se, one.df, float((sizes**2).sum() / sizes.sum()), mine.independent, alpha)
 
 
 def family(
-    members: Sequence[tuple[Floats, Clusters, float]], alpha: float = 0.05
+    members: Sequence[tuple[Floats, Clusters, float]], alpha: float = ALPHA
 ) -> list[tuple[Comparison, float, bool]]:
     """Compare several pairs of cells so that the chance of any wrong finding stays at alpha.
 
@@ -123,25 +163,42 @@ def family(
 
     Returns:
         Each comparison by itself, its p value adjusted by `holm` (nan where it has none), and whether a difference is
-        shown within the family. A comparison without a p value is judged by its interval at level 1 - alpha / m.
+        shown within the family.
     """
-    alone = [comparisons(values[None, :], clusters, margin, alpha)[0] for values, clusters, margin in members]
+    alone = [
+        comparisons(values[None, :], clusters, margin, alpha, len(members))[0] for values, clusters, margin in members
+    ]
     adjusted = holm([one.p for one in alone])
-    found = []
-    for (values, clusters, _), one, p in zip(members, alone, adjusted, strict=True):
-        shown = p < alpha
-        if np.isnan(p):
-            (strict,) = differences(values[None, :], clusters, 1 - alpha / len(members))
-            shown = strict.low > 0 or strict.high < 0
-        found.append((one, p, bool(shown)))
-    return found
+    return [(one, p, p <= alpha) for one, p in zip(alone, adjusted, strict=True)]
+
+
+def detectable_change(se: float, df: float, size: float, worth: float, alpha: float = ALPHA) -> float:
+    """True difference that four of five studies like this one would show.
+
+    The loss L with L = c * error(L), c as in `minimum_detectable_effect`. The squared error has two parts: that of
+    this study at its upper 80% limit, se^2 * df / chi2(.2, df), since half of all studies underestimate theirs; and
+    what a loss of L adds that is made of changes of the size that is seen here, (L * size - L^2) / worth.
+
+    Args:
+        se: standard error of the difference, which was found with `df` degrees of freedom.
+        df: above 0.
+        size: mean size of the changes, weighted by their size: 1 where questions are lost whole.
+        worth: independent questions that these are worth.
+        alpha: chance of a wrong finding.
+    """
+    from scipy.special import chdtri
+
+    c = minimum_detectable_effect(1.0, df, level=1 - alpha)
+    upper = se * sqrt(df / float(chdtri(df, 0.8)))
+    share = c**2 / worth  # L^2 = c^2 upper^2 + share (L size - L^2), solved for L
+    return (share * size + sqrt((share * size) ** 2 + 4 * (1 + share) * (c * upper) ** 2)) / (2 * (1 + share))
 
 
 def minimum_detectable_effect(se: float, df: float, power: float = 0.8, level: float = 0.95) -> float:
-    """Smallest true difference that a two-sided test at 1 - `level` finds with probability `power`.
+    """Smallest true difference that a two-sided test at 1 - `level` finds with probability `power`, were `se` exact.
 
-    Formula: (t(1/2 + level/2) + t(power)) * se, both quantiles with `df` degrees of freedom. The standard error is
-    that of this study: it describes the study, and does not plan the next one (`ohr.statistics.planning`).
+    Formula: (t(1/2 + level/2) + t(power)) * se, both quantiles with `df` degrees of freedom. An observed standard error
+    is not exact: studies of the same size find this difference less often (`detectable_change`).
     Source: Bloom, Evaluation Review 19(5), 1995.
 
     Edge cases: nan where there is no standard error.

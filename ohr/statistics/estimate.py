@@ -15,6 +15,8 @@ FEW = 10
 """With fewer effective documents than this an interval is marked."""
 CHANGED = 8
 """A difference with fewer changed documents than this has an interval made from its losses and gains."""
+SAME = 1e-9
+"""Scores that differ by less than this are equal: a mean over draws differs from the scores by rounding."""
 
 POINTS_ONLY, FEW_DOCUMENTS, FEW_CHANGED = "points only", "few documents", "few documents changed"
 """Notes of an estimate."""
@@ -37,6 +39,7 @@ class Estimate:
         undefined: values that were nan and are not in the mean.
         interval: how the interval was made: `logit`, `edge`, `t`, `rare`, or empty where there is none.
         changed: of a difference, the documents in which some question differs; -1 of anything else.
+        p: of a difference, the two-sided p value of no difference; nan of anything else, and where nothing differs.
     """
 
     mean: float
@@ -52,6 +55,7 @@ class Estimate:
     undefined: int = 0
     interval: str = ""
     changed: int = -1
+    p: float = nan
 
 
 def quantile(probability: float, df: Any) -> Any:

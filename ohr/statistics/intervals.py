@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import nan
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ohr.statistics.clusters import Clusters, Floats, LeftOut
 from ohr.statistics.estimate import (
     CHANGED,
     FEW_CHANGED,
     NO_INTERVAL,
+    SAME,
     STILL,
     Bounds,
     Estimate,
@@ -19,6 +22,9 @@ from ohr.statistics.estimate import (
     points,
     quantile,
 )
+from ohr.statistics.signs import sign_flip_p
+
+Flags = NDArray[np.bool_]
 
 
 def clustered_mean(
@@ -64,10 +70,12 @@ def paired_difference(
 ) -> Estimate:
     """Mean of first minus second over the same questions, with an interval.
 
-    Where questions of at least 8 documents differ the interval is the jackknife's with t. Where fewer do, the error
-    cannot be seen in the differences: losses h and gains g are then scores of their own with intervals as in
-    `clustered_mean`, which are combined, with the correlation of their means.
-    Source: Zou & Donner, Statistics in Medicine 27(10), 2008, for the combination (MOVER).
+    A difference is shown where both the t test and the sign-flip test over documents reject (`p` is the larger of their
+    p values). Where questions of at least 8 documents differ the interval is the jackknife's with t. Where fewer do,
+    the error cannot be seen in the differences: losses and gains are then scores of their own with intervals as in
+    `clustered_mean`, which are combined (`mover`). Either interval ends at 0 where it would miss 0 although no
+    difference is shown, and at the t interval's end where it would hold 0 although one is.
+    Where no question differs the difference is exactly 0, and has no interval.
 
     Args:
         first: (n,) one cell's scores.
@@ -117,27 +125,62 @@ def _of_scores(table: Floats, clusters: Clusters, level: float) -> list[Estimate
 
 
 def _of_differences(table: Floats, clusters: Clusters, level: float) -> list[Estimate]:
+    table = np.where(np.abs(table) < SAME, 0.0, table)
     changed = _changed(table, clusters)
     if len(clusters.counts) < NO_INTERVAL:
         return [replace(one, changed=int(k)) for one, k in zip(points(table, clusters), changed, strict=True)]
     left = clusters.left_out(table)
     variance, df = left.error(left.without)
-    reach, means = quantile(0.5 + level / 2, df) * np.sqrt(variance), table.mean(axis=1)
-    low, high = np.maximum(means - reach, -1), np.minimum(means + reach, 1)
-    rare = changed < CHANGED
+    means, p = table.mean(axis=1), _p_values(table, clusters, variance, df)
+    reach = quantile(0.5 + level / 2, df) * np.sqrt(variance)
+    t = _cut(means - reach, means + reach)
+    ends, rare = t, changed < CHANGED
     if rare.any():
-        low[rare], high[rare] = mover(table[rare], clusters, level)
-    found = Bounds(means, variance, df, low, high, np.where(rare, "rare", "t").tolist())
-    made = estimates(found, table.shape[1], clusters)
+        ends = np.where(rare[:, None], mover(table, clusters, level), t)
+    ends = _agreeing(ends, t, p <= 1 - level + STILL)
+    ends[changed == 0] = nan
+    how = np.where(changed == 0, "", np.where(rare, "rare", "t")).tolist()
+    made = estimates(Bounds(means, variance, df, ends[:, 0], ends[:, 1], how), table.shape[1], clusters)
     return [
-        replace(one, changed=int(k), note=one.note or (FEW_CHANGED if few else ""))
-        for one, k, few in zip(made, changed, rare, strict=True)
+        replace(one, changed=int(k), p=float(value) if k else nan, note=one.note or (FEW_CHANGED if few else ""))
+        for one, k, value, few in zip(made, changed, p, rare & (changed > 0), strict=True)
     ]
 
 
-def mover(table: Floats, clusters: Clusters, level: float) -> tuple[Floats, Floats]:
-    """Ends of the intervals of (rows, n) mean differences, made from the intervals of their losses and gains.
+def _p_values(table: Floats, clusters: Clusters, variance: Floats, df: Floats) -> Floats:
+    """Return the larger of the p values of the t test and of the sign-flip test over documents, by row.
 
+    The t test alone is wrong where few documents change, or change equally; the sign-flip test alone where rare changes
+    of the other sign, not seen here, are larger.
+    """
+    from scipy.special import stdtr
+
+    varies = variance > STILL
+    ratio = np.divide(np.abs(table.mean(axis=1)), np.sqrt(variance), out=np.zeros(len(table)), where=varies)
+    # where all documents change alike the t test has nothing to divide by, and the other one decides
+    by_t = np.where(varies, 2 * stdtr(df, -ratio), np.where((table != 0).any(axis=1), 0.0, 1.0))
+    return np.maximum(by_t, sign_flip_p(clusters.sums(table).round(9)))
+
+
+def _agreeing(ends: Floats, t: Floats, shown: Flags) -> Floats:
+    """Make (rows, 2) ends of intervals agree with their tests: 0 is outside just where a difference is shown."""
+    low, high = ends.T
+    loss, gain = shown & (t[:, 0] >= 0), shown & (t[:, 1] <= 0)
+    low = np.where(loss, np.maximum(low, t[:, 0]), np.where(gain, low, np.minimum(low, 0)))
+    high = np.where(gain, np.minimum(high, t[:, 1]), np.where(loss, high, np.maximum(high, 0)))
+    return np.stack([low, high], axis=1)
+
+
+def _cut(low: Floats, high: Floats) -> Floats:
+    return np.stack([np.maximum(low, -1), np.minimum(high, 1)], axis=1)
+
+
+def mover(table: Floats, clusters: Clusters, level: float) -> Floats:
+    """Return the ends of the intervals of (rows, n) mean differences, made from those of losses and gains: (rows, 2).
+
+    Where no gain is seen the upper end of gains is the smaller of two: the binomial bound of `bounds`, which allows
+    gains of any size; and what gains can be if they are of the size of the losses, and the k documents that lost were
+    drawn from documents of which a share q gains: q is at most 1 - ((1 - level) / 2)^(1 / k). Losses alike.
     Source: Zou & Donner, Statistics in Medicine 27(10), 2008.
     """
     harm, gain = (_side(clusters, np.maximum(sign * table, 0), level) for sign in (1.0, -1.0))
@@ -146,10 +189,13 @@ def mover(table: Floats, clusters: Clusters, level: float) -> tuple[Floats, Floa
     covariance = harm[0].covariance(harm[0].without, gain[0].without)
     r = np.where(vary, np.clip(covariance / np.sqrt(np.where(vary, product, 1)), -1, 1), 0.0)
     h, g = harm[1], gain[1]
+    unseen = ((1 - level) / 2) ** (-1 / np.maximum(_changed(table, clusters), 1)) - 1  # odds q / (1 - q)
+    most = np.where((h.mean <= 0) & (g.mean > 0), np.minimum(h.high, unseen * g.high), h.high)
+    more = np.where((g.mean <= 0) & (h.mean > 0), np.minimum(g.high, unseen * h.high), g.high)
     centre = h.mean - g.mean
-    down = _reach(h.mean - h.low, g.high - g.mean, r)
-    up = _reach(h.high - h.mean, g.mean - g.low, r)
-    return np.maximum(centre - down, -1), np.minimum(centre + up, 1)
+    down = _reach(h.mean - h.low, more - g.mean, r)
+    up = _reach(most - h.mean, g.mean - g.low, r)
+    return _cut(centre - down, centre + up)
 
 
 def _side(clusters: Clusters, table: Floats, level: float) -> tuple[LeftOut, Bounds]:

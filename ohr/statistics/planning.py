@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from ohr.statistics.estimate import quantile
+from ohr.statistics.estimate import NO_INTERVAL, quantile
+from ohr.statistics.signs import FEWEST
 from ohr.statistics.variance import Budget, predicted_error
 
 Aim = Literal["difference", "equivalence"]
@@ -60,7 +61,8 @@ def documents_needed(
         alpha: chance of a wrong finding.
         aim: `difference` or `equivalence`.
 
-    Edge cases: inf where MOST do not suffice: what draws add does not shrink with documents.
+    Edge cases: never fewer than can show it at all; inf where MOST do not suffice: what draws add does not shrink with
+    documents.
     """
     chance = power if aim == "difference" else equivalence_power
 
@@ -69,7 +71,7 @@ def documents_needed(
         error = predicted_error(parts, documents, per_document, draws, cv)
         return df > 0 and (error == 0 or chance(difference, error, df, alpha) >= wanted)
 
-    return _smallest(reaches, 4, MOST)
+    return _smallest(reaches, FEWEST - 1 if aim == "difference" else NO_INTERVAL - 1, MOST)
 
 
 def detectable(se: float, df: float, wanted: float = POWER, alpha: float = 0.05) -> float:

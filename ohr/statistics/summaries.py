@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isnan, nan
+from typing import NamedTuple
 
 import numpy as np
 
@@ -121,10 +122,10 @@ def slope(axis: Axis, scores: Floats, clusters: Clusters, level: float = 0.95) -
     return _estimated([axis], [scores], clusters, one, level)
 
 
-def curve_r50(axis: Axis, scores: Floats, floors: Floats, clusters: Clusters) -> Estimate:
-    """Amount of noise at which half is lost; `low` and `high` are its range when each document is left out.
+def curve_r50(axis: Axis, scores: Floats, floors: Floats, clusters: Clusters) -> "Ranged":
+    """Amount of noise at which half is lost, with its range when each document is left out.
 
-    It jumps when a document is left out, so the jackknife gives no interval.
+    It jumps when a document is left out, so the jackknife gives no interval; the range is much narrower than one.
 
     Args: as in `curve_area`.
     """
@@ -136,11 +137,10 @@ def curve_r50(axis: Axis, scores: Floats, floors: Floats, clusters: Clusters) ->
     return _ranged(axis, [scores, floors], clusters, one)
 
 
-def equal_score(axis: Axis, scores: Floats, engine: Floats, clusters: Clusters) -> Estimate:
+def equal_score(axis: Axis, scores: Floats, engine: Floats, clusters: Clusters) -> "Ranged":
     """Amount of a noise at which its curve has an engine's score: the engine's effective dose, by that noise.
 
-    The curve is made to fall (isotonic least squares) and read by linear interpolation; `low` and `high` are the range
-    when each document is left out.
+    The curve is made to fall (isotonic least squares) and read by linear interpolation.
 
     Args:
         axis: the doses.
@@ -153,8 +153,8 @@ def equal_score(axis: Axis, scores: Floats, engine: Floats, clusters: Clusters) 
     return _ranged(axis, [scores, engine[None, :]], clusters, lambda x, m: r50(x, m[:-1], float(m[-1])))
 
 
-def crossing(axis: Axis, scores: Floats, others: Floats, clusters: Clusters) -> Estimate:
-    """Smallest amount of one noise at which two systems' curves cross; `low` and `high` are its range.
+def crossing(axis: Axis, scores: Floats, others: Floats, clusters: Clusters) -> "Ranged":
+    """Smallest amount of one noise at which two systems' curves cross, with its range.
 
     Args:
         axis: the noise's doses.
@@ -229,20 +229,30 @@ def _each(one: Callable[[Floats], float], m: Floats) -> float | Floats:
     return one(m) if m.ndim == 1 else np.array([one(without) for without in m.T])
 
 
-def _ranged(
-    axis: Axis, parts: Sequence[Floats], clusters: Clusters, one: Callable[[Floats, Floats], float]
-) -> Estimate:
-    """Return a value with its range over the documents left out, in place of an interval."""
-    found: list[float] = []
+class Ranged(NamedTuple):
+    """A value without an interval, and how far it moves when each document is left out.
+
+    Args:
+        low: the smallest value without one of the documents; nan, like `high`, with fewer than 5 documents.
+    """
+
+    value: Estimate
+    low: float
+    high: float
+
+
+def _ranged(axis: Axis, parts: Sequence[Floats], clusters: Clusters, one: Callable[[Floats, Floats], float]) -> Ranged:
+    values: list[float] = []
     whole = _split([axis], one)
 
     def noted(m: Floats) -> float | Floats:
-        values = _each(whole, m)
-        found.extend(np.atleast_1d(values))
-        return values if m.ndim == 1 else np.zeros(m.shape[1])  # the range is reported, not an error
+        each = _each(whole, m)
+        values.extend(np.atleast_1d(each))
+        return each if m.ndim == 1 else np.zeros(m.shape[1])  # the range is reported, not an error
 
-    made = of_means(np.concatenate([axis.rows, *parts]), clusters, {"": noted})[""]
-    ends = [float(value) for value in found[1:] if not isnan(value)]
-    if made.documents < NO_INTERVAL or not ends:
-        return replace(made, low=nan, high=nan, se=nan, df=nan, interval="")
-    return replace(made, mean=found[0], low=min(ends), high=max(ends), se=nan, df=nan, interval="range")
+    estimate = of_means(np.concatenate([axis.rows, *parts]), clusters, {"": noted})[""]
+    estimate = replace(estimate, low=nan, high=nan, se=nan, df=nan, interval="")
+    ends = [float(value) for value in values[1:] if not isnan(value)]
+    if estimate.documents < NO_INTERVAL or not ends:
+        return Ranged(estimate, nan, nan)
+    return Ranged(replace(estimate, mean=values[0]), min(ends), max(ends))

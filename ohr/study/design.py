@@ -14,6 +14,7 @@ from ohr.inputs import Inputs
 from ohr.results.reading import read_rows
 from ohr.spec.model import Spec
 from ohr.statistics.planning import Aim, assumed, cautious, detectable, documents_needed
+from ohr.statistics.signs import FEWEST
 from ohr.statistics.variance import Budget, predicted_error
 
 DRAWS = (1, 3, 5)
@@ -89,7 +90,7 @@ def finds(pilot: Pilot, size: Design) -> float:
     """Return the smallest true loss that four of five studies of a size find; inf with too few documents."""
     df = size.documents / (1 + size.cv**2) - 1
     error = predicted_error(pilot.parts, size.documents, size.per_document, size.draws, size.cv)
-    return detectable(error, df) if df > 0 else float("inf")
+    return detectable(error, df) if df > 0 and size.documents >= FEWEST else float("inf")
 
 
 def needed(found: Sequence[Pilot], size: Design, difference: float, aim: Aim) -> list[Needed]:

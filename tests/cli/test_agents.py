@@ -135,11 +135,11 @@ def test_an_agents_loss_is_beside_that_of_a_single_search(folder):
     assert len(rows) == 4 and {row["generator"] for row in rows.values()} == {"parrot"}
     # scout reads the same text as bm25 and parrot, and finds the same years
     scout = rows["scout", "dosed-0.5"]
-    assert scout["lost_agent"] == scout["lost_single"] > 0 and scout["less_lost"] == scout["gap"] == 0
-    assert scout["verdict"] == "open" and scout["less_lost_low"] < 0 < scout["less_lost_high"]
+    assert scout["lost_agent"] == scout["lost_single"] > 0 and scout["more_retained"] == scout["gap"] == 0
+    assert scout["retained_agent"] == scout["retained_single"] < 1 and scout["verdict"] == "identical"
     watcher = rows["watcher", "dosed-0.5"]
-    assert watcher["lost_agent"] == 0 and watcher["less_lost"] == watcher["lost_single"] == watcher["gap"] > 0
-    assert watcher["less_lost_low"] > 0 and watcher["verdict"] == "looks past it"  # the images are clean
+    assert watcher["lost_agent"] == 0 and watcher["retained_agent"] == 1 > watcher["retained_single"]
+    assert watcher["more_retained_low"] > 0 and watcher["verdict"] == "looks past it"  # the images are clean
 
 
 def test_the_report_has_what_agents_take_and_repair(folder):

@@ -6,8 +6,9 @@ from ohr.cli.display.console import say, say_table
 from ohr.results.repair import read_repair
 
 LEGEND = (
-    "less lost: loss of the single search less that of the agent, question by question, with its 95% interval over\n"
-    "documents: above 0 the agent repairs noise, below 0 noise compounds; ahead: the agent's score less the other's"
+    "keeps: share of the clean score above its floor that is left; more kept: the agent's share less the search's, "
+    "with its\n95% interval over documents: above 0 the agent repairs noise, below 0 noise compounds; ahead: the "
+    "agent's score less\nthe search's. No verdict where a clean score is near its floor, or where the two differ."
 )
 
 
@@ -21,17 +22,17 @@ def print_repair(folder: Path) -> None:
             row["condition"],
             row["agent"],
             " / ".join(filter(None, (row["retriever"], row["generator"]))),
-            f"{row['lost_agent']:z.2f}",
-            f"{row['lost_single']:z.2f}",
-            _interval(row["less_lost"], row["less_lost_low"], row["less_lost_high"]),
-            row["verdict"] or "too few documents",
+            f"{row['retained_agent']:z.0%}",
+            f"{row['retained_single']:z.0%}",
+            _interval(row["more_retained"], row["more_retained_low"], row["more_retained_high"]),
+            row["verdict"] or row["note"] or "too few documents",
             _interval(row["gap"], row["gap_low"], row["gap_high"]),
         ]
         for row in rows
     ]
     say()
     say_table(
-        ["condition", "agent", "single search", "agent loses", "search loses", "less lost", "verdict", "ahead"], lines
+        ["condition", "agent", "single search", "agent keeps", "search keeps", "more kept", "verdict", "ahead"], lines
     )
     say(LEGEND)
 

@@ -19,6 +19,9 @@ def robustness(folder: Path) -> list[dict[str, Any]]:
     return [
         {
             **{name: row[name] for name in names},
+            "without one document": ""
+            if isnan(row["range_low"])
+            else f"{row['range_low']:.2f} to {row['range_high']:.2f}",
             "over": "" if isnan(row["from"]) else f"{row['from']:.2f} to {row['to']:.2f}",
             "note": row["note"],
         }

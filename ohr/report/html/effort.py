@@ -26,9 +26,10 @@ def sheets(folder: Path) -> list[Sheet]:
     found = [of_rows("Calls, tokens and seconds", how, rows)] if rows else []
     repaired = [_repaired(row, labels) for row in read_repair(folder)]
     about = (
-        "The loss of each agent beside that of each single search, on the same questions: where less is lost, the "
-        "agent repairs some of the noise; where more is lost, noise compounds over its turns. Ahead: the agent's score "
-        "less the other's, under this noise. 95% intervals over documents."
+        "The share of its clean score above the floor that an agent keeps, beside that of each single search, on the "
+        "same questions: where more is kept, the agent repairs some of the noise; where less is kept, noise compounds "
+        "over its turns. No verdict where a clean score is near its floor, or where the two differ. Ahead: the agent's "
+        "score less the other's, under this noise. 95% intervals over documents."
     )
     return [*found, of_rows("Does an agent repair noise?", about, repaired)] if repaired else found
 
@@ -53,10 +54,10 @@ def _repaired(row: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, An
         "condition": row["condition"],
         "agent": labels.get(row["agent"], row["agent"]),
         "single search": " + ".join(filter(None, (row["retriever"], row["generator"]))),
-        "agent loses": f"{row['lost_agent']:z.3f}",
-        "search loses": f"{row['lost_single']:z.3f}",
-        "less lost": interval(row["less_lost"], row["less_lost_low"], row["less_lost_high"]),
-        "verdict": row["verdict"] or "too few documents",
+        "agent keeps": f"{row['retained_agent']:z.0%}",
+        "search keeps": f"{row['retained_single']:z.0%}",
+        "more kept": interval(row["more_retained"], row["more_retained_low"], row["more_retained_high"]),
+        "verdict": row["verdict"] or row["note"] or "too few documents",
         "ahead": interval(row["gap"], row["gap_low"], row["gap_high"]),
         "n": row["n"],
     }

@@ -47,7 +47,7 @@ def losses(losses: Sequence[Loss]) -> Sheet:
 
 VERDICTS: Mapping[str, str] = {
     "worse": "lost", "better": "gained", "same": "none that matters", "small": "small", "open": "not shown",
-    "": "too few documents",
+    "identical": "identical", "": "too few documents",
 }  # fmt: skip
 """Verdicts on a loss, in words."""
 

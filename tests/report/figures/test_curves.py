@@ -123,7 +123,11 @@ def bands(tables, tmp_path_factory):
     names = ("stage", "noise", "noise_type", "chunker", "retriever", "generator", "metric", "group")
     curves = [{name: rows[place][name] for name in names} for place in (0, -1)]
     numbers = {"quantity": "critical", "axis": "", "other": None, "value": 3.5, "interval": "", "note": ""}
-    numbers |= dict.fromkeys(("low", "high", "se", "df", "from", "to"), nan) | {"n": 9, "documents": 9, "levels": 4}
+    numbers |= dict.fromkeys(("low", "high", "se", "df", "from", "to", "range_low", "range_high"), nan) | {
+        "n": 9,
+        "documents": 9,
+        "levels": 4,
+    }
     with Tables(folder, ("curves",)) as made:
         made.append_rows("curves", [{**about, **numbers} for about in curves])
     return folder

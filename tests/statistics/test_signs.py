@@ -1,0 +1,129 @@
+"""Verdicts on differences of few documents: values that are derived in docs/statistics.md, by hand."""
+
+from itertools import product
+from math import isnan
+
+import numpy as np
+import pytest
+
+from ohr.statistics.clusters import Clusters
+from ohr.statistics.comparison import compare, comparisons, detectable_change, family
+from ohr.statistics.derived import against_zero
+from ohr.statistics.intervals import differences
+from ohr.statistics.signs import sign_flip_p
+
+
+def one_question_each(changes):
+    """Judge differences of one question in each document."""
+    table = np.array([changes], dtype=float)
+    return comparisons(table, Clusters.of(np.arange(len(changes))))[0]
+
+
+@pytest.mark.parametrize(
+    ("totals", "p"),
+    [
+        ([0.2] * 5, 2 / 32),  # both signs of one pattern of 32
+        ([0.2] * 6, 2 / 64),
+        ([1, 1, 1, 1, 1, 1, -1], 16 / 128),  # 1 + 7 patterns and their mirror images
+        ([0.9, -0.1, 0.1], 6 / 8),  # |.9|, |.9| and |1.1|, with their mirror images
+        ([0, 0, 0], 1),
+        ([0.3, 0, 0], 1),
+    ],
+)
+def test_the_p_value_is_the_share_of_signs_that_are_as_far(totals, p):
+    assert sign_flip_p(np.array([totals], dtype=float)) == pytest.approx([p])
+
+
+def test_the_p_value_is_that_of_all_signs_written_out():
+    rng = np.random.default_rng(4)
+    for count in (7, 12):
+        sizes = rng.normal(0.3, 1, count)
+        sums = np.array([np.dot(signs, sizes) for signs in product((1, -1), repeat=count)])
+        share = (np.abs(sums) >= abs(sizes.sum()) - 1e-9).mean()
+        assert sign_flip_p(np.concatenate([sizes, np.zeros(3)])[None, :]) == pytest.approx([share])
+
+
+def test_drawn_signs_are_close_to_all_signs():
+    sizes = np.random.default_rng(1).normal(0.25, 1, 16)
+    sums = np.array(list(product((1, -1), repeat=16))) @ sizes
+    share = (np.abs(sums) >= abs(sizes.sum()) - 1e-9).mean()
+    assert sign_flip_p(sizes[None, :])[0] == pytest.approx(share, abs=0.02)
+
+
+def test_five_documents_that_all_lose_cannot_show_a_loss_and_the_interval_ends_near_0():
+    rng = np.random.default_rng(3)
+    change = np.zeros((5, 45))
+    change[:, :12] = rng.random((5, 12)) * 0.15  # 60 of 225 questions lose, none gains
+    judged = compare(change.ravel(), np.zeros(225), Clusters.of(np.repeat(np.arange(5), 45)))
+    assert judged.verdict == "open" and judged.p == pytest.approx(2 / 32)
+    assert -0.01 < judged.difference.low <= 0 < judged.difference.high < 0.03
+
+
+@pytest.mark.parametrize(("documents", "verdict"), [(5, "open"), (6, "worse"), (7, "worse"), (8, "worse")])
+def test_six_documents_that_all_lose_are_the_fewest_that_show_a_loss(documents, verdict):
+    judged = one_question_each([0.3 + 0.01 * place for place in range(documents)])
+    assert judged.verdict == verdict
+    assert (judged.difference.low > 0) == (verdict == "worse")
+
+
+def test_equal_changes_of_eight_documents_need_all_signs_not_the_t_test():
+    judged = one_question_each([1.0] * 7 + [-1.0])  # t says .02; 18 of 256 patterns are as far
+    assert judged.p == pytest.approx(18 / 256)
+    assert judged.verdict == "open" and judged.difference.low <= 0 < judged.difference.high
+
+
+def test_identical_scores_are_exact_also_where_means_over_draws_are_rounded():
+    before = np.full(24, 0.1)
+    judged = compare(before, (before + before + before) / 3, Clusters.of(np.repeat(np.arange(8), 3)))
+    assert (judged.verdict, judged.difference.mean, judged.difference.changed, judged.lost) == ("identical", 0, 0, 0)
+    assert isnan(judged.difference.low) and isnan(judged.difference.high) and isnan(judged.p)
+    assert one_question_each([0.0, 0.0]).verdict == "identical"  # so few documents have no interval, and need none
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_interval_and_the_verdict_agree(seed):
+    rng = np.random.default_rng(seed)
+    documents = int(rng.integers(5, 30))
+    code = np.repeat(np.arange(documents), rng.integers(1, 6, documents))
+    change = np.where(rng.random(code.size) < rng.choice([0.05, 0.3, 0.9]), rng.pareto(1.5, code.size) / 20, 0)
+    judged = compare(np.clip(change * rng.choice([-1, 1, 1, 1], code.size), -1, 1), 0 * change, Clusters.of(code))
+    one = judged.difference
+    if judged.verdict != "identical":
+        assert (one.low > 0 or one.high < 0) == (judged.p <= 0.05)
+        assert one.low <= one.mean <= one.high
+        assert judged.verdict in (("worse", "better", "small") if judged.p <= 0.05 else ("open", "same"))
+
+
+def test_the_largest_of_several_has_an_interval_that_allows_for_the_choice():
+    rng = np.random.default_rng(0)
+    code = Clusters.of(np.repeat(np.arange(20), 3))
+    table = rng.normal(0.1, 0.2, (12, 60))
+    alone, among = comparisons(table, code)[0], comparisons(table, code, among=12)[0]
+    (strict,) = differences(table[:1], code, 1 - 0.05 / 12)
+    assert (among.wide_low, among.wide_high) == pytest.approx((strict.low, strict.high))
+    assert among.wide_low < among.difference.low == alone.difference.low == alone.wide_low
+
+
+def test_a_family_shows_what_holm_leaves():
+    code = Clusters.of(np.arange(10))
+    strong, weak = np.linspace(0.2, 0.4, 10), np.array([0.3] * 6 + [0.0] * 4)
+    judged = family([(strong, code, 0.02), (weak, code, 0.02), (0 * weak, code, 0.02)])
+    assert [p for _, p, _ in judged[:2]] == pytest.approx([2 * 2 / 1024, 2 / 64])
+    assert [shown for _, _, shown in judged] == [True, True, False]
+    assert isnan(judged[2][1])  # identical scores are in no family
+
+
+def test_a_loss_that_would_be_shown_counts_the_error_of_its_own_size():
+    # with 19 degrees of freedom, t(.975) = 2.0930, t(.8) = .8610 and chi2(.2) = 13.716
+    c, upper = 2.0930 + 0.8610, 0.02**2 * 19 / 13.716
+    loss = detectable_change(0.02, 19, size=0.5, worth=60)
+    assert loss**2 == pytest.approx(c**2 * (upper + (0.5 * loss - loss**2) / 60), rel=1e-3)
+    assert loss > c * 0.02
+
+
+def test_a_quantity_of_several_means_is_shown_where_its_pseudo_values_show_it():
+    columns = np.array([[0.5] * 5, [0.3, 0.31, 0.29, 0.3, 0.3]])
+    few = against_zero(columns, Clusters.of(np.arange(5)), lambda m: m[0] - m[1])
+    assert few.p == pytest.approx(2 / 32) and few.low == 0 < few.high
+    many = against_zero(np.tile(columns, 2), Clusters.of(np.arange(10)), lambda m: m[0] - m[1])
+    assert many.p <= 0.05 and many.low > 0
