@@ -134,11 +134,10 @@ class Command(StructuredOcr):
         """Read a document: its page images, or the benchmark's own file."""
         if self.source == "rendered":
             return self.recognise(view.images)
-        original = view.pdf
-        if original is None:
+        if view.pdf is None:
             return [Recognition("", "the benchmark has no PDF of this document")] * len(view.images)
         return of_view(
-            view, lambda pages: self._read(pages, lambda home: Path(shutil.copy(original, home / "document.pdf")))
+            view, lambda path, pages: self._read(pages, lambda home: Path(shutil.copy(path, home / "document.pdf")))
         )
 
     def _put(self, images: Sequence[Image], name: str, folder: Path) -> Path:
