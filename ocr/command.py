@@ -16,7 +16,7 @@ from ohr.files import pdf
 from ohr.keys import file_digest
 
 from .child import Ended, call
-from .formats.known import FormatName
+from .formats.known import FormatName, reader_version
 from .formats.written import pages_written
 from .structured import StructuredOcr, of_view
 
@@ -118,6 +118,7 @@ class Command(StructuredOcr):
             "run": [program or self.run[0], *words],
             "pages": self.reads_documents,
             "version": self._version(),
+            **reader_version(self.format),
         }
 
     def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:

@@ -21,6 +21,7 @@ from ohr.models.chat_client import PASSING, retry_after
 from ohr.models.chat_server import check_key, key_of
 
 from ..formats import azure, docling, mistral, paddleocr
+from ..formats.known import FormatName, reader_version
 from ..formats.values import Pages, Unreadable
 from ..structured import StructuredOcr, of_view
 from .pictures import encoded
@@ -39,7 +40,7 @@ class Call:
         read: makes pages of the result.
         key: the header of the key, and what precedes the key in it.
         polls: the reply is a place where the result will be.
-        result: the part of the reply that has the pages.
+        format: of the result, by its name among those of files.
     """
 
     path: str
@@ -48,6 +49,7 @@ class Call:
     key: tuple[str, str] = ("Authorization", "Bearer ")
     polls: bool = False
     query: Mapping[str, str] = field(default_factory=dict)
+    format: FormatName = "azure"
 
 
 def _azure(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:  # noqa: ARG001 # as the others
@@ -92,9 +94,9 @@ CALLS = {
             "features": "formulas",
         },
     ),
-    "mistral": Call("/v1/ocr", _mistral, mistral.read),
-    "docling_serve": Call("/v1/convert/source", _docling, _docling_pages, ("X-Api-Key", "")),
-    "paddlex": Call("/layout-parsing", _paddlex, paddleocr.read),
+    "mistral": Call("/v1/ocr", _mistral, mistral.read, format="mistral"),
+    "docling_serve": Call("/v1/convert/source", _docling, _docling_pages, ("X-Api-Key", ""), format="docling"),
+    "paddlex": Call("/layout-parsing", _paddlex, paddleocr.read, format="paddleocr"),
 }
 
 
@@ -145,6 +147,10 @@ class Service(StructuredOcr):
         if self.source == "original" and self.input != "pdf":
             raise PluginError(f"ocr {self.kind}: source: original needs input: pdf")
         check_key(f"ocr {self.kind}", self.base_url, self.api_key_env)
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify the service, and the reader of its replies."""
+        return {**super().identity(), **reader_version(CALLS[self.service].format)}
 
     def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:
         """Read pages, several at once."""
