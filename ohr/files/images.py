@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from math import sqrt
@@ -76,7 +76,7 @@ def read_image(path: Path, index: int = 0) -> Image:
 
     with _opened(path, index) as opened:
         opened.load()
-        return _as_rgb(ImageOps.exif_transpose(opened))
+        return _as_rgb(ImageOps.exif_transpose(opened), getattr(opened, "tag_v2", {}))
 
 
 @contextmanager
@@ -113,15 +113,16 @@ def _opened(path: Path, index: int) -> Iterator[Any]:
         raise DataError(f"{path}: cannot be read as an image: {error}") from None
 
 
-def _as_rgb(image: Any) -> Image:
+def _as_rgb(image: Any, tags: Mapping[int, Any]) -> Image:
+    """Convert an image; `tags` are those of a TIFF."""
     from PIL import Image as Pillow
 
     if image.mode.startswith("I") or image.mode == "F":  # which Pillow would cut off, not scale
         values = np.nan_to_num(np.asarray(image, dtype=np.float64))
-        bits = _tag(image, _BITS)
+        bits = _tag(tags, _BITS)
         top = 2**bits - 1 if bits is not None and 8 < bits < 16 else _top(values, image.mode)
         grey = np.clip(values / top * 255, 0, 255).round().astype(np.uint8)
-        grey = 255 - grey if _tag(image, _PHOTOMETRIC) == _WHITE_IS_0 else grey
+        grey = 255 - grey if _tag(tags, _PHOTOMETRIC) == _WHITE_IS_0 else grey
         return np.repeat(grey[:, :, None], 3, axis=2)
     if image.mode == "LAB":
         from PIL import ImageCms
@@ -132,10 +133,10 @@ def _as_rgb(image: Any) -> Image:
         page = Pillow.new("RGBA", image.size, "white")
         page.alpha_composite(image.convert("RGBA"))
         image = page
-    bits, read = _tag(image, _BITS), np.array(image.convert("RGB"))
-    if bits == 16 and read.size and read.max() < 64:  # Pillow kept the upper half of 16 bits, of which 14 at most are used
-        top = int(read.max())
-        return (read.astype(np.uint16) * 255 // (2 ** max(top.bit_length(), 1) - 1)).astype(np.uint8)
+    read = np.array(image.convert("RGB"))
+    if _tag(tags, _BITS) == 16 and read.size and read.max() < 64:  # the upper half of 16 bits, of which 14 are used
+        top = 2 ** max(int(read.max()).bit_length(), 1) - 1
+        return (read.astype(np.uint16) * 255 // top).astype(np.uint8)
     return read
 
 
@@ -147,9 +148,9 @@ def _top(values: Any, mode: str) -> float:
     return float(next((2**bits - 1 for bits in (8, 10, 12, 14, 16, 24, 31) if lightest < 2**bits), max(lightest, 1.0)))
 
 
-def _tag(image: Any, tag: int) -> int | None:
-    """Return a tag of a TIFF."""
-    value = getattr(image, "tag_v2", {}).get(tag)
+def _tag(tags: Mapping[int, Any], tag: int) -> int | None:
+    """Return a number among the tags, of several the first."""
+    value = tags.get(tag)
     value = value[0] if isinstance(value, tuple) and value else value
     return value if isinstance(value, int) else None
 
