@@ -112,7 +112,9 @@ class Read:
 def read_lines(image: Image, least: float, threads: int) -> Read:
     """Read the lines of an image whose confidence is at least `least`; passes on errors of the engine."""
     read = [_read_part(part, corner, least, threads) for part, corner in parts(image)]
-    return Read(*(tuple(item for each in read for item in getattr(each, name)) for name in ("lines", "boxes", "scores")))
+    return Read(
+        *(tuple(item for each in read for item in getattr(each, name)) for name in ("lines", "boxes", "scores"))
+    )
 
 
 def parts(image: Image) -> list[tuple[Image, tuple[int, int]]]:

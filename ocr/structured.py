@@ -10,7 +10,6 @@ from ohr.files.pdf import page_count
 from ohr.files.pdf_text import missing_pages, shown
 from ohr.markup.page import Markup, MarkupField, page_text, tidy
 
-
 MISSING = Recognition(error="the PDF claims this page and does not have it, or it is damaged")
 """The result of a page that cannot be shown; the other pages keep their numbers."""
 

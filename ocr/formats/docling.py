@@ -62,7 +62,7 @@ class _Walk:
         for child in self.there(node.get("children")):
             if child.get("enumerated") or (child.get("label") == "list_item" and node.get("label") == "ordered_list"):
                 number += 1
-                child = {**child, "marker": _numeral(child.get("marker"), number)}  # noqa: PLW2901 # the same item
+                child = {**child, "marker": _numeral(child.get("marker"), number)}  # the same item
             if child.get("content_layer") != "invisible":
                 yield child
             if child.get("label") not in _WHOLE:
@@ -74,7 +74,9 @@ class _Walk:
             about = mapping(reference, "a reference")
             path = string(about.get("$ref", about.get("cref")), "a reference")
             if not path.startswith("#/"):
-                raise Unreadable(f"not as expected: {path!r} is no reference, such as `#/texts/0` under `$ref` or `cref`")
+                raise Unreadable(
+                    f"not as expected: {path!r} is no reference, such as `#/texts/0` under `$ref` or `cref`"
+                )
             if path in self._seen:
                 continue
             self._seen.add(path)
@@ -99,17 +101,8 @@ def _blocks(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
 def _content(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
     label = item.get("label")
     text = string(item.get("text"), "text") or string(item.get("orig"), "orig")
-    if label in ("table", "document_index"):
-        yield from _captions(item, walk)
-        yield Block("table", _table(item.get("data")))
-        yield from _notes(item, walk)
-    elif label in ("picture", "chart"):
-        yield picture(None)
-        yield from (Block("description", said) for said in _descriptions(item) if said)
-        yield from _captions(item, walk)
-        for part in walk.items(item):
-            yield from _blocks(part, walk)
-        yield from _notes(item, walk)
+    if label in ("table", "document_index", "picture", "chart"):
+        yield from _figure(item, walk)
     elif label == "inline":
         yield Block("text", " ".join(_piece(part) for part in walk.there(item.get("children"))))
     elif label == "formula":
@@ -131,6 +124,20 @@ def _content(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
         )
 
 
+def _figure(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
+    if item.get("label") in ("table", "document_index"):
+        yield from _captions(item, walk)
+        yield Block("table", _table(item.get("data")))
+    else:
+        yield picture(None)
+        yield from (Block("description", said) for said in _descriptions(item) if said)
+        yield from _captions(item, walk)
+        for part in walk.items(item):
+            yield from _blocks(part, walk)
+    for note in walk.there(item.get("footnotes")):
+        yield Block("footnote", string(note.get("text"), "a footnote"))
+
+
 def _piece(item: Mapping[str, Any]) -> str:
     text = string(item.get("text"), "text")
     return f"${text}$" if item.get("label") == "formula" and text else text
@@ -141,15 +148,12 @@ def _captions(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
         yield Block("caption", string(caption.get("text"), "a caption"))
 
 
-def _notes(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
-    for note in walk.there(item.get("footnotes")):
-        yield Block("footnote", string(note.get("text"), "a footnote"))
-
-
 def _descriptions(item: Mapping[str, Any]) -> Iterator[str]:
     """List what models wrote about a picture: a description, the table of a chart; older files have annotations."""
     about = mapping(item.get("meta") or {}, "meta")
-    notes = {str(mapping(note, "an annotation").get("kind")): note for note in sequence(item.get("annotations"), "them")}
+    notes = {
+        str(mapping(note, "an annotation").get("kind")): note for note in sequence(item.get("annotations"), "them")
+    }
     if said := about.get("description") or notes.get("description"):
         yield string(mapping(said, "description").get("text"), "description")
     if chart := about.get("tabular_chart") or notes.get("tabular_chart_data"):

@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"(?P<stem>.*?)[ ._-]*(?:(?<![A-Za-z])p(?:age)?)?[ ._-]*(
 
 _TASK = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _DOWNLOADED = ("full.md", "layout.json")
-"""Files of MinerU's website and API, which unpack to a folder; others in it are named after the task, not the document."""
+"""Files of MinerU's website and API; others in their folder are named after the task, not the document."""
 
 
 @dataclass(frozen=True, slots=True)

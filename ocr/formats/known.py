@@ -81,7 +81,9 @@ class Format:
         return None
 
 
-_TEXTS = tuple(FileKind(ending, markdown.read, "text", numbers_pages=False) for ending in (".md", ".mmd", ".markdown", ".txt"))
+_TEXTS = tuple(
+    FileKind(ending, markdown.read, "text", numbers_pages=False) for ending in (".md", ".mmd", ".markdown", ".txt")
+)
 
 FORMATS: Mapping[FormatName, Format] = {
     "ohrbench": Format((FileKind(".json", ohrbench.read),)),

@@ -136,8 +136,8 @@ def _as_rgb(image: Any, tags: Mapping[int, Any]) -> Image:
     read = np.array(image.convert("RGB"))
     if _tag(tags, _BITS) == 16 and read.size and read.max() < 64:  # the upper half of 16 bits, of which 14 are used
         top = 2 ** max(int(read.max()).bit_length(), 1) - 1
-        return (read.astype(np.uint16) * 255 // top).astype(np.uint8)
-    return read
+        read = (read.astype(np.uint16) * 255 // top).astype(np.uint8)
+    return np.asarray(read, dtype=np.uint8)
 
 
 def _top(values: Any, mode: str) -> float:

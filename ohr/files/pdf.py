@@ -114,7 +114,7 @@ def _refuse_large(size: tuple[float, float], scale: float, dpi: int, what: str) 
 
 
 def unit(path: Path, document: Any, index: int) -> float:
-    """Return the points of a page's unit, which pdfium does not tell: nearly always 1."""
+    """Return the points of a page's unit, which pdfium does not give: nearly always 1."""
     import pypdfium2
 
     about = path.stat()
@@ -182,7 +182,9 @@ def opened(path: Path) -> Any:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
         reasons = {"password": "it is encrypted with a password", "success": "the PDF has no pages, or lists none"}
-        reason = next((why for sign, why in reasons.items() if sign in str(error).lower()), "it is not a PDF, or damaged")
+        reason = next(
+            (why for sign, why in reasons.items() if sign in str(error).lower()), "it is not a PDF, or damaged"
+        )
         raise DataError(f"{path}: {reason} ({error})") from None
     if len(document) == 0:
         document.close()

@@ -58,7 +58,8 @@ def text_layer(path: Path) -> Iterator[Layer]:
 def flattened(path: Path, folder: Path, *, forms_only: bool = False) -> Path:
     """Return a PDF in which form fields and annotations are part of the pages: a copy in `folder`, where it has any.
 
-    A page that is missing is blank in the copy. Libraries that read text leave both out, and many that render leave out fields; a viewer and a printer do not.
+    A page that is missing is blank in the copy. Libraries that read text leave fields and annotations out, and many
+    that render leave out fields; a viewer and a printer show them.
 
     Args:
         forms_only: whether a PDF without form fields stays as it is.
@@ -77,7 +78,10 @@ def flattened(path: Path, folder: Path, *, forms_only: bool = False) -> Path:
         if lost:  # blank pages in their places keep the numbers of the others
             whole = pypdfium2.PdfDocument.new()
             for index in range(len(document)):
-                whole.new_page(*_BLANK).close() if index in lost else whole.import_pages(document, [index])
+                if index in lost:
+                    whole.new_page(*_BLANK).close()
+                else:
+                    whole.import_pages(document, [index])
             whole.save(folder / path.name)
             whole.close()
         else:
@@ -173,7 +177,7 @@ def _read(document: Any, index: int, *, is_flat: bool = False) -> tuple[Layer, l
 
 
 def _lacks_character(codes: Sequence[int], place: int) -> bool:
-    """Report whether a code is no character; a private one that stands alone is a bullet or a picture."""
+    """Report whether a code is no character; a private one by itself is a bullet or a picture."""
     code = codes[place]
     if not is_private(chr(code)):
         return code == 0 or _NO_CHARACTER.match(chr(code)) is not None
@@ -188,7 +192,7 @@ def is_private(sign: str) -> bool:
 def _in_logical_order(layer: Any, codes: Sequence[int]) -> str:
     """Write a page with scripts from right to left.
 
-    pdfium reverses their signs one by one, and so the letters of a glyph that stands for several, such as lam-alef.
+    pdfium reverses their signs one by one, and so the letters of a glyph of several letters, such as lam-alef.
     """
     import pypdfium2.raw as pdfium
 
@@ -235,7 +239,7 @@ def _with_fields(signs: Sequence[_Sign], drawn: Sequence[_Sign], boxes: Sequence
         if held.strip():
             place, before, after = _place(signs, box)
             added.append((place, f"{before}{held.strip()}{after}"))
-    for place, text in reversed(sorted(added, key=lambda each: each[0])):
+    for place, text in sorted(added, key=lambda each: each[0], reverse=True):
         page = page[:place] + text + page[place:]
     return page.replace("\r\n", "\n")
 

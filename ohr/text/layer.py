@@ -11,7 +11,9 @@ _WORD = re.compile(r"\w+(?:-\w+)*")
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _KEPT = "\n\t\u200c\u200d"
 """Lines, tabs, and the joiners with which Persian and Indian scripts spell words."""
-_BULLETS = str.maketrans("\uf0b7\uf0a7\uf0a8\uf06f\uf0d8\uf076\uf0fc\uf0fe\uf0e0", "\u2022\u25aa\u25a1\u25a1\u27a2\u2756\u2713\u2611\u2192")
+_BULLETS = str.maketrans(
+    "\uf0b7\uf0a7\uf0a8\uf06f\uf0d8\uf076\uf0fc\uf0fe\uf0e0", "\u2022\u25aa\u25a1\u25a1\u27a2\u2756\u2713\u2611\u2192"
+)
 """Signs of the fonts Symbol and Wingdings, which have no code of their own outside of them."""
 _LEFT_OUT = ("Cc", "Cf", "Cs", "Co")
 _BREAKS = str.maketrans({"\r": "\n", "\x0b": "\n", "\x0c": "\n", "\u2028": "\n", "\u2029": "\n", "\xa0": " "})

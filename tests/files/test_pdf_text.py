@@ -54,7 +54,9 @@ def form(tmp_path):
         about = f"/Type /Annot /Subtype /Widget /FT /Tx /T ({value}) /V ({value}) /F 4 /DA (/F 14 Tf 0 g)"
         return f"<< {about} /Rect [{box}] >>"
 
-    note = "<< /Type /Annot /Subtype /FreeText /F 4 /DA (/F 12 Tf 0 g) /Rect [250 130 400 150] /Contents (Seen in May) >>"
+    note = (
+        "<< /Type /Annot /Subtype /FreeText /F 4 /DA (/F 12 Tf 0 g) /Rect [250 130 400 150] /Contents (Seen in May) >>"
+    )
     drawn = shown("Name:") + shown("Age:", "20 70") + shown("years", "220 70") + shown("Yes, insured", "60 30")
     fields = "/NeedAppearances true /Fields [6 0 R 7 0 R 8 0 R] /DR << /Font << /F 3 0 R >> >> /DA (/F 14 Tf 0 g)"
     return written(
@@ -149,7 +151,8 @@ def arabic(path, pairs, codes):
     listed = "\n".join(f"<{code:02X}> <{''.join(f'{ord(sign):04X}' for sign in text)}>" for code, text in pairs.items())
     table = (
         "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def\n"
-        f"1 begincodespacerange <00> <FF> endcodespacerange\n{len(pairs)} beginbfchar\n{listed}\nendbfchar endcmap end end"
+        f"1 begincodespacerange <00> <FF> endcodespacerange\n{len(pairs)} beginbfchar\n{listed}\n"
+        "endbfchar endcmap end end"
     )
     font = f"{FONT[:-2]} /ToUnicode 6 0 R >>"
     return written(

@@ -404,7 +404,7 @@ def said(label, text, **more):
         ("mistral", {"pages": [{"index": 0, "text": "Salt"}]}, "a.json"),
         ("docling", docling({"label": "text", "content": "Salt", "prov": [{"page_no": 1}]}), "a.json"),
         ("docling", docling(tables=[{"label": "table", "grid": []}]), "a.json"),
-        ("marker", {"children": [{"id": "/page/0/Page/0", "children": [{"block_type": "Text", "text": "Salt"}]}]}, "a.json"),
+        ("marker", {"children": [{"children": [{"block_type": "Text", "text": "Salt"}]}]}, "a.json"),
         ("paddleocr", {"parsing_res_list": [{"block_label": "text", "block_text": "Salt"}]}, "a_res.json"),
         ("paddleocr", {"layoutParsingResults": [{"markdown": {"content": "Salt"}}]}, "a.json"),
         ("paddleocr", {"texts": ["Salt"]}, "a.json"),
@@ -451,7 +451,10 @@ def marker(*blocks):
 
 def test_a_table_of_marker_is_whole_and_not_its_cells():
     whole = "<table><tr><th>Day</th></tr><tr><td>Monday</td></tr></table>"
-    cells = [{"block_type": "TableCell", "html": "<th>Day</th>"}, {"block_type": "TableCell", "html": "<td>Monday</td>"}]
+    cells = [
+        {"block_type": "TableCell", "html": "<th>Day</th>"},
+        {"block_type": "TableCell", "html": "<td>Monday</td>"},
+    ]
     found = marker({"id": "/page/0/Table/1", "block_type": "Table", "html": whole, "children": cells})
     assert texts(parse("marker", found)) == {0: whole}
 
@@ -497,7 +500,11 @@ CHART = {"table_cells": [{"start_row_offset_idx": 0, "start_col_offset_idx": 0, 
 def test_charts_of_docling_have_their_tables_and_the_text_below_them(more):
     found = docling(said("text", "Tonnes"), said("text", "1 Salted."))
     picture = {"label": "chart", "children": [{"$ref": "#/texts/0"}], "footnotes": [{"$ref": "#/texts/1"}], **more}
-    found = {**found, "body": {"children": [{"cref": "#/pictures/0"}]}, "pictures": [{**picture, "prov": [{"page_no": 1}]}]}
+    found = {
+        **found,
+        "body": {"children": [{"cref": "#/pictures/0"}]},
+        "pictures": [{**picture, "prov": [{"page_no": 1}]}],
+    }
     assert texts(parse("docling", found)) == {0: "<table><tr><td>4812</td></tr></table>\n\nTonnes\n\n1 Salted."}
 
 
