@@ -16,7 +16,7 @@ from ohr.files import pdf
 from ohr.keys import file_digest
 
 from .child import Ended, call
-from .formats.known import FormatName
+from .formats.known import FormatName, reader_version
 from .formats.written import pages_written
 from .structured import StructuredOcr, of_view
 
@@ -118,6 +118,7 @@ class Command(StructuredOcr):
             "run": [program or self.run[0], *words],
             "pages": self.reads_documents,
             "version": self._version(),
+            **reader_version(self.format),
         }
 
     def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:
@@ -134,11 +135,10 @@ class Command(StructuredOcr):
         """Read a document: its page images, or the benchmark's own file."""
         if self.source == "rendered":
             return self.recognise(view.images)
-        original = view.pdf
-        if original is None:
+        if view.pdf is None:
             return [Recognition("", "the benchmark has no PDF of this document")] * len(view.images)
         return of_view(
-            view, lambda pages: self._read(pages, lambda home: Path(shutil.copy(original, home / "document.pdf")))
+            view, lambda path, pages: self._read(pages, lambda home: Path(shutil.copy(path, home / "document.pdf")))
         )
 
     def _put(self, images: Sequence[Image], name: str, folder: Path) -> Path:

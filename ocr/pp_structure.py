@@ -46,6 +46,7 @@ class PpStructure(StructuredOcr):
     """
 
     kind: Literal["pp_structure"] = "pp_structure"
+    version: ClassVar[int] = 2  # very long pages are read in parts
     extra: ClassVar[str | None] = "ocr"
     packages: ClassVar[tuple[str, ...]] = ("rapid-layout", "rapid-table", *RapidOcr.packages)
     min_confidence: Annotated[float, Field(ge=0, le=1, description="Lines below this score are dropped.")] = 0.5

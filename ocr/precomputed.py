@@ -16,7 +16,7 @@ from ohr.markup.page import Markup, MarkupField, tidy
 from ohr.messages.faults import Fault, sentences
 
 from .formats.folder import ABSENT, SCORED_0, documents_in, faults_of, holds_results, page_faults, pages_of
-from .formats.known import FormatName, endings
+from .formats.known import FormatName, endings, reader_version
 
 
 class Precomputed(OcrBackend):
@@ -54,7 +54,7 @@ class Precomputed(OcrBackend):
             content: object = folder_digest(self.root)
         else:
             content = {ending: folder_digest(self.root, f"*{ending}") for ending in self._endings}
-        changed = {"format": self.format} if self.format != "ohrbench" else {}
+        changed = {"format": self.format, **reader_version(self.format)} if self.format != "ohrbench" else {}
         markup = {"markup": self.markup.model_dump()} if self.markup is not None else {}
         return {"kind": self.kind, "content": content, **changed, **markup}
 

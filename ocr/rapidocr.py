@@ -21,16 +21,20 @@ _LONGEST_STRIP = (
 _DETECTED = 1280
 """Longest side, in pixels, of the copy in which lines are looked for: on the pages of `mini` (1,651 pixels) as many
 words are read as at full size, and at 960 fewer (`speed/rapidocr.py`). Lines are read at full size."""
+_LONGEST_PAGE = 2.5  # sides: in the copy of a longer page, lines are too small to be found (at 4.4 half are, at 9 none)
+_PART = 1.5  # sides of a part that such a page is read in
+_WINDOW = 0.6  # of a part: where its widest gap is looked for, to cut there; a word is no longer than that
 
 
 class RapidOcr(OcrBackend):
     """Reads pages with PP-OCR (Du et al., arXiv:2009.09941): line boxes, then the text of each line.
 
     The engine returns lines without an order: they are sorted into columns, which white gaps separate, top to bottom.
+    A page much longer or wider than a sheet is read in parts.
     """
 
     kind: Literal["rapidocr"] = "rapidocr"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     extra: ClassVar[str | None] = "ocr"
     packages: ClassVar[tuple[str, ...]] = ("rapidocr", "onnxruntime", "opencv-python", "opencv-python-headless")
     min_confidence: Annotated[float, Field(ge=0, le=1, description="Lines below this score are dropped.")] = 0.5
@@ -107,6 +111,43 @@ class Read:
 
 def read_lines(image: Image, least: float, threads: int) -> Read:
     """Read the lines of an image whose confidence is at least `least`; passes on errors of the engine."""
+    read = [_read_part(part, corner, least, threads) for part, corner in parts(image)]
+    return Read(
+        *(tuple(item for each in read for item in getattr(each, name)) for name in ("lines", "boxes", "scores"))
+    )
+
+
+def parts(image: Image) -> list[tuple[Image, tuple[int, int]]]:
+    """Cut a very long or wide page where it is emptiest; returns the parts, and the left upper corner of each.
+
+    Any other page is one part.
+    """
+    long = int(np.argmax(image.shape[:2]))
+    length, short = image.shape[long], image.shape[1 - long]
+    if length <= _LONGEST_PAGE * short or length <= _DETECTED:
+        return [(image, (0, 0))]
+    size = max(int(_PART * short), _DETECTED // 2)
+    ink = image.min(axis=2).astype(np.int16)
+    uneven = np.ptp(ink, axis=1 - long)  # 0 in a row of one colour
+    cuts = [0]
+    while length - cuts[-1] > 1.5 * size:
+        start = cuts[-1] + int(size * (1 - _WINDOW))
+        cuts.append(start + _middle_of_gap(uneven[start : cuts[-1] + size]))
+    ends = [*cuts[1:], length]
+    if long == 0:
+        return [(image[start:end], (0, start)) for start, end in zip(cuts, ends, strict=True)]
+    return [(image[:, start:end], (start, 0)) for start, end in zip(cuts, ends, strict=True)]
+
+
+def _middle_of_gap(uneven: Any) -> int:
+    """Return the middle of the longest run of the least uneven rows."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], uneven == uneven.min(), [False]))))
+    starts, ends = edges[::2], edges[1::2]
+    longest = int(np.argmax(ends - starts))
+    return int(starts[longest] + ends[longest]) // 2
+
+
+def _read_part(image: Image, corner: tuple[int, int], least: float, threads: int) -> Read:
     is_large = max(image.shape) > _DETECTED
     engine = resident(("rapidocr", threads, is_large), lambda: _started(threads, is_large))
     # BGR, as the engine expects, and contiguous: it cuts out each line, and would copy the whole page each time
@@ -114,7 +155,8 @@ def read_lines(image: Image, least: float, threads: int) -> Read:
     found = engine(page)
     if found.boxes is None or found.txts is None:
         return Read()
-    kept = [row for row in zip(found.boxes, found.txts, found.scores, strict=True) if row[2] >= least]
+    rows = zip(found.boxes, found.txts, found.scores, strict=True)
+    kept = [(box + np.array(corner, dtype=box.dtype), text, score) for box, text, score in rows if score >= least]
     lines = tuple(
         Line(float(box[:, 0].min()), float(box[:, 1].min()), float(box[:, 0].max()), float(box[:, 1].max()), text)
         for box, text, _ in kept

@@ -1,6 +1,8 @@
 """A user's own documents: a folder of PDFs or page images, and a file of questions about them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -9,6 +11,7 @@ from pydantic import ConfigDict, Field
 from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
 from ohr.errors import DataError
 from ohr.files import ohrbench_json, pdf
+from ohr.files.pdf_text import Layer, text_layer
 from ohr.keys import file_digest, key
 from ohr.messages.wording import counted, named
 from ohr.text.layer import clean_layer
@@ -16,7 +19,7 @@ from ohr.text.layer import clean_layer
 from .asking import Asked, ask
 from .documents import DOMAIN, find, source
 
-_READING = 2  # raised when the same image files give other pixels
+_READING = 3  # raised when the same image files give other pixels
 
 
 class Folder(Benchmark):
@@ -63,7 +66,7 @@ class Folder(Benchmark):
         if self.ground_truth is None:
             return ()
         if self.ground_truth == "text_layer":
-            texts = enumerate(clean_layer(list(self._text_layer(document))))
+            texts = enumerate(clean_layer([layer.text for layer in self._text_layer(document)]))
             return [Page(document.name, index, text) for index, text in texts if text.strip()]
         return [page for page in self._recorded(self.ground_truth, document.name) if page.index < document.pages]
 
@@ -88,18 +91,33 @@ class Folder(Benchmark):
         """Hash the files of the images and their resolution, or the ground truth."""
         if images:
             files = source(self.root, document.name).files
-            return key("images", _READING, document.name, [file_digest(file) for file in files], self.dpi)
+            reading = [2, *pdf.peculiarities(files[0])] if files[0].suffix.lower() == ".pdf" else [_READING]
+            return key("images", *reading, document.name, [file_digest(file) for file in files], self.dpi)
         return key("truth", document.name, [[page.index, page.text, page.error] for page in self.pages(document)])
 
     def notes(self) -> Sequence[str]:
         """Report which files are left out, and which scores are switched off for lack of what they need."""
-        found, asked = find(self.root), self._asked()
-        warnings = [f"left out: {reason}" for reason in found.broken.values()]
-        warnings += [f"fails: {reason}" for each in found.sources.values() for reason in each.unreadable()]
+        warnings = list(self._file_warnings())
+        if not self.questions_file.is_file():  # a folder that is only looked at
+            return warnings
+        asked = self._asked()
         warnings += _unscored(asked.questions)
         if asked.unused:
             warnings.append(f"{self.questions_file.name}: not used: {named(asked.unused)}")
         return [*warnings, *self._truth_warnings()]
+
+    def _file_warnings(self) -> Iterator[str]:
+        found = find(self.root)
+        yield from (f"left out: {reason}" for reason in found.broken.values())
+        own = [path.resolve() for path in (self.questions_file, self.ground_truth) if isinstance(path, Path)]
+        if others := [
+            path.relative_to(self.root).as_posix()
+            for path in found.others
+            if not any(path.resolve() == known or known in path.resolve().parents for known in own)
+        ]:
+            left = f"{counted(len(others), 'file')} that cannot be read as a PDF or an image: {named(others)}"
+            yield f"left out: {left}. Save pages among them as PDF or PNG"
+        yield from (f"fails: {reason}" for each in found.sources.values() for reason in each.unreadable(self.dpi))
 
     def _truth_warnings(self) -> Iterator[str]:
         if self.ground_truth is None:
@@ -108,6 +126,8 @@ class Folder(Benchmark):
         lacking = [document.name for document in self.documents() if not self._has_truth(document)]
         if lacking:
             yield f"{counted(len(lacking), 'document')} without ground truth: {named(lacking)}"
+        if self.ground_truth == "text_layer":
+            yield from _incomplete({document.name: self._text_layer(document) for document in self.documents()})
 
     def _recorded(self, root: Path, name: str) -> Sequence[Page]:
         """Read the ground truth of a document; that of a file in the root itself may be in the root, too."""
@@ -116,19 +136,45 @@ class Folder(Benchmark):
             return [Page(name, page.index, page.text, page.error) for page in ohrbench_json.read_pages(root, short)]
         return ohrbench_json.read_pages(root, name)
 
-    def _text_layer(self, document: Document) -> Iterator[str]:
+    def _text_layer(self, document: Document) -> tuple[Layer, ...]:
         found = source(self.root, document.name)
-        return pdf.text_layer(found.files[0]) if found.is_pdf else iter(())
+        if not found.is_pdf:
+            return ()
+        about = found.files[0].stat()
+        return _layers(found.files[0], about.st_size, about.st_mtime_ns)
 
     def _has_truth(self, document: Document) -> bool:
         if self.ground_truth == "text_layer":
-            return any(text.strip() for text in self._text_layer(document))  # reads no further than the first text
+            return any(layer.text.strip() for layer in self._text_layer(document))
         return bool(self.pages(document))
 
     def _asked(self) -> Asked:
         found = find(self.root)
         pages = {name: each.pages for name, each in found.sources.items()}
         return ask(self.questions_file, pages, list(found.broken), self.first_page)
+
+
+@lru_cache(maxsize=64)
+def _layers(path: Path, size: int, changed: int) -> tuple[Layer, ...]:  # noqa: ARG001 # a file that changed is read again
+    return tuple(text_layer(path))
+
+
+def _incomplete(layers: Mapping[str, Sequence[Layer]]) -> Iterator[str]:
+    """Report documents with glyphs that nobody knows the characters of; the first ones by name."""
+    found = []
+    for name, pages in layers.items():
+        lacking = [number for number, layer in enumerate(pages, 1) if layer.unknown]
+        if lacking:
+            unknown, glyphs = (sum(count(pages[number - 1]) for number in lacking) for count in _COUNTS)
+            where = f"page {lacking[0]}" + (f" and {counted(len(lacking) - 1, 'more page')}" if lacking[1:] else "")
+            found.append(f"{name}: {unknown:,} of {glyphs:,} glyphs of {where} have no Unicode")
+    yield from (f"{line}, so its ground truth is incomplete" for line in found[:_NAMED])
+    if more := found[_NAMED:]:
+        yield f"{counted(len(more), 'more document')} with glyphs without Unicode, so their ground truth is incomplete"
+
+
+_COUNTS = (attrgetter("unknown"), attrgetter("glyphs"))
+_NAMED = 3
 
 
 def _unscored(questions: Sequence[Question]) -> Iterator[str]:

@@ -56,11 +56,13 @@ class Source:
             index -= count
         raise AssertionError("unreachable: the frames sum to the pages")
 
-    def unreadable(self) -> Iterator[str]:
-        """Report each image file whose first bytes show that it will fail."""
+    def unreadable(self, dpi: int) -> Iterator[str]:
+        """Report pages of a PDF that will fail, and each image file whose first bytes show that it will."""
         for file in self.files:
             try:
-                if not self.is_pdf:
+                if self.is_pdf:
+                    yield from pdf.faults(file, dpi)
+                else:
                     images.refuse(file)
             except DataError as error:
                 yield str(error)
@@ -68,10 +70,16 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The documents under a folder by name, in order, and why files could not be used, by document's name."""
+    """The documents under a folder by name, in order.
+
+    Args:
+        broken: why files could not be used, by document's name.
+        others: files that are no PDF and no image.
+    """
 
     sources: Mapping[str, Source]
     broken: Mapping[str, str]
+    others: tuple[Path, ...] = ()
 
 
 def find(root: Path) -> Found:
@@ -117,15 +125,20 @@ def _find(root: Path, signature: object) -> Found:  # noqa: ARG001 # a cache key
     if not sources:
         reasons = "".join(f"\n  {reason}" for reason in list(broken.values())[:5])
         raise DataError(f"{root}: holds no readable PDF and no page images{reasons}")
-    return Found({name: sources[name] for name in sorted(sources, key=_natural)}, broken)
+    others = tuple(path for path in _files(root) if path.suffix.lower() not in (".pdf", *images.SUFFIXES))
+    return Found({name: sources[name] for name in sorted(sources, key=_natural)}, broken, others)
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(root).parts):
+            yield path
 
 
 def _groups(root: Path) -> Iterator[tuple[str, tuple[Path, ...]]]:
     pictures: dict[Path, list[Path]] = {}
-    for path in sorted(root.rglob("*")):
+    for path in _files(root):
         inside = path.relative_to(root)
-        if any(part.startswith(".") for part in inside.parts) or not path.is_file():
-            continue
         if path.suffix.lower() == ".pdf" or (path.suffix.lower() in images.SUFFIXES and path.parent == root):
             yield _name(inside.with_suffix("")), (path,)
         elif path.suffix.lower() in images.SUFFIXES:

@@ -101,7 +101,8 @@ class OhrBench(Benchmark):
         """Hash the PDF and its resolution, or the file of the ground truth; an absent file counts by its name."""
         if images:
             found = self.pdf(document)
-            return key("images", document.name, found and file_digest(found), self.dpi)
+            peculiar = pdf.peculiarities(found) if found else []
+            return key("images", document.name, found and file_digest(found), self.dpi, *peculiar)
         path = self._truth(document)
         return key("truth", document.name, file_digest(path) if path.is_file() else None)
 

@@ -12,7 +12,7 @@ from typing import Any
 from ohr.contracts import Block, BlockKind
 
 from .markdown import page as page_of_markdown
-from .values import Pages, Unreadable, mapping, page_number, sequence, string
+from .values import Pages, Unreadable, known, mapping, page_number, sequence, string
 
 _BREAK = re.compile(r"<!--\s*PageBreak\s*-->")
 _FURNITURE = re.compile(r'<!--\s*(PageHeader|PageFooter|PageNumber)="(.*?)"\s*-->', re.DOTALL)
@@ -34,7 +34,7 @@ def read(found: Any) -> Pages:
 
 def _texts(content: str, pages: list[Mapping[str, Any]], unit: str) -> list[str]:
     parts = _BREAK.split(content)
-    if len(parts) == len(pages):
+    if len(parts) == len(pages) and content.strip():
         return parts
     if unit == "unicodeCodePoint":
         return ["".join(content[start:end] for start, end in _spans(page)) for page in pages]
@@ -55,8 +55,9 @@ def _spans(page: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
 
 
 def _lines(page: Mapping[str, Any]) -> Iterator[str]:
-    for line in sequence(page.get("lines"), "lines"):
-        yield string(mapping(line, "a line").get("content"), "a line")
+    lines = [mapping(line, "a line") for line in sequence(page.get("lines"), "lines")]
+    known(lines, ("content",), "line")
+    yield from (string(line.get("content"), "a line") for line in lines)
 
 
 def _blocks(text: str) -> Iterator[Block]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ohr.contracts import Block, BlockKind
 
-from .values import Pages, Unreadable, formula, mapping, page_number, picture, sequence, string
+from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string
 
 _KINDS: Mapping[str, BlockKind] = {
     "page_header": "header",
@@ -24,6 +24,7 @@ _KINDS: Mapping[str, BlockKind] = {
     "code": "code",
 }
 
+_BOXES = {"checkbox_selected": "x", "checkbox_unselected": " "}
 _WHOLE = ("picture", "chart", "table", "document_index", "inline")
 """Items whose children are parts of them. A group has a label, too, and no text."""
 
@@ -36,6 +37,8 @@ def read(found: Any) -> Pages:
     pages: dict[int, list[Block]] = defaultdict(list)
     for number in mapping(data.get("pages") or {}, "pages"):
         pages[page_number(number, first=1)] = []
+    known([mapping(text, "a text") for text in sequence(data.get("texts"), "texts")], ("text", "orig"), "text")
+    known([mapping(table, "a table") for table in sequence(data.get("tables"), "tables")], ("data",), "table")
     here, walk = 0, _Walk(data)
     for root in ("body", "furniture"):
         for item in walk.items(data.get(root) or {}):
@@ -55,15 +58,25 @@ class _Walk:
         """List what is below a node, in order; the parts of tables and pictures are theirs."""
         if depth > 100:
             raise Unreadable("too deeply nested")
+        number = 0
         for child in self.there(node.get("children")):
-            yield child
+            if child.get("enumerated") or (child.get("label") == "list_item" and node.get("label") == "ordered_list"):
+                number += 1
+                child = {**child, "marker": _numeral(child.get("marker"), number)}  # the same item
+            if child.get("content_layer") != "invisible":
+                yield child
             if child.get("label") not in _WHOLE:
                 yield from self.items(child, depth + 1)
 
     def there(self, references: Any) -> Iterator[Mapping[str, Any]]:
         """Resolve references that nobody followed before."""
         for reference in sequence(references, "references"):
-            path = string(mapping(reference, "a reference").get("$ref"), "a reference")
+            about = mapping(reference, "a reference")
+            path = string(about.get("$ref", about.get("cref")), "a reference")
+            if not path.startswith("#/"):
+                raise Unreadable(
+                    f"not as expected: {path!r} is no reference, such as `#/texts/0` under `$ref` or `cref`"
+                )
             if path in self._seen:
                 continue
             self._seen.add(path)
@@ -73,22 +86,34 @@ class _Walk:
             yield mapping(found, path)
 
 
+def _numeral(marker: Any, number: int) -> str:
+    """Return the number of a list's item, which some versions leave to the reader."""
+    return str(marker) if marker and marker != "-" else f"{number}."
+
+
 def _blocks(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
+    furniture = item.get("content_layer") == "furniture"
+    for block in _content(item, walk):
+        is_marked = not furniture or block.kind in ("header", "footer", "page_number")
+        yield block if is_marked else Block("footer", block.text)
+
+
+def _content(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
     label = item.get("label")
     text = string(item.get("text"), "text") or string(item.get("orig"), "orig")
-    if label in ("table", "document_index"):
-        yield from _captions(item, walk)
-        yield Block("table", _table(item))
-    elif label in ("picture", "chart"):
-        yield picture(None)
-        yield from (Block("description", said) for said in _descriptions(item) if said)
-        yield from _captions(item, walk)
+    if label in ("table", "document_index", "picture", "chart"):
+        yield from _figure(item, walk)
     elif label == "inline":
         yield Block("text", " ".join(_piece(part) for part in walk.there(item.get("children"))))
     elif label == "formula":
         yield Block("formula", formula(text)) if item.get("text") else Block("text", text)
     elif label == "list_item":
         yield Block("list", f"{item.get('marker') or '-'} {text}")
+    elif label in _BOXES:
+        yield Block("list", f"- [{_BOXES[str(label)]}] {text}")
+    elif isinstance(item.get("graph"), dict):
+        cells = [mapping(cell, "a cell") for cell in sequence(item["graph"].get("cells"), "cells")]
+        yield Block("text", "\n".join(string(cell.get("text"), "a cell") for cell in cells))
     elif label == "code":
         yield Block("code", f"```\n{text}\n```")
     elif text:
@@ -97,6 +122,20 @@ def _blocks(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
         yield Block(
             _KINDS.get(str(label), "text"), text, level + 1 if isinstance(level, int) else int(label == "title")
         )
+
+
+def _figure(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
+    if item.get("label") in ("table", "document_index"):
+        yield from _captions(item, walk)
+        yield Block("table", _table(item.get("data")))
+    else:
+        yield picture(None)
+        yield from (Block("description", said) for said in _descriptions(item) if said)
+        yield from _captions(item, walk)
+        for part in walk.items(item):
+            yield from _blocks(part, walk)
+    for note in walk.there(item.get("footnotes")):
+        yield Block("footnote", string(note.get("text"), "a footnote"))
 
 
 def _piece(item: Mapping[str, Any]) -> str:
@@ -110,18 +149,20 @@ def _captions(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
 
 
 def _descriptions(item: Mapping[str, Any]) -> Iterator[str]:
-    said = mapping(item.get("meta") or {}, "meta").get("description") or {}
-    if said:
+    """List what models wrote about a picture: a description, the table of a chart; older files have annotations."""
+    about = mapping(item.get("meta") or {}, "meta")
+    notes = {
+        str(mapping(note, "an annotation").get("kind")): note for note in sequence(item.get("annotations"), "them")
+    }
+    if said := about.get("description") or notes.get("description"):
         yield string(mapping(said, "description").get("text"), "description")
-        return
-    for note in sequence(item.get("annotations"), "annotations"):
-        if mapping(note, "an annotation").get("kind") == "description":
-            yield string(note.get("text"), "description")
+    if chart := about.get("tabular_chart") or notes.get("tabular_chart_data"):
+        yield _table(mapping(chart, "a chart").get("chart_data"))
 
 
-def _table(item: Mapping[str, Any]) -> str:
+def _table(found: Any) -> str:
     """Write a table as HTML, cell by cell; a cell that spans others is listed once."""
-    data = mapping(item.get("data") or {}, "a table's data")
+    data = mapping(found or {}, "a table's data")
     rows: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for each in sequence(data.get("table_cells"), "table_cells"):
         cell = mapping(each, "a cell")

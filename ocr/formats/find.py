@@ -11,11 +11,17 @@ from pathlib import Path
 from ohr.files.names import composed, is_writable, printable
 
 from .known import FORMATS, FileKind, FormatName, sources
+from .values import Unreadable
 
 Name = tuple[str, ...]
 """Folders and name of a result, without its ending, in one Unicode form."""
 
 _NUMBERED = re.compile(r"(?P<stem>.*?)[ ._-]*(?:(?<![A-Za-z])p(?:age)?)?[ ._-]*(?P<number>\d{1,6})")
+
+
+_TASK = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_DOWNLOADED = ("full.md", "layout.json")
+"""Files of MinerU's website and API; others in their folder are named after the task, not the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +109,17 @@ class Index:
 
     def only(self, name: str) -> list[Piece]:
         """Return the result of the one document that was read, which a system may name as it likes."""
-        found = list(self._apart())
+        found = list(self._apart(by_name=True))
         return _chosen(found[0][1]) if len(found) == 1 else self.pieces(name)
 
-    def _apart(self) -> Iterator[tuple[Name, list[Piece]]]:
-        """List results, pages of a document together: their numbers have no gap, and start at 0 or 1."""
+    def _apart(self, *, by_name: bool = False) -> Iterator[tuple[Name, list[Piece]]]:
+        """List results, pages of a document together: their numbers have no gap, and start at 0 or 1.
+
+        Args:
+            by_name: whether the numbers in names count alone, and not those that the files have inside.
+        """
         pages = {name: found for name, found in self.paged.items() if _are_pages(found)}
+        pages = {name: found for name, found in pages.items() if by_name or not _are_documents(found)}
         held = {piece.path for found in pages.values() for piece in found}
         whole = {name: [piece for piece in found if piece.path not in held] for name, found in self.whole.items()}
         yield from ((name, found) for each in (whole, pages) for name, found in each.items() if found)
@@ -133,6 +144,7 @@ def look(root: Path, format: FormatName) -> Index:
     """Look for results in a folder."""
     index, known = Index(), FORMATS[format]
     for folder, files in _folders(root, index.stamps):
+        is_download = any(file in _DOWNLOADED for file in files)
         for file in files:
             if kind := known.kind_of(file):
                 path = folder / file
@@ -144,7 +156,7 @@ def look(root: Path, format: FormatName) -> Index:
                     index,
                     Piece(path, known.kinds[kind[0]], kind[0]),
                     tuple(map(composed, parts)),
-                    composed(kind[1]),
+                    "" if is_download and _TASK.fullmatch(kind[1]) else composed(kind[1]),
                     composed(root.name),
                 )
     return index
@@ -195,6 +207,20 @@ def _chosen(pieces: Sequence[Piece]) -> list[Piece]:
 def _are_pages(pieces: Sequence[Piece]) -> bool:
     numbers = {piece.number for piece in pieces}
     return len(numbers) > 1 and numbers in (set(range(len(numbers))), set(range(1, len(numbers) + 1)))
+
+
+def _are_documents(pieces: Sequence[Piece]) -> bool:
+    """Report whether numbered files are documents: two of them hold a page of the same number."""
+    seen = set[int]()
+    for piece in pieces:
+        try:
+            numbers = set(piece.kind.pages(piece.path.read_bytes(), piece.line)) if piece.kind.numbers_pages else set()
+        except (OSError, Unreadable):
+            continue
+        if numbers & seen:
+            return True
+        seen |= numbers
+    return False
 
 
 def _is_unchanged(stamped: tuple[str, int]) -> bool:

@@ -23,12 +23,14 @@ class FileKind:
         ending: of its name, after the document's name.
         read: makes pages of its content: JSON, text, or one line of JSON Lines.
         lists_blank: whether a page without text is listed, too.
+        numbers_pages: whether the content says which page of its document it holds.
     """
 
     ending: str
     read: Callable[[Any], Pages]
     content: Literal["json", "text", "lines"] = "json"
     lists_blank: bool = True
+    numbers_pages: bool = True
 
     def pages(self, content: bytes, line: int | None = None) -> Pages:
         """Read a file's content, or one line of it.
@@ -60,10 +62,12 @@ class Format:
     Args:
         kinds: the kinds of files, preferred first.
         ignored: endings of files that are no results.
+        version: raised when the same files give another text.
     """
 
     kinds: tuple[FileKind, ...]
     ignored: tuple[str, ...] = ()
+    version: int = 1
 
     def kind_of(self, name: str) -> tuple[int, str] | None:
         """Return the place of a file's kind, and the name without its ending; None for any other file."""
@@ -77,7 +81,9 @@ class Format:
         return None
 
 
-_TEXTS = tuple(FileKind(ending, markdown.read, "text") for ending in (".md", ".mmd", ".markdown", ".txt"))
+_TEXTS = tuple(
+    FileKind(ending, markdown.read, "text", numbers_pages=False) for ending in (".md", ".mmd", ".markdown", ".txt")
+)
 
 FORMATS: Mapping[FormatName, Format] = {
     "ohrbench": Format((FileKind(".json", ohrbench.read),)),
@@ -88,18 +94,31 @@ FORMATS: Mapping[FormatName, Format] = {
             FileKind("_middle.json", mineru.read),
             FileKind("_middle_json.json", mineru.read),
             FileKind("_structured_content.json", mineru.read),
+            FileKind("_layout.json", mineru.read),
             FileKind(".json", mineru.read),
         ),
         ("_model.json", "model_output.json"),
     ),
-    "marker": Format((FileKind(".json", marker.read), *_TEXTS[:1]), ("_meta.json",)),
-    "docling": Format((FileKind(".json", docling.read), *_TEXTS[:1])),
+    "marker": Format((FileKind(".json", marker.read), *_TEXTS[:1]), ("_meta.json",), version=2),
+    "docling": Format((FileKind(".json", docling.read), *_TEXTS[:1]), version=2),
     "olmocr": Format((FileKind(".jsonl", olmocr.read, "lines"), *_TEXTS[:1])),
-    "paddleocr": Format((FileKind("_res.json", paddleocr.read), FileKind(".json", paddleocr.read), *_TEXTS[:1])),
-    "azure": Format((FileKind(".json", azure.read), *_TEXTS[:1])),
+    "paddleocr": Format(
+        (
+            FileKind("_res.json", paddleocr.read, numbers_pages=False),  # of an image, the number is null
+            FileKind(".json", paddleocr.read, numbers_pages=False),
+            *_TEXTS[:1],
+        ),
+        version=2,
+    ),
+    "azure": Format((FileKind(".json", azure.read), *_TEXTS[:1]), version=2),
     "mistral": Format((FileKind(".json", mistral.read), *_TEXTS[:1])),
     "markdown": Format(_TEXTS),
 }
+
+
+def reader_version(format: FormatName) -> dict[str, int]:
+    """Return what identifies a reader in stored results, once it is no longer the first."""
+    return {"reader": FORMATS[format].version} if FORMATS[format].version > 1 else {}
 
 
 def endings(format: FormatName) -> list[str]:

@@ -7,11 +7,14 @@ from typing import Any
 from ohr.contracts import Block, BlockKind
 
 from .html import in_markdown, is_table
-from .values import Pages, Unreadable, formula, mapping, page_number, picture, sequence, string, table
+from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string, table
 
 _PAGE = re.compile(r"/page/(\d+)/")
 _LEVEL = re.compile(r"\s*<h([1-6])\b", re.IGNORECASE)
 _DESCRIBED = re.compile(r"<p\s[^<>]*role=['\"]img['\"][^<>]*>(.*?)</p>", re.DOTALL | re.IGNORECASE)
+_REFERENCE = re.compile(r"<content-ref\b[^<>]*>(?:</content-ref\s*>)?", re.IGNORECASE)
+_REFERRED = re.compile(r"<content-ref\b[^<>]*\bsrc=['\"]([^'\"]+)['\"]", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]*>")
 _ALT = re.compile(r"<img\b[^<>]*\balt=['\"]([^'\"<>]+)['\"]", re.IGNORECASE)
 _KINDS: Mapping[str, BlockKind] = {
     "SectionHeader": "heading",
@@ -36,6 +39,7 @@ def read(found: Any) -> Pages:
     pages = sequence(mapping(found, "the file").get("children"), "the pages")
     if not pages and "children" not in found:
         raise Unreadable("not Marker's: it has no `children`")
+    known([leaf for page in pages for leaf in _leaves(page)], ("html",), "block")
     return {_number(page, place): tuple(_blocks(page)) for place, page in enumerate(pages)}
 
 
@@ -45,13 +49,29 @@ def _number(page: Any, place: int) -> int:
 
 
 def _blocks(block: Any) -> Iterator[Block]:
+    """Read a block; where its own HTML holds the text, its children are parts of that, as the cells of a table are."""
     data = mapping(block, "a block")
     children = sequence(data.get("children"), "a block's children")
-    if children:
-        for child in children:
+    kind, text = str(data.get("block_type")), _REFERENCE.sub("", string(data.get("html"), "a block's html"))
+    if not children or _TAG.sub("", text).strip():
+        yield from _own(kind, text)
+    for child in children:
+        if not _TAG.sub("", text).strip() or _is_referred(child, data):
             yield from _blocks(child)
-        return
-    kind, text = str(data.get("block_type")), string(data.get("html"), "a block's html")
+
+
+def _is_referred(child: Any, parent: Mapping[str, Any]) -> bool:
+    """Report whether a block's HTML has a place for a child, whose text is not in it then."""
+    return str(mapping(child, "a block").get("id")) in _REFERRED.findall(str(parent.get("html")))
+
+
+def _leaves(block: Any) -> Iterator[Mapping[str, Any]]:
+    data = mapping(block, "a block")
+    children = sequence(data.get("children"), "a block's children")
+    yield from (leaf for child in children for leaf in _leaves(child)) if children else [data]
+
+
+def _own(kind: str, text: str) -> Iterator[Block]:
     match _KINDS.get(kind, "text"):
         case "image":
             yield from _picture(text)

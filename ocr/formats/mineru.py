@@ -12,7 +12,7 @@ from typing import Any
 
 from ohr.contracts import Block, BlockKind
 
-from .values import Pages, Unreadable, formula, mapping, page_number, picture, sequence, table, without_gaps
+from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, table, without_gaps
 
 _KINDS: Mapping[str, BlockKind] = {
     "header": "header",
@@ -49,11 +49,20 @@ _CJK = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")  # written withou
 _INLINE = ("inline_equation", "equation_inline")
 
 
+_HOLDERS = frozenset(
+    {"text", "content", "lines", "blocks", "list_items", "math_content", "table_body", "html", "latex", "code_body"}
+    | {"img_path", "image_path", "image_source", "table_caption", "image_caption", "img_caption", "chart_caption"}
+)
+"""Keys of a block that hold text, parts or a picture; so does any that ends in `_content`."""
+
+
 def read(found: Any) -> Pages:
     """Read any of the files."""
     if isinstance(found, list):
         if found and all(isinstance(page, list) for page in found):
+            _check([block for page in found for block in page])
             return {number: _page(page) for number, page in enumerate(found)}
+        _check(found)
         return _flat(found)
     data = mapping(found, "the file")
     if "pdf_info" in data:
@@ -61,6 +70,21 @@ def read(found: Any) -> Pages:
     if "pages" in data:
         return _numbered(data["pages"], "blocks", "discarded_blocks")
     raise Unreadable("not MinerU's: it has no blocks and no pages")
+
+
+def _check(blocks: list[Any]) -> None:
+    """Refuse blocks whose keys for text have other names: figures and all others apart."""
+    kinds: dict[str, list[dict[str, None]]] = defaultdict(list)
+    for each in blocks:
+        block = mapping(each, "a block")
+        inside = block.get("content")
+        keys = (*(key for key in block if key != "content"), *inside) if isinstance(inside, dict) else tuple(block)
+        kind = str(block.get("type"))
+        kinds[kind if kind in _FIGURES else "text"].append(
+            dict.fromkeys("text" if key in _HOLDERS or key.endswith("_content") else key for key in keys)
+        )
+    for found in kinds.values():
+        known(found, ("text",), "block")
 
 
 def _flat(blocks: list[Any]) -> Pages:
@@ -74,6 +98,9 @@ def _flat(blocks: list[Any]) -> Pages:
 
 def _numbered(pages: Any, *keys: str) -> Pages:
     found = [mapping(page, "a page") for page in sequence(pages, "the pages")]
+    _check([block for page in found for key in keys for block in sequence(page.get(key), key)])
+    if found and not any(key in page for page in found for key in keys):
+        raise Unreadable(f"not MinerU's: no page has {' or '.join(keys)}")
     return {
         page_number(page.get("page_idx")): tuple(block for key in keys for block in _page(page.get(key), key))
         for page in found

@@ -6,7 +6,7 @@ from typing import Any
 from ohr.contracts import Block
 
 from .markdown import page as page_of_markdown
-from .values import Pages, Unreadable, mapping, page_number, sequence, string
+from .values import Pages, Unreadable, known, mapping, page_number, sequence, string
 
 
 def read(found: Any) -> Pages:
@@ -15,6 +15,7 @@ def read(found: Any) -> Pages:
     if "pages" not in data:
         raise Unreadable("not Mistral's: it has no `pages`")
     pages = [mapping(page, "a page") for page in sequence(data["pages"], "pages")]
+    known(pages, ("markdown",), "page")
     return {page_number(page.get("index")): tuple(_blocks(page)) for page in pages}
 
 

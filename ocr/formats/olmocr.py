@@ -3,7 +3,7 @@
 from typing import Any
 
 from .markdown import page
-from .values import Pages, Unreadable, mapping, page_number, sequence, string
+from .values import Pages, Unreadable, known, mapping, page_number, sequence, string
 
 
 def source(found: Any) -> str:
@@ -15,6 +15,7 @@ def source(found: Any) -> str:
 def read(found: Any) -> Pages:
     """Read one line."""
     data = mapping(found, "a line")
+    known([data], ("text",), "line")
     text = string(data.get("text"), "text")
     stretches = sequence(mapping(data.get("attributes"), "attributes").get("pdf_page_numbers"), "pdf_page_numbers")
     pages: Pages = {}

@@ -6,7 +6,7 @@ from typing import Any
 from ohr.contracts import Block, BlockKind
 
 from .markdown import page as page_of_markdown
-from .values import Pages, Unreadable, formula, mapping, page_number, picture, sequence, string, table
+from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string, table
 
 _KINDS: Mapping[str, BlockKind] = {
     "doc_title": "heading",
@@ -30,6 +30,9 @@ _KINDS: Mapping[str, BlockKind] = {
     "chart": "image",
 }
 
+_ABOUT = ("layout_bbox", "layout", "sub_label", "block_bbox", "block_label", "block_id", "block_order", "bbox", "label")
+"""Keys that hold no text."""
+
 
 def read(found: Any) -> Pages:
     """Read one page's file, or a reply with all pages."""
@@ -38,23 +41,51 @@ def read(found: Any) -> Pages:
     if "layoutParsingResults" in data:
         pages = sequence(data["layoutParsingResults"], "layoutParsingResults")
         return {number: _reply(mapping(page, "a page")) for number, page in enumerate(pages)}
+    if "ocrResults" in data:
+        pages = sequence(data["ocrResults"], "ocrResults")
+        inside = (mapping(mapping(page, "a page").get("prunedResult"), "prunedResult") for page in pages)
+        return {number: _lines(page) for number, page in enumerate(inside)}
+    number = data.get("page_index")  # null where an image was read
+    page = 0 if number is None else page_number(number)
     if "parsing_res_list" in data:
-        number = data.get("page_index")  # null where an image was read
-        return {0 if number is None else page_number(number): tuple(_blocks(data))}
-    raise Unreadable("not PaddleOCR's: it has no `parsing_res_list`")
+        return {page: tuple(_blocks(data))}
+    return {page: _lines(data)}
+
+
+def _lines(data: Mapping[str, Any]) -> tuple[Block, ...]:
+    """Read the lines of PaddleOCR's other pipelines, which know no blocks."""
+    data = mapping(data.get("overall_ocr_res", data), "overall_ocr_res")
+    found = data["rec_texts"] if "rec_texts" in data else data.get("rec_text")
+    if found is None:
+        raise Unreadable("not PaddleOCR's: it has no `parsing_res_list` and no `rec_texts`")
+    texts = [found] if isinstance(found, str) else sequence(found, "rec_texts")
+    return (Block("text", "\n".join(string(text, "a line") for text in texts)),)
 
 
 def _reply(page: Mapping[str, Any]) -> tuple[Block, ...]:
     inside = mapping(page.get("prunedResult") or {}, "prunedResult")
     if "parsing_res_list" in inside:
         return tuple(_blocks(inside))
-    return page_of_markdown(string(mapping(page.get("markdown"), "markdown").get("text"), "markdown"))
+    markdown = mapping(page.get("markdown"), "markdown")
+    known([markdown], ("text",), "page")
+    return page_of_markdown(string(markdown.get("text"), "markdown"))
+
+
+def _labelled(block: Mapping[str, Any]) -> tuple[str, Any]:
+    """Return a block's label and content; release candidates of version 3 have the content under its label."""
+    for label, content in (("block_label", "block_content"), ("label", "content"), ("label", "text")):
+        if content in block and (label in block or content == "block_content"):
+            return str(block.get(label)), block[content]
+    found = next((item for item in block.items() if item[0] not in _ABOUT), ("", None))
+    return found[0], found[1].get("image_text") if isinstance(found[1], dict) else found[1]
 
 
 def _blocks(data: Mapping[str, Any]) -> Iterator[Block]:
-    for each in sequence(data["parsing_res_list"], "parsing_res_list"):
-        block = mapping(each, "a block")
-        label, text = str(block.get("block_label")), string(block.get("block_content"), "block_content")
+    blocks = [mapping(each, "a block") for each in sequence(data["parsing_res_list"], "parsing_res_list")]
+    known(blocks, {"block_content", "text", "content", *_KINDS}, "block")
+    for block in blocks:
+        label, content = _labelled(block)
+        text = string(content, "a block's content")
         match _KINDS.get(label, "text"):
             case "table":
                 yield Block("table", table(text))

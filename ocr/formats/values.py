@@ -1,12 +1,13 @@
 """Common parts of the readers: pages, and careful access to JSON that others wrote."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ohr.contracts import Block
 from ohr.files import MOST_PAGES
 from ohr.files.json_input import whole_number
+from ohr.messages.wording import named
 
 Pages = dict[int, tuple[Block, ...]]
 """The blocks of a document by page, from 0. A page that has no block is blank; one that is not there has no result."""
@@ -42,6 +43,13 @@ def string(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise Unreadable(f"not as expected: {what} is not text")
     return value
+
+
+def known(items: Sequence[Mapping[str, Any]], keys: Collection[str], what: str) -> None:
+    """Refuse items of which none has a key that this reader knows: they would read as blank pages."""
+    if items and not any(key in item for item in items for key in keys):
+        there = named(sorted({key for item in items for key in item}))
+        raise Unreadable(f"of another form: no {what} has {' or '.join(sorted(keys)[:3])}, only {there}")
 
 
 def page_number(value: object, first: int = 0) -> int:

@@ -21,6 +21,7 @@ from ohr.models.chat_client import PASSING, retry_after
 from ohr.models.chat_server import check_key, key_of
 
 from ..formats import azure, docling, mistral, paddleocr
+from ..formats.known import FormatName, reader_version
 from ..formats.values import Pages, Unreadable
 from ..structured import StructuredOcr, of_view
 from .pictures import encoded
@@ -39,7 +40,7 @@ class Call:
         read: makes pages of the result.
         key: the header of the key, and what precedes the key in it.
         polls: the reply is a place where the result will be.
-        result: the part of the reply that has the pages.
+        format: of the result, by its name among those of files.
     """
 
     path: str
@@ -48,6 +49,7 @@ class Call:
     key: tuple[str, str] = ("Authorization", "Bearer ")
     polls: bool = False
     query: Mapping[str, str] = field(default_factory=dict)
+    format: FormatName = "azure"
 
 
 def _azure(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:  # noqa: ARG001 # as the others
@@ -92,9 +94,9 @@ CALLS = {
             "features": "formulas",
         },
     ),
-    "mistral": Call("/v1/ocr", _mistral, mistral.read),
-    "docling_serve": Call("/v1/convert/source", _docling, _docling_pages, ("X-Api-Key", "")),
-    "paddlex": Call("/layout-parsing", _paddlex, paddleocr.read),
+    "mistral": Call("/v1/ocr", _mistral, mistral.read, format="mistral"),
+    "docling_serve": Call("/v1/convert/source", _docling, _docling_pages, ("X-Api-Key", ""), format="docling"),
+    "paddlex": Call("/layout-parsing", _paddlex, paddleocr.read, format="paddleocr"),
 }
 
 
@@ -146,6 +148,10 @@ class Service(StructuredOcr):
             raise PluginError(f"ocr {self.kind}: source: original needs input: pdf")
         check_key(f"ocr {self.kind}", self.base_url, self.api_key_env)
 
+    def identity(self) -> Mapping[str, object]:
+        """Identify the service, and the reader of its replies."""
+        return {**super().identity(), **reader_version(CALLS[self.service].format)}
+
     def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:
         """Read pages, several at once."""
         with ThreadPoolExecutor(self.concurrency) as pool:
@@ -161,9 +167,9 @@ class Service(StructuredOcr):
                 path = Path(folder) / "document.pdf"
                 pdf.write(path, view.images, self.dpi)
                 return self._read(path.read_bytes(), count, is_pdf=True)
-        if (original := view.pdf) is None:
+        if view.pdf is None:
             return [Recognition(error="the benchmark has no PDF of this document")] * count
-        return of_view(view, lambda pages: self._read(original.read_bytes(), pages, is_pdf=True))
+        return of_view(view, lambda path, pages: self._read(path.read_bytes(), pages, is_pdf=True))
 
     def _page(self, images: Sequence[Image], place: int) -> Recognition:
         try:

@@ -80,6 +80,7 @@ def apply(
             say(f"about no file of {source}: {done.unasked:,} of {counted(len(asked), 'question')}")
         say_first(f"left alone: {counted(len(done.left_alone), 'file')}", done.left_alone)
         say_first(f"failed: {counted(len(done.failures), 'file')}", list(done.failures.values()))
+        say_first(f"blank: {counted(len(done.blank), 'page')} that cannot be read", done.blank)
         say(str(target))
-    if done.failures:
+    if done.failures or done.blank:
         raise typer.Exit(1)

@@ -2,8 +2,9 @@
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,13 @@ from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.messages.wording import counted
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
+_JPEG = (".jpg", ".jpeg", ".jpe", ".jfif")
+_TIFF = (".tif", ".tiff")
+_JPEG_2000 = (".jp2", ".j2k", ".jpx", ".jpf")
+SUFFIXES = (".png", *_JPEG, *_TIFF, ".bmp", ".webp", ".gif", *_JPEG_2000, ".pbm", ".pgm", ".ppm", ".pnm", ".tga")
+_NEW_SUBFILE, _SUBFILE, _BITS, _PHOTOMETRIC = 254, 255, 258, 262
+_REDUCED_OR_MASK, _REDUCED, _WHITE_IS_0 = 5, 2, 0
+"""Tags of TIFF, and their values."""
 PIXELS = 120_000_000
 """No page has more: A3 at 600 dpi has 70 million. Noise and OCR take some ten times the memory of the image."""
 
@@ -27,15 +34,28 @@ def refuse_large(width: int, height: int, what: str) -> None:
 
 def pages(path: Path) -> int:
     """Count the pages of an image file: only a TIFF may have several. One that cannot be read has one."""
-    from PIL import Image as Pillow
-
-    if path.suffix.lower() not in (".tif", ".tiff"):
+    if path.suffix.lower() not in _TIFF:
         return 1
     try:
-        with Pillow.open(path) as opened:
-            return int(getattr(opened, "n_frames", 1))
-    except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError):
+        about = path.stat()
+        return len(_frames(path, about.st_size, about.st_mtime_ns))
+    except Exception:  # whatever Pillow raises on a damaged file: `read_image` reports it
         return 1
+
+
+@lru_cache(maxsize=256)
+def _frames(path: Path, size: int, changed: int) -> tuple[int, ...]:  # noqa: ARG001 # a file that changed is read again
+    """List the images of a TIFF that are pages: reduced copies and masks (TIFF 6.0, NewSubfileType) are none."""
+    from PIL import Image as Pillow
+
+    found = []
+    with Pillow.open(path) as opened:
+        for place in range(getattr(opened, "n_frames", 1)):
+            opened.seek(place)
+            about = getattr(opened, "tag_v2", {})
+            if not int(about.get(_NEW_SUBFILE, 0)) & _REDUCED_OR_MASK and about.get(_SUBFILE) != _REDUCED:
+                found.append(place)
+        return tuple(found) or tuple(range(getattr(opened, "n_frames", 1)))
 
 
 def refuse(path: Path) -> None:
@@ -47,7 +67,7 @@ def refuse(path: Path) -> None:
 def read_image(path: Path, index: int = 0) -> Image:
     """Read a page of an image file as (H, W, 3) RGB, upright as the camera was held.
 
-    Grey becomes RGB, transparency white, 16 bits 8.
+    Grey becomes RGB, transparency white; 16 bits, of which a scanner may use 12, and fractions become 8 bits.
 
     Raises:
         DataError: the file is no image, is damaged, has more pixels than any page, or has no such page.
@@ -56,7 +76,7 @@ def read_image(path: Path, index: int = 0) -> Image:
 
     with _opened(path, index) as opened:
         opened.load()
-        return _as_rgb(ImageOps.exif_transpose(opened))
+        return _as_rgb(ImageOps.exif_transpose(opened), getattr(opened, "tag_v2", {}))
 
 
 @contextmanager
@@ -73,7 +93,10 @@ def _opened(path: Path, index: int) -> Iterator[Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)  # we have a limit of our own
             with Pillow.open(path) as opened:
-                if index:
+                if path.suffix.lower() in _TIFF:
+                    about = path.stat()
+                    opened.seek(([*_frames(path, about.st_size, about.st_mtime_ns)][index:] or [-1])[0])
+                elif index:
                     opened.seek(index)
                 refuse_large(*opened.size, str(path))
                 yield opened
@@ -84,23 +107,52 @@ def _opened(path: Path, index: int) -> Iterator[Any]:
         raise DataError(f"{path}: no page {index}: it has {counted(pages(path), 'page')}, counted from 0") from None
     except UnidentifiedImageError:
         raise DataError(f"{path}: cannot be read as an image: it is not one, or it is damaged") from None
-    except (OSError, SyntaxError, ValueError) as error:  # what Pillow raises on damaged files
+    except DataError:
+        raise
+    except Exception as error:  # a damaged file may raise anything in Pillow: struct.error, KeyError, ...
         raise DataError(f"{path}: cannot be read as an image: {error}") from None
 
 
-def _as_rgb(image: Any) -> Image:
+def _as_rgb(image: Any, tags: Mapping[int, Any]) -> Image:
+    """Convert an image; `tags` are those of a TIFF."""
     from PIL import Image as Pillow
 
-    if image.mode.startswith("I") or image.mode == "F":  # 16 bits, which Pillow would cut off, not scale
-        values = np.asarray(image, dtype=np.float64)
-        top = 65535.0 if values.size and values.max() > 255 else 255.0
+    if image.mode.startswith("I") or image.mode == "F":  # which Pillow would cut off, not scale
+        values = np.nan_to_num(np.asarray(image, dtype=np.float64))
+        bits = _tag(tags, _BITS)
+        top = 2**bits - 1 if bits is not None and 8 < bits < 16 else _top(values, image.mode)
         grey = np.clip(values / top * 255, 0, 255).round().astype(np.uint8)
+        grey = 255 - grey if _tag(tags, _PHOTOMETRIC) == _WHITE_IS_0 else grey
         return np.repeat(grey[:, :, None], 3, axis=2)
+    if image.mode == "LAB":
+        from PIL import ImageCms
+
+        lab, rgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
+        image = ImageCms.profileToProfile(image, lab, rgb, outputMode="RGB")
     if "A" in image.getbands() or "transparency" in image.info:
         page = Pillow.new("RGBA", image.size, "white")
         page.alpha_composite(image.convert("RGBA"))
         image = page
-    return np.array(image.convert("RGB"))
+    read = np.array(image.convert("RGB"))
+    if _tag(tags, _BITS) == 16 and read.size and read.max() < 64:  # the upper half of 16 bits, of which 14 are used
+        top = 2 ** max(int(read.max()).bit_length(), 1) - 1
+        read = (read.astype(np.uint16) * 255 // top).astype(np.uint8)
+    return np.asarray(read, dtype=np.uint8)
+
+
+def _top(values: Any, mode: str) -> float:
+    """Return the white of a page without colours: the largest value that as few bits can hold as hold its lightest."""
+    lightest = float(values.max()) if values.size else 255.0
+    if mode == "F" and lightest <= 1:
+        return 1.0
+    return float(next((2**bits - 1 for bits in (8, 10, 12, 14, 16, 24, 31) if lightest < 2**bits), max(lightest, 1.0)))
+
+
+def _tag(tags: Mapping[int, Any], tag: int) -> int | None:
+    """Return a number among the tags, of several the first."""
+    value = tags.get(tag)
+    value = value[0] if isinstance(value, tuple) and value else value
+    return value if isinstance(value, int) else None
 
 
 def scaled(image: Image, width: int) -> Image:
@@ -128,8 +180,8 @@ def write_image(path: Path, image: Image, *more: Image) -> None:
     from PIL import Image as Pillow
 
     suffix, made = path.suffix.lower(), Pillow.fromarray(image)
-    if suffix in (".jpg", ".jpeg"):
-        made.save(path, quality=95, subsampling=0)
+    if suffix in _JPEG:
+        made.save(path, "JPEG", quality=95, subsampling=0)
     elif suffix == ".webp":
         made.save(path, lossless=True)
     elif more:

@@ -1,6 +1,10 @@
-"""Page images from PDF files."""
+"""Page images from PDF files. Pages are shown as a viewer shows them: with what was typed into form fields."""
 
+import re
+import zlib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +17,28 @@ from ohr.messages.wording import counted
 
 _BELIEVED = 1_000  # pages: up to here a claimed page that is missing costs only itself
 _TRACE = 0.002  # of a pixel
+_UNIT = re.compile(rb"/UserUnit\s+(\d*\.?\d+)")
+_STREAM = re.compile(rb"/ObjStm.*?stream\r?\n", re.DOTALL)
+_SOME_MEGABYTES = 1 << 25
 
 
 def render(path: Path, index: int, dpi: int) -> Image:
-    """Render one page as (H, W, 3) RGB.
+    """Render one page as (H, W, 3) RGB, with its annotations and form fields, in the units that it states.
 
     Raises:
         DataError: the file is missing, empty, encrypted or no PDF, has no such page, or the page is too large.
     """
     import pypdfium2
 
-    with _opened(path) as document:
+    with opened(path) as document:
         if not 0 <= index < len(document):
             raise DataError(f"{path}: no page {index}: it has {counted(len(document), 'page')}, counted from 0")
         try:
             page = document[index]
             try:
-                width, height = (round(length * dpi / 72) for length in page.get_size())
-                images.refuse_large(width, height, f"{path}: page {index} at {dpi} dpi")
-                bitmap = page.render(scale=dpi / 72, rev_byteorder=True)
+                scale = dpi / 72 * unit(path, document, index)
+                _refuse_large(page.get_size(), scale, dpi, f"{path}: page {index}")
+                bitmap = page.render(scale=scale, rev_byteorder=True)
                 image = bitmap.to_numpy()[:, :, :3].copy()
                 bitmap.close()
             finally:
@@ -39,6 +46,19 @@ def render(path: Path, index: int, dpi: int) -> Image:
         except pypdfium2.PdfiumError as error:
             raise DataError(f"{path}: page {index} does not render: {error}") from None
     return np.asarray(image, dtype=np.uint8)
+
+
+def peculiarities(path: Path) -> list[str]:
+    """Return what changed the images of a few PDFs when ohr came to draw it, for their fingerprints.
+
+    A file that cannot be read has none.
+    """
+    try:
+        with opened(path) as document:
+            fields = ["fields"] if document.formenv else []
+            return fields + ["units"] * any(unit(path, document, index) != 1 for index in range(len(document)))
+    except Exception:  # it is reported where the file is read
+        return []
 
 
 def write(path: Path, pages: Iterable[Image], dpi: int) -> None:
@@ -64,15 +84,65 @@ def write(path: Path, pages: Iterable[Image], dpi: int) -> None:
         document.close()
 
 
-def text_layer(path: Path) -> Iterator[str]:
-    """Read the text layer of a PDF, page by page; scanned pages have none. Raises DataError as `render` does."""
-    with _opened(path) as document:
-        for page in document:
-            layer = page.get_textpage()
-            text = layer.get_text_bounded().replace("\r\n", "\n")
-            layer.close()
-            page.close()
-            yield text
+def faults(path: Path, dpi: int) -> Iterator[str]:
+    """Report pages that do not load, and those too large to render at a resolution, without rendering any.
+
+    Raises:
+        DataError: as `render`.
+    """
+    import pypdfium2
+
+    with opened(path) as document:
+        for index in range(len(document)):
+            try:
+                scale = dpi / 72 * unit(path, document, index)
+                _refuse_large(document.get_page_size(index), scale, dpi, f"page {index + 1} of {len(document)}")
+            except pypdfium2.PdfiumError:
+                yield f"{path}: page {index + 1} of {len(document)} is missing or damaged"
+            except DataError as error:
+                yield f"{path}: {error}"
+
+
+def _refuse_large(size: tuple[float, float], scale: float, dpi: int, what: str) -> None:
+    """Raise a DataError that names the resolution at which the page would do."""
+    width, height = (round(min(length * scale, 1e9)) for length in size)
+    try:
+        images.refuse_large(width, height, f"{what} at {dpi} dpi")
+    except DataError as error:
+        most = int(dpi * (images.PIXELS / (width * height)) ** 0.5)
+        raise DataError(f"{error}; {most} dpi would do") from None
+
+
+def unit(path: Path, document: Any, index: int) -> float:
+    """Return the points of a page's unit, which pdfium does not give: nearly always 1."""
+    import pypdfium2
+
+    about = path.stat()
+    if not _states_units(path, about.st_size, about.st_mtime_ns):
+        return 1.0
+    alone, written = pypdfium2.PdfDocument.new(), BytesIO()
+    try:
+        alone.import_pages(document, [index])  # writes the page's dictionary without compression
+        alone.save(written)
+    finally:
+        alone.close()
+    stated = _UNIT.search(written.getvalue())
+    return float(stated[1]) or 1.0 if stated else 1.0
+
+
+@lru_cache(maxsize=64)
+def _states_units(path: Path, size: int, changed: int) -> bool:  # noqa: ARG001 # a file that changed is read again
+    """Report whether a page of the file may state a unit: dictionaries may be in compressed streams."""
+    content = path.read_bytes()
+    if b"/UserUnit" in content or b"/Encrypt" in content:
+        return True
+    for stream in _STREAM.finditer(content):
+        try:
+            if b"/UserUnit" in zlib.decompressobj().decompress(content[stream.end() :], _SOME_MEGABYTES):
+                return True
+        except zlib.error:  # another filter, or damaged
+            continue
+    return False
 
 
 def page_count(path: Path) -> int:
@@ -81,7 +151,7 @@ def page_count(path: Path) -> int:
     Raises:
         DataError: as `render`, or the file claims more pages than it can have: a file of 300 bytes may claim millions.
     """
-    with _opened(path) as document:
+    with opened(path) as document:
         count = len(document)
         if count > MOST_PAGES:
             raise DataError(f"{path}: it claims {count:,} pages, and no document has more than {MOST_PAGES:,}")
@@ -100,7 +170,8 @@ def _loads(document: Any, index: int) -> bool:
     return True
 
 
-def _opened(path: Path) -> Any:
+def opened(path: Path) -> Any:
+    """Open a PDF with its form fields, as a context. Raises DataError as `render` does."""
     import pypdfium2
 
     if not path.is_file():
@@ -110,11 +181,13 @@ def _opened(path: Path) -> Any:
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
-        reason = (
-            "it is encrypted with a password" if "password" in str(error).lower() else "it is not a PDF, or damaged"
+        reasons = {"password": "it is encrypted with a password", "success": "the PDF has no pages, or lists none"}
+        reason = next(
+            (why for sign, why in reasons.items() if sign in str(error).lower()), "it is not a PDF, or damaged"
         )
         raise DataError(f"{path}: {reason} ({error})") from None
     if len(document) == 0:
         document.close()
         raise DataError(f"{path}: the PDF has no pages")
+    document.init_forms()
     return document

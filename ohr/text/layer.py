@@ -11,6 +11,11 @@ _WORD = re.compile(r"\w+(?:-\w+)*")
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _KEPT = "\n\t\u200c\u200d"
 """Lines, tabs, and the joiners with which Persian and Indian scripts spell words."""
+_BULLETS = str.maketrans(
+    "\uf0b7\uf0a7\uf0a8\uf06f\uf0d8\uf076\uf0fc\uf0fe\uf0e0", "\u2022\u25aa\u25a1\u25a1\u27a2\u2756\u2713\u2611\u2192"
+)
+"""Signs of the fonts Symbol and Wingdings, which have no code of their own outside of them."""
+_LEFT_OUT = ("Cc", "Cf", "Cs", "Co")
 _BREAKS = str.maketrans({"\r": "\n", "\x0b": "\n", "\x0c": "\n", "\u2028": "\n", "\u2029": "\n", "\xa0": " "})
 
 
@@ -18,7 +23,8 @@ def clean_layer(pages: Sequence[str]) -> list[str]:
     """Clean the pages of one document.
 
     A word that a line's end cuts is joined, or keeps its hyphen where the document has it with a hyphen elsewhere.
-    Ligatures become letters. Control characters, soft hyphens and signs of no width are removed.
+    Ligatures become letters, bullets of symbol fonts those of Unicode. Control characters, soft hyphens, signs of no
+    width, signs without meaning outside their font and marks of unknown signs are removed.
 
     Args:
         pages: as the text layer has them.
@@ -48,4 +54,8 @@ def _letters(sign: re.Match[str]) -> str:
 def _visible(text: str) -> str:
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return "".join(sign for sign in text if sign in _KEPT or unicodedata.category(sign) not in ("Cc", "Cf", "Cs"))
+    return "".join(
+        sign
+        for sign in text.translate(_BULLETS)
+        if sign in _KEPT or (unicodedata.category(sign) not in _LEFT_OUT and sign != "\ufffd")
+    )

@@ -8,11 +8,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ohr.contracts import Image, ImageNoise, Question, TextNoise
 from ohr.engine.executors.base import Executor, run_each
 from ohr.engine.progress import Progress, counting
 from ohr.engine.setup import Setup
-from ohr.errors import SpecError
+from ohr.errors import DataError, SpecError
 from ohr.files import documents, images, ohrbench_json, pdf
 from ohr.messages.wording import counted, named
 from ohr.spec.fragment import Family, NoiseChain
@@ -58,6 +60,7 @@ class Applied:
         left_alone: files that the noise cannot be applied to.
         failures: what went wrong, by file.
         unasked: questions whose document is none of the files.
+        blank: pages that could not be read, and are blank so that the others keep their numbers.
     """
 
     files: int = 0
@@ -66,6 +69,7 @@ class Applied:
     aimed: int = 0
     words: int = 0
     unasked: int = 0
+    blank: list[str] = field(default_factory=list)
     left_alone: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 
@@ -152,7 +156,7 @@ def _placed(chain: NoiseChain) -> list[TextNoise]:
     return [noise for noise in chain.noises if isinstance(noise, TextNoise) and noise.where != "everywhere"]
 
 
-def lay(task: FileTask) -> dict[str, int]:
+def lay(task: FileTask) -> dict[str, Any]:
     """Do a FileTask; gives what to count."""
     task.target.parent.mkdir(parents=True, exist_ok=True)
     noises = task.noises
@@ -179,7 +183,8 @@ def _lay_text(task: FileTask, noises: Sequence[TextNoise]) -> dict[str, int]:
     return {"pages": len(pages), "edits": sum(map(len, records)), "aimed": made.aimed, "words": length}
 
 
-def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, int]:
+def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, Any]:
+    lost: list[str] = []
     is_pdf = task.source.suffix.lower() == ".pdf"
     pages = pdf.page_count(task.source) if is_pdf else images.pages(task.source)
 
@@ -190,7 +195,14 @@ def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, int]:
 
         def noisy() -> Iterator[Image]:
             for index in range(pages):
-                image = render(index)
+                try:
+                    image = render(index)
+                except DataError as error:
+                    if pages == 1:
+                        raise
+                    lost.append(str(error))
+                    yield np.full((task.dpi * 11, task.dpi * 17 // 2, 3), 255, dtype=np.uint8)  # a US letter page
+                    continue
                 others = OtherPages(render, pages, index)
                 for step, made in enumerate(distort(image, others, noises, (task.document, index), task.seed)):
                     image = made.image
@@ -203,7 +215,7 @@ def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, int]:
             pdf.write(task.target, noisy(), task.dpi)
         else:
             images.write_image(task.target, *noisy())
-    return {"pages": pages}
+    return {"pages": pages - len(lost), "blank": lost}
 
 
 def _gather(path: Path, tasks: Sequence[FileTask]) -> None:

@@ -71,6 +71,7 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
         files[asked] = _template(documents)
     layers = {document.name: _layer(folder, asked, document) for document in documents}
     notes = _notes(documents, layers)
+    notes += [note for note in _benchmark(folder, asked).notes() if note.startswith(("left out", "fails"))]
     if bench is not None:
         proposed = _with_evidence(bench.questions(), layers)
         notes.append(f"{len(bench.questions()):,} questions in {asked}")

@@ -297,3 +297,23 @@ def test_all_pages_of_a_tiff_get_noise(ohr, home):
     assert [np.median(page) for page in made] == [60, 120, 180]
     assert [record["page"] for record in ledger(home / "out")] == [0, 1, 2]
     assert len({(page != np.median(page)).tobytes() for page in made}) == 3
+
+
+def test_a_page_that_cannot_be_read_is_blank_and_the_others_keep_their_numbers(ohr, home):
+    from ohr.workbench.apply import FileTask, lay
+
+    def object_(number, content):
+        return f"{number} 0 obj\n{content}\nendobj\n".encode()
+
+    box = "/Type /Page /Parent 2 0 R /MediaBox [0 0 40 30]"
+    objects = {1: "<< /Type /Catalog /Pages 2 0 R >>", 2: "<< /Type /Pages /Kids [3 0 R 9 0 R 4 0 R] /Count 3 >>"}
+    body, table = b"%PDF-1.4\n", "0000000000 65535 f \n"
+    for number, content in (objects | {3: f"<< {box} >>", 4: f"<< {box} >>"}).items():
+        table += f"{len(body):010} 00000 n \n"
+        body += object_(number, content)
+    end = f"trailer\n<< /Size 5 /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
+    (home / "log.pdf").write_bytes(body + f"xref\n0 5\n{table}{end}".encode())
+    noise = Registry().load("image_noise", "rotation").model_validate({"kind": "rotation"})
+    done = lay(FileTask(home / "log.pdf", home / "noisy.pdf", "log", [noise], (), 0, 72))
+    assert done["pages"] == 2 and "page 1 does not render" in done["blank"][0]
+    assert pdf.page_count(home / "noisy.pdf") == 3

@@ -90,3 +90,56 @@ def test_a_large_page_is_read_without_a_warning_and_a_huge_one_refused(tmp_path,
     assert not recwarn.list
     with pytest.raises(DataError, match="too many for a page"):
         images.read_image(saved(tmp_path / "huge.png", Image.new("1", (20_000, 20_000), 1)))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("twelve.tif", GREY.astype(np.uint16) * 16),
+        ("ten.tif", GREY.astype(np.uint16) * 4),
+        ("fractions.tif", GREY.astype(np.float32) / 255),
+        ("numbers.tif", GREY.astype(np.float32)),
+        ("long.tif", GREY.astype(np.int32)),
+    ],
+)
+def test_any_number_of_bits_is_scaled_to_eight(tmp_path, name, values):
+    read = images.read_image(saved(tmp_path / name, Image.fromarray(values)))
+    assert np.abs(read[:, :, 0].astype(int) - GREY).max() <= 2
+
+
+def test_sixteen_bits_with_white_as_zero_are_not_a_negative(tmp_path):
+    path = saved(tmp_path / "fax.tif", Image.fromarray(GREY.astype(np.uint16) * 257))
+    entry = b"\x06\x01\x03\x00\x01\x00\x00\x00"  # PhotometricInterpretation, one number of 16 bits
+    path.write_bytes(path.read_bytes().replace(entry + b"\x01", entry + b"\x00"))
+    assert (images.read_image(path)[:, :, 0] == 255 - GREY).all()
+
+
+@pytest.mark.parametrize("suffix", [".jp2", ".gif", ".jfif", ".jpe", ".pgm", ".tga"])
+def test_further_kinds_of_files_are_pages(tmp_path, suffix):
+    assert suffix in images.SUFFIXES
+    path = tmp_path / f"page{suffix}"
+    images.write_image(path, np.repeat(GREY[:, :, None], 3, axis=2))
+    assert np.abs(images.read_image(path)[:, :, 0].astype(int) - GREY).max() <= 3
+
+
+def test_reduced_copies_and_masks_in_a_tiff_are_no_pages(tmp_path):
+    first, second = Image.new("L", (30, 40), 10), Image.new("L", (30, 40), 200)
+    small, mask = Image.new("L", (15, 20), 99), Image.new("L", (30, 40), 99)
+    for image, kind in ((small, 1), (mask, 4)):
+        image.encoderinfo = {"tiffinfo": {254: kind}}
+    path = saved(tmp_path / "fax.tif", first, save_all=True, append_images=[small, mask, second])
+    assert images.pages(path) == 2
+    assert [images.read_image(path, index)[0, 0, 0] for index in range(2)] == [10, 200]
+    with pytest.raises(DataError, match="no page 2: it has 2 pages"):
+        images.read_image(path, 2)
+
+
+def test_whatever_pillow_raises_is_one_sentence(tmp_path, monkeypatch):
+    path = saved(tmp_path / "a.png", Image.fromarray(GREY))
+
+    def breaks(*_, **__):
+        raise KeyError("no such tag")
+
+    monkeypatch.setattr(Image, "open", breaks)
+    with pytest.raises(DataError, match="cannot be read as an image"):
+        images.read_image(path)

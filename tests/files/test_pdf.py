@@ -109,3 +109,28 @@ def test_a_count_without_pages_is_refused(file, tree, fault):
 
 def test_a_small_count_is_believed_so_that_a_lost_page_costs_only_itself(file):
     assert page_count(file(pdf(CATALOG, "<< /Type /Pages /Kids [3 0 R 9 0 R] /Count 2 >>", PAGE, STREAM))) == 2
+
+
+def test_a_page_in_larger_units_is_rendered_at_its_size(file):
+    large = PAGE.replace("[0 0 72 72]", "[0 0 72 72] /UserUnit 2.5")
+    path = file(pdf(CATALOG, "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", large, STREAM))
+    assert render(path, 0, 72).shape == (180, 180, 3)
+
+
+def test_units_in_compressed_objects_are_found(file, monkeypatch):
+    import zlib
+
+    from ohr.files import pdf as module
+
+    packed = zlib.compress(b"3 0 << /Type /Page /UserUnit 2 >>")
+    path = file(b"%PDF-1.5\n9 0 obj\n<< /Type /ObjStm /N 1 /First 4 >>\nstream\n" + packed + b"\nendstream\nendobj\n")
+    assert module._states_units(path, 0, 0)
+
+
+def test_a_page_too_large_names_the_resolution_that_would_do(file):
+    from ohr.files.pdf import faults
+
+    path = file(pdf(CATALOG, "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", PAGE.replace("72 72", "7200 7200"), STREAM))
+    (fault,) = faults(path, 200)
+    assert "page 1 of 1 at 200 dpi" in fault and "109 dpi would do" in fault
+    assert list(faults(path, 100)) == []

@@ -5,7 +5,7 @@ import pytest
 
 from ohr.errors import PluginError
 from ohr.keys import identity
-from ohr.ocr.rapidocr import RapidOcr
+from ohr.ocr.rapidocr import RapidOcr, parts
 from ohr.ocr.tesseract import Tesseract
 from ohr.testing import odd_images
 
@@ -77,3 +77,32 @@ def test_a_batch_is_read_as_its_pages_one_by_one(engine, line_image):
 
 def test_the_batch_size_is_in_no_key():
     assert identity(Tesseract(batch_size=8)) == identity(Tesseract())
+
+
+@pytest.mark.parametrize("long", [0, 1], ids=["long", "wide"])
+def test_a_very_long_or_wide_page_is_cut_in_gaps_and_nothing_is_lost(long):
+    page = np.full((300, 6000, 3), 255, dtype=np.uint8)
+    for start in range(100, 6000, 500):  # words of 300 pixels, with gaps of 4 between letters and of 200 between words
+        for letter in range(start, start + 300, 20):
+            page[100:140, letter : letter + 16] = 0
+    image = page.transpose(1, 0, 2) if long == 0 else page
+    found = parts(image)
+    whole = np.concatenate([part for part, _ in found], axis=long)
+    assert len(found) > 5 and np.array_equal(whole, image)
+    cuts = [corner[1 - long] for _, corner in found[1:]]
+    assert all(not 100 <= cut % 500 < 396 for cut in cuts), cuts
+
+
+def test_a_page_of_a_usual_shape_is_one_part():
+    assert len(parts(np.zeros((2400, 1200, 3), dtype=np.uint8))) == 1
+    assert len(parts(np.zeros((1, 60, 3), dtype=np.uint8))) == 1
+
+
+def test_each_line_of_a_long_page_is_read_at_its_place():
+    line = np.full((300, 460, 3), 255, dtype=np.uint8)
+    drawn = typeset("Salt herring")[:, :440]
+    line[20 : 20 + drawn.shape[0], : drawn.shape[1]] = drawn[:280]
+    (read,) = RapidOcr().recognise([np.concatenate([line] * 14)])
+    assert read.text.count("Salt herring") == 14
+    tops = [word.box[1] for word in read.words]
+    assert max(tops) > 3_900

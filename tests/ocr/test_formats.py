@@ -379,3 +379,135 @@ def test_text_that_is_not_utf_8_is_refused():
 def test_tables_of_all_formats_can_be_converted():
     pages = parse("paddleocr", {"parsing_res_list": LISTED}, "lease_res.json")
     assert "|" in page_text(pages[0], Markup(tables="markdown"))
+
+
+# --- keys that a reader does not know ---------------------------------------------------------------------
+
+
+def docling(*texts, **more):
+    children = [{"$ref": f"#/texts/{place}"} for place in range(len(texts))]
+    return {"body": {"children": children}, "texts": list(texts), "pages": {"1": {}}, **more}
+
+
+def said(label, text, **more):
+    return {"label": label, "text": text, "prov": [{"page_no": 1}], **more}
+
+
+@pytest.mark.parametrize(
+    ("system", "found", "name"),
+    [
+        ("mineru", [{"type": "text", "content_text": "Salt", "page_idx": 0}], "a_content_list.json"),
+        ("mineru", [{"type": "table", "rows": [], "page_idx": 0}, {"type": "text", "text": "Salt", "page_idx": 0}],
+         "a_content_list.json"),
+        ("mineru", [[{"type": "paragraph", "content": {"words": "Salt"}}]], "a_content_list_v2.json"),
+        ("mineru", {"pdf_info": [{"page_idx": 0, "segments": []}]}, "a_middle.json"),
+        ("mistral", {"pages": [{"index": 0, "text": "Salt"}]}, "a.json"),
+        ("docling", docling({"label": "text", "content": "Salt", "prov": [{"page_no": 1}]}), "a.json"),
+        ("docling", docling(tables=[{"label": "table", "grid": []}]), "a.json"),
+        ("marker", {"children": [{"children": [{"block_type": "Text", "text": "Salt"}]}]}, "a.json"),
+        ("paddleocr", {"parsing_res_list": [{"block_label": "text", "block_text": "Salt"}]}, "a_res.json"),
+        ("paddleocr", {"layoutParsingResults": [{"markdown": {"content": "Salt"}}]}, "a.json"),
+        ("paddleocr", {"texts": ["Salt"]}, "a.json"),
+        ("olmocr", {"content": "Salt", "metadata": {}, "attributes": {"pdf_page_numbers": [[0, 4, 1]]}}, "a.jsonl"),
+        ("azure", {"content": "", "pages": [{"pageNumber": 1, "lines": [{"text": "Salt"}]}]}, "a.json"),
+        ("ohrbench", [{"page_idx": 0, "content": "Salt"}], "a.json"),
+    ],
+)  # fmt: skip
+def test_a_file_without_a_known_key_of_text_is_refused_and_not_blank(system, found, name):
+    with pytest.raises(Unreadable):
+        parse(system, found, name, line=1 if system == "olmocr" else None)
+
+
+def test_blank_pages_are_no_unknown_form():
+    assert parse("mistral", {"pages": [{"index": 0, "markdown": ""}]}) == {0: ()}
+    assert parse("docling", docling()) == {0: ()}
+    assert parse("mineru", {"pdf_info": [{"page_idx": 0, "para_blocks": []}]}, "a_middle.json") == {0: ()}
+
+
+@pytest.mark.parametrize("inside", [
+    {"rec_texts": ["Gulls nest", "on the cliff."]},
+    {"overall_ocr_res": {"rec_texts": ["Gulls nest", "on the cliff."]}},
+    {"rec_text": "Gulls nest\non the cliff."},
+])  # fmt: skip
+def test_lines_of_paddleocr_without_blocks(inside):
+    found = {"input_path": "gulls.png", "page_index": None, **inside}
+    assert texts(parse("paddleocr", found, "gulls_res.json")) == {0: "Gulls nest\non the cliff."}
+
+
+def test_blocks_of_release_candidates_of_paddleocr():
+    listed = [
+        {"layout_bbox": [0], "doc_title": "Nests", "layout": "single"},
+        {"layout_bbox": [0], "table": "<table><tr><td>412</td></tr></table>", "layout": "single"},
+        {"layout_bbox": [0], "image": {"img": "x", "image_text": "cliff"}, "layout": "single"},
+    ]
+    assert texts(parse("paddleocr", {"parsing_res_list": listed}, "a_res.json")) == {
+        0: "# Nests\n\n<table><tr><td>412</td></tr></table>\n\ncliff"
+    }
+
+
+def marker(*blocks):
+    return {"children": [{"id": "/page/0/Page/9", "block_type": "Page", "html": "", "children": list(blocks)}]}
+
+
+def test_a_table_of_marker_is_whole_and_not_its_cells():
+    whole = "<table><tr><th>Day</th></tr><tr><td>Monday</td></tr></table>"
+    cells = [
+        {"block_type": "TableCell", "html": "<th>Day</th>"},
+        {"block_type": "TableCell", "html": "<td>Monday</td>"},
+    ]
+    found = marker({"id": "/page/0/Table/1", "block_type": "Table", "html": whole, "children": cells})
+    assert texts(parse("marker", found)) == {0: whole}
+
+
+def test_a_group_of_marker_is_its_children():
+    item = {"id": "/page/0/ListItem/2", "block_type": "ListItem", "html": "<li>Salt</li>", "children": None}
+    html = "<p><ul><content-ref src='/page/0/ListItem/2'></content-ref></ul></p>"
+    found = marker({"id": "/page/0/ListGroup/1", "block_type": "ListGroup", "html": html, "children": [item]})
+    assert texts(parse("marker", found)) == {0: "- Salt"}
+
+
+def test_an_item_of_marker_keeps_its_own_text_beside_its_children():
+    inner = {"id": "/page/0/ListItem/3", "block_type": "ListItem", "html": "<li>coarse</li>", "children": None}
+    html = "<li>Salt <content-ref src='/page/0/ListItem/3'></content-ref></li>"
+    found = marker({"id": "/page/0/ListItem/2", "block_type": "ListItem", "html": html, "children": [inner]})
+    assert texts(parse("marker", found)) == {0: "- Salt\n\n- coarse"}
+
+
+def test_boxes_numbers_and_layers_of_docling():
+    found = docling(
+        said("checkbox_selected", "Yes"),
+        said("checkbox_unselected", "No"),
+        said("list_item", "first", enumerated=True, marker=""),
+        said("list_item", "second", enumerated=True, marker="b)"),
+        said("list_item", "third", enumerated=True),
+        said("text", "Page of the harbour", content_layer="furniture"),
+        said("text", "not to be seen", content_layer="invisible"),
+    )
+    blocks = parse("docling", found)[0]
+    assert [block.text for block in blocks] == [
+        "- [x] Yes", "- [ ] No", "1. first", "b) second", "3. third", "Page of the harbour"
+    ]  # fmt: skip
+    assert blocks[-1].kind == "footer"
+
+
+CHART = {"table_cells": [{"start_row_offset_idx": 0, "start_col_offset_idx": 0, "text": "4812"}]}
+
+
+@pytest.mark.parametrize("more", [
+    {"annotations": [{"kind": "tabular_chart_data", "title": "bar", "chart_data": CHART}]},
+    {"meta": {"tabular_chart": {"title": "bar", "chart_data": CHART}}},
+])  # fmt: skip
+def test_charts_of_docling_have_their_tables_and_the_text_below_them(more):
+    found = docling(said("text", "Tonnes"), said("text", "1 Salted."))
+    picture = {"label": "chart", "children": [{"$ref": "#/texts/0"}], "footnotes": [{"$ref": "#/texts/1"}], **more}
+    found = {
+        **found,
+        "body": {"children": [{"cref": "#/pictures/0"}]},
+        "pictures": [{**picture, "prov": [{"page_no": 1}]}],
+    }
+    assert texts(parse("docling", found)) == {0: "<table><tr><td>4812</td></tr></table>\n\nTonnes\n\n1 Salted."}
+
+
+def test_a_reference_of_docling_that_is_none_is_named():
+    with pytest.raises(Unreadable, match="no reference, such as"):
+        parse("docling", {"body": {"children": [{"ref": "x"}]}, "pages": {"1": {}}})

@@ -266,3 +266,34 @@ def test_keys_are_read_from_a_spec(tmp_path):
     engine = make_ocr(keys, "test")
     engine.check()
     assert engine.markup.tables == "latex"
+
+
+def numbered(folder, *pages):
+    for number, page in enumerate(pages, start=1):
+        found = {"body": {"children": [{"$ref": "#/texts/0"}]}, "texts": [
+            {"label": "text", "text": f"Invoice {number}", "prov": [{"page_no": page}]}
+        ]}  # fmt: skip
+        (folder / f"invoice_{number}.json").write_text(json.dumps(found))
+    return [(d.name.split("/")[1], d.pages) for d in Precomputed(root=folder, format="docling").documents()]
+
+
+def test_numbered_files_that_each_hold_the_first_page_are_documents(tmp_path):
+    assert numbered(tmp_path, 1, 1, 1) == [("invoice_1", 1), ("invoice_2", 1), ("invoice_3", 1)]
+
+
+def test_numbered_files_that_hold_one_page_after_the_other_are_a_document(tmp_path):
+    assert numbered(tmp_path, 1, 2, 3) == [("invoice", 3)]
+
+
+def test_a_download_of_mineru_is_named_after_its_folder(tmp_path):
+    task, listed = "3f2a9c1e-77aa-4c1b-9d2e-aa0012345678", [{"type": "text", "text": "Salted in May.", "page_idx": 0}]
+    folder = tmp_path / "herring"
+    folder.mkdir()
+    (folder / "full.md").write_text("Salted in May.")
+    (folder / f"{task}_content_list.json").write_text(json.dumps(listed))
+    (folder / f"{task}_model.json").write_text("[]")
+    (folder / "layout.json").write_text(json.dumps({"pdf_info": [{"page_idx": 0, "para_blocks": []}]}))
+    reader = Precomputed(root=tmp_path, format="mineru")
+    (document,) = reader.documents()
+    assert document.name.endswith("/herring")
+    assert [page.text for page in reader.recorded(document)] == ["Salted in May."]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,11 +103,19 @@ def _confused(truth: Sequence[str], read: Sequence[str]) -> Iterator[tuple[Pair,
     from rapidfuzz.distance import Levenshtein
 
     opcodes: list[Any] = Levenshtein.opcodes(truth, read).as_list()
+    known = frozenset(truth)
     for tag, a, b, c, d in opcodes:
         if tag != "replace":
             continue
         context = " ".join(truth[max(a - 2, 0) : b + 2])[:120]
-        yield from ((pair, context) for pair in _pairs(truth[a:b], read[c:d]))
+        yield from ((pair, context) for pair in _pairs(truth[a:b], read[c:d]) if not _is_border(pair, known))
+
+
+def _is_border(pair: Pair, known: Collection[str]) -> bool:
+    """Report whether one word is another joined to a third of the page, as at borders of lists."""
+    short, long = sorted(pair, key=len)
+    rests = [long.removeprefix(short), long.removesuffix(short)]
+    return any(1 < len(rest) < len(long) and rest.strip() in known for rest in rests)
 
 
 def _pairs(truth: Sequence[str], read: Sequence[str]) -> Iterator[Pair]:

@@ -191,3 +191,47 @@ def test_a_page_is_read_without_a_look_at_every_file(own, monkeypatch):
     monkeypatch.setattr(Path, "rglob", lambda *_: pytest.fail("the folder was searched"))
     assert benchmark.page_image(document, 0).size
     assert benchmark.fingerprint(document, images=True)
+
+
+def test_files_that_nothing_takes_are_listed(own):
+    files.write_pdf(own.root / "a.pdf", "one")
+    for name in ("letter/2.heic", "notes.docx"):
+        (own.root / name).parent.mkdir(exist_ok=True)
+        (own.root / name).write_bytes(b"x")
+    (own.root / "truth/documents").mkdir(parents=True)
+    (own.root / "truth/documents/a.json").write_text("[]")
+    own.ask({"question": "?"})
+    (note,) = [line for line in own.benchmark(ground_truth=own.root / "truth").notes() if "left out" in line]
+    assert "2 files that cannot be read as a PDF or an image: letter/2.heic, notes.docx" in note
+
+
+def test_a_page_that_is_missing_is_a_warning_and_the_others_are_truth(own):
+    path = files.write_pdf(own.root / "log.pdf", "herrings", "kelp", "lanterns")
+    content = bytearray(path.read_bytes())
+    entry = content.index(b"xref\n0 10\n") + len(b"xref\n0 10\n") + 20 * 7  # of the second page
+    content[entry : entry + 20] = b"0000000000 00000 f \n"
+    path.write_bytes(bytes(content))
+    own.ask({"question": "?"})
+    benchmark = own.benchmark(ground_truth="text_layer")
+    (document,) = benchmark.documents()
+    assert {page.index: page.text for page in benchmark.pages(document)} == {0: "herrings", 2: "lanterns"}
+    assert any("page 2 of 3 is missing or damaged" in note for note in benchmark.notes())
+
+
+def test_a_folder_is_looked_at_without_questions(own):
+    files.write_pdf(own.root / "a.pdf", "one")
+    (own.root / "b.pdf").write_bytes(b"%PDF-1.4 broken")
+    (note,) = own.benchmark("none.csv").notes()
+    assert "left out" in note and "b.pdf" in note
+
+
+def test_incomplete_text_layers_are_counted():
+    from ohr.benchmarks.folder import _incomplete
+    from ohr.files.pdf_text import Layer
+
+    half, whole = (Layer("a", None, 32, 8), Layer("a", None, 10, 2)), (Layer("b", None, 5, 0),)
+    assert list(_incomplete({"d/half": half, "d/whole": whole, "d/one": half[:1]})) == [
+        "d/half: 10 of 42 glyphs of page 1 and 1 more page have no Unicode, so its ground truth is incomplete",
+        "d/one: 8 of 32 glyphs of page 1 have no Unicode, so its ground truth is incomplete",
+    ]
+    assert list(_incomplete(dict.fromkeys("abcde", half)))[-1].startswith("2 more documents with glyphs without")

@@ -36,3 +36,11 @@ def test_a_word_that_a_line_cuts_is_no_confusion(run):
 
 def test_a_word_that_was_misread_is_one(run):
     assert run("due in February of each year", "due in Fcbruary of each year") == [("february", "fcbruary")]
+
+
+def test_words_that_are_joined_where_a_list_ends_are_no_confusion():
+    from ohr.report.analyses.confusions import _confused
+
+    truth = ["sales", "fy15", "2nd", "half", "rose"]
+    assert list(_confused(truth, ["sales", "fy152nd", "half", "rose", "2nd"])) == []
+    assert [pair for pair, _ in _confused(truth, ["sales", "fyl5", "2nd", "half", "rose"])] == [("fy15", "fyl5")]

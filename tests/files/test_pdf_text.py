@@ -1,0 +1,178 @@
+"""Text layers of PDFs: fields, missing pages, glyphs without Unicode, scripts from right to left."""
+
+import numpy as np
+import pypdfium2
+import pytest
+
+from ohr.contracts import Document, DocumentView
+from ohr.files import pdf
+from ohr.files.pdf_text import Layer, flattened, missing_pages, text_layer
+from ohr.ocr.structured import MISSING, of_view
+from ohr.ocr.text_layer import TextLayer
+from ohr.text.layer import clean_layer
+
+FONT = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+
+
+def written(path, *objects):
+    """Write a PDF by hand: objects numbered from 1; None is one that is missing."""
+    body, table = b"%PDF-1.7\n", "0000000000 65535 f \n"
+    for number, content in enumerate(objects, start=1):
+        table += f"{len(body):010} 00000 n \n" if content else "0000000000 00000 f \n"
+        body += f"{number} 0 obj\n{content}\nendobj\n".encode("latin-1") if content else b""
+    end = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
+    path.write_bytes(body + f"xref\n0 {len(objects) + 1}\n{table}{end}".encode())
+    return path
+
+
+def stream(content, about=""):
+    return f"<< {about} /Length {len(content)} >>\nstream\n{content}\nendstream"
+
+
+def page(content, more=""):
+    held = f"/MediaBox [0 0 420 160] /Contents {content} 0 R /Resources << /Font << /F 3 0 R >> >>"
+    return f"<< /Type /Page /Parent 2 0 R {held} {more} >>"
+
+
+def shown(text, at="20 110"):
+    return f"BT /F 14 Tf {at} Td ({text}) Tj ET\n"
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Three pages, of which the second is claimed and is not there."""
+    return written(
+        tmp_path / "log.pdf",
+        "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R 5 0 R 6 0 R] /Count 3 >>", FONT,
+        page(7), None, page(8), stream(shown("Gulls nest here.")), stream(shown("Kelp grows there.")),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def form(tmp_path):
+    def field(box, value):
+        about = f"/Type /Annot /Subtype /Widget /FT /Tx /T ({value}) /V ({value}) /F 4 /DA (/F 14 Tf 0 g)"
+        return f"<< {about} /Rect [{box}] >>"
+
+    note = (
+        "<< /Type /Annot /Subtype /FreeText /F 4 /DA (/F 12 Tf 0 g) /Rect [250 130 400 150] /Contents (Seen in May) >>"
+    )
+    drawn = shown("Name:") + shown("Age:", "20 70") + shown("years", "220 70") + shown("Yes, insured", "60 30")
+    fields = "/NeedAppearances true /Fields [6 0 R 7 0 R 8 0 R] /DR << /Font << /F 3 0 R >> >> /DA (/F 14 Tf 0 g)"
+    return written(
+        tmp_path / "form.pdf",
+        f"<< /Type /Catalog /Pages 2 0 R /AcroForm << {fields} >> >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>",
+        FONT, page(5, "/Annots [8 0 R 7 0 R 6 0 R 9 0 R]"), stream(drawn),
+        field("80 105 200 125", "Ottoline"), field("80 65 200 85", "41"), field("30 27 50 45", "X"), note,
+    )  # fmt: skip
+
+
+def read(path, pages, engine="pdfium"):
+    view = DocumentView(Document("d/x", "d", "en", pages), [np.zeros((1, 1, 3), np.uint8)] * pages, path)
+    return TextLayer(engine=engine).recognise_document(view)
+
+
+def test_a_page_that_is_missing_fails_alone_and_the_others_keep_their_numbers(log):
+    first, second, third = text_layer(log)
+    assert (first.text, second.text, third.text) == ("Gulls nest here.", "", "Kelp grows there.")
+    assert "page 2 of 3 cannot be read" in second.error
+    assert missing_pages(log) == {1}
+    assert list(pdf.faults(log, 100)) == [f"{log}: page 2 of 3 is missing or damaged"]
+
+
+@pytest.mark.parametrize("engine", ["pdfium", "pdfplumber", "liteparse"])
+def test_each_engine_of_text_layers_keeps_the_numbers_of_pages(log, engine):
+    pytest.importorskip({"pdfium": "pypdfium2"}.get(engine, engine))
+    first, second, third = read(log, 3, engine)
+    assert second == MISSING
+    assert (first.text.strip(), third.text.strip()) == ("Gulls nest here.", "Kelp grows there.")
+
+
+def test_a_program_that_reads_the_original_gets_a_blank_page_for_a_missing_one(log):
+    from ohr.contracts import Recognition
+
+    seen = []
+
+    def engine(path, pages):
+        seen.append(pypdfium2.PdfDocument(path)[2].get_textpage().get_text_bounded())
+        return [Recognition(str(number)) for number in range(pages)]
+
+    found = of_view(DocumentView(Document("d/log", "d", "en", 3), range(3), log), engine)
+    assert [page.text for page in found] == ["0", "", "2"]
+    assert (found[1], seen) == (MISSING, ["Kelp grows there."])
+
+
+def test_what_is_typed_into_fields_is_read_where_a_reader_sees_it(form):
+    (layer,) = text_layer(form)
+    assert layer.text.splitlines() == ["Seen in May", "Name: Ottoline", "Age: 41 years", "X Yes, insured"]
+
+
+def test_what_is_typed_into_fields_is_on_the_page_image(form):
+    image = pdf.render(form, 0, 72)
+    assert (image[160 - 120 : 160 - 108, 82:140] < 128).any()
+    assert pdf.peculiarities(form) == ["fields"]
+
+
+@pytest.mark.parametrize("engine", ["pdfium", "pdfplumber", "liteparse"])
+def test_each_engine_of_text_layers_reads_fields(form, engine):
+    pytest.importorskip({"pdfium": "pypdfium2"}.get(engine, engine))
+    (found,) = read(form, 1, engine)
+    assert all(word in found.text for word in ("Ottoline", "41", "Seen in May"))
+
+
+def test_a_file_without_fields_is_handed_on_as_it_is(tmp_path, log):
+    plain = written(
+        tmp_path / "plain.pdf", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", FONT,
+        page(5), stream(shown("Salt")),
+    )  # fmt: skip
+    (tmp_path / "out").mkdir()
+    assert flattened(plain, tmp_path / "out") == plain
+    assert flattened(log, tmp_path / "out") == tmp_path / "out" / "log.pdf"
+    assert pdf.peculiarities(plain) == []
+
+
+def test_glyphs_without_unicode_are_counted(tmp_path):
+    glyph = stream("700 0 0 0 600 700 d1 0 0 500 600 re f")
+    codes = " ".join(f"{code} /g{code}" for code in range(1, 6))
+    drawn = " ".join(f"/g{code} 6 0 R" for code in range(1, 6))
+    font = (
+        "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 700 700] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 1 "
+        f"/LastChar 5 /Widths [700 700 700 700 700] /Encoding << /Differences [{codes}] >> /CharProcs << {drawn} >> >>"
+    )
+    half = written(
+        tmp_path / "half.pdf", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
+        page(5), stream("BT /F 14 Tf 20 60 Td <0102030405> Tj ET"), glyph,
+    )  # fmt: skip
+    (layer,) = text_layer(half)
+    assert (layer.unknown, layer.glyphs) == (5, 5)
+
+
+def arabic(path, pairs, codes):
+    listed = "\n".join(f"<{code:02X}> <{''.join(f'{ord(sign):04X}' for sign in text)}>" for code, text in pairs.items())
+    table = (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def\n"
+        f"1 begincodespacerange <00> <FF> endcodespacerange\n{len(pairs)} beginbfchar\n{listed}\n"
+        "endbfchar endcmap end end"
+    )
+    font = f"{FONT[:-2]} /ToUnicode 6 0 R >>"
+    return written(
+        path, "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
+        page(5), stream(shown(codes)), stream(table),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("ligature", ["لا", "\ufefb", "لله"])
+def test_letters_of_one_glyph_keep_their_order_from_right_to_left(tmp_path, ligature):
+    path = arabic(tmp_path / "k.pdf", {65: "س", 66: ligature, 67: "م"}, "CBA")  # drawn from the left
+    (layer,) = text_layer(path)
+    assert layer.text == f"س{'لا' if ligature == chr(0xFEFB) else ligature}م"
+
+
+def test_letters_of_a_latin_ligature_stay_in_order(tmp_path):
+    (layer,) = text_layer(arabic(tmp_path / "f.pdf", {65: "o", 66: "ffi", 67: "ce"}, "ABC"))
+    assert layer.text == "office"
+
+
+def test_signs_of_symbol_fonts_become_bullets_or_nothing():
+    assert clean_layer(["\uf0b7 Salt\n\ue123 Kelp \ufffd"]) == ["\u2022 Salt\n Kelp "]
+    assert Layer("a").error is None
