@@ -141,10 +141,9 @@ def _best(grids: Sequence[Grid], aliases: tuple[tuple[str, tuple[str, ...]], ...
     """Choose the sheet or separator, and the header row, whose names are known best; the first of equals."""
     places = [(grid, at) for grid in grids for at in range(min(len(grid.rows), _HEADER_ROWS))]
 
-    def known(place: tuple[Grid, int]) -> tuple[int, int]:
+    def known(place: tuple[Grid, int]) -> tuple[int, int, int]:
         cells = place[0].rows[place[1]][1]
-        count = sum(bool(found) for found in _places(tuple(cells), aliases)[0].values())
-        return count, (-place[1] if count else len(cells) - place[1])
+        return sum(bool(found) for found in _places(tuple(cells), aliases)[0].values()), -place[1], len(cells)
 
     if not places:
         return grids[0], 0

@@ -50,7 +50,7 @@ def refuse(path: Path, option: str, *, force: bool = False) -> None:
     Raises: as `written`.
     """
     if not force and not _may_replace(path):
-        kind = "a folder with files" if path.is_dir() else "there already"
+        kind = "a folder with files" if path.is_dir() else "a file"
         named = f"name another with {option}" if option else "move it away"
         raise DataError(
             f"{path}: is {kind} that ohr did not write, or that was changed since: {named}, "
