@@ -35,7 +35,7 @@ def convert(
     """Convert results of MinerU, Marker, docling and others to `<domain>/<document>.json`, as OHRBench has them.
 
     Without a benchmark, each document that SOURCE seems to hold is converted. A page without a result is left out; the
-    command then ends with status 1. When it was killed, the same command goes on where it was.
+    command then ends with status 1. When it was killed, the same command continues where it was.
     """
     from ohr.errors import DataError
     from ohr.results.replace import filled
@@ -43,19 +43,11 @@ def convert(
     if target.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{target} is inside {source}: name a folder elsewhere")
     reader = _reader(source, format, markup)
-    reader.check()
     documents = _documents(kind, root) if kind else reader.documents()
-    warnings, failed, written = reader.notes(documents), [], []
-    about = {"command": "data convert", "source": str(source.resolve()), "format": format, "markup": markup}
-    about |= {"benchmark": kind, "root": root and str(root.resolve())}
-    with filled(target, "OUT", about, force=force):
-        for document in documents:
-            if _is_whole(target, document):
-                written.append(document.pages)
-                continue
-            read: Sequence[Page] = reader.recorded(document)
-            failed += [f"{page.document} page {page.index}: {page.error}" for page in read if page.error]
-            written.append(_write(target, document, [page for page in read if not page.error]))
+    warnings = reader.notes(documents)
+    about = f"data convert {source.resolve()} --format {format} --markup {markup} --benchmark {kind} --root {root}"
+    with filled(target, "OUT", {"command": about}, force=force):
+        written, failed = _converted(reader, documents, target)
     pages, whole = sum(written), sum(count > 0 for count in written)
     if as_json:
         say_json({"documents": whole, "pages": pages, "failed": len(failed), "failures": failed, "warnings": warnings})
@@ -70,12 +62,13 @@ def convert(
 
 
 def _reader(source: Path, format: str, markup: str) -> Any:
-    """Make the plugin that reads folders of results."""
+    """Make the plugin that reads folders of results, and check it."""
     from ohr.spec.read import make_ocr
 
-    return make_ocr(
-        {"kind": "precomputed", "root": str(source), "format": format, "markup": markup}, "ohr data convert"
-    )
+    keys = {"kind": "precomputed", "root": str(source), "format": format, "markup": markup}
+    reader = make_ocr(keys, "ohr data convert")
+    reader.check()
+    return reader
 
 
 def _documents(kind: str, root: Path | None) -> "Sequence[Document]":
@@ -85,6 +78,19 @@ def _documents(kind: str, root: Path | None) -> "Sequence[Document]":
     benchmark = make_benchmark(keys, "ohr data convert")
     benchmark.check()
     return benchmark.documents()
+
+
+def _converted(reader: Any, documents: "Sequence[Document]", target: Path) -> tuple[list[int], list[str]]:
+    """Write all documents that are not whole yet; returns the pages of each, and the pages that failed."""
+    failed, written = [], []
+    for document in documents:
+        if _is_whole(target, document):
+            written.append(document.pages)
+            continue
+        read: Sequence[Page] = reader.recorded(document)
+        failed += [f"{page.document} page {page.index}: {page.error}" for page in read if page.error]
+        written.append(_write(target, document, [page for page in read if not page.error]))
+    return written, failed
 
 
 def _is_whole(target: Path, document: "Document") -> bool:

@@ -35,6 +35,6 @@ def report(
 
     folders = [locate(run, runs) for run in chosen]
     page, workers = out or folders[0] / REPORT, os.cpu_count() or 1
-    how = {"images": images, "trust_plugins": trust_plugins, "workers": workers, "force": force}
-    for path in write_report(folders, page, **how):
+    written = write_report(folders, page, images=images, trust_plugins=trust_plugins, workers=workers, force=force)
+    for path in written:
         say(str(path))

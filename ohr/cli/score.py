@@ -1,6 +1,7 @@
 """`ohr score`: what somebody else's OCR results or answers are worth, beside published numbers."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from math import isnan, nan
 from pathlib import Path
@@ -92,8 +93,7 @@ def ocr(
 @app.command()
 def answers(
     file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="Question ids and answers: CSV, .xlsx, JSON, JSONL.", show_default=False),
+        Path, typer.Argument(metavar="FILE", help="Ids and answers: CSV, .xlsx, JSON or JSONL.", show_default=False)
     ],
     benchmark: Kind = None,
     root: Root = None,
@@ -114,7 +114,8 @@ def answers(
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
     made = make_benchmark(keys, _label(benchmark, keys))
     given, notes = survey_answers(file, column)
-    found = score_answers(made, given, name or file.stem, stage.value if stage else None, notes)
+    found = score_answers(made, given, name or file.stem, stage.value if stage else None)
+    found = replace(found, warnings=[*notes, *found.warnings])
     if as_json:
         say_json(found)
     else:

@@ -1,13 +1,12 @@
 """Tables that people bring as rows of named parts: CSV, workbooks of Excel, JSON and JSON Lines."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ohr.errors import DataError
-from ohr.files.grids import WORKBOOK, Grid, Line, csv_grids, text_of_file, workbook_grids
+from ohr.files.grids import WORKBOOK, Grid, csv_grids, text_of_file, workbook_grids
 from ohr.files.json_input import lines, parse_json
 from ohr.messages.wording import named as listed
 
@@ -28,7 +27,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows in their order, the names of columns that are no part, and what a reader of the file should be told."""
+    """Rows in their order, the names of columns that are no part, and what to know of the file."""
 
     rows: Sequence[Row]
     unused: Sequence[str]
@@ -93,29 +92,27 @@ def _parsed(text: str, where: str) -> Any:
 
 
 def _of_records(records: Iterable[tuple[str, Any]], names: Names, hint: str, notes: Sequence[str]) -> Table:
-    aliases = tuple((part, tuple(names[part])) for part in names)
-    rows, unused, last = [], dict[str, None](), tuple[str, ...]()
+    rows, unused, last, places = [], dict[str, None](), None, dict[str, list[int]]()
     for where, record in records:
         if not isinstance(record, Mapping):
             raise DataError(f"{where}: must be a mapping (got {record!r:.60})")
         keys = tuple(record)
-        rows.append(_row(where, keys, list(record.values()), aliases, hint))
         if keys != last:  # the records of one file mostly have the same keys
-            last = keys
-            unused |= dict.fromkeys(_places(keys, aliases)[1])
-    return Table(rows, tuple(unused), tuple(notes))
+            last, places = keys, _places(keys, names)
+            unused |= dict.fromkeys(_unused(keys, places))
+        rows.append(_row(where, keys, list(record.values()), places, hint))
+    return Table(rows, tuple(unused), notes)
 
 
 def _of_grid(
     path: Path, grids: Sequence[Grid], names: Names, needed: Sequence[str], hint: str, notes: Sequence[str]
 ) -> Table:
-    aliases = tuple((part, tuple(names[part])) for part in names)
-    grid, at = _best(grids, aliases)
-    if not any(each.rows for each in grids[:-1] or grids):  # the last is the one that divides nothing
-        raise DataError(grid.fault or f"{path}: is empty")
-    (where, header), notes = grid.rows[at], [*notes, *_notes(path, grids, grid, at)]
+    if not any(grid.rows for grid in grids[:-1] or grids):  # the last is the one that divides nothing
+        raise DataError(grids[0].fault if grids and grids[0].fault else f"{path}: is empty")
+    grid, at = _best(grids, names)
+    where, header = grid.rows[at]
     keys = tuple(cell.strip() for cell in header)
-    places, unused = _places(keys, aliases)
+    places = _places(keys, names)
     for part in needed:
         if not places[part]:
             wanted, there = " or ".join(names[part][:5]), listed([key for key in keys if key])
@@ -125,72 +122,54 @@ def _of_grid(
         raise DataError(f"{where}: has the column {twice[0]!r} twice: rename one of them")
     if grid.fault:
         raise DataError(grid.fault)
-    rows = [_row(place, keys, cells, aliases, hint) for place, cells in _within(grid.rows[at + 1 :], len(keys))]
-    return Table(rows, tuple(unused), tuple(notes))
-
-
-def _within(rows: Sequence[Line], width: int) -> Iterator[Line]:
-    """Yield rows as wide as the header; what is beyond it must be blank."""
-    for where, cells in rows:
-        if any(cell.strip() for cell in cells[width:]):
+    notes = list(notes)
+    if others := [other.name for other in grids if other.name and other is not grid]:
+        notes.append(f"{path.name}: read from the sheet {grid.name}; not read: {listed(others)}")
+    if at:
+        notes.append(f"{where}: is taken for the header; the rows above it are left out")
+    rows = []
+    for where, cells in grid.rows[at + 1 :]:
+        if any(cell.strip() for cell in cells[len(keys) :]):
             raise DataError(f"{where}: has more cells than the header; quote text that contains the separator")
-        yield where, [*cells[:width], *[""] * (width - len(cells))]
+        rows.append(_row(where, keys, [*cells, *[""] * (len(keys) - len(cells))], places, hint))
+    return Table(rows, _unused(keys, places), notes)
 
 
-def _best(grids: Sequence[Grid], aliases: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[Grid, int]:
+def _best(grids: Sequence[Grid], names: Names) -> tuple[Grid, int]:
     """Choose the sheet or separator, and the header row, whose names are known best; the first of equals."""
-    places = [(grid, at) for grid in grids for at in range(min(len(grid.rows), _HEADER_ROWS))]
 
     def known(place: tuple[Grid, int]) -> tuple[int, int, int]:
         cells = place[0].rows[place[1]][1]
-        return sum(bool(found) for found in _places(tuple(cells), aliases)[0].values()), -place[1], len(cells)
+        return sum(map(bool, _places(cells, names).values())), -place[1], len(cells)
 
-    if not places:
-        return grids[0], 0
-    best = max(places, key=known)
+    best = max(((grid, at) for grid in grids for at in range(min(len(grid.rows), _HEADER_ROWS))), key=known)
     # a table of one column is divided by nothing
     return best if len(best[0].rows[best[1]][1]) > 1 or best[0].name else (grids[-1], best[1])
 
 
-def _notes(path: Path, grids: Sequence[Grid], grid: Grid, at: int) -> Iterator[str]:
-    others = [other.name for other in grids if other.name and other is not grid]
-    if others:
-        yield f"{path.name}: read from the sheet {grid.name}; not read: {listed(others)}"
-    if at:
-        yield f"{grid.rows[at][0]}: is taken for the header; the rows above it are left out"
-
-
-def _row(
-    where: str,
-    keys: tuple[str, ...],
-    values: Sequence[Any],
-    aliases: tuple[tuple[str, tuple[str, ...]], ...],
-    hint: str,
-) -> Row:
+def _row(where: str, keys: Sequence[str], values: Sequence[Any], places: Mapping[str, Sequence[int]], hint: str) -> Row:
     parts = {}
-    for part, places in _places(keys, aliases)[0].items():
-        if not places:
-            continue
-        parts[part] = None if is_blank(values[places[0]]) else values[places[0]]
-        for place in places[1:]:
-            if values[place] != values[places[0]] and not (is_blank(values[place]) and parts[part] is None):
-                both = f"{keys[places[0]]!r} and {keys[place]!r}"
+    for part, (first, *others) in ((part, found) for part, found in places.items() if found):
+        parts[part] = None if is_blank(values[first]) else values[first]
+        for other in others:
+            if values[other] != values[first] and not (is_blank(values[other]) and parts[part] is None):
+                both = f"{keys[first]!r} and {keys[other]!r}"
                 raise DataError(f"{where}: {both} could both be the {part}, and differ: {hint}")
     return Row(where, parts)
 
 
-@lru_cache(maxsize=256)
-def _places(
-    keys: tuple[str, ...], aliases: tuple[tuple[str, tuple[str, ...]], ...]
-) -> tuple[Mapping[str, Sequence[int]], Sequence[str]]:
-    """Find where each part is among the keys of a record, and which keys are no part."""
+def _places(keys: Sequence[str], names: Names) -> dict[str, list[int]]:
+    """Find where each part is among the keys of a record, in the order of its names."""
     plain = [_plain(key) for key in keys]
-    known = {part: [_plain(name) for name in names] for part, names in aliases}
-    places = {
-        part: [at for name in names for at, key in enumerate(plain) if key == name] for part, names in known.items()
+    return {
+        part: [at for name in map(_plain, known) for at, key in enumerate(plain) if key == name]
+        for part, known in names.items()
     }
+
+
+def _unused(keys: Sequence[str], places: Mapping[str, Sequence[int]]) -> list[str]:
     used = {at for found in places.values() for at in found}
-    return places, [keys[at].strip() for at, key in enumerate(plain) if key and at not in used]
+    return [key.strip() for at, key in enumerate(keys) if key.strip() and at not in used]
 
 
 def _plain(name: str) -> str:

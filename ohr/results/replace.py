@@ -1,4 +1,4 @@
-"""What a command may write over: only what ohr wrote there and nobody changed; all else is kept under another name."""
+"""Files that take the place of older ones: only of those that ohr wrote and nobody changed; others are kept."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ def refuse(path: Path, option: str, *, force: bool = False) -> None:
 
 
 def set_aside(path: Path) -> None:
-    """Give a file or folder that may not be replaced the name `<name>.bak-<time>`."""
+    """Rename a file or folder that may not be replaced to `<name>.bak-<time>`."""
     if _may_replace(path):
         return
     stem, count = f"{path.name}.bak-{datetime.now(UTC):%Y%m%dT%H%M%S}", 1
@@ -83,7 +83,7 @@ def filled(folder: Path, option: str, about: Mapping[str, Any], *, force: bool =
     Args:
         folder: as the user gave it.
         option: as in `written`.
-        about: what the command does, as JSON holds it; only the same may go on in an unfinished folder.
+        about: what the command does, as JSON holds it; only the same continues in an unfinished folder.
         force: as in `written`.
 
     Raises:

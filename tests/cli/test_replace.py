@@ -1,4 +1,4 @@
-"""What commands write over: only what ohr wrote and nobody changed."""
+"""Files that commands write over: only those that ohr wrote and nobody changed."""
 
 import json
 import os
@@ -155,7 +155,7 @@ def test_a_link_is_not_followed_and_a_pipe_is_written_to(tmp_path):
     assert Path(os.devnull).is_char_device()
 
 
-def test_a_conversion_that_was_killed_goes_on_and_does_nothing_twice(place, ohr, monkeypatch):
+def test_a_conversion_that_was_killed_continues_and_does_nothing_twice(place, ohr, monkeypatch):
     write, done = data_convert._write, []
 
     def killed(target, document, pages):
@@ -178,7 +178,7 @@ def test_a_conversion_that_was_killed_goes_on_and_does_nothing_twice(place, ohr,
     assert ohr(*command).exit_code == 2
 
 
-def test_only_the_same_command_goes_on_in_an_unfinished_folder(tmp_path):
+def test_only_the_same_command_continues_in_an_unfinished_folder(tmp_path):
     with pytest.raises(KeyError), filled(tmp_path / "out", "OUT", {"command": "one"}):
         raise KeyError
     with pytest.raises(DataError, match="name another with OUT"), filled(tmp_path / "out", "OUT", {"command": "two"}):

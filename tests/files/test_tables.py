@@ -198,7 +198,7 @@ def test_a_workbook_is_known_by_its_content(tmp_path):
     assert parts(tmp_path / "q.csv") == [{"question": "Who?"}]
     for name, content in (("q.xls", b"\xd0\xcf\x11\xe0..."), ("q.xlsx", b"PK\x03\x04..."), ("r.xlsx", b"")):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(DataError, match="as .xlsx or CSV"):
+        with pytest.raises(DataError, match=r"as \.xlsx or CSV"):
             read(tmp_path / name)
 
 

@@ -115,12 +115,8 @@ def write_report(
         DataError: a run is not finished or damaged, the file cannot be written, or something else is there.
         MissingExtra: jinja2 is not installed.
     """
-    extras.require("jinja2", "report")
     beside = path.with_name(f"{path.stem}-data")
-    own = path.resolve() in [(folder / REPORT).resolve() for folder in folders]
-    if not own:
-        refuse(path, "--out", force=force)
-    refuse(beside, "--out", force=force)
+    own = _ready(folders, path, beside, force)
     new = path.with_name(f"{NEW}{token_hex(8)}-data")
     parts = Parts(new)
     count = workers if sum(read_finished(folder)["questions"] for folder in folders) > _MANY else 1
@@ -141,16 +137,27 @@ def write_report(
             record_folder(new)
         with written(path, "--out", force=force, own=own) as file:
             file.write_bytes(text.encode("utf-8", "replace"))
-        set_aside(beside)
-        shutil.rmtree(beside, ignore_errors=True)
-        if not parts.beside:
-            return [path]
-        new.rename(beside)
-        return [path, beside]
+        return [path, *_moved(new, beside)]
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(new, ignore_errors=True)
+
+
+def _ready(folders: Sequence[Path], path: Path, beside: Path, force: bool) -> bool:
+    """Refuse what `write_report` refuses; returns whether the page is that of a run, in the run's folder."""
+    extras.require("jinja2", "report")
+    own = path.resolve() in [(folder / REPORT).resolve() for folder in folders]
+    for place in (beside,) if own else (path, beside):
+        refuse(place, "--out", force=force)
+    return own
+
+
+def _moved(new: Path, beside: Path) -> list[Path]:
+    """Put the new folder of data, if there is one, in the place of an older one."""
+    set_aside(beside)
+    shutil.rmtree(beside, ignore_errors=True)
+    return [new.rename(beside)] if new.exists() else []
 
 
 def _add(parts: Parts, run: str, listed: QuestionList, images: int, trust_plugins: bool) -> None:

@@ -125,11 +125,7 @@ def _id(value: Any, where: str) -> str:
 
 
 def score_answers(
-    benchmark: Benchmark,
-    answers: Mapping[str, str],
-    name: str,
-    stage: Stage | None = None,
-    notes: Sequence[str] = (),
+    benchmark: Benchmark, answers: Mapping[str, str], name: str, stage: Stage | None = None
 ) -> AnswerScore:
     """Score answers by the benchmark's protocol, against the accepted answer that each matches best.
 
@@ -138,7 +134,6 @@ def score_answers(
         name: of the system that gave them.
         stage: which published scores they are compared with: answers from the question's own pages (`generation`) or
             from retrieved passages (`overall`); None for `generation` where nothing else is published, else `overall`.
-        notes: what to know of the file of answers; the warnings begin with them.
     """
     published = benchmark.published()
     stage = stage or _stage(published)
@@ -173,7 +168,7 @@ def score_answers(
         aggregates=totals,
         failures=[f"{each.metric} of {each.question}: {each.reason}" for each in made.failures],
         leaderboards=leaderboards(published, stage, [own], groups) + protocol_boards(published, stage, [own]),
-        warnings=[*notes, *keys.inputs.warnings],
+        warnings=keys.inputs.warnings,
     )
 
 
