@@ -195,10 +195,8 @@ def _print_ocr(found: "OcrScore") -> None:
     print_protocol(found.run)
     _print_leaderboards(found.leaderboards)
     say_first("warnings:", found.warnings)
-    say_first(
-        f"failed items: {len(found.failures)} (questions that need them score 0)",
-        as_lines(found.failures),
-    )
+    said = f"failed items: {len(found.failures)} (questions that need them score 0)"
+    say_first(said, as_lines(found.failures))
     say(str(found.run))
 
 

@@ -173,7 +173,7 @@ def test_the_sheet_that_is_read_is_the_one_with_the_columns_and_is_named(tmp_pat
     book.save(path)
     table = read(path)
     assert [row.parts["answers"] for row in table.rows] == ["May"]
-    assert table.notes == ("q.xlsx: read from the sheet May; not read: Remarks",)
+    assert list(table.notes) == ["q.xlsx: read from the sheet May; not read: Remarks"]
     assert table.rows[0].where.endswith("q.xlsx, sheet May, row 2")
 
 
