@@ -121,6 +121,18 @@ def test_a_report_in_the_folder_of_its_run_is_written_again(place, ohr):
     assert "<html" in report.read_text()
 
 
+def test_the_data_of_a_report_is_replaced_until_something_else_is_among_it(place, ohr, monkeypatch):
+    monkeypatch.setattr("ohr.report.html.write._EMBEDDED", 0)  # as if there were much
+    command = ("report", "small", "--out", place / "out.html")
+    for _ in range(2):
+        assert ohr(*command).stdout.split() == [str(place / "out.html"), str(place / "out-data")]
+    (place / "out-data/mine.txt").write_text(FOREIGN)
+    before = content(place)
+    done = ohr(*command)
+    assert done.exit_code == 2 and "out-data: is a folder with files that ohr did not write" in done.stderr
+    assert content(place) == before
+
+
 @pytest.mark.parametrize("header", ["Frage;Antwort;Datei;Seite", "what,which"])
 @pytest.mark.parametrize("force", [[], ["--force"]])
 def test_questions_with_an_unknown_header_are_neither_replaced_nor_taken_for_none(place, ohr, header, force):
