@@ -78,6 +78,8 @@ def build(into: Path) -> None:
     Raises:
         DataError: the items disagree with the pictures or among themselves.
     """
+    if into != SAMPLE and (into / IMAGES).exists():
+        raise DataError(f"{into / IMAGES}: is there already: name a new folder with --into")
     shutil.rmtree(into / IMAGES, ignore_errors=True)
     for path, picture in pictures():
         _put(into / IMAGES / path, _encoded(picture, Path(path).suffix))

@@ -32,7 +32,7 @@ class Folder(Benchmark):
     kind: Literal["folder"] = "folder"
     packages: ClassVar[tuple[str, ...]] = ("pypdfium2",)
     root: Annotated[Path, Field(description="Folder of PDFs, or of folders of page images.")]
-    questions_file: Annotated[Path, Field(alias="questions", description="Questions: JSON, JSON Lines or CSV.")]
+    questions_file: Annotated[Path, Field(alias="questions", description="Questions: CSV, .xlsx, JSON or JSON Lines.")]
     ground_truth: Annotated[
         Literal["text_layer"] | Path | None,
         Field(description="`text_layer` of the PDFs, or a folder of <domain>/<document>.json; none."),
@@ -102,9 +102,7 @@ class Folder(Benchmark):
             return warnings
         asked = self._asked()
         warnings += _unscored(asked.questions)
-        if asked.unused:
-            warnings.append(f"{self.questions_file.name}: not used: {named(asked.unused)}")
-        return [*warnings, *self._truth_warnings()]
+        return [*warnings, *asked.notes, *self._truth_warnings()]
 
     def _file_warnings(self) -> Iterator[str]:
         found = find(self.root)

@@ -11,13 +11,13 @@ from unicodedata import normalize
 
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
-from ohr.files.json_input import whole_number
 from ohr.files.names import printable
 from ohr.files.ohrbench_questions import listed, text_of
+from ohr.files.tables import Row
 from ohr.messages.wording import counted, named
 
 from .documents import DOMAIN
-from .records import Record, read_records
+from .records import NAMES, page_numbers, read_records
 
 _SUFFIX = re.compile(r"\.(?:pdf|png|jpe?g|tiff?|bmp|webp)$", re.IGNORECASE)
 _MOST_FAULTS = 12
@@ -25,10 +25,10 @@ _MOST_FAULTS = 12
 
 
 class Asked(NamedTuple):
-    """The questions of a file, its keys that mean nothing here, and file and line of each question by its id."""
+    """The questions of a file, what to know of it, and file and line of each question by its id."""
 
     questions: tuple[Question, ...]
-    unused: tuple[str, ...]
+    notes: tuple[str, ...]
     origins: Mapping[str, str]
 
 
@@ -59,21 +59,18 @@ def _ask(
     maker = _Maker(dict(pages), broken, first_page)
     made: dict[str, Question] = {}
     origins: dict[str, str] = {}
-    unused: dict[str, None] = {}
-    last: Sequence[str] = ()
-    for record in read_records(path):
+    table = read_records(path)
+    for record in table.rows:
         question = maker.question(record, f"q{len(made) + 1}")
         if question.id in made:
             maker.faults.append(f"{record.where}: the id {question.id!r} is used twice")
         made[question.id], origins[question.id] = question, record.where
-        if record.unused is not last:  # the records of one file mostly have the same keys
-            last = record.unused
-            unused |= dict.fromkeys(last)
     faults = maker.faults or ([] if made else [f"{path}: holds no question"])
     if faults:
         more = len(faults) - _MOST_FAULTS
         raise DataError("\n".join(faults[:_MOST_FAULTS] + [f"and {counted(more, 'more fault')}"] * (more > 0)))
-    return Asked(tuple(made.values()), tuple(sorted(unused)), origins)
+    unused = [f"{path.name}: not used: {named(sorted(table.unused))}"] if table.unused else []
+    return Asked(tuple(made.values()), (*table.notes, *unused), origins)
 
 
 class _Maker:
@@ -89,9 +86,9 @@ class _Maker:
                 self._by_name.setdefault(_plain(wanted), name)
             self._by_last[_plain(name.rpartition("/")[2])].append(name)
 
-    def question(self, record: Record, default: str) -> Question:
+    def question(self, row: Row, default: str) -> Question:
         """Make a question; `default` is its id where it has none."""
-        where, parts = record.where, record.parts
+        where, parts = row.where, dict.fromkeys(NAMES) | dict(row.parts)
         text = text_of(parts["question"]).strip()
         if not text:
             self._fault(where, "has no question")
@@ -138,15 +135,11 @@ class _Maker:
         return ""
 
     def _page_numbers(self, where: str, given: Any, document: str, named: str) -> tuple[int, ...]:
-        numbers: set[int] = set()
-        for page in re.split(r"[,;\s]+", given.strip()) if isinstance(given, str) else listed(given):
-            if page is None or page == "":
-                continue
-            number = None if isinstance(page, bool) else whole_number(str(page).strip())
-            if number is None:
-                self._fault(where, f"a page must be a whole number (got {page!r})")
-            else:
-                numbers.add(number - self._first)
+        try:
+            numbers = {number - self._first for number in page_numbers(given)}
+        except ValueError as error:
+            self._fault(where, f"a page must be a whole number (got {error}); several are written 3; 5 or 3-5")
+            return ()
         if numbers and not document:
             if not named:  # a document that is not there is a fault already
                 self._fault(where, "names a page, but not of which document")
@@ -166,4 +159,5 @@ class _Maker:
 
 def _plain(name: str) -> str:
     """Return a name as it is compared: one Unicode form, no suffix of a PDF or image, either slash, printable."""
-    return _SUFFIX.sub("", normalize("NFC", printable(name)).replace("\\", "/").strip("/"))
+    name = " ".join(normalize("NFC", printable(name)).split())  # a no-break space is a space
+    return _SUFFIX.sub("", name.replace("\\", "/").strip("/"))

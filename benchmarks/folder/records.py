@@ -1,120 +1,89 @@
-"""Reads records of questions from JSON, JSON Lines or CSV."""
+"""Reads records of questions from JSON, JSON Lines, CSV or a workbook."""
 
-import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from io import StringIO
+import re
+from ast import literal_eval
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ohr.errors import DataError
-from ohr.files.json_input import lines, parse_json
+from ohr.files.json_input import parse_json, whole_number
+from ohr.files.ohrbench_questions import listed
+from ohr.files.tables import Table, is_blank, read_table
 
-_NAMES = {
-    "question": ("question", "questions", "query"),
-    "answers": ("answers", "answer"),
-    "document": ("document", "documents", "doc", "file"),
-    "page": ("page", "pages"),
-    "evidence": ("evidence",),
-    "id": ("id", "question_id"),
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "question": ("question", "questions", "query", "question_text"),
+    "answers": ("answers", "answer", "expected_answer", "expected_answers", "correct_answer", "gold_answer"),
+    "document": ("document", "documents", "doc", "file", "file_name", "filename", "document_name"),
+    "page": ("page", "pages", "page_number", "page_numbers", "page_no"),
+    "evidence": ("evidence", "quote", "passage"),
+    "id": ("id", "question_id", "qid"),
     "evidence_source": ("evidence_source",),
     "answer_form": ("answer_form",),
     "task_type": ("task_type",),
 }
 """The parts of a question, and the names that each part may go by."""
 
-
-class Record(NamedTuple):
-    """One question as it is written.
-
-    Attributes:
-        where: file, and line or entry, for messages.
-        parts: the parts of `_NAMES`; None where one is absent.
-        unused: keys that are no part.
-    """
-
-    where: str
-    parts: Mapping[str, Any]
-    unused: Sequence[str]
+_MOST_PAGES = 1_000  # of a range: a year or a number that was taken for one is a fault
+_PAGE = re.compile(r"(?:pages?|pp?)?\.?\s*(\d+)(?:\.0+)?(?:\s*[-–—]\s*(\d+))?", re.IGNORECASE)  # prose: ok
+_NOTHING = ("none", "null")
+_LISTS = ("answers", "evidence", "page")
 
 
-def read_records(path: Path) -> Iterator[Record]:
-    """Read a file's records, in order.
+def read_records(path: Path) -> Table:
+    """Read a file's records, in order; a list in a cell becomes one.
 
     Raises:
         DataError: it is not readable, or a record is no mapping.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
-    suffix = path.suffix.lower()
-    if suffix in (".csv", ".tsv"):
-        yield from _csv(text, path)
-    elif suffix in (".jsonl", ".ndjson"):
-        yield from _json((f"{path}:{number}", _loaded(line, f"{path}:{number}")) for number, line in lines(text))
-    else:
-        found = _loaded(text, str(path))
-        if not isinstance(found, list):
-            raise DataError(f"{path}: must be a list of questions (got {type(found).__name__})")
-        yield from _json((f"{path}: question {place}", record) for place, record in enumerate(found))
+    table = read_table(path, NAMES, ("question",), records=_listed, entry="question")
+    rows = [row._replace(parts={part: _cell(part, value) for part, value in row.parts.items()}) for row in table.rows]
+    return table._replace(rows=rows)
 
 
-def _json(records: Iterable[tuple[str, Any]]) -> Iterator[Record]:
-    for where, record in records:
-        if not isinstance(record, Mapping):
-            raise DataError(f"{where}: must be a mapping with a question (got {record!r:.60})")
-        yield _record(where, tuple(record), list(record.values()))
+def page_numbers(given: Any) -> list[int]:
+    """Return the numbers of pages as people write them: 3, 3.0, `p. 3`, `3; 5`, `3-5`, or a list of them.
+
+    Raises:
+        ValueError: a page is something else; it is the error's text.
+    """
+    numbers: list[int] = []
+    for page in listed(given):
+        if is_blank(page):
+            continue
+        text = "" if isinstance(page, bool) else str(page).strip()
+        for part in re.split(r"[,;]\s*|(?<=\d)\s+(?![-–—])(?<![-–—]\s)", text):  # prose: ok
+            found = _PAGE.fullmatch(part)
+            first, last = (whole_number(number or "") for number in found.groups()) if found else (None, None)
+            last = first if last is None else last
+            if first is None or last is None or not first <= last < first + _MOST_PAGES:
+                raise ValueError(repr(part if isinstance(page, str) else page))
+            numbers += range(first, last + 1)
+    return numbers
 
 
-def _loaded(text: str, where: str) -> Any:
-    try:
-        return parse_json(text.encode())
-    except ValueError as error:
-        raise DataError(f"{where}: not readable as JSON: {error}") from None
+def _listed(found: Any) -> Any:
+    """Return a list of questions, also where it is the only list of a mapping."""
+    lists = [value for value in found.values() if isinstance(value, list)] if isinstance(found, Mapping) else []
+    if isinstance(found, list) or len(lists) == 1:
+        return lists[0] if lists else found
+    return found
 
 
-def _csv(text: str, path: Path) -> Iterator[Record]:
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)  # spreadsheets of many countries write semicolons
-    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        header = tuple(next(reader, ()))
-        for row in filter(None, reader):
-            where = f"{path}:{reader.line_num}"
-            if len(row) > len(header):
-                raise DataError(f"{where}: has more cells than the header; quote text that contains {delimiter!r}")
-            record = _record(where, header, row)
-            yield record._replace(parts={name: _cell(value) for name, value in record.parts.items()})
-    except csv.Error as error:
-        raise DataError(f"{path}:{reader.line_num}: not readable as CSV: {error}") from None
-
-
-def _cell(value: str | None) -> Any:
-    """Read a cell: a JSON list where it is one, else its text."""
-    if value and value.lstrip().startswith("["):
-        try:
-            return parse_json(value.encode())
-        except ValueError:
-            return value
+def _cell(part: str, value: Any) -> Any:
+    """Read a cell: a list of texts where it is one, in JSON or as Python prints it; else what it holds."""
+    if isinstance(value, list):
+        return [each for each in value if not is_blank(each)]
+    if not isinstance(value, str):
+        return value
+    if part not in ("question", "answers") and value.strip().lower() in _NOTHING:
+        return None
+    if part in _LISTS and value.strip().startswith("["):
+        for read in (lambda text: parse_json(text.encode()), literal_eval):
+            try:
+                found = read(value.strip())
+            except (ValueError, SyntaxError, MemoryError):
+                continue
+            # [1] is a footnote's mark, and no list of answers
+            if isinstance(found, list) and (part == "page" or all(isinstance(each, str) for each in found)):
+                return [each for each in found if not is_blank(each)]
     return value
-
-
-def _record(where: str, keys: tuple[str, ...], values: Sequence[Any]) -> Record:
-    places, unused = _places(keys)
-    parts = {
-        name: next((values[place] for place in found if place < len(values) and values[place] is not None), None)
-        for name, found in places.items()
-    }
-    return Record(where, parts, unused)
-
-
-@lru_cache(maxsize=64)
-def _places(keys: tuple[str, ...]) -> tuple[Mapping[str, Sequence[int]], Sequence[str]]:
-    """Find where each part is among the keys of a record, once for all records with these keys."""
-    lowered = {key.strip().lower(): place for place, key in enumerate(keys)}
-    known = {alias for names in _NAMES.values() for alias in names}
-    places = {name: [lowered[alias] for alias in names if alias in lowered] for name, names in _NAMES.items()}
-    return places, [keys[place] for name, place in lowered.items() if name and name not in known]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ohr.cli.display.console import report, say, say_first, say_json
-from ohr.cli.options import AsJson
+from ohr.cli.options import AsJson, Force
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def convert(
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="Folder with the results.", show_default=False)],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder.", show_default=False)],
+    target: Annotated[
+        Path, typer.Argument(metavar="OUT", help="A new folder, or one that was left unfinished.", show_default=False)
+    ],
     format: Annotated[
         str, typer.Option(metavar="FORMAT", help="The system, as `format` of `precomputed`.", show_default=False)
     ],
@@ -27,27 +29,25 @@ def convert(
         str | None, typer.Option("--benchmark", metavar="KIND", help="Take its documents, with their names.")
     ] = None,
     root: Annotated[Path | None, typer.Option(metavar="DIR", help="The benchmark's folder, if it needs one.")] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Convert results of MinerU, Marker, docling and others to `<domain>/<document>.json`, as OHRBench has them.
 
     Without a benchmark, each document that SOURCE seems to hold is converted. A page without a result is left out; the
-    command then ends with status 1.
+    command then ends with status 1. When it was killed, the same command continues where it was.
     """
     from ohr.errors import DataError
+    from ohr.results.replace import filled
 
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise DataError(f"{target} exists: name a new folder")
     if target.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{target} is inside {source}: name a folder elsewhere")
     reader = _reader(source, format, markup)
-    reader.check()
     documents = _documents(kind, root) if kind else reader.documents()
-    warnings, failed, written = reader.notes(documents), [], []
-    for document in documents:
-        read: Sequence[Page] = reader.recorded(document)
-        failed += [f"{page.document} page {page.index}: {page.error}" for page in read if page.error]
-        written.append(_write(target, document, [page for page in read if not page.error]))
+    warnings = reader.notes(documents)
+    about = f"data convert {source.resolve()} --format {format} --markup {markup} --benchmark {kind} --root {root}"
+    with filled(target, "OUT", {"command": about}, force=force):
+        written, failed = _converted(reader, documents, target)
     pages, whole = sum(written), sum(count > 0 for count in written)
     if as_json:
         say_json({"documents": whole, "pages": pages, "failed": len(failed), "failures": failed, "warnings": warnings})
@@ -62,12 +62,13 @@ def convert(
 
 
 def _reader(source: Path, format: str, markup: str) -> Any:
-    """Make the plugin that reads folders of results."""
+    """Make the plugin that reads folders of results, and check it."""
     from ohr.spec.read import make_ocr
 
-    return make_ocr(
-        {"kind": "precomputed", "root": str(source), "format": format, "markup": markup}, "ohr data convert"
-    )
+    keys = {"kind": "precomputed", "root": str(source), "format": format, "markup": markup}
+    reader = make_ocr(keys, "ohr data convert")
+    reader.check()
+    return reader
 
 
 def _documents(kind: str, root: Path | None) -> "Sequence[Document]":
@@ -79,10 +80,39 @@ def _documents(kind: str, root: Path | None) -> "Sequence[Document]":
     return benchmark.documents()
 
 
+def _converted(reader: Any, documents: "Sequence[Document]", target: Path) -> tuple[list[int], list[str]]:
+    """Write all documents that are not whole yet; returns the pages of each, and the pages that failed."""
+    failed, written = [], []
+    for document in documents:
+        if _is_whole(target, document):
+            written.append(document.pages)
+            continue
+        read: Sequence[Page] = reader.recorded(document)
+        failed += [f"{page.document} page {page.index}: {page.error}" for page in read if page.error]
+        written.append(_write(target, document, [page for page in read if not page.error]))
+    return written, failed
+
+
+def _is_whole(target: Path, document: "Document") -> bool:
+    """Report whether an earlier, unfinished conversion has written every page of a document."""
+    from ohr.errors import DataError
+    from ohr.files.ohrbench_json import read_pages
+
+    try:
+        pages = read_pages(target, document.name)
+    except DataError:  # cut
+        return False
+    return bool(pages) and len(pages) == document.pages
+
+
 def _write(target: Path, document: "Document", pages: "Sequence[Page]") -> int:
     """Write a document's pages; returns how many there are."""
     from ohr.files.ohrbench_json import write_pages
+    from ohr.results.files import replaced
 
     if pages:
-        write_pages(target / f"{document.name}.json", pages)
+        path = target / f"{document.name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replaced(path) as new:
+            write_pages(new, pages)
     return len(pages)

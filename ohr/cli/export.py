@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ohr.cli.display.console import report, say
-from ohr.cli.options import RUNS, RunsFolder
+from ohr.cli.options import RUNS, Force, RunsFolder
 from ohr.messages.wording import counted
 
 
@@ -62,6 +62,7 @@ def export(
         typer.Option(metavar="NAME", help="In tables: a column for each group of questions, as in `ohr show`."),
     ] = None,
     stage: Annotated[Stage | None, typer.Option(help="In tables: one stage only.")] = None,
+    force: Force = False,
     runs: RunsFolder = RUNS,
 ) -> None:
     """Write a run as tables, texts or runs of MLflow.
@@ -71,6 +72,8 @@ def export(
     """
     from ohr.cli.runs import locate
     from ohr.results.folder import read_finished
+    from ohr.results.replace import refuse
+    from ohr.results.texts import export_texts
 
     files = {"latex": latex, "markdown": markdown, "csv": csv}
     wanted = {name: path for name, path in files.items() if path is not None}
@@ -84,11 +87,14 @@ def export(
     folder = locate(run, runs)
     manifest = read_finished(folder)
     note = report if _PRINTED in wanted.values() else say
-    written = {name: _written(name, folder, manifest["name"], values, metric, by, stage) for name in wanted}
     for name, path in wanted.items():
-        _put(written[name], path, note)
+        if path != _PRINTED:
+            refuse(path, f"--{name}", force=force)
+    tables = {name: _written(name, folder, manifest["name"], values, metric, by, stage) for name in wanted}
+    for name, path in wanted.items():
+        _put(tables[name], path, f"--{name}", force, note)
     if texts is not None:
-        _texts(folder, texts, note)
+        note(f"{counted(export_texts(folder, texts, force=force), 'page')} in {texts}")
     if mlflow is not None:
         _mlflow(folder, mlflow, note)
 
@@ -112,20 +118,15 @@ def _written(
     return latex(table, name) if form == "latex" else markdown(table)
 
 
-def _put(text: str, path: Path, note: Callable[[str], None]) -> None:
+def _put(text: str, path: Path, option: str, force: bool, note: Callable[[str], None]) -> None:
+    from ohr.results.replace import written
+
     if path == _PRINTED:
         typer.echo(text.encode("utf-8", "replace"), nl=False)
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode("utf-8", "replace"))
+    with written(path, option, force=force) as new:
+        new.write_bytes(text.encode("utf-8", "replace"))
     note(str(path))
-
-
-def _texts(folder: Path, out: Path, note: Callable[[str], None]) -> None:
-    from ohr.results.texts import export_texts
-
-    pages = export_texts(folder, out)
-    note(f"{counted(pages, 'page')} in {out}")
 
 
 def _mlflow(folder: Path, uri: str, note: Callable[[str], None]) -> None:

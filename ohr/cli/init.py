@@ -6,25 +6,27 @@ from typing import Annotated
 import typer
 
 from ohr.cli.display.console import say
+from ohr.cli.options import Force
 
 
 def init(
     folder: Annotated[Path, typer.Argument(help="Folder of PDFs, or of page images.", show_default=False)],
     questions: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Your questions: CSV, JSON or JSON Lines; else they are looked for."),
+        typer.Option(metavar="FILE", help="Your questions: CSV, .xlsx, JSON or JSON Lines; else they are looked for."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Force = False,
 ) -> None:
     """Write a spec, and questions to fill in, for your own documents."""
-    from ohr.errors import DataError
+    from ohr.results.replace import refuse, written
     from ohr.workbench.init import start
 
     made = start(folder, Path(), questions)
-    if there := [path for path in made.files if path.exists() and not force]:
-        raise DataError(f"{', '.join(map(str, there))}: there already; --force replaces")
+    for path in made.files:
+        refuse(path, "", force=force)
     for path, text in made.files.items():
-        path.write_text(text, encoding="utf-8")
+        with written(path, "", force=force) as new:
+            new.write_text(text, encoding="utf-8")
     for note in made.notes:
         say(note)
     say(f"written: {', '.join(map(str, made.files))}")

@@ -57,15 +57,17 @@ def new(
     One working file, its test, and a spec that uses it.
     """
     from ohr.contracts import FAMILIES
+    from ohr.results.files import replaced
 
     kind, plugin = name.replace("-", "_").lower(), family_of(family)
     written = files_of(plugin, kind)
     taken = [file for file in written if (folder / file).exists()]
     if taken:
-        raise PluginError(f"{folder / taken[0]} exists: choose another name or folder")
+        raise PluginError(f"{folder / taken[0]} exists: choose another name, or another folder with --in")
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in written.items():
-        (folder / file).write_text(text, encoding="utf-8")
+        with replaced(folder / file) as new_file:
+            new_file.write_text(text, encoding="utf-8")
         say(f"wrote {folder / file}")
     here = "" if folder == Path() else f"cd {folder}; "
     say(f"\ntest it:  {here}python -m pytest test_{kind}.py")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ohr.cli.display.console import say, say_first, say_json
-from ohr.cli.options import AsJson, PluginFiles, Workers
+from ohr.cli.options import AsJson, Force, PluginFiles, Workers
 from ohr.messages.wording import counted
 
 
@@ -29,6 +29,7 @@ def apply(
     dpi: Annotated[int, typer.Option(min=50, max=600, help="Resolution at which PDFs are rendered.")] = 200,
     plugin: PluginFiles = None,
     workers: Workers = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Put noise on documents: text files and JSON pages, or images and PDFs.
@@ -65,6 +66,7 @@ def apply(
             seed=seed,
             dpi=dpi,
             plugin_files=files,
+            force=force,
         )
     found = summary(done)
     if as_json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ohr.cli.display.console import say, say_json
-from ohr.cli.options import AsJson
+from ohr.cli.options import AsJson, Force
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def fit(
     out: Annotated[Path, typer.Option(metavar="FILE", help="The profile to write.", show_default=False)],
     engine: Annotated[str | None, typer.Option(help="The engine's name in the profile.")] = None,
     note: Annotated[str, typer.Option(help="A note kept in the profile.")] = "",
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit channel noise to an engine's errors; use it as `{kind: channel, profile: FILE}`.
@@ -33,17 +34,16 @@ def fit(
     Both folders have OHRBench's layout. Documents of a domain take over the errors of documents of that domain when
     the profile has enough of them.
     """
-    from ohr.errors import DataError
     from ohr.registry import Registry
+    from ohr.results.replace import refuse, written
 
-    if out.is_dir():
-        raise DataError(f"{out}: is a folder")
-    out.parent.mkdir(parents=True, exist_ok=True)  # a path that cannot be written is reported before pages are read
+    refuse(out, "--out", force=force)
     registry = Registry()
     channel: Any = registry.load("text_noise", "channel")
     pages = _pages(registry, gt, ocr)
     profile = channel.fitted([(p.document, p.truth, p.read) for p in pages], engine or Path(ocr).name, note)
-    out.write_text(profile.dumps(), encoding="utf-8")
+    with written(out, "--out", force=force) as new:
+        new.write_text(profile.dumps(), encoding="utf-8")
     about = profile.fit.model_dump()
     if as_json:
         say_json(about)

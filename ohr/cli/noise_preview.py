@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ohr.cli.display.console import report, say, say_json
-from ohr.cli.options import AsJson, Workers
+from ohr.cli.options import AsJson, Force, Workers
 
 if TYPE_CHECKING:
     from ohr.contracts import OcrBackend, Stage
@@ -39,6 +39,7 @@ def preview(
         "tesseract"
     ),
     workers: Workers = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what each noise does to a page, at several levels.
@@ -46,10 +47,12 @@ def preview(
     Images: a contact sheet with the page, a part of it at full size, what the engine reads, and its edit distance from
     what the engine reads on the clean page. Texts: before and after, side by side, with each edit marked.
     """
+    from ohr.results.replace import refuse, written
     from ohr.workbench.preview import family_of
 
     family = family_of(file)
     target = out or Path(f"{file.stem}-noise.html")
+    refuse(target, "--out", force=force)
     if not target.parent.is_dir():
         from ohr.errors import SpecError
 
@@ -62,7 +65,7 @@ def preview(
         _chosen(family, kinds, noise or []), _levels(levels) if levels else (), _levels(_LEVELS[family])
     )
     if family == "text_noise":
-        found = _show_text(file, page, noises, seed, target)
+        found, content = _show_text(file, page, noises, seed)
     else:
         shared = {
             "path": file.resolve(),
@@ -72,7 +75,9 @@ def preview(
             "seed": seed,
             "engine": _engine(ocr),
         }
-        found = _show_images(noises, shared, workers or os.cpu_count() or 1, target)
+        found, content = _show_images(noises, shared, workers or os.cpu_count() or 1, target)
+    with written(target, "--out", force=force) as new:
+        new.write_bytes(content)
     if as_json:
         say_json({"sheet": str(target), "noises": found})
     else:
@@ -150,23 +155,25 @@ def _engine(kind: str) -> "OcrBackend | None":
     return engine  # type: ignore[no-any-return] # the registry saw to it that it is an engine
 
 
-def _show_text(file: Path, page: int, noises: Sequence[Sequence[Any]], seed: int, target: Path) -> list[dict[str, Any]]:
+def _show_text(file: Path, page: int, noises: Sequence[Sequence[Any]], seed: int) -> tuple[list[dict[str, Any]], bytes]:
+    """Return what was done, and the sheet."""
     from ohr.report.figures.side_by_side import change
     from ohr.report.figures.side_by_side import page as draw
     from ohr.workbench.preview import try_texts
 
     shown = try_texts(file, page, [noise for levels in noises for noise in levels], seed)
     changes = [change(f"{text.kind}, rate {text.rate:g}", text.before, text.edits) for text in shown]
-    target.write_text(draw(f"{file.name}, page {page}", changes), encoding="utf-8", errors="replace")
-    return [{"kind": text.kind, "rate": text.rate, "edits": len(text.edits)} for text in shown]
+    content = draw(f"{file.name}, page {page}", changes).encode("utf-8", "replace")
+    return [{"kind": text.kind, "rate": text.rate, "edits": len(text.edits)} for text in shown], content
 
 
 def _show_images(
     noises: Sequence[Sequence[Any]], shared: dict[str, Any], workers: int, target: Path
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], bytes]:
+    """Return what was done, and the sheet in the form of the target's suffix."""
     from ohr.cli.display.progress import bars
     from ohr.engine.executors.local import Local
-    from ohr.report.figures.contact_sheet import write_sheet
+    from ohr.report.figures.contact_sheet import sheet
     from ohr.workbench.preview import ImageTrial, try_images
 
     trials = [ImageTrial(noise=None, **shared)]
@@ -178,8 +185,8 @@ def _show_images(
     groups = [list(islice(left, len(levels))) for levels in noises]
     rows = [_row([clean])] + [_row(group) for group in groups]
     path, index = shared["path"], shared["index"]
-    write_sheet(target, f"{path.name}, page {index}", rows)
-    return [
+    content = sheet(target.suffix, f"{path.name}, page {index}", rows)
+    done = [
         {
             "kind": trial.noise.kind,
             "severity": trial.noise.severity,
@@ -190,6 +197,7 @@ def _show_images(
         for trial, made in rest
         if trial.noise
     ]
+    return done, content
 
 
 def _row(group: "Sequence[tuple[ImageTrial, ImageShown]]") -> "Row":

@@ -30,6 +30,7 @@ StoreUrl = Annotated[
 ]
 StoreFolder = StoreUrl
 RunsFolder = Annotated[Path, typer.Option("--runs", metavar="DIR", help="Where results are kept.")]
+Force = Annotated[bool, typer.Option("--force", help="Keep what is there as NAME.bak-TIME, and write.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script to read.")]
 
 STORE = ".ohr"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ohr.cli.display.console import say
-from ohr.cli.options import RUNS, RunsFolder
+from ohr.cli.options import RUNS, Force, RunsFolder
 
 
 class Style(StrEnum):
@@ -61,6 +61,7 @@ def plot(
     columns: Columns = None,
     joint: Joint = None,
     out: Out = None,
+    force: Force = False,
     runs: RunsFolder = RUNS,
 ) -> None:
     """Draw a run's figures, and print their paths.
@@ -76,7 +77,7 @@ def plot(
     folder = locate(run, runs)
     read_finished(folder)
     wanted = Wanted(x.value if x else None, metric, _split(columns), style.value, width, joint)
-    for path in draw(folder, wanted, _split(formats) or USUAL, out):
+    for path in draw(folder, wanted, _split(formats) or USUAL, out, force=force):
         say(str(path))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ohr.cli.display.console import say
-from ohr.cli.options import RUNS, RunsFolder
+from ohr.cli.options import RUNS, Force, RunsFolder
 
 
 def report(
@@ -22,6 +22,7 @@ def report(
     trust_plugins: Annotated[
         bool, typer.Option("--trust-plugins", help="Run the runs' plugin files, which page images may need.")
     ] = False,
+    force: Force = False,
     runs: RunsFolder = RUNS,
 ) -> None:
     """Write the findings of runs as one HTML page.
@@ -34,5 +35,6 @@ def report(
 
     folders = [locate(run, runs) for run in chosen]
     page, workers = out or folders[0] / REPORT, os.cpu_count() or 1
-    for path in write_report(folders, page, images=images, trust_plugins=trust_plugins, workers=workers):
+    written = write_report(folders, page, images=images, trust_plugins=trust_plugins, workers=workers, force=force)
+    for path in written:
         say(str(path))

@@ -1,6 +1,7 @@
 """`ohr score`: what somebody else's OCR results or answers are worth, beside published numbers."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from math import isnan, nan
 from pathlib import Path
@@ -92,7 +93,7 @@ def ocr(
 @app.command()
 def answers(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Question ids and answers: JSON, JSONL or CSV.", show_default=False)
+        Path, typer.Argument(metavar="FILE", help="Ids and answers: CSV, .xlsx, JSON or JSONL.", show_default=False)
     ],
     benchmark: Kind = None,
     root: Root = None,
@@ -103,15 +104,18 @@ def answers(
     stage: Annotated[
         AnswerStage | None, typer.Option(help="Published scores to compare with; `overall`, where there are some.")
     ] = None,
+    column: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the answers, of several.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score a file of answers: F1 and exact match with intervals, beside published numbers."""
-    from ohr.report.leaderboard.answers import read_answers, score_answers
+    from ohr.report.leaderboard.answers import score_answers, survey_answers
     from ohr.spec.read import make_benchmark
 
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
     made = make_benchmark(keys, _label(benchmark, keys))
-    found = score_answers(made, read_answers(file), name or file.stem, stage.value if stage else None)
+    given, notes = survey_answers(file, column)
+    found = score_answers(made, given, name or file.stem, stage.value if stage else None)
+    found = replace(found, warnings=[*notes, *found.warnings])
     if as_json:
         say_json(found)
     else:
@@ -191,10 +195,8 @@ def _print_ocr(found: "OcrScore") -> None:
     print_protocol(found.run)
     _print_leaderboards(found.leaderboards)
     say_first("warnings:", found.warnings)
-    say_first(
-        f"failed items: {len(found.failures)} (questions that need them score 0)",
-        as_lines(found.failures),
-    )
+    said = f"failed items: {len(found.failures)} (questions that need them score 0)"
+    say_first(said, as_lines(found.failures))
     say(str(found.run))
 
 
@@ -226,7 +228,7 @@ def _print_answers(found: "AnswerScore") -> None:
     if found.aggregates:
         say_table(("number of the protocol", "value", "n"), [_aggregate(*pair) for pair in found.aggregates.items()])
     _print_leaderboards(found.leaderboards)
-    say_first("warnings about the benchmark:", found.warnings)
+    say_first("warnings about the file and the benchmark:", found.warnings)
     if found.blank:
         say(f"{counted(found.blank, 'blank answer')}, scored 0; the reference code leaves them out of its mean")
     say_first(f"scores that failed, counted as 0: {len(found.failures):,}", found.failures)

@@ -4,6 +4,7 @@ import json
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -45,7 +46,8 @@ def fetch(
     """Download a data set into a folder, check every file, and unpack its archives.
 
     Complete files are not downloaded again, and an interrupted download is resumed. The first fetch
-    records the commit, so that a later one gives the same data.
+    records the commit, so that a later one gives the same data. A file that was fetched and changed since is kept as
+    `<name>.bak-<time>`; one that was not fetched is never replaced.
 
     Args:
         folder: made if it is not there.
@@ -60,16 +62,18 @@ def fetch(
     """
     hub = extras.load("huggingface_hub", "data")
     record = _record(folder)
+    if not record:
+        _refuse(folder / RECORD)
     api = hub.HfApi(endpoint=endpoint)
     try:
         about = api.dataset_info(repository, revision=revision or record.get("commit"), files_metadata=True)
         folder.mkdir(parents=True, exist_ok=True)
-        hashes = {}
+        known, hashes = record.get("sha256") or {}, {}
         for file in (file for file in about.siblings if wanted(file.rfilename)):
             url = hub.hf_hub_url(
                 repository, file.rfilename, repo_type="dataset", revision=about.sha, endpoint=api.endpoint
             )
-            hashes[file.rfilename] = _obtained(file, url, folder, repository)
+            hashes[file.rfilename] = _obtained(file, url, folder, repository, known.get(file.rfilename))
     except _network_errors() as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise DataError(f"{repository}: cannot be fetched ({reason}); run the same command again to resume") from None
@@ -134,6 +138,7 @@ def _inside(folder: Path, name: str, source: str) -> Path:
 def _write(opened: ZipFile, member: ZipInfo, target: Path) -> None:
     if target.is_file() and target.stat().st_size == member.file_size:
         return
+    _refuse(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name[:200]}.part")  # a killed fetch leaves no half file under its name
     with opened.open(member) as source, part.open("wb") as out:
@@ -142,7 +147,13 @@ def _write(opened: ZipFile, member: ZipInfo, target: Path) -> None:
     part.replace(target)
 
 
-def _obtained(file: Any, url: str, folder: Path, repository: str) -> str:
+def _refuse(target: Path) -> None:
+    """Refuse to write over a file that is not the hub's."""
+    if target.exists():
+        raise DataError(f"{target}: is there already and not the hub's file: move it, or name another folder with --to")
+
+
+def _obtained(file: Any, url: str, folder: Path, repository: str, earlier: object) -> str:
     """Download a file unless it is there, from where an earlier download stopped, and return its SHA-256.
 
     The hub's own client starts a file again in each process, which with gigabytes may never end.
@@ -150,6 +161,10 @@ def _obtained(file: Any, url: str, folder: Path, repository: str) -> str:
     target, wanted = _inside(folder, file.rfilename, repository), file.lfs.sha256 if file.lfs else file.blob_id
     if target.is_file() and wanted in (found := _hashes(target)):
         return found[0]
+    if target.is_file() and earlier and earlier not in _hashes(target):  # fetched earlier, and changed since
+        target.rename(target.with_name(f"{target.name}.bak-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"))
+    elif not earlier:
+        _refuse(target)
     # named by the content that is wanted, so that parts of two revisions are not put together
     part = target.with_name(f".{target.name[:200]}.{wanted[:12]}.part")
     part.parent.mkdir(parents=True, exist_ok=True)

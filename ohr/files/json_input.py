@@ -13,18 +13,31 @@ _LONGEST_NUMBER = 18
 """Most digits of a page number; Python refuses to convert some thousands of digits."""
 
 
-def parse_json(content: bytes) -> Any:
+def parse_json(content: bytes, *, unique: bool = False) -> Any:
     """Read JSON; replace halves of characters with question marks.
+
+    Args:
+        content: of the file.
+        unique: refuse a mapping with the same key twice, of which the last would count.
 
     Raises:
         ValueError: it is not JSON, not UTF-8, or too deeply nested.
     """
     try:
-        found = json.loads(content)
+        found = json.loads(content, object_pairs_hook=_once if unique else None)
         if any(sign in content for sign in _HALF_SIGNS) and _HALF.search(content):
             found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:
         raise ValueError("too deeply nested") from None
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice[:60]!r} is there twice")
     return found
 
 

@@ -1,8 +1,6 @@
 """Agreement of the judges of a run with each other, with metrics that need no judge, and with people."""
 
-import csv
 from collections.abc import Iterator, Mapping
-from io import StringIO
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -10,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ohr.errors import DataError
+from ohr.files.ohrbench_questions import text_of
+from ohr.files.tables import read_table
 from ohr.registry import choices
 from ohr.results.folder import read_manifest
 from ohr.results.questions import Questions
@@ -19,6 +19,7 @@ from ohr.statistics.agreement import cohen_kappa, fleiss_kappa, label_counts
 
 PEOPLE = "people"
 _LABELS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "correct": 1.0, "incorrect": 0.0, "tie": 0.5}
+_COLUMNS = {"question id": ("question_id",), "label": ("label",), "condition": ("condition",)}
 _FAILED = -1.0
 """The label of a question on which a judge gave no grade: a category of its own, not a wrong answer."""
 
@@ -31,8 +32,8 @@ def agreement(folder: Path, people: Path | None = None) -> list[dict[str, Any]]:
 
     Args:
         folder: of the run.
-        people: a CSV file with the columns `question_id` and `label` (a number, yes or no, correct or incorrect), and
-            perhaps `condition`.
+        people: a table (CSV, .xlsx, JSON) with the columns `question_id` and `label` (a number, yes or no, correct or
+            incorrect), and perhaps `condition`.
 
     Returns:
         rows with Cohen's kappa of two raters, or Fleiss' of all judges and people (`second` is empty), the share of
@@ -103,44 +104,25 @@ def _shares(equal: Any, documents: Any) -> dict[str, float]:
 
 def _read_people(path: Path, questions: Questions) -> dict[str, Floats]:
     """Read people's labels by condition; "" for those without one."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    reader = csv.DictReader(StringIO(text, newline=""))
-    if not {"question_id", "label"} <= set(reader.fieldnames or ()):
-        raise DataError(
-            f"{path}:1: must have the columns question_id and label (got {', '.join(reader.fieldnames or ())})"
-        )
+    table = read_table(path, _COLUMNS, ("question id", "label"))
     found: dict[str, Floats] = {}
-    for row in _rows_of(reader, path):
-        where, name = f"{path}:{reader.line_num}", row["question_id"]
+    for where, parts in table.rows:
+        name = text_of(parts.get("question id"))
         if name not in questions.place:
             raise DataError(f"{where}: question {name!r} is not in the run")
-        labels = found.setdefault(row.get("condition") or "", np.full(len(questions.ids), np.nan))
+        labels = found.setdefault(text_of(parts.get("condition")), np.full(len(questions.ids), np.nan))
         if not np.isnan(labels[questions.place[name]]):
             raise DataError(f"{where}: question {name!r} has a label already")
-        labels[questions.place[name]] = _label(row["label"], where)
+        labels[questions.place[name]] = _label(text_of(parts.get("label")), where)
     if not found:
         raise DataError(f"{path}: holds no label")
     return found
 
 
-def _rows_of(reader: "csv.DictReader[str]", path: Path) -> Iterator[dict[str, str]]:
-    """Read rows; one that is no CSV, or has more cells than the header, is refused with its line."""
+def _label(text: str, where: str) -> float:
+    plain = text.strip().lower()
     try:
-        for row in reader:
-            if None in row:
-                raise DataError(f"{path}:{reader.line_num}: has more cells than the header")
-            yield row
-    except csv.Error as error:
-        raise DataError(f"{path}:{reader.line_num}: not readable as CSV: {error}") from None
-
-
-def _label(text: str | None, where: str) -> float:
-    plain = (text or "").strip().lower()
-    try:
-        value = _LABELS[plain] if plain in _LABELS else float(plain)
+        value = _LABELS[plain] if plain in _LABELS else float(plain.replace(",", "."))
     except ValueError:
         value = np.nan
     if not 0 <= value <= 1:

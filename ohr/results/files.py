@@ -2,9 +2,10 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from ohr.errors import DataError
@@ -14,16 +15,21 @@ NEW = ".new-"
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[Path]:
+def replaced(path: Path, before: Callable[[], object] = lambda: None) -> Iterator[Path]:
     """Yield the path to write a file under; it gets its name, in place of an older one, when it is on the disk.
+
+    Args:
+        path: of the file.
+        before: called when the new file is whole, before it takes the place of an older one.
 
     Raises:
         DataError: the file cannot be written; an older one stays as it was.
     """
-    new = path.with_name(f"{NEW}{path.name}")
+    new = path.with_name(f"{NEW}{token_hex(8)}{path.suffix}")  # a name that no file of the user has
     try:
         yield new
         synced(new)
+        before()
         new.replace(path)
         synced(path.parent)
     except BaseException as error:

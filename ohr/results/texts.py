@@ -4,30 +4,30 @@ from hashlib import sha256
 from pathlib import Path
 from re import sub
 
-from ohr.errors import DataError
 from ohr.results.reading import reading
+from ohr.results.replace import filled
 
 _LONGEST = 100  # characters of a name; file systems allow 255 bytes
 
 
-def export_texts(folder: Path, out: Path) -> int:
+def export_texts(folder: Path, out: Path, *, force: bool = False) -> int:
     """Write every page as `<knowledge base>/<document>/page-<number>.txt`, numbered from 1; returns how many.
 
     Characters that a file system might refuse become `_`; a name that changed so gets a hash of the whole one.
 
     Args:
         folder: of the run.
-        out: a folder that does not exist yet, or is empty.
+        out: a folder that does not exist yet, is empty, or was left unfinished.
+        force: keep a folder with other files as `<name>.bak-<time>`.
 
     Raises:
         DataError: the table of texts is damaged, or the folder has files or cannot be written.
     """
     from pyarrow import parquet
 
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise DataError(f"{out}: has files already: name a new folder")
     path, count = folder / "texts.parquet", 0
-    with reading(path):
+    about = {"command": "export --texts", "run": str(folder.resolve())}
+    with filled(out, "--texts", about, force=force), reading(path):
         batches = parquet.ParquetFile(path).iter_batches(1_000, columns=["kb", "document", "page", "text"])
         for batch in batches:
             for row in batch.to_pylist():

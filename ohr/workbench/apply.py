@@ -17,6 +17,7 @@ from ohr.engine.setup import Setup
 from ohr.errors import DataError, SpecError
 from ohr.files import documents, images, ohrbench_json, pdf
 from ohr.messages.wording import counted, named
+from ohr.results.replace import filled
 from ohr.spec.fragment import Family, NoiseChain
 from ohr.steps.images import OtherPages, distort
 from ohr.steps.perturb import perturb
@@ -85,6 +86,7 @@ def apply(
     seed: int = 0,
     dpi: int = 200,
     plugin_files: Sequence[Path] = (),
+    force: bool = False,
 ) -> Applied:
     """Apply noise to a file or a folder of files; writes the same layout, and a ledger of all edits.
 
@@ -92,13 +94,15 @@ def apply(
 
     Args:
         source: JSON in OHRBench's layout, text or Markdown for text noise; PDFs or images for image noise.
-        target: a folder that is not there yet, or is empty.
+        target: a folder that is not there yet, is empty, or was left unfinished.
         questions: what placed noise goes by.
         seed: as a spec's.
         dpi: resolution at which PDFs are rendered.
+        force: keep a `target` with files as `<name>.bak-<time>`.
 
     Raises:
-        SpecError: there is nothing to do, `target` is not empty, or placed noise has no question about any file.
+        SpecError: there is nothing to do, or placed noise has no question about any file.
+        DataError: `target` has files.
     """
     _refuse(source, target, chain, questions)
     files = documents.files(source) if source.is_dir() else [Path(source.name)]
@@ -123,28 +127,27 @@ def apply(
     if _placed(chain) and done.unasked == len(questions):
         asked = f"{source}: none of {counted(len(questions), 'question')} is about a file of it"
         raise SpecError(f"{asked}: its documents are {named(sorted(known))}, and not {questions[0].document}")
-    target.mkdir(parents=True, exist_ok=True)
-    executor.start(Setup(plugin_files=tuple(plugin_files)))
-    with counting(progress, "noise", len(tasks)) as advance:
-        for task, result, error in run_each(executor, lay, tasks):
-            advance(1)
-            if error:
-                done.failures[task.item] = error
-                continue
-            done.files += 1
-            for name, value in result.items():
-                setattr(done, name, getattr(done, name) + value)
-    _gather(target / documents.LEDGER, tasks)
-    about_it = {"noise": [noise.model_dump(mode="json") for noise in chain.noises], "seed": seed, **asdict(done)}
-    (target / documents.SUMMARY).write_text(json.dumps(about_it, indent=1, ensure_ascii=False) + "\n")
+    did = {"noise": [noise.model_dump(mode="json") for noise in chain.noises], "seed": seed}
+    with filled(target, "OUT", {"command": "noise apply", "source": str(source.resolve()), **did}, force=force):
+        executor.start(Setup(plugin_files=tuple(plugin_files)))
+        with counting(progress, "noise", len(tasks)) as advance:
+            for task, result, error in run_each(executor, lay, tasks):
+                advance(1)
+                if error:
+                    done.failures[task.item] = error
+                    continue
+                done.files += 1
+                for name, value in result.items():
+                    setattr(done, name, getattr(done, name) + value)
+        _gather(target / documents.LEDGER, tasks)
+        written_down = json.dumps({**did, **asdict(done)}, indent=1, ensure_ascii=False)
+        (target / documents.SUMMARY).write_text(written_down + "\n", encoding="utf-8")
     return done
 
 
 def _refuse(source: Path, target: Path, chain: NoiseChain, questions: Sequence[Question]) -> None:
     if not source.exists():
         raise SpecError(f"{source}: no such file or folder")
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise SpecError(f"{target}: is not empty; give a folder that does not exist yet")
     if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
         raise SpecError(f"{target}: is inside {source}; give a folder beside it")
     placed = _placed(chain)

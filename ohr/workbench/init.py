@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ohr.contracts import Benchmark, Document, Page, Question
 from ohr.errors import DataError, OhrError
+from ohr.files.tables import SUFFIXES, read_table
+from ohr.messages.wording import counted
 from ohr.registry import Registry
-from ohr.text.sentences import sentence_spans
-from ohr.text.words import words
+from ohr.workbench.evidence import evidence_places
 
-_QUESTIONS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+_QUESTION = {"question": ("question", "questions", "query", "question_text")}
 _ENGINES = {"tesseract": "tesserocr", "rapidocr": "rapidocr"}
 _HEADER = ("question", "answers", "document", "page", "evidence")
 _TEMPLATE = "Replace this by a question about {name}, and fill in its answer and its page"
@@ -63,24 +65,21 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
         raise DataError(f"{folder}: no such folder")
     if home.resolve().is_relative_to(folder.resolve()):
         raise DataError(f"{folder}: go to the folder above it: results beside the documents would count as documents")
-    given = questions or _found(folder, home)
+    given, others = (questions, []) if questions else _found(folder, home)
     asked, files = given or home / "questions.csv", dict[Path, str]()
-    bench = _benchmark(folder, asked) if given else None
-    documents = list((bench or _documents(folder)).documents())
+    bench = _benchmark(folder, asked)
+    documents = list(bench.documents())
     if given is None:
         files[asked] = _template(documents)
     layers = {document.name: _layer(folder, asked, document) for document in documents}
-    notes = _notes(documents, layers)
-    notes += [note for note in _benchmark(folder, asked).notes() if note.startswith(("left out", "fails"))]
-    if bench is not None:
+    notes = _notes(documents, layers) + _left_out(folder, given) + others
+    if given is not None:
         proposed = _with_evidence(bench.questions(), layers)
-        notes.append(f"{len(bench.questions()):,} questions in {asked}")
+        notes.append(f"{counted(len(bench.questions()), 'question')} in {asked}")
         if proposed:
             asked = home / f"{asked.stem}-with-evidence.csv"
             files[asked] = _as_csv(bench.questions(), proposed)
-            notes.append(
-                f"evidence proposed for {len(proposed):,} of them in {asked}: check the column evidence_proposed"
-            )
+            notes += _about_evidence(proposed, asked)
     else:
         notes.append(f"no questions yet: write them into {asked}")
     spec = home / "study.yaml"
@@ -88,30 +87,46 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
     return Start(files, spec, tuple(notes))
 
 
-def _found(folder: Path, home: Path) -> Path | None:
-    """Find the only file of questions."""
+def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
+    """Find the only file of questions; also says which other tables are none, and why.
+
+    Raises:
+        DataError: there are several, or a file that is named so is none.
+    """
+    notes = []
     for place in (folder, home):
-        files = [path for path in sorted(place.iterdir()) if path.suffix.lower() in _QUESTIONS]
-        files = [
-            path
-            for path in files
-            if "question" in path.read_text(encoding="utf-8-sig", errors="replace")[:4000].lower()
-        ]
+        files = []
+        for path in sorted(place.iterdir()):
+            if path.suffix.lower() not in SUFFIXES or not path.is_file():
+                continue
+            try:
+                rows = read_table(path, _QUESTION, tuple(_QUESTION)).rows
+                files += [path] if any("question" in row.parts for row in rows) else []
+            except DataError as error:
+                if "question" in path.stem.lower():
+                    raise
+                notes.append(f"not taken for questions: {error}")
         if len(files) > 1:
             raise DataError(f"{place}: has several files of questions: name one with --questions")
         if files:
-            return files[0]
-    return None
+            return files[0], notes
+    return None, notes
+
+
+def _left_out(folder: Path, questions: Path | None) -> list[str]:
+    """List the files that are no document or will fail, and what to know of the questions."""
+    with TemporaryDirectory() as scratch:
+        asked = questions or Path(scratch) / "questions.csv"
+        if questions is None:
+            asked.write_text("question\n?\n", encoding="utf-8")
+        notes = _benchmark(folder, asked).notes()
+    return [note for note in notes if note.startswith(("left out", "fails", f"{asked.name}: ", f"{asked}"))]
 
 
 def _benchmark(folder: Path, questions: Path, **more: object) -> Benchmark:
     made = Registry().load("benchmark", "folder").model_validate({"root": folder, "questions": questions, **more})
     assert isinstance(made, Benchmark)  # by its family
     return made
-
-
-def _documents(folder: Path) -> Benchmark:
-    return _benchmark(folder, folder / "none.csv")
 
 
 def _layer(folder: Path, questions: Path, document: Document) -> Sequence[Page]:
@@ -131,35 +146,28 @@ def _notes(documents: Sequence[Document], layers: dict[str, Sequence[Page]]) -> 
     return found
 
 
-def _with_evidence(questions: Sequence[Question], layers: dict[str, Sequence[Page]]) -> dict[str, str]:
-    """Propose evidence for the questions that have an answer and a page, but none: the sentence that fits best."""
+def _with_evidence(questions: Sequence[Question], layers: dict[str, Sequence[Page]]) -> dict[str, list[str]]:
+    """Find the passages with the answer, for the questions that have an answer and a page, but no evidence."""
     found = {}
     for question in questions:
         if any(question.evidence) or not question.answers or not question.pages:
             continue
         pages = [page.text for page in layers.get(question.document, ()) if page.index in question.pages]
-        if best := _best(question, pages):
-            found[question.id] = best
+        if places := evidence_places(question, pages):
+            found[question.id] = places
     return found
 
 
-def _best(question: Question, pages: Sequence[str]) -> str:
-    """Return the sentence with the answer that shares most words with the question; "" where none has the answer."""
-    asked, scored = set(words(question.text)), []
-    for page in pages:
-        for start_, end in sentence_spans(page):
-            held = words(page[start_:end])
-            if any(_holds(held, words(answer)) for answer in question.answers):
-                scored.append((len(asked & set(held)), -len(held), " ".join(page[start_:end].split())))
-    return max(scored)[2] if scored else ""
+def _about_evidence(proposed: dict[str, list[str]], asked: Path) -> list[str]:
+    clear = sum(len(places) == 1 for places in proposed.values())
+    notes = [f"evidence proposed for {clear:,} of them in {asked}: check the column evidence_proposed"]
+    if clear < len(proposed):
+        several = f"{counted(len(proposed) - clear, 'question')} whose answer is in several places"
+        notes.append(f"{several}: fill in the evidence, else hit@k is scored, but no LCS")
+    return notes
 
 
-def _holds(held: Sequence[str], answer: Sequence[str]) -> bool:
-    size = len(answer)
-    return bool(size) and any(tuple(held[at : at + size]) == tuple(answer) for at in range(len(held) - size + 1))
-
-
-def _as_csv(questions: Sequence[Question], proposed: dict[str, str]) -> str:
+def _as_csv(questions: Sequence[Question], proposed: dict[str, list[str]]) -> str:
     """Write the questions with the proposed evidence as CSV."""
     import json
 
@@ -173,12 +181,12 @@ def _as_csv(questions: Sequence[Question], proposed: dict[str, str]) -> str:
             else json.dumps(list(question.answers), ensure_ascii=False)
         )
         passages = [passage for passage in question.evidence if passage]
-        evidence = proposed.get(question.id) or (
-            json.dumps(passages, ensure_ascii=False) if passages[1:] else "".join(passages)
-        )
+        places = proposed.get(question.id, [])
+        passages = places if len(places) == 1 else passages
+        evidence = json.dumps(passages, ensure_ascii=False) if passages[1:] else "".join(passages)
         pages = "; ".join(str(index + 1) for index in question.pages)
         about = (question.evidence_source, question.answer_form, question.task_type)
-        mark = "yes" if question.id in proposed else ""
+        mark = ("yes" if len(places) == 1 else f"ambiguous: {len(places)} places") if places else ""
         writer.writerow(
             (
                 question.id,

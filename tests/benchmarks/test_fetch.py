@@ -110,6 +110,23 @@ def test_what_was_changed_on_disk_is_fetched_again(hub, tmp_path, changed):
     assert [path.rsplit("/", 1)[1] for _, path, _ in hub.asked if "/resolve/" in path] == ["base.zip"]
 
 
+@pytest.mark.parametrize("name", ["base.zip", RECORD, "retrieval_base/gt/law/lease.json"])
+def test_a_file_that_was_not_fetched_is_not_replaced(hub, tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("these are mine")
+    with pytest.raises(DataError, match=rf"{re.escape(str(path))}: is there already and not the hub's file.*--to"):
+        get(hub, tmp_path)
+    assert path.read_text() == "these are mine"
+
+
+def test_a_fetched_file_that_was_changed_is_kept_beside_the_new_one(hub, tmp_path):
+    get(hub, tmp_path)
+    (tmp_path / "base.zip").write_text("these are mine")
+    get(hub, tmp_path)
+    assert [path.read_text() for path in tmp_path.glob("base.zip.bak-*")] == ["these are mine"]
+
+
 def test_a_name_that_would_leave_the_folder_is_refused(hub, tmp_path):
     hub.files["../out.json"] = b"[]"
     with pytest.raises(DataError, match=r"'\.\./out\.json' would be written outside of"):

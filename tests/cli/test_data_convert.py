@@ -74,7 +74,11 @@ def test_a_layout_of_ohrbench_gets_another_markup(results, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["{root}/mineru", "{root}/mineru", "--format", "mineru"], "{root}/mineru exists: name a new folder"),
+        (
+            ["{root}/mineru", "{root}", "--format", "mineru"],
+            "{root}: is a folder with files that ohr did not write, or that was changed since: name another with OUT, "
+            "or add --force, which keeps it as {root.name}.bak-TIME",
+        ),
         (
             ["{root}/mineru", "{root}/mineru/out", "--format", "mineru"],
             "{root}/mineru/out is inside {root}/mineru: name a folder elsewhere",

@@ -97,7 +97,10 @@ def test_a_name_that_cannot_be_is_refused(ohr, words, message):
 def test_nothing_is_written_over(ohr, home):
     (home / "mine.yaml").write_text("precious")
     result = ohr("new", "chunker", "mine")
-    assert (result.exit_code, result.stderr) == (2, "mine.yaml exists: choose another name or folder\n")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "mine.yaml exists: choose another name, or another folder with --in\n",
+    )
     assert not (home / "mine.py").exists()
 
 

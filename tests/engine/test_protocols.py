@@ -277,7 +277,7 @@ def test_judges_are_compared_with_people(judged, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a,b\n", "people.csv:1: must have the columns question_id and label (got a, b)"),
+        ("a,b\n", "people.csv:1: has no column for the question id (question_id); its columns are a, b"),
         ("question_id,label\nq0,1\nx,1\n", "people.csv:3: question 'x' is not in the run"),
         ("question_id,label\nq0,perhaps\n", "people.csv:2: a label must be a number in [0, 1], or one of yes,"),
         ("question_id,label\nq0,nan\n", "people.csv:2: a label must be"),

@@ -5,7 +5,6 @@ import io
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from PIL import Image as Pillow
@@ -38,12 +37,13 @@ class Row:
     tiles: tuple[Tile, ...]
 
 
-def write_sheet(path: Path, title: str, rows: Sequence[Row]) -> None:
-    """Write a sheet in the form of its suffix: `.html`, or a picture."""
-    if path.suffix.lower() == ".html":
-        path.write_text(page(title, rows), encoding="utf-8")
-    else:
-        Pillow.fromarray(picture(rows)).save(path)
+def sheet(suffix: str, title: str, rows: Sequence[Row]) -> bytes:
+    """Return a sheet in the form of a file's suffix: `.html`, or a picture."""
+    if suffix.lower() == ".html":
+        return page(title, rows).encode("utf-8", "replace")
+    kept = io.BytesIO()
+    Pillow.fromarray(picture(rows)).save(kept, Pillow.registered_extensions()[suffix.lower()])
+    return kept.getvalue()
 
 
 # --- a picture --------------------------------------------------------------------------------------------

@@ -53,7 +53,12 @@ def figures(run_folder: Path) -> list[Path]:
 
 
 def draw(
-    run_folder: Path, wanted: Wanted = _USUAL, formats: Sequence[str] = USUAL, out: Path | None = None
+    run_folder: Path,
+    wanted: Wanted = _USUAL,
+    formats: Sequence[str] = USUAL,
+    out: Path | None = None,
+    *,
+    force: bool = False,
 ) -> list[Path]:
     """Draw a run's figures.
 
@@ -68,12 +73,14 @@ def draw(
             differs from the usual choices.
         formats: `svg`, `pdf` or `png`.
         out: the folder for the files; by default `figures` in that of the run.
+        force: keep files of `out` that ohr did not write as `<name>.bak-<time>`.
 
     Returns:
         The files. Each appears whole or not at all.
 
     Raises:
-        DataError: a table of the run is missing or cannot be read, or there is nothing to draw.
+        DataError: a table of the run is missing or cannot be read, there is nothing to draw, or `out` has
+            files that ohr did not write.
         SpecError: a format is not known, or there is too much to draw.
         MissingExtra: matplotlib is not installed.
     """
@@ -81,8 +88,7 @@ def draw(
     check_formats(formats)
     folder, files = run_folder / FIGURES if out is None else out, []
     for name, picture in _pictures(run_folder, wanted):
-        folder.mkdir(parents=True, exist_ok=True)
-        files += save(picture, folder / f"{name}{wanted.suffix}", formats)
+        files += save(picture, folder / f"{name}{wanted.suffix}", formats, force=force, own=out is None)
     if out is None and (wanted, tuple(formats)) == (_USUAL, USUAL):
         index = {"ohr": ohr.__version__, "files": listed(folder, files)}
         with replaced(folder / INDEX) as new:

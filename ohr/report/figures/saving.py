@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ohr.errors import SpecError
-from ohr.results.files import replaced
+from ohr.results.replace import written
 
 if TYPE_CHECKING:
     from ohr.report.figures.picture import Picture
@@ -26,12 +26,12 @@ def check_formats(formats: Sequence[str]) -> None:
             raise SpecError(f"there is no format {name!r}; choose one of: {', '.join(_DATES)}")
 
 
-def save(picture: "Picture", stem: Path, formats: Sequence[str]) -> list[Path]:
-    """Write a figure in each format, each whole or not at all; returns the files."""
+def save(picture: "Picture", stem: Path, formats: Sequence[str], *, force: bool, own: bool) -> list[Path]:
+    """Write a figure in each format, each whole or not at all, as `written` does; returns the files."""
     files = []
     for name in dict.fromkeys(formats):
         file = stem.with_name(f"{stem.name}.{name}")
-        with replaced(file) as new:
+        with written(file, "--out", force=force, own=own) as new:
             picture.savefig(new, format=name, metadata=_DATES[name])
         files.append(file)
     return files

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from ohr.report.html.page import render
 from ohr.report.html.questions import Choice, QuestionList, shown
 from ohr.report.html.workers import each
 from ohr.report.html.workers import workers as processes
-from ohr.results.files import NEW, replaced
+from ohr.results.files import NEW
 from ohr.results.folder import read_finished
+from ohr.results.replace import record_folder, refuse, set_aside, written
 
 REPORT = "report.html"
 """Name of a run's report in its folder."""
@@ -88,7 +90,13 @@ class Parts:
 
 
 def write_report(
-    folders: Sequence[Path], path: Path, *, images: int = IMAGES, trust_plugins: bool = False, workers: int = 1
+    folders: Sequence[Path],
+    path: Path,
+    *,
+    images: int = IMAGES,
+    trust_plugins: bool = False,
+    workers: int = 1,
+    force: bool = False,
 ) -> list[Path]:
     """Write the report of some runs.
 
@@ -98,18 +106,18 @@ def write_report(
         images: page images that are embedded at most, those of the questions that lost most.
         trust_plugins: run the plugin files of the runs' specs, to make page images.
         workers: processes for the details of large runs.
+        force: keep a file or folder that is there, and that ohr did not write, as `<name>.bak-<time>`.
 
     Returns:
         The file, and the folder beside it where there is one.
 
     Raises:
-        DataError: a run is not finished or damaged, or the file cannot be written.
+        DataError: a run is not finished or damaged, the file cannot be written, or something else is there.
         MissingExtra: jinja2 is not installed.
     """
-    extras.require("jinja2", "report")
     beside = path.with_name(f"{path.stem}-data")
-    new = path.with_name(f"{NEW}{path.stem}-data")
-    shutil.rmtree(new, ignore_errors=True)
+    own = _ready(folders, path, beside, force)
+    new = path.with_name(f"{NEW}{token_hex(8)}-data")
     parts = Parts(new)
     count = workers if sum(read_finished(folder)["questions"] for folder in folders) > _MANY else 1
     try:
@@ -125,17 +133,31 @@ def write_report(
         parts.close()
         title = f"{runs[0].name}: report" if len(runs) == 1 else f"{len(runs)} runs: report"
         text = render(runs, parts.embedded, title=title, parts=beside.name if parts.beside else "")
-        with replaced(path) as file:
+        if parts.beside:
+            record_folder(new)
+        with written(path, "--out", force=force, own=own) as file:
             file.write_bytes(text.encode("utf-8", "replace"))
-        shutil.rmtree(beside, ignore_errors=True)
-        if not parts.beside:
-            return [path]
-        new.rename(beside)
-        return [path, beside]
+        return [path, *_moved(new, beside)]
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(new, ignore_errors=True)
+
+
+def _ready(folders: Sequence[Path], path: Path, beside: Path, force: bool) -> bool:
+    """Refuse what `write_report` refuses; returns whether the page is that of a run, in the run's folder."""
+    extras.require("jinja2", "report")
+    own = path.resolve() in [(folder / REPORT).resolve() for folder in folders]
+    for place in (beside,) if own else (path, beside):
+        refuse(place, "--out", force=force)
+    return own
+
+
+def _moved(new: Path, beside: Path) -> list[Path]:
+    """Put the new folder of data, if there is one, in the place of an older one."""
+    set_aside(beside)
+    shutil.rmtree(beside, ignore_errors=True)
+    return [new.rename(beside)] if new.exists() else []
 
 
 def _add(parts: Parts, run: str, listed: QuestionList, images: int, trust_plugins: bool) -> None:

@@ -1,11 +1,8 @@
 """Scores a file of answers to a benchmark's questions, and places it among published ones."""
 
-import csv
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from math import isnan
 from pathlib import Path
 from typing import Any, Literal
@@ -14,9 +11,10 @@ import numpy as np
 
 from ohr.contracts import Benchmark, Published, Question, ScoringProtocol
 from ohr.errors import DataError
-from ohr.files.json_input import lines, parse_json
+from ohr.files.tables import read_table
 from ohr.graph.keys import Keys
 from ohr.inputs import read_inputs
+from ohr.messages.wording import named
 from ohr.metrics.cases import Replies
 from ohr.metrics.replied import answer_scores
 from ohr.report.leaderboard.standings import Leaderboard, Row, asked, column, leaderboards, protocol_boards
@@ -32,9 +30,12 @@ from ohr.steps.scoring import case_of
 
 Stage = Literal["generation", "overall"]
 
-_IDS = ("question_id", "id", "ID", "qid")
-_ANSWERS = ("answer", "prediction", "generated_text", "response", "reply")
-"""Names under which an answers file may hold a question's id and the answer; the first that is there counts."""
+_IDS: dict[str, tuple[str, ...]] = {"question id": ("question_id",), "id": ("id", "qid")}
+_NAMES = _IDS | {
+    "prediction": ("prediction", "predicted_answer", "generated_text", "generated_answer"),
+    "answer": ("answer", "response", "reply", "output"),
+}
+"""Names under which an answers file may hold a question's id and the answer; the first part that is there counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +71,57 @@ class AnswerScore:
     failures: Sequence[str]
 
 
-def read_answers(path: Path) -> dict[str, str]:
-    """Read answers by question id from JSON, JSON Lines or CSV.
+def read_answers(path: Path, column: str | None = None) -> dict[str, str]:
+    """Read answers by question id; `survey_answers` also returns what to know of the file."""
+    return survey_answers(path, column)[0]
+
+
+def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str], Sequence[str]]:
+    """Read answers by question id from JSON, JSON Lines, CSV or .xlsx; returns them, and notes about the file.
 
     JSON: a mapping of id to answer, a list of records, or the results file of OHRBench's own code (records under
-    `results`, each with `id` and its answer in `log.generated_text`). A record names its parts `question_id` (or
-    `id`, `ID`, `qid`) and `answer` (or `prediction`, `generated_text`, `response`, `reply`); a CSV file has them as
-    columns.
+    `results`, each with `id` and its answer in `log.generated_text`). A record names its parts `question_id` (or `id`,
+    `qid`) and `prediction` (or `predicted_answer`, `generated_text`), which never is an accepted answer; without any of
+    them `answer` (or `response`, `reply`, `output`). Tables have them as columns. A null is an empty answer.
+
+    Args:
+        path: the file.
+        column: name of the answers; where it is not given, several that could be it and differ are refused.
 
     Raises:
-        DataError: the file is not readable, a record has no id or no answer, or an id is listed twice.
+        DataError: the file is not readable, a record has no id or no answer, two columns could be the answer, or an id
+            is listed twice.
     """
+    names = _NAMES if column is None else _IDS | {"answer": (column,)}
+    hint = "name the one to score with --column"
+    table = read_table(
+        path, names, () if column is None else ("answer",), records=lambda found: _records(found, path), hint=hint
+    )
+    part = "prediction" if any("prediction" in row.parts for row in table.rows) else "answer"
+    notes = list(table.notes)
+    if part == "prediction" and any("answer" in row.parts for row in table.rows):
+        notes.append(f"{path.name}: its predictions are scored, not its answers; --column names others")
+    if table.unused:
+        notes.append(f"{path.name}: not used: {named(table.unused)}")
     found: dict[str, str] = {}
-    for place, (name, answer) in enumerate(_pairs(path)):
+    for where, parts in table.rows:
+        name = _id(parts.get("question id", parts.get("id")), where)
+        if part not in parts:
+            wanted = (column,) if column else ("answer", *_NAMES["prediction"], *_NAMES["answer"][1:])
+            raise DataError(f"{where}: has none of {', '.join(wanted)}")
         if name in found:
-            raise DataError(f"{path}: entry {place}: question {name!r} is answered twice")
-        found[name] = answer.strip()
+            raise DataError(f"{where}: question {name[:60]!r} is answered twice")
+        found[name] = _text(parts[part], where).strip()
     if not found:
         raise DataError(f"{path}: holds no answer")
-    return found
+    return found, notes
+
+
+def _id(value: Any, where: str) -> str:
+    if value is None:
+        raise DataError(f"{where}: has none of {', '.join(name for names in _IDS.values() for name in names)}")
+    # pandas writes the ids of a column that also has blank cells as 12.0
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def score_answers(
@@ -189,77 +222,22 @@ def _plain(reply: str, protocol: ScoringProtocol) -> str:
     return reply
 
 
-def _pairs(path: Path) -> Iterator[tuple[str, str]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if path.suffix.lower() == ".csv":
-        records = _csv(text, path)
-    elif path.suffix.lower() in (".jsonl", ".ndjson"):
-        records = [(f"{path}:{number}", _parsed(line, f"{path}:{number}")) for number, line in lines(text)]
-    else:
-        found = _json(text, path)
-        if isinstance(found, Mapping):
-            yield from ((str(name), _text(answer, f"{path}: {str(name)[:60]}")) for name, answer in found.items())
-            return
-        records = [(f"{path}: entry {place}", record) for place, record in enumerate(found)]
-    for where, record in records:
-        if not isinstance(record, Mapping):
-            raise DataError(f"{where}: must be a mapping with an id and an answer (got {record!r:.60})")
-        flat = {**record, **record["log"]} if isinstance(record.get("log"), Mapping) else record
-        name = _first(flat, _IDS, where)
-        yield str(name), _text(_first(flat, _ANSWERS, where), where)
-
-
-def _json(text: str, path: Path) -> Sequence[Any] | Mapping[str, Any]:
-    found = _parsed(text, str(path))
-    if isinstance(found, Mapping) and isinstance(found.get("results"), list):
-        return found["results"]  # type: ignore[no-any-return] # just checked
-    if isinstance(found, Mapping):
-        repeated = [name for name, count in Counter(name for name, _ in _pairs_of(text)).items() if count > 1]
-        if repeated:
-            raise DataError(f"{path}: question {repeated[0][:60]!r} is answered twice")
-    if not isinstance(found, list | Mapping):
+def _records(found: Any, path: Path) -> Any:
+    """Return a list of records with ids and answers, of each form that a JSON file may have."""
+    if isinstance(found, Mapping) and not isinstance(found.get("results"), list):
+        return [{"question_id": name, "answer": answer} for name, answer in found.items()]
+    listed = found["results"] if isinstance(found, Mapping) else found
+    if not isinstance(listed, list):
         raise DataError(f"{path}: must be a list of answers, or a mapping of question ids to answers")
-    return found
-
-
-def _pairs_of(text: str) -> list[tuple[str, Any]]:
-    """Return the outermost keys of a JSON object, also those that are repeated."""
-    pairs: list[tuple[str, Any]] = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=list)
-    return pairs
-
-
-def _parsed(text: str, where: str) -> Any:
-    try:
-        return parse_json(text.encode())
-    except ValueError as error:
-        raise DataError(f"{where}: not readable as JSON: {error}") from None
-
-
-def _csv(text: str, path: Path) -> list[tuple[str, Any]]:
-    reader = csv.DictReader(StringIO(text, newline=""), strict=True)
-    try:
-        records = [(f"{path}:{reader.line_num}", row) for row in reader]
-    except csv.Error as error:
-        raise DataError(f"{path}:{reader.line_num}: not readable as CSV: {error}") from None
-    for where, row in records:
-        if None in row:
-            raise DataError(f"{where}: has more cells than the header: put an answer with commas into quotation marks")
-    return records
-
-
-def _first(record: Mapping[str, Any], names: Sequence[str], where: str) -> Any:
-    for name in names:
-        if record.get(name) is not None:
-            return record[name]
-    if names is _ANSWERS and set(names) & record.keys():
-        return ""  # a system that says nothing has answered nothing
-    raise DataError(f"{where}: has none of {', '.join(names)}")
+    return [
+        {**each, **each["log"]} if isinstance(each, Mapping) and isinstance(each.get("log"), Mapping) else each
+        for each in listed
+    ]
 
 
 def _text(answer: Any, where: str) -> str:
+    if answer is None:
+        return ""  # a system that says nothing has answered nothing
     if isinstance(answer, bool):
         return "yes" if answer else "no"
     if isinstance(answer, str | int | float):

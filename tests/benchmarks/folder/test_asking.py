@@ -165,3 +165,77 @@ def test_a_changed_file_is_read_again(two):
     assert len(two.benchmark().questions()) == 3
     two.ask({"question": "?"})
     assert len(two.benchmark().questions()) == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "pages"),
+    [
+        ("1.0", (0,)),
+        (1.0, (0,)),
+        ("p. 2", (1,)),
+        ("P.2", (1,)),
+        ("page 2", (1,)),
+        ("pp. 1-2", (0, 1)),
+        ("1\N{EN DASH}2", (0, 1)),
+        ("1 - 2", (0, 1)),
+        ("1;2", (0, 1)),
+        ("1 2", (0, 1)),
+        ("p. 1, p. 2", (0, 1)),
+        (["1", 2.0], (0, 1)),
+        ("[1, 2]", (0, 1)),
+        ("2-2", (1,)),
+        ("none", ()),
+        (float("nan"), ()),
+        (None, ()),
+    ],
+)
+def test_a_page_is_read_as_people_and_programs_write_it(two, page, pages):
+    two.ask({"question": "When?", "document": "lease", "page": page})
+    assert two.benchmark().questions()[0].pages == pages
+
+
+@pytest.mark.parametrize("page", ["2-1", "1.5", "1964-05-03", "1-99999999", "ii", "1--2", "-1", True])
+def test_a_page_that_is_no_number_or_range_is_refused(two, page):
+    two.ask({"question": "When?", "document": "lease", "page": page})
+    with pytest.raises(DataError, match=r"a page must be a whole number \(got .*several are written 3; 5 or 3-5"):
+        two.benchmark().questions()
+
+
+@pytest.mark.parametrize(
+    ("cell", "answers"),
+    [
+        ('"[""a"", ""b""]"', ("a", "b")),
+        ("\"['a', 'b']\"", ("a", "b")),
+        ("[1]", ("[1]",)),
+        ("[sic] a", ("[sic] a",)),
+        ('"1.234,50"', ("1.234,50",)),
+        ("None", ("None",)),
+        ("nan", ()),
+    ],
+)
+def test_an_answer_in_a_cell_is_a_list_only_where_it_is_one_of_texts(two, cell, answers):
+    (two.home / "q.csv").write_text(f"question,answer\nWhich?,{cell}\n")
+    assert two.benchmark("q.csv").questions()[0].answers == answers
+
+
+def test_questions_may_be_the_only_list_of_a_mapping(two):
+    (two.home / "q.json").write_text(json.dumps({"version": 1, "questions": ROWS}))
+    assert len(two.benchmark().questions()) == 2
+
+
+def test_answers_of_any_type_are_text_and_a_nan_is_none(two):
+    two.ask({"question": "How many?", "answers": 1200}, {"question": "And?", "answers": float("nan"), "page": None})
+    assert [question.answers for question in two.benchmark().questions()] == [("1200",), ()]
+
+
+def test_a_no_break_space_in_a_name_of_a_document_is_a_space(two):
+    two.ask({"question": "When?", "document": "lease.pdf\N{NO-BREAK SPACE}", "page": 1})
+    assert two.benchmark().questions()[0].document == "documents/lease"
+
+
+def test_what_to_know_of_a_table_is_among_the_notes(two):
+    (two.home / "q.csv").write_bytes("Remarks\n\nquestion;Notes\nQui êtes-vous?;x\n".encode("cp1252"))
+    notes = [note for note in two.benchmark("q.csv").notes() if "q.csv" in note]
+    assert [note.split(":", 1)[1].strip()[:24] for note in notes] == [
+        "is not UTF-8; read as Wi", "3: is taken for the header"[:24], "not used: Notes",
+    ]  # fmt: skip

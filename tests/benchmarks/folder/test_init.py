@@ -4,10 +4,13 @@ import csv
 import importlib.util
 from pathlib import Path
 
+import openpyxl
 import pytest
 from typer.testing import CliRunner
 
 from ohr.cli.app import app
+from ohr.contracts import Question
+from ohr.workbench.evidence import evidence_places
 
 _spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
 files = importlib.util.module_from_spec(_spec)
@@ -68,9 +71,10 @@ def test_nothing_is_replaced_unless_it_is_asked_for(home):
     (home / "study.yaml").write_text("mine")
     again = ohr("init", "docs")
     assert (again.exit_code, (home / "study.yaml").read_text()) == (2, "mine")
-    assert "there already; --force replaces" in again.stderr
+    assert "study.yaml: is a file that ohr did not write" in again.stderr
     assert ohr("init", "docs", "--force").exit_code == 0
     assert (home / "study.yaml").read_text() != "mine"
+    assert [path.read_text() for path in home.glob("study.yaml.bak-*")] == ["mine"]
 
 
 @pytest.mark.parametrize(
@@ -94,3 +98,63 @@ def test_several_files_of_questions_must_be_told_apart(home):
     for name in ("a.csv", "b.csv"):
         (home / name).write_text("question\nWhen?\n")
     assert "has several files of questions: name one with --questions" in ohr("init", "docs").stderr
+
+
+TABLE = "Item Price Since\nMooring 12.50 1964\nWinter berth 40.00 1971\nCrane hire 12.75 1980"
+PROSE = (
+    "The harbour was built by the town in the year 1902 and\nwas widened after the great storm of the year 1911 by\n"
+    "the county. Its light is white."
+)
+
+
+@pytest.mark.parametrize(
+    ("page", "answer", "places"),
+    [
+        (TABLE, "40.00", ["Winter berth 40.00 1971"]),
+        (TABLE, "Winter berth", ["Winter berth 40.00 1971"]),
+        (TABLE + "\n" + TABLE, "40.00", ["Winter berth 40.00 1971"] * 2),
+        (TABLE + "\n" + PROSE, "12.75", ["Crane hire 12.75 1980"]),
+        (PROSE, "1911", [" ".join(PROSE.split(". ")[0].split()) + "."]),
+        (PROSE, "white", ["Its light is white."]),
+        (PROSE, "the town", [" ".join(PROSE.split(". ")[0].split()) + "."]),
+        (PROSE, "the year", [" ".join(PROSE.split(". ")[0].split()) + "."]),
+        (PROSE + " The other is white.", "white", ["Its light is white.", "The other is white."]),
+        ("No smoking.", "No", []),
+        (TABLE, "41.00", []),
+    ],
+)
+def test_the_evidence_of_an_answer_is_its_sentence_line_or_row(page, answer, places):
+    question = Question("q", "?", (answer,), "d", (0,), ("",), "text", "documents")
+    assert evidence_places(question, [page]) == places
+
+
+def test_an_answer_in_several_places_is_ambiguous_and_gets_no_evidence(home):
+    files.write_pdf(home / "docs/fees.pdf", "Mooring 12.50\nCrane 12.50\nWinter berth 40.00")
+    ask(home, ("What is the fee?", "12.50", "fees", 1, ""), ("And in winter?", "40.00", "fees", 1, ""))
+    done = ohr("init", "docs")
+    assert "evidence proposed for 1 of them" in done.stdout
+    assert "1 question whose answer is in several places: fill in the evidence, else hit@k" in done.stdout
+    rows = list(csv.DictReader((home / "mine-with-evidence.csv").read_text().splitlines()))
+    assert [row["evidence"] for row in rows] == ["", "Winter berth 40.00"]
+    assert [row["evidence_proposed"] for row in rows] == ["ambiguous: 2 places", "yes"]
+    checked = ohr("check", "study.yaml")
+    assert "1 of 2 questions without evidence: no LCS, no r_noise (q1)" in checked.output
+
+
+def test_files_that_are_left_out_are_listed_with_the_reason(home):
+    (home / "docs/cut.pdf").write_bytes(b"%PDF-1.4")
+    (home / "fragen.csv").write_text("Frage;Antwort\nWer?;Marsh\n")
+    done = ohr("init", "docs")
+    assert "left out: " in done.stdout and "cut.pdf" in done.stdout
+    assert "not taken for questions: fragen.csv:1: has no column for the question" in done.stdout
+    assert "its columns are Frage, Antwort" in done.stdout
+
+
+def test_a_workbook_of_questions_is_found(home):
+    book = openpyxl.Workbook()
+    book.active.append(("Question", "Answer", "File name", "Page"))
+    book.active.append(("When did the lease begin?", 1964, "lease.pdf", 1))
+    book.save(home / "mine.xlsx")
+    assert "1 question in mine.xlsx" in ohr("init", "docs").stdout
+    rows = list(csv.DictReader((home / "mine-with-evidence.csv").read_text().splitlines()))
+    assert [row["evidence"] for row in rows] == ["The lease began in 1964."]

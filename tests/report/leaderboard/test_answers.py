@@ -1,10 +1,11 @@
 import csv
 import json
 
+import openpyxl
 import pytest
 
 from ohr.errors import DataError
-from ohr.report.leaderboard.answers import read_answers, score_answers
+from ohr.report.leaderboard.answers import read_answers, score_answers, survey_answers
 
 
 def records(answers):
@@ -70,13 +71,13 @@ def test_answers_of_any_scalar_are_text(tmp_path, given, read):
         ("a.json", "[7]", "entry 0: must be a mapping"),
         ("a.json", '[{"answer": "x"}]', "entry 0: has none of question_id, id"),
         ("a.json", '[{"id": "q"}]', "entry 0: has none of answer, prediction"),
-        ("a.json", '{"q": "x", "q": "y"}', "question 'q' is answered twice"),
+        ("a.json", '{"q": "x", "q": "y"}', "'q' is there twice"),
         ("a.csv", "id,answer\nq,73,850\n", "a.csv:2: has more cells than the header"),
         ("a.jsonl", '{"id": "q", "answer": "x"}\n7', "a.jsonl:2: must be a mapping"),
         ("a.json", '[{"id": "q", "answer": [[]]}]', "entry 0: an answer must be text"),
         ("a.json", '[{"id": "q", "answer": "x"}, {"id": "q", "answer": "y"}]', "'q' is answered twice"),
         ("a.jsonl", '{"id": "q", "answer": "x"}\n{', "a.jsonl:2: not readable as JSON"),
-        ("a.csv", 'id,answer\nq,"x', "a.csv:1: not readable as CSV"),
+        ("a.csv", 'id,answer\nq,"x', "a.csv:2: not readable as CSV"),
         ("a.csv", "number,text\n1,x\n", "has none of question_id"),
     ],
 )
@@ -126,3 +127,51 @@ def test_answers_to_other_questions_are_refused(mini):
 def test_the_tags_around_an_answer_are_no_part_of_it(mini):
     answers = {question.id: f"<response> {question.answers[0]} </response>" for question in mini.questions()}
     assert score_answers(mini, answers, "tagged").scores["em"]["domain"]["all"].mean == 1
+
+
+def write_records(folder, *records):
+    (folder / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
+    return folder / "a.jsonl"
+
+
+@pytest.mark.parametrize("name", ["prediction", "predicted_answer", "generated_text", "Generated Answer"])
+def test_a_prediction_is_scored_and_never_the_accepted_answer_beside_it(tmp_path, name):
+    path = write_records(tmp_path, {"id": "q", "answer": "gold", name: "wrong"}, {"id": "r", "answer": "g", name: None})
+    answers, notes = survey_answers(path)
+    assert answers == {"q": "wrong", "r": ""}
+    assert notes == ["a.jsonl: its predictions are scored, not its answers; --column names others"]
+
+
+@pytest.mark.parametrize("name", ["response", "output", "reply"])
+def test_two_columns_that_could_both_be_the_answer_are_refused_until_one_is_chosen(tmp_path, name):
+    path = write_records(tmp_path, {"id": "q", "answer": "same", name: "same"}, {"id": "r", "answer": "x", name: None})
+    with pytest.raises(DataError, match=f":2: 'answer' and '{name}' could both be the answer, .*--column"):
+        read_answers(path)
+    assert read_answers(path, name) == {"q": "same", "r": ""}
+    assert read_answers(path, "ANSWER") == {"q": "same", "r": "x"}
+    with pytest.raises(DataError, match="has none of text"):
+        read_answers(path, "text")
+
+
+def test_columns_that_are_not_scored_are_named(tmp_path):
+    path = write_records(tmp_path, {"id": "q", "answer": "gold", "my_model": "wrong"})
+    assert survey_answers(path)[1] == ["a.jsonl: not used: my_model"]
+
+
+def test_a_table_of_answers_is_read_as_one_of_questions_is(tmp_path):
+    (tmp_path / "a.csv").write_text("sep=;\r\nID;Response\r\n;\r\nq;1,5\r\nr;\r\n")
+    assert read_answers(tmp_path / "a.csv") == {"q": "1,5", "r": ""}
+    book = openpyxl.Workbook()
+    for row in (("Question ID", "Prediction"), (12, 1964), (13, None)):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    assert read_answers(tmp_path / "a.xlsx") == {"12": "1964", "13": ""}
+
+
+def test_nulls_of_every_kind_are_blank_answers_and_a_null_id_is_named_with_its_line(tmp_path):
+    (tmp_path / "a.json").write_text('{"q": null, "r": NaN, "s": "x"}')
+    assert read_answers(tmp_path / "a.json") == {"q": "", "r": "", "s": "x"}
+    path = write_records(tmp_path, {"id": 12.0, "answer": "x"}, {"id": None, "answer": "x"})
+    with pytest.raises(DataError, match=r"a\.jsonl:2: has none of question_id"):
+        read_answers(path)
+    assert read_answers(write_records(tmp_path, {"id": 12.0, "answer": "x"})) == {"12": "x"}

@@ -1,0 +1,176 @@
+"""Tables that people bring as rows of named parts: CSV, workbooks of Excel, JSON and JSON Lines."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ohr.errors import DataError
+from ohr.files.grids import WORKBOOK, Grid, csv_grids, text_of_file, workbook_grids
+from ohr.files.json_input import lines, parse_json
+from ohr.messages.wording import named as listed
+
+SUFFIXES = (".csv", ".tsv", ".xlsx", ".xlsm", ".jsonl", ".ndjson", ".json")
+"""Suffixes of files that `read_table` reads."""
+
+Names = Mapping[str, Sequence[str]]
+"""The parts of a row, and the names that each may go by."""
+
+_HEADER_ROWS = 20  # rows among which the header is looked for: titles and remarks may be above it
+
+
+class Row(NamedTuple):
+    """One row: its place, for messages, and its parts, those that the file has a column or key for."""
+
+    where: str
+    parts: Mapping[str, Any]
+
+
+class Table(NamedTuple):
+    """Rows in their order, the names of columns that are no part, and what to know of the file."""
+
+    rows: Sequence[Row]
+    unused: Sequence[str]
+    notes: Sequence[str]
+
+
+def read_table(
+    path: Path,
+    names: Names,
+    needed: Sequence[str],
+    *,
+    records: Callable[[Any], Any] = lambda found: found,
+    entry: str = "entry",
+    hint: str = "leave one of them out",
+) -> Table:
+    """Read a table. Names count without regard to case, spaces, `_` and `-`.
+
+    Args:
+        path: a file whose suffix is one of `SUFFIXES`; any other is read as JSON, and a workbook under any suffix.
+        names: the parts, and their names.
+        needed: parts of which a table must have at least one column each.
+        records: makes the list of records of what a JSON file holds.
+        entry: what a record of a JSON list is called in messages.
+        hint: what helps where two columns could be the same part.
+
+    Raises:
+        DataError: the file cannot be read, lacks a part, or two of its columns could be the same part and differ.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    suffix = path.suffix.lower()
+    if content.startswith(WORKBOOK) or suffix.startswith(".xls"):
+        return _of_grid(path, workbook_grids(path, content), names, needed, hint, [])
+    text, notes = text_of_file(path, content, guess=suffix in (".csv", ".tsv"))
+    if suffix in (".csv", ".tsv"):
+        return _of_grid(path, csv_grids(path, text), names, needed, hint, notes)
+    if suffix in (".jsonl", ".ndjson"):
+        places, found = zip(*lines(text), strict=True) if text.strip() else ((), ())
+        wheres = [f"{path}:{place}" for place in places]
+        read = records([_parsed(line, where) for line, where in zip(found, wheres, strict=True)])
+    else:
+        read = records(_parsed(text, str(path)))
+        if not isinstance(read, list):
+            many = f"{entry}s" if entry != "entry" else "entries"
+            raise DataError(f"{path}: must be a list of {many} (got {type(read).__name__})")
+        wheres = [f"{path}: {entry} {place}" for place in range(len(read))]
+    return _of_records(zip(wheres, read, strict=True), names, hint, notes)
+
+
+def is_blank(value: Any) -> bool:
+    """Report whether a value says nothing: null, a NaN, or a text without characters."""
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return parse_json(text.encode(), unique=True)
+    except ValueError as error:
+        raise DataError(f"{where}: not readable as JSON: {error}") from None
+
+
+def _of_records(records: Iterable[tuple[str, Any]], names: Names, hint: str, notes: Sequence[str]) -> Table:
+    rows, unused, last, places = [], dict[str, None](), None, dict[str, list[int]]()
+    for where, record in records:
+        if not isinstance(record, Mapping):
+            raise DataError(f"{where}: must be a mapping (got {record!r:.60})")
+        keys = tuple(record)
+        if keys != last:  # the records of one file mostly have the same keys
+            last, places = keys, _places(keys, names)
+            unused |= dict.fromkeys(_unused(keys, places))
+        rows.append(_row(where, keys, list(record.values()), places, hint))
+    return Table(rows, tuple(unused), notes)
+
+
+def _of_grid(
+    path: Path, grids: Sequence[Grid], names: Names, needed: Sequence[str], hint: str, notes: Sequence[str]
+) -> Table:
+    if not any(grid.rows for grid in grids[:-1] or grids):  # the last is the one that divides nothing
+        raise DataError(grids[0].fault if grids and grids[0].fault else f"{path}: is empty")
+    grid, at = _best(grids, names)
+    where, header = grid.rows[at]
+    keys = tuple(cell.strip() for cell in header)
+    places = _places(keys, names)
+    for part in needed:
+        if not places[part]:
+            wanted, there = " or ".join(names[part][:5]), listed([key for key in keys if key])
+            raise DataError(grid.fault or f"{where}: has no column for the {part} ({wanted}); its columns are {there}")
+    known = [_plain(keys[place]) for found in places.values() for place in found]
+    if twice := [name for name in known if known.count(name) > 1]:
+        raise DataError(f"{where}: has the column {twice[0]!r} twice: rename one of them")
+    if grid.fault:
+        raise DataError(grid.fault)
+    notes = list(notes)
+    if others := [other.name for other in grids if other.name and other is not grid]:
+        notes.append(f"{path.name}: read from the sheet {grid.name}; not read: {listed(others)}")
+    if at:
+        notes.append(f"{where}: is taken for the header; the rows above it are left out")
+    rows = []
+    for where, cells in grid.rows[at + 1 :]:
+        if any(cell.strip() for cell in cells[len(keys) :]):
+            raise DataError(f"{where}: has more cells than the header; quote text that contains the separator")
+        rows.append(_row(where, keys, [*cells, *[""] * (len(keys) - len(cells))], places, hint))
+    return Table(rows, _unused(keys, places), notes)
+
+
+def _best(grids: Sequence[Grid], names: Names) -> tuple[Grid, int]:
+    """Choose the sheet or separator, and the header row, whose names are known best; the first of equals."""
+
+    def known(place: tuple[Grid, int]) -> tuple[int, int, int]:
+        cells = place[0].rows[place[1]][1]
+        return sum(map(bool, _places(cells, names).values())), -place[1], len(cells)
+
+    best = max(((grid, at) for grid in grids for at in range(min(len(grid.rows), _HEADER_ROWS))), key=known)
+    # a table of one column is divided by nothing
+    return best if len(best[0].rows[best[1]][1]) > 1 or best[0].name else (grids[-1], best[1])
+
+
+def _row(where: str, keys: Sequence[str], values: Sequence[Any], places: Mapping[str, Sequence[int]], hint: str) -> Row:
+    parts = {}
+    for part, (first, *others) in ((part, found) for part, found in places.items() if found):
+        parts[part] = None if is_blank(values[first]) else values[first]
+        for other in others:
+            if values[other] != values[first] and not (is_blank(values[other]) and parts[part] is None):
+                both = f"{keys[first]!r} and {keys[other]!r}"
+                raise DataError(f"{where}: {both} could both be the {part}, and differ: {hint}")
+    return Row(where, parts)
+
+
+def _places(keys: Sequence[str], names: Names) -> dict[str, list[int]]:
+    """Find where each part is among the keys of a record, in the order of its names."""
+    plain = [_plain(key) for key in keys]
+    return {
+        part: [at for name in map(_plain, known) for at, key in enumerate(plain) if key == name]
+        for part, known in names.items()
+    }
+
+
+def _unused(keys: Sequence[str], places: Mapping[str, Sequence[int]]) -> list[str]:
+    used = {at for found in places.values() for at in found}
+    return [key.strip() for at, key in enumerate(keys) if key.strip() and at not in used]
+
+
+def _plain(name: str) -> str:
+    return " ".join(re.split(r"[\s_\-.:*]+", name.casefold())).strip()
