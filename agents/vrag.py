@@ -7,7 +7,20 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from ohr.contracts import Ask, Desk, Found, Generator, Outcome, PageId, Picture, Retriever, Search, Steps, Turn
+from ohr.contracts import (
+    Ask,
+    Completion,
+    Desk,
+    Found,
+    Generator,
+    Outcome,
+    PageId,
+    Picture,
+    Retriever,
+    Search,
+    Steps,
+    Turn,
+)
 from ohr.contracts.agent import Reads
 from ohr.contracts.conversation import Box
 from ohr.parts import ImageRetrieverPart, TalkingVisionPart
@@ -94,7 +107,8 @@ class VRAG(PromptedAgent):
         view: Picture | None = None
         reply = ""
         for left in reversed(range(self.max_calls)):
-            reply = (yield Ask("vision", tuple(turns))).text
+            completion: Completion = yield Ask("vision", tuple(turns))
+            reply = completion.text
             action, given = action_of(reply)
             if action == "answer":
                 return Outcome(given, "answered" if given else "unparsed", reply)
@@ -109,7 +123,7 @@ class VRAG(PromptedAgent):
             if isinstance(result, Picture):
                 view, result = result, result.fit(*self.pixels)
                 pages |= set(view.pages)
-            turns.append(Turn("assistant", (reply,)))
+            turns.append(Turn("assistant", (completion.whole or reply,)))  # with its thoughts, as published
             turns.append(Turn("user", (result,) if left > 1 else (result, texts["last"])))
         return Outcome("", "budget", reply)
 

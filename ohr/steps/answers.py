@@ -13,6 +13,7 @@ from ohr.steps.pages import rendered
 from ohr.steps.prompting import answer_of
 from ohr.steps.step import Context, Ready, Report, Work, missing
 from ohr.store import Store
+from ohr.text.thoughts import without_thoughts
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class Answer(Work):
         report.tokens["in"] += completion.tokens_in
         report.tokens["out"] += completion.tokens_out
         report.calls["truncated prompts"] += completion.truncated
-        report.calls["empty replies"] += completion.error is None and not completion.text.strip()
+        report.calls["empty replies"] += completion.error is None and not without_thoughts(completion.text).strip()
         if completion.error is None:
             store.put(output, completion)
         else:
