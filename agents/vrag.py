@@ -7,23 +7,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from ohr.contracts import (
-    Ask,
-    Completion,
-    Desk,
-    Found,
-    Generator,
-    Outcome,
-    PageId,
-    Picture,
-    Retriever,
-    Search,
-    Steps,
-    Turn,
-)
+from ohr.contracts import Ask, Desk, Found, Generator, Outcome, PageId, Picture, Retriever, Search, Steps, Turn
 from ohr.contracts.agent import Reads
 from ohr.contracts.conversation import Box
 from ohr.parts import ImageRetrieverPart, TalkingVisionPart
+from ohr.text.thoughts import without_thoughts
 
 from .prompted import PromptedAgent, filled
 
@@ -51,7 +39,7 @@ class Prompts(BaseModel):
 class VRAG(PromptedAgent):
     """Searches for one page image at a time, enlarges parts of it, and answers (VRAG-RL, arXiv:2505.22019).
 
-    Each reply has one action in tags, the first that is complete: `<search>` shows the best page that was not shown
+    Each reply has one action in tags, the first after the thoughts that is complete: `<search>` shows the best page that was not shown
     before, `<bbox>` enlarges a part of the last image, `<answer>` ends. Every image is scaled to between the two
     numbers of `pixels`; a part is cut from the image before it was scaled, which may be a part itself.
 
@@ -63,6 +51,7 @@ class VRAG(PromptedAgent):
     """
 
     kind: Literal["vrag"] = "vrag"
+    version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"image"})
     templates: ClassVar[type[BaseModel]] = Prompts
 
@@ -107,8 +96,7 @@ class VRAG(PromptedAgent):
         view: Picture | None = None
         reply = ""
         for left in reversed(range(self.max_calls)):
-            completion: Completion = yield Ask("vision", tuple(turns))
-            reply = completion.text
+            reply = (yield Ask("vision", tuple(turns))).text
             action, given = action_of(reply)
             if action == "answer":
                 return Outcome(given, "answered" if given else "unparsed", reply)
@@ -123,7 +111,7 @@ class VRAG(PromptedAgent):
             if isinstance(result, Picture):
                 view, result = result, result.fit(*self.pixels)
                 pages |= set(view.pages)
-            turns.append(Turn("assistant", (completion.whole or reply,)))  # with its thoughts, as published
+            turns.append(Turn("assistant", (reply,)))
             turns.append(Turn("user", (result,) if left > 1 else (result, texts["last"])))
         return Outcome("", "budget", reply)
 
@@ -155,12 +143,12 @@ class VRAG(PromptedAgent):
 
 
 def action_of(reply: str) -> tuple[str, str]:
-    """Return the first action of a reply that has its closing tag, and the text in it without blanks around; or "".
+    """Return the first action after a reply's thoughts that has its closing tag, and its text without blanks; or "".
 
-    >>> action_of("<think>I need more.</think><bbox><search> net debt </search><answer>42</answer>")
+    >>> action_of("<think>An <answer>7</answer>? I need more.</think><bbox><search> net debt </search><answer>42</answer>")
     ('search', 'net debt')
     """
-    found: list[tuple[int, str, str]] = []
+    reply, found = without_thoughts(reply), list[tuple[int, str, str]]()
     for action in ACTIONS:
         start = reply.find(f"<{action}>")
         end = reply.find(f"</{action}>", start)

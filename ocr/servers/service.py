@@ -17,7 +17,7 @@ from ohr import extras
 from ohr.contracts import DocumentView, Image, Recognition, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
-from ohr.models.chat_client import REFUSED, passes, refused, retry_after
+from ohr.models.chat_client import REFUSED, noted, passes, refused, retry_after
 from ohr.models.chat_server import check_key, key_of
 
 from ..formats import azure, docling, mistral, paddleocr
@@ -207,10 +207,11 @@ class Service(StructuredOcr):
             try:
                 reply = send()
                 if reply.status_code < 300:
+                    noted(*asked, "")
                     return reply
                 problem = f"the service answered {reply.status_code}: {self._masked(reply.text)}"
                 if reply.status_code in REFUSED:
-                    raise _Failed(refused(*asked, problem))
+                    raise _Failed(noted(*asked, problem, refusal=True))
                 wait = retry_after(reply.headers) if passes(reply.status_code) else None
             except httpx.RequestError as error:
                 problem, wait = f"cannot reach {self.base_url}: {self._masked(str(error)) or type(error).__name__}", 0.0

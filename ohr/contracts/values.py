@@ -245,7 +245,6 @@ class Completion:
         finish: `stop`, `length`, or `error`.
         truncated: the prompt was cut to fit the model's context.
         model: as the server names it in its reply; empty where there is none.
-        whole: for agents, whose `text` is without the model's thoughts: the reply with them.
     """
 
     text: str
@@ -256,4 +255,3 @@ class Completion:
     error: str | None = None
     truncated: bool = False
     model: str = ""
-    whole: str = field(default="", compare=False, repr=False)

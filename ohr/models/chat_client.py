@@ -15,8 +15,8 @@ _PASSING = frozenset({408, 409, 425, 429})
 """Status codes that are worth another try, beside those of a server in trouble: 500 and above."""
 REFUSED = frozenset({401, 402, 403})
 """Status codes of a key that is refused, whatever it is asked."""
-_WHOLE = frozenset({"stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed"})
-_WHOLE_CALLS = frozenset({"tool_calls", "tool_use", "function_call"})
+_WHOLE = frozenset({"stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"})
+_WHOLE |= {"tool_calls", "tool_use", "function_call"}
 _CUT = frozenset({"length", "max_tokens", "model_length", "max_length", "max_output_tokens"})
 _FILTERED = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
 """What servers call the end of a reply that is whole, was cut at its longest, or was filtered; any other is an error,
@@ -31,8 +31,10 @@ _SERIES = 20
 """Failed prompts in a row, for one reason, after which the server is not asked any more."""
 _REST = 60.0
 """Seconds for which a key that was refused is not tried again; a key or a right that was just given gets its chance."""
-_refusals: dict[tuple[str, str, str], tuple[float, str]] = {}
-"""By address, model and key, when this process was refused last, and why."""
+_REFUSALS = 3
+"""Refusals in a row after which a key is not tried: one alone may be a server's hiccup."""
+_refusals: dict[tuple[str, str, str], tuple[int, float, str]] = {}
+"""By address, model and key, how often in a row this process was refused, when it was last, and why it was first."""
 _SECRET = 8
 """Characters of a key that is worth hiding: local servers take any word, such as `EMPTY`, which replies may contain."""
 
@@ -92,11 +94,10 @@ class ChatClient:
             completion = await self._in_time(await self._made(body), opening)
         except Failure as failure:
             self.failed = self.failed + 1 if failure.series and failure.series == self.series else bool(failure.series)
-            self.series, reason = failure.series, str(failure)
-            if failure.refused:  # those that were under way fail for the same reason, in the same words
-                reason = refused(*asked, reason)
+            self.series, reason = failure.series, noted(*asked, str(failure), refusal=failure.refused)
             return Completion("", seconds=anyio.current_time() - began, finish="error", error=reason)
         self.series, self.failed = "", 0
+        noted(*asked, "")
         return completion
 
     async def _made(self, body: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -173,14 +174,19 @@ async def _read(response: Any) -> bytes:
     return bytes(body)
 
 
-def refused(url: str, model: str, key: str, reason: str = "") -> str:
-    """Return why a server has refused a key a while ago, else the given reason, which is noted; empty if neither."""
-    at, known = _refusals.get((url, model, key), (-_REST, ""))
-    if monotonic() - at < _REST:
-        return known
-    if reason:
-        _refusals[url, model, key] = monotonic(), reason
-    return reason
+def refused(url: str, model: str, key: str) -> str:
+    """Return why a key is not tried: it was refused several times in a row a while ago; empty where it is tried."""
+    count, at, reason = _refusals.get((url, model, key), (0, 0.0, ""))
+    return reason if count >= _REFUSALS and monotonic() - at < _REST else ""
+
+
+def noted(url: str, model: str, key: str, reason: str, *, refusal: bool = False) -> str:
+    """Note the end of a request, and return its reason: of refusals in a row the first one's, as they are one fault."""
+    count, _, first = _refusals.pop((url, model, key), (0, 0.0, ""))
+    if not refusal:
+        return reason
+    _refusals[url, model, key] = count + 1, monotonic(), first or reason
+    return first or reason
 
 
 def passes(status: int) -> bool:
@@ -194,21 +200,18 @@ def _completion(text: str, seconds: float, opening: str) -> Completion:
         reply = json.loads(text)
         choice = reply["choices"][0]
         reason = choice.get("finish_reason")
-        ending = "" if reason is None else str(reason).lower()
+        ending = reason.lower() if isinstance(reason, str) else ""
         message = choice.get("message", {} if ending in _CUT else None)
         content, refusal = _text(message.get("content")), message.get("refusal") or ending in _FILTERED
         usage = reply.get("usage")
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise Failure(f"not a chat completion: {_excerpt(text)}", "not a chat completion", 0.0) from error
     if refusal:
-        why = refusal if isinstance(refusal, str) else f"content filter ({reason})"
+        why = refusal if isinstance(refusal, str) else "content filter"
         raise Failure(f"the model refused to answer: {_excerpt(why)}")
-    if choice.get("error") or not (not ending or ending in _WHOLE | _WHOLE_CALLS | _CUT):
-        raise Failure(
-            f"the server ended the reply early ({reason}): {_excerpt(json.dumps(choice.get('error') or content))}",
-            f"the server ended the reply early ({reason})",
-            0.0,
-        )
+    if choice.get("error") or (ending and ending not in _WHOLE | _CUT):
+        why = f"the server ended the reply early ({reason})"
+        raise Failure(f"{why}: {_excerpt(json.dumps(choice.get('error') or content))}", why, 0.0)
     finish: Literal["stop", "length"] = "length" if ending in _CUT else "stop"
     counts = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
     model = reply.get("model")
@@ -220,19 +223,14 @@ def _text(content: Any) -> str:
     """Return the content of a message: a text, or the texts among its parts; nothing where a model only thought.
 
     Raises:
-        TypeError: it is something else.
+        TypeError, AttributeError: it is something else.
     """
     if content is None or isinstance(content, str):
         return content or ""
     parts = [content] if isinstance(content, dict) else content
     if not isinstance(parts, list):
         raise TypeError("content is neither text nor parts")
-    texts = [part if isinstance(part, str) else part.get("text") for part in parts if _is_text(part)]
-    return "".join(text or "" for text in texts)
-
-
-def _is_text(part: Any) -> bool:
-    return isinstance(part, str) or part.get("type", "text") in ("text", "output_text")
+    return "".join(part.get("text") or "" for part in parts if part.get("type", "text") in ("text", "output_text"))
 
 
 def _count(usage: Any, name: str) -> int:

@@ -27,7 +27,6 @@ from ohr.files.pictures import described
 from ohr.steps.checks import storable
 from ohr.steps.desk import ScopeDesk
 from ohr.steps.watch import Watch
-from ohr.text.thoughts import without_thoughts
 
 MOST_STEPS = 1000
 """Steps of one question: an agent with more does not end. The longest published one takes some 120."""
@@ -83,7 +82,7 @@ class Episode:
         """
         for one in done:
             self._record(one)
-        results = tuple(spoken(one.result) if isinstance(one.result, Completion) else one.result for one in done)
+        results = tuple(one.result for one in done)
         with watch.interrupting(_LONGEST_STEP):
             try:
                 if self._run is None:
@@ -204,11 +203,6 @@ def _row(done: Done, number: int) -> dict[str, Any]:
         "finish": result.finish,
         "reply": result.text,
     }
-
-
-def spoken(reply: Completion) -> Completion:
-    """Return a reply as an agent acts on it: its text is without the model's thoughts."""
-    return replace(reply, text=without_thoughts(reply.text), whole=reply.text)
 
 
 def _cut(text: str) -> str:

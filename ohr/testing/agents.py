@@ -6,7 +6,6 @@ from typing import Any
 
 from ohr.contracts import Agent, Ask, Completion, Found, Outcome, PageId, Picture, Search
 from ohr.files.pictures import Size, picture_size
-from ohr.steps.episode import spoken
 from ohr.testing.stage import require
 
 Reply = str | Completion
@@ -101,7 +100,7 @@ def play(
         given = replies(step) if callable(replies) else next(waiting, None)
         if given is None:
             raise AssertionError(f"agent {agent.kind}: call {len(steps)} has no scripted reply")
-        return spoken(Completion(given) if isinstance(given, str) else given)
+        return Completion(given) if isinstance(given, str) else given
 
     run, result = agent.run(question, desk), None
     while True:
