@@ -40,7 +40,7 @@ def json_object(reply: str, *, python: bool = False) -> dict[str, Any] | None:
 
 
 def tagged(reply: str, tag: str) -> str | None:
-    """Return the text in the first `<tag>…</tag>` after a reply's thoughts, with its blanks, or None where it does not open.
+    """Return the text in the first `<tag>…</tag>` after thoughts, with its blanks, or None where it does not open.
 
     The text of a tag that does not close goes to the end of the reply: a model that stops at `</tag>` does not say it.
 

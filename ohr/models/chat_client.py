@@ -174,6 +174,14 @@ async def _read(response: Any) -> bytes:
     return bytes(body)
 
 
+def fields_of(request: Mapping[str, Any], further: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request with further fields: null leaves one out, and `max_completion_tokens` replaces `max_tokens`."""
+    made = {**request, **further}
+    if further.get("max_completion_tokens") is not None:
+        made.pop("max_tokens", None)
+    return {name: value for name, value in made.items() if value is not None}
+
+
 def refused(url: str, model: str, key: str) -> str:
     """Return why a key is not tried: it was refused several times in a row a while ago; empty where it is tried."""
     count, at, reason = _refusals.get((url, model, key), (0, 0.0, ""))
