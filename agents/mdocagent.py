@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ohr.contracts import Ask, Completion, Desk, Found, Generator, Outcome, PageId, Picture, Retriever, Search, Turn
 from ohr.contracts.agent import Reads, Steps
 from ohr.parts import GeneratorPart, ImageRetrieverPart, TalkingVisionPart, TextRetrieverPart
+from ohr.text.thoughts import without_thoughts
 
 from .prompted import PromptedAgent, filled
 from .replies import json_object
@@ -64,6 +65,7 @@ class MDocAgent(PromptedAgent):
     """
 
     kind: Literal["mdocagent"] = "mdocagent"
+    version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"text", "image"})
     templates: ClassVar[type[BaseModel]] = Prompts
 
@@ -109,7 +111,7 @@ class MDocAgent(PromptedAgent):
         asks = self._experts(question, pages, clues)
         if asks:
             done = yield tuple(asks.values())
-            replies |= {name: completion.text for name, completion in zip(asks, done, strict=True)}
+            replies |= {name: without_thoughts(completion.text) for name, completion in zip(asks, done, strict=True)}
         final: Completion = yield Ask("vision", (self._summary(question, desk.instruction, replies),))
         return parsed(final.text)
 
@@ -129,7 +131,7 @@ class MDocAgent(PromptedAgent):
         general: Completion = yield Ask("vision", said, read=pages.read)
         said = (*said, Turn("assistant", (general.text,)), Turn("user", (self.texts()["critical"],)))
         critical: Completion = yield Ask("vision", said, read=pages.read)
-        return general.text, clues_of(critical.text)
+        return without_thoughts(general.text), clues_of(critical.text)
 
     def _experts(self, question: str, pages: Pages, clues: Clues | None) -> dict[str, Ask]:
         """Return the calls of the text agent and the image agent, where there is something to read."""
@@ -164,7 +166,7 @@ def parsed(reply: str) -> Outcome:
     An empty reply, and an object whose `Answer` is absent, empty, null, a list or an object, end as `unparsed`.
     """
     found = json_object(reply, python=True)
-    answer = reply if found is None else found.get("Answer")
+    answer = without_thoughts(reply) if found is None else found.get("Answer")
     if isinstance(answer, int | float):
         answer = json.dumps(answer)  # `true` as it is in the reply, not Python's word
     if isinstance(answer, str) and answer.strip():

@@ -50,7 +50,7 @@ class ReAct(PromptedAgent):
 
     The prompts and actions are ohr's own. Each reply has one action in tags: `<search>words</search>` lists passages
     with the number of their page, `<read>number</read>` shows the text of such a page, `<answer>…</answer>` ends.
-    The first tag counts; thoughts before it are allowed, and anything after it is ignored. A reply without an action,
+    The first tag after the model's thoughts counts, and anything after it is ignored. A reply without an action,
     a search without words and an unknown page count as an action, and the model is reminded of the three.
     Turns of user and assistant alternate, as the chat templates of many models demand.
 
@@ -58,6 +58,7 @@ class ReAct(PromptedAgent):
     """
 
     kind: Literal["react"] = "react"
+    version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"text"})
     templates: ClassVar[type[BaseModel]] = Prompts
 

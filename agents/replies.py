@@ -1,4 +1,4 @@
-"""Tolerant reading of models' replies: the JSON object or the tagged text that a prompt asked for."""
+"""Tolerant reading of models' replies: the JSON object or the tagged text that a prompt asked for, after thoughts."""
 
 import ast
 import json
@@ -7,12 +7,14 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ohr.text.thoughts import without_thoughts
+
 _BRACE_OR_JSON_STRING = re.compile(r'[{}]|"(?:\\.|[^"\\])*+"?', re.DOTALL)
 _BRACE_OR_PYTHON_STRING = re.compile(_BRACE_OR_JSON_STRING.pattern + r"|'(?:\\.|[^'\\])*+'?", re.DOTALL)
 
 
 def json_object(reply: str, *, python: bool = False) -> dict[str, Any] | None:
-    r"""Return the first JSON object of a reply, or None where it has none.
+    r"""Return the first JSON object after a reply's thoughts, or None where it has none.
 
     Words before and after it, code fences (` ```json `) and further objects are skipped; braces in its strings and
     objects in it are no end of it; line breaks in its strings are allowed, though JSON has them as `\n`.
@@ -28,7 +30,7 @@ def json_object(reply: str, *, python: bool = False) -> dict[str, Any] | None:
     >>> json_object("{'text': 'a clue'}", python=True)
     {'text': 'a clue'}
     """
-    for text in _in_braces(reply, _BRACE_OR_PYTHON_STRING if python else _BRACE_OR_JSON_STRING):
+    for text in _in_braces(without_thoughts(reply), _BRACE_OR_PYTHON_STRING if python else _BRACE_OR_JSON_STRING):
         found = _json(text)
         if found is None and python:
             found = _literal(text)
@@ -38,25 +40,26 @@ def json_object(reply: str, *, python: bool = False) -> dict[str, Any] | None:
 
 
 def tagged(reply: str, tag: str) -> str | None:
-    """Return the text in the first `<tag>…</tag>` of a reply, with its blanks, or None where it does not open.
+    """Return the text in the first `<tag>…</tag>` after thoughts, with its blanks, or None where it does not open.
 
     The text of a tag that does not close goes to the end of the reply: a model that stops at `</tag>` does not say it.
 
-    >>> tagged("<think>no</think><answer> 42 </answer> or <answer>43</answer>", "answer")
+    >>> tagged("<think><answer>7</answer>?</think><answer> 42 </answer> or <answer>43</answer>", "answer")
     ' 42 '
     >>> tagged("<answer>42", "answer")
     '42'
     """
-    _, opened, rest = reply.partition(f"<{tag}>")
+    _, opened, rest = without_thoughts(reply).partition(f"<{tag}>")
     return rest.partition(f"</{tag}>")[0] if opened else None
 
 
 def first_tagged(reply: str, tags: Sequence[str]) -> tuple[str, str] | None:
-    """Return the tag that opens first in a reply, and its text as `tagged` does; None where none opens.
+    """Return the tag that opens first after a reply's thoughts, and its text as `tagged` does; None where none opens.
 
     >>> first_tagged("so <search>net debt</search> <answer>42</answer>", ("answer", "search"))
     ('search', 'net debt')
     """
+    reply = without_thoughts(reply)
     opened = re.search("|".join(f"<({re.escape(tag)})>" for tag in tags), reply)
     if not opened:
         return None

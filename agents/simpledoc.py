@@ -13,6 +13,7 @@ from ohr import seeds
 from ohr.contracts import Ask, Completion, Desk, Generator, Outcome, PageId, Picture, Retriever, Search, Steps, Turn
 from ohr.contracts.agent import Reads, Step
 from ohr.parts import GeneratorPart, ImageRetrieverPart, VisionPart
+from ohr.text.thoughts import without_thoughts
 
 from .prompted import PromptedAgent, filled
 from .replies import tagged
@@ -51,6 +52,7 @@ class SimpleDoc(PromptedAgent):
     """
 
     kind: Literal["simpledoc"] = "simpledoc"
+    version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"text", "image"})
     templates: ClassVar[type[BaseModel]] = Prompts
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts.")] = "simpledoc"
@@ -133,7 +135,7 @@ class SimpleDoc(PromptedAgent):
             listed = "\n\n".join(f"Page {number}: {summaries[number]}" for number in shown)
             text = filled(self.texts()["select"], question=query, summaries=listed)
             completion = yield Ask("selector", (Turn("user", (text,)),), attempt=attempt)
-            if completion.text.strip() and completion.finish != "length":
+            if without_thoughts(completion.text).strip() and completion.finish != "length":
                 return selected(completion.text, count, self.max_pages)
             shown = _half(shown, query, turn, attempt)
         return Selection("", tuple(shortlist[: self.max_pages]))
@@ -175,7 +177,7 @@ class Update:
 def summary(reply: str) -> str:
     """Return the summary of a page in a reply; the whole reply where it has no tag."""
     inner = tagged(reply, "summary")
-    return (reply if inner is None else inner).strip()
+    return (without_thoughts(reply) if inner is None else inner).strip()
 
 
 def selected(reply: str, count: int, most: int) -> Selection:
@@ -194,8 +196,9 @@ def verdict(reply: str) -> Outcome | Update:
         return Outcome("", "not_answerable", reply)
     if query := _inside(reply, "query_update"):
         return Update(query, _inside(reply, "notes"))
-    marked = _ANSWER.search(reply)
-    answer = reply[marked.end() if marked else 0 :].strip()
+    said = without_thoughts(reply)
+    marked = _ANSWER.search(said)
+    answer = said[marked.end() if marked else 0 :].strip()
     return Outcome(answer, "answered" if answer else "unparsed", reply)
 
 

@@ -70,6 +70,7 @@ class ViDoRAG(PromptedAgent):
     """
 
     kind: Literal["vidorag"] = "vidorag"
+    version: ClassVar[int] = 2
     templates: ClassVar[type[BaseModel]] = Prompts
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts.")] = "vidorag"
     retriever: Annotated[RetrieverPart, Field(description="Finds the candidates, such as gmm over two retrievers.")]

@@ -11,6 +11,7 @@ from ohr.contracts import Ask, Desk, Found, Generator, Outcome, PageId, Picture,
 from ohr.contracts.agent import Reads
 from ohr.contracts.conversation import Box
 from ohr.parts import ImageRetrieverPart, TalkingVisionPart
+from ohr.text.thoughts import without_thoughts
 
 from .prompted import PromptedAgent, filled
 
@@ -38,9 +39,9 @@ class Prompts(BaseModel):
 class VRAG(PromptedAgent):
     """Searches for one page image at a time, enlarges parts of it, and answers (VRAG-RL, arXiv:2505.22019).
 
-    Each reply has one action in tags, the first that is complete: `<search>` shows the best page that was not shown
-    before, `<bbox>` enlarges a part of the last image, `<answer>` ends. Every image is scaled to between the two
-    numbers of `pixels`; a part is cut from the image before it was scaled, which may be a part itself.
+    Each reply has one action in tags, the first after the thoughts that is complete: `<search>` shows the best page
+    that was not shown before, `<bbox>` enlarges a part of the last image, `<answer>` ends. Every image is scaled to
+    between the two numbers of `pixels`; a part is cut from the image before it was scaled, which may be a part itself.
 
     It follows the published agent (`demo/vrag_agent.py`), whose prompts are put in other words. Where that one raises
     an exception or shows the last image again, here one message says what is wrong, and the action counts: a reply
@@ -50,6 +51,7 @@ class VRAG(PromptedAgent):
     """
 
     kind: Literal["vrag"] = "vrag"
+    version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"image"})
     templates: ClassVar[type[BaseModel]] = Prompts
 
@@ -141,12 +143,12 @@ class VRAG(PromptedAgent):
 
 
 def action_of(reply: str) -> tuple[str, str]:
-    """Return the first action of a reply that has its closing tag, and the text in it without blanks around; or "".
+    """Return the first action after a reply's thoughts that has its closing tag, and its text without blanks; or "".
 
-    >>> action_of("<think>I need more.</think><bbox><search> net debt </search><answer>42</answer>")
+    >>> action_of("<think>An <answer>7</answer>?</think><bbox><search> net debt </search><answer>42</answer>")
     ('search', 'net debt')
     """
-    found: list[tuple[int, str, str]] = []
+    reply, found = without_thoughts(reply), list[tuple[int, str, str]]()
     for action in ACTIONS:
         start = reply.find(f"<{action}>")
         end = reply.find(f"</{action}>", start)

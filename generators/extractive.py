@@ -59,11 +59,15 @@ class Extractive(Generator):
     kind: Literal["extractive"] = "extractive"
     version: ClassVar[int] = 3
 
+    def size_of(self, prompt: Prompt) -> int:
+        """Return the words of the user's message."""
+        return len(prompt.user.split())
+
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
         """Answer each prompt from its passages."""
         for prompt in prompts:
             answer = _answer(prompt.question, prompt.passages)
-            yield Completion(answer, len(prompt.user.split()), len(answer.split()))
+            yield Completion(answer, self.size_of(prompt), len(answer.split()))
 
 
 def _answer(question: str, passages: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, JsonValue
 
 from ohr.contracts import Completion, Conversation, Generator, Image, Prompt
 from ohr.files.images import bounded
-from ohr.models.chat_client import ChatClient
+from ohr.models.chat_client import ChatClient, fields_of
 from ohr.models.chat_server import ChatServer
 
 from .turns import Said, spoken
@@ -44,9 +44,14 @@ class OpenAI(ChatServer, Generator):
     """
 
     kind: Literal["openai"] = "openai"
+    version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "openai"
-    max_tokens: Annotated[int, Field(gt=0, description="Longest reply.")] = 1280
-    temperature: Annotated[float, Field(ge=0, description="0 decodes greedily.")] = 0.0
+    max_tokens: Annotated[
+        int | None, Field(gt=0, description="Longest reply; not sent where null, or `body` has max_completion_tokens.")
+    ] = 1280
+    temperature: Annotated[
+        float | None, Field(ge=0, description="0 decodes greedily; null sends none, for models that refuse it.")
+    ] = 0.0
     stop: Annotated[tuple[str, ...], Field(description="Texts at which a reply ends; they are not part of it.")] = ()
     opening: Annotated[
         Literal["assistant", "vllm", "none"],
@@ -57,7 +62,7 @@ class OpenAI(ChatServer, Generator):
         AfterValidator(_body),
         Field(
             default_factory=Body,
-            description="Further fields of each request, such as top_p, seed or chat_template_kwargs.",
+            description="Further fields of each request, such as top_p, seed or max_completion_tokens.",
         ),
     ]
 
@@ -110,7 +115,7 @@ class OpenAI(ChatServer, Generator):
     def _request(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
         stops = {"stop": list(self.stop)} if self.stop else {}
         plain = {"max_tokens": self.max_tokens, "temperature": self.temperature}
-        return {"model": self.model, "messages": messages, **plain, **stops, **self.body}
+        return fields_of({"model": self.model, "messages": messages, **plain, **stops}, self.body)
 
     def _shown(self, prompt: Prompt) -> Any:
         return prompt.user

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from ohr import extras
 from ohr.contracts import Completion, Prompt
 from ohr.models.memory import fitting
+from ohr.text.thoughts import is_mark, opened_thought
 
 Item = TypeVar("Item")
 
@@ -105,15 +106,28 @@ def fitted(
 
 
 def completion(
-    reply: list[int], asked: Completion, stops: Sequence[str], ends: Any, tokenizer: Tokenizer
+    reply: list[int], prompt: list[int], asked: Completion, stops: Sequence[str], ends: Any, tokenizer: Tokenizer
 ) -> Completion:
     """Read a reply up to its first end, which is a token in `ends` or a stop text; the rest is as `asked` has it."""
     closing = set(ends if isinstance(ends, list) else [ends])
     stop = next((place for place, token in enumerate(reply) if token in closing), None)
     kept = reply if stop is None else reply[:stop]
-    text, cut = ended(tokenizer.decode(kept, skip_special_tokens=True), stops)
+    text, cut = ended(thought_aloud(kept, prompt, tokenizer), stops)
     finish: Literal["stop", "length"] = "stop" if cut or stop is not None else "length"
     return Completion(text, asked.tokens_in, len(kept), asked.seconds, finish, truncated=asked.truncated)
+
+
+def thought_aloud(reply: Sequence[int], prompt: Sequence[int], tokenizer: Tokenizer) -> str:
+    """Return a reply's text with the marks of its thoughts, also those that are special tokens, or end the prompt."""
+    special = frozenset(getattr(tokenizer, "all_special_ids", ())) & frozenset(reply)
+    marks = {token for token in special if is_mark(tokenizer.decode([token]))}
+    shown = [token for token in reply if token not in special or token in marks]
+    opened = opened_thought(tokenizer.decode(prompt[-_TAIL:]))
+    return opened + tokenizer.decode(shown, skip_special_tokens=not marks)
+
+
+_TAIL = 16
+"""Tokens at the end of a prompt in which a chat template may open a thought."""
 
 
 def ended(text: str, stops: Sequence[str]) -> tuple[str, bool]:

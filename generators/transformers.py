@@ -42,7 +42,7 @@ class Transformers(LocalModel):
     """
 
     kind: Literal["transformers"] = "transformers"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     extra: ClassVar[str | None] = "llm"
     packages: ClassVar[tuple[str, ...]] = ("transformers", "torch", "gguf")
     libraries: ClassVar[tuple[str, ...]] = ("torch", "transformers")
@@ -116,7 +116,8 @@ class Transformers(LocalModel):
         asked = [Completion("", len(row), 0, seconds, truncated=one.cut) for row, one in zip(rows, batch, strict=True)]
         ends = engine.model.generation_config.eos_token_id
         return [
-            completion(reply, one, self.stop, ends, engine.tokenizer) for reply, one in zip(replies, asked, strict=True)
+            completion(reply, row, one, self.stop, ends, engine.tokenizer)
+            for reply, row, one in zip(replies, rows, asked, strict=True)
         ]
 
     def _room(self, engine: Engine) -> int:

@@ -22,7 +22,7 @@ class TransformersVision(Transformers):
     kind: Literal["transformers_vision"] = "transformers_vision"  # type: ignore[assignment] # a plugin of its own
     reads_images: ClassVar[bool] = True
     packages: ClassVar[tuple[str, ...]] = ("transformers", "torch")
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     model: Annotated[str, Field(description="qwen2-vl-7b, a model's folder, or a name on the hub.")] = "qwen2-vl-7b"
     max_pixels: Annotated[int, Field(gt=783, description="Larger pages are made smaller.")] = 1_003_520
     batch_size: Annotated[int, execution("Prompts answered at once; halved where memory is too small.", gt=0)] = 1

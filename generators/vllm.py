@@ -14,7 +14,7 @@ from ohr.errors import PluginError
 
 from .gguf import loadable
 from .local_model import CHAT, LocalModel
-from .replies import chat, fitted
+from .replies import chat, ended, fitted, thought_aloud
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class VLLM(LocalModel):
     """Answers with vLLM (Kwon et al., SOSP 2023), greedily by default; runs on its CUDA and CPU builds."""
 
     kind: Literal["vllm"] = "vllm"
+    version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "vllm"
     libraries: ClassVar[tuple[str, ...]] = ("vllm",)
     packages: ClassVar[tuple[str, ...]] = ("vllm", "transformers", "torch")
@@ -86,11 +87,12 @@ class VLLM(LocalModel):
         )
         outputs = engine.llm.generate([{"prompt_token_ids": ids} for ids, _ in made], sampling, use_tqdm=False)
         seconds = round((perf_counter() - began) / len(prompts), 4)
-        return [_completion(output, seconds, cut=cut) for output, (_, cut) in zip(outputs, made, strict=True)]
+        answers = zip(outputs, made, strict=True)
+        return [self._completion(output, engine.tokenizer, seconds, ids, cut=cut) for output, (ids, cut) in answers]
 
-
-def _completion(output: Any, seconds: float, *, cut: bool) -> Completion:
-    reply = output.outputs[0]
-    finish: Literal["stop", "length"] = "length" if reply.finish_reason == "length" else "stop"
-    counts = len(output.prompt_token_ids), len(reply.token_ids)
-    return Completion(reply.text, *counts, seconds, finish, truncated=cut)
+    def _completion(self, output: Any, tokenizer: Any, seconds: float, prompt: list[int], *, cut: bool) -> Completion:
+        reply = output.outputs[0]
+        finish: Literal["stop", "length"] = "length" if reply.finish_reason == "length" else "stop"
+        counts = len(output.prompt_token_ids), len(reply.token_ids)
+        text, _ = ended(thought_aloud(reply.token_ids, prompt, tokenizer), self.stop)
+        return Completion(text, *counts, seconds, finish, truncated=cut)

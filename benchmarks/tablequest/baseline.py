@@ -7,6 +7,7 @@ from typing import Literal
 
 from ohr.errors import DataError
 from ohr.messages.wording import quoted
+from ohr.text.thoughts import without_thoughts
 
 from .answers import parse_answer
 from .reading import read_records
@@ -41,7 +42,7 @@ def _read(path: Path, size: int, written: int) -> Mapping[str, str]:  # noqa: AR
             raise DataError(f"{where}: must have `id` and `reply`, a text (got {quoted(record)})")
         if str(name) in found:
             raise DataError(f"{where}: question {quoted(name)} has a reply already")
-        found[str(name)] = parse_answer(reply)
+        found[str(name)] = parse_answer(without_thoughts(reply))
     if not found:
         raise DataError(f"{path}: has no replies")
     return found

@@ -26,7 +26,7 @@ _DECORATION = r"[\s*_#>`\-\[\]\"]*"
 _FIELD = re.compile(
     rf"^{_DECORATION}(judge?ment|confidence|reasoning){_DECORATION}[:=]{_DECORATION}(.*)$", re.IGNORECASE
 )
-_VERDICT = re.compile(rf"{_DECORATION}(not\s+correct|incorrect|correct)(?![^\W_])(?!\s*/)", re.IGNORECASE)
+_VERDICT = re.compile(rf"{_DECORATION}(not\s+correct|incorrect|correct)(?![^\W_])(?!\s*(?:/|or\b))", re.IGNORECASE)
 _ONLY_VERDICT = re.compile(rf"{_VERDICT.pattern}{_DECORATION}[.!]?{_DECORATION}", re.IGNORECASE)
 _SHARE = re.compile(r"([0-9]*\.?[0-9]+)\s*(%?)")
 
@@ -52,15 +52,18 @@ def binary_prompt(question: str, gold: str, answer: str, id: str = "") -> Prompt
 def read_verdict(reply: str) -> Judged:
     """Read the judge's reply, in any case and with Markdown around it; also one of nothing but the verdict.
 
-    Edge cases: a reply without a verdict is ERROR.
+    Edge cases: a reply without a verdict is ERROR, and so is one with both, or an echo of `CORRECT or INCORRECT`.
     """
+    given = {}
     fields = {"judgment": "", "confidence": "", "reasoning": ""}
     for found in filter(None, map(_FIELD.match, reply.splitlines())):
         key = found[1].lower().replace("judgement", "judgment")
         fields[key] = found[2].strip()
+        if key == "judgment" and (said := _VERDICT.match(fields[key])):
+            given[said[1].lower() == "correct"] = said
     stated = fields["judgment"]
     verdict = _VERDICT.match(stated) if stated else _ONLY_VERDICT.fullmatch(reply)
-    if verdict is None:
+    if verdict is None or len(given) > 1:
         return Judged("ERROR", nan, UNPARSED)
     judgment: Judgment = "CORRECT" if verdict[1].lower() == "correct" else "INCORRECT"
     return Judged(judgment, _share(fields["confidence"]), fields["reasoning"])

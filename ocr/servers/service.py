@@ -17,7 +17,7 @@ from ohr import extras
 from ohr.contracts import DocumentView, Image, Recognition, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
-from ohr.models.chat_client import PASSING, retry_after
+from ohr.models.chat_client import REFUSED, noted, passes, refused, retry_after
 from ohr.models.chat_server import check_key, key_of
 
 from ..formats import azure, docling, mistral, paddleocr
@@ -206,13 +206,19 @@ class Service(StructuredOcr):
     def _sent(self, send: Callable[[], Any], end: float) -> Any:
         """Send a request until it is accepted, the tries are used up, or the time is."""
         httpx = extras.load("httpx", "openai")
+        asked = (self.base_url, self.model, os.environ.get(self.api_key_env or "", ""))
+        if known := refused(*asked):
+            raise _Failed(known)
         for turn in range(self.retries + 1):
             try:
                 reply = send()
                 if reply.status_code < 300:
+                    noted(*asked, "")
                     return reply
                 problem = f"the service answered {reply.status_code}: {self._masked(reply.text)}"
-                wait = retry_after(reply.headers) if reply.status_code in PASSING else None
+                if reply.status_code in REFUSED:
+                    raise _Failed(noted(*asked, problem, refusal=True))
+                wait = retry_after(reply.headers) if passes(reply.status_code) else None
             except httpx.RequestError as error:
                 problem, wait = f"cannot reach {self.base_url}: {self._masked(str(error)) or type(error).__name__}", 0.0
             pause = max(wait or 0.0, self.backoff * 2**turn)

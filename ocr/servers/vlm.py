@@ -11,10 +11,11 @@ from pydantic import Field
 
 from ohr.contracts import Completion, Ending, Image, Recognition, execution
 from ohr.keys import key
-from ohr.models.chat_client import ChatClient
+from ohr.models.chat_client import ChatClient, fields_of
 from ohr.models.chat_server import ChatServer
 from ohr.models.resident import resident
 from ohr.text.loops import repeated_tail
+from ohr.text.thoughts import without_thoughts
 
 from ..structured import StructuredOcr
 from .pictures import as_url, fitted, turned
@@ -34,6 +35,7 @@ class Vlm(ChatServer, StructuredOcr):
     """
 
     kind: Literal["vlm"] = "vlm"
+    version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "openai"
     base_url: Annotated[str, execution("The API's root, such as http://localhost:8000/v1.", pattern=r"^https?://")]
     preset: Annotated[str | Path, Field(description="ohrbench, olmocr, nanonets, ... or your own file.")] = "ohrbench"
@@ -42,7 +44,9 @@ class Vlm(ChatServer, StructuredOcr):
     temperatures: Annotated[
         tuple[float, ...] | None, Field(min_length=1, description="One for each attempt; by default the preset's.")
     ] = None
-    extra_body: Annotated[dict[str, Any], Field(default_factory=dict, description="Further fields of the request.")]
+    extra_body: Annotated[
+        dict[str, Any], Field(default_factory=dict, description="Further fields of the request; null leaves one out.")
+    ]
     batch_size: Annotated[int, execution("Pages handed out at once.", gt=0)] = 64
     timeout: Annotated[float, execution("Seconds for one whole reply.", gt=0)] = 300.0
 
@@ -87,7 +91,7 @@ class Vlm(ChatServer, StructuredOcr):
             )
             if error := completion.error or _changed(first, completion.model):
                 return Recognition(error=error, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out)
-            reply = READERS[preset.reply](completion.text)
+            reply = READERS[preset.reply](without_thoughts(completion.text))
             read = _recognition(spent, reply)
             if reply.turn and not turn:
                 turn = reply.turn
@@ -109,9 +113,8 @@ class Vlm(ChatServer, StructuredOcr):
             messages.insert(0, {"role": "system", "content": preset.system})
         sampling = {"temperature": temperature, **({"top_p": preset.top_p} if preset.top_p else {})}
         lengths: dict[str, Any] = {preset.length_field: preset.max_tokens}
-        return {
-            "model": self.model, "messages": messages, **lengths, **sampling, **preset.extra_body, **self.extra_body,
-        }  # fmt: skip
+        request = {"model": self.model, "messages": messages, **lengths, **sampling}
+        return fields_of(request, {**preset.extra_body, **self.extra_body})
 
 
 def _changed(first: dict[str, str], model: str) -> str:

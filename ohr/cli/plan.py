@@ -90,5 +90,6 @@ def _left(made: "Plan", workers: int) -> str:
     if made.minutes is not None:
         minutes = f"about {made.minutes:.1f} minutes with {counted(workers, 'worker')}"
     if made.agent_calls:
-        minutes = f"at most {counted(made.agent_calls, 'call')} of agents; {minutes}"
+        calls = counted(made.agent_calls, "call")
+        minutes = f"at most {calls} of agents with {made.agent_tokens:,} prompt tokens; {minutes}"
     return f"left to do: about {made.tokens:,} prompt tokens; {minutes}"

@@ -29,6 +29,10 @@ class Generator(Stage):
         """Leave the prompt out: its text is in the key of every answer."""
         return {name: value for name, value in super().identity().items() if name != "prompt"}
 
+    def size_of(self, prompt: Prompt) -> int | None:  # noqa: ARG002 # for those that know it
+        """Return the `tokens_in` of a prompt for a plan, without a model; None where it takes the model's tokenizer."""
+        return None
+
     @abstractmethod
     def answer(self, prompts: Sequence[Prompt]) -> Iterable[Completion]:
         """Answer each prompt, in order, yielding as results come; a failed item is a Completion with an error."""

@@ -1,7 +1,7 @@
 """The ledger of a run: its calls, failures and warnings."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -42,6 +42,8 @@ class Ledger:
     warnings: dict[str, None] = field(default_factory=dict)
     ends: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     """How the questions of each agent ended; of all, those whose trajectory was in the store too."""
+    endings: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    """How the replies of each generator, agent and judge ended, by their keys, also of those in the store."""
     pace: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
     """Seconds in workers and items made, by family and kind of the stage."""
     _listeners: list[Callable[[Failure], None]] = field(default_factory=list)
@@ -71,6 +73,17 @@ class Ledger:
                 f"stopped: {counted(len(self.failures), 'item')} failed (max_failures: {self.max_failures}), the last: "
                 f"{stage} on {item}: {reason}. Finished results are kept; run again to resume"
             )
+
+    def replied(self, name: str, endings: Mapping[str, str]) -> None:
+        """Note how replies of a generator, an agent or a judge ended, by their keys."""
+        self.endings[name].update(endings)
+
+    def cuts(self) -> dict[str, tuple[int, int]]:
+        """Count by generator, agent and judge the replies that were cut at `max_tokens`, and all; where some were."""
+        counts = {
+            name: (sum(end == "length" for end in ends.values()), len(ends)) for name, ends in self.endings.items()
+        }
+        return {name: count for name, count in counts.items() if count[0]}
 
     def warn(self, text: str) -> None:
         """Record a warning; equal ones count once."""

@@ -6,8 +6,9 @@ from functools import partial
 from math import nan
 from typing import NoReturn
 
-from ohr.contracts import Case, CaseMetric, Chunk, JudgeMetric, Metric, Question, Ranking, RankingMetric
+from ohr.contracts import Case, CaseMetric, Chunk, Completion, JudgeMetric, Metric, Question, Ranking, RankingMetric
 from ohr.isolated import isolated
+from ohr.text.thoughts import without_thoughts
 
 Outcome = Callable[[], object]
 """Returns the score as the metric gave it, or raises what it raised."""
@@ -24,7 +25,7 @@ class Replies:
     """
 
     cases: Mapping[str, Case] = field(default_factory=dict)
-    judged: Mapping[str, Mapping[str, Sequence[str | None]]] = field(default_factory=dict)
+    judged: Mapping[str, Mapping[str, Sequence[Completion | None]]] = field(default_factory=dict)
 
 
 NO_REPLIES = Replies()
@@ -64,10 +65,22 @@ def _judged(name: str, metric: JudgeMetric, question: str, replies: Replies) -> 
     judged = replies.judged.get(name, {})
     if question not in judged:
         return nan
-    given = [reply for reply in judged[question] if reply is not None]
-    if len(given) < len(judged[question]):
+    return metric.score_judged(replies.cases[question], [graded(reply) for reply in judged[question]])
+
+
+def graded(reply: Completion | None) -> str:
+    """Return the text of a judge's reply from which a grade may be read, without the judge's thoughts.
+
+    Raises:
+        ValueError: there is no reply, or it was cut, so that its grade may be missing, or only be thought about.
+    """
+    if reply is None:
         raise ValueError("the judge gave no reply")
-    return metric.score_judged(replies.cases[question], given)
+    if reply.finish == "length":
+        raise ValueError(
+            f"the judge's reply was cut at its longest; raise the judge's max_tokens: {reply.text[-80:]!r}"
+        )
+    return without_thoughts(reply.text)
 
 
 def _given(value: object) -> object:

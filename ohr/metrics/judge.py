@@ -1,6 +1,7 @@
 """A generator as judge of replies, with a prompt of ohr or of your own."""
 
 import re
+import unicodedata
 from functools import lru_cache
 from hashlib import sha256
 from math import isfinite
@@ -15,8 +16,15 @@ from ohr.models.asking import AskingMetric
 
 _PLACEHOLDER = re.compile(r"\{(question|answers|passages|reply)\}")
 _NUMBER = r"[-+]?\d+(?:[.,]\d+)?"
-_SCORE = re.compile(rf"\bscore\b[\s*_`\"]*[:=][\s*_`\"<\[]*({_NUMBER})", re.IGNORECASE)
-_BARE = re.compile(rf"\s*({_NUMBER})\s*")
+_MARKS = r"[\s*_`\"'<>\[\](){}#]*"
+_SCORE = re.compile(
+    rf"(?:^|(?<=[.!?。！？])[ \t]){_MARKS}-?{_MARKS}(?:(?:final|overall) )?score\b{_MARKS}[:=]|[{{,]\s*\"score\"\s*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The place of a grade, which begins a line or a sentence: within one, as in `if wrong, score: 1`, judges explain."""
+_GRADE = re.compile(rf"{_MARKS}(?P<grade>{_NUMBER})(?:\s*(?:/|out of)\s*(?P<best>{_NUMBER}))?(?P<rest>.*)")
+_REST = re.compile(rf"{_MARKS}[.,;]?{_MARKS}|{_MARKS}(?:[.;,]\s|[(–—-])\D*", re.DOTALL)
+"""What may follow a grade in its line: decoration, or words without another number."""
 _FAULTS = {
     "model_type": "must be a mapping with `user`, and perhaps `system` and `scale`",
     "string_pattern_mismatch": "must have the placeholder {reply}",
@@ -57,8 +65,9 @@ def read_judge_prompt(prompt: str | Path) -> JudgePrompt:
 class Judge(AskingMetric, JudgeMetric):
     """Lets a generator grade each reply; every prompt and reply is kept in `judgements.parquet`.
 
-    The grade is the number after the last `Score:` of the judge's reply, or the whole reply where that is a number. It
-    must be on the prompt's scale, and is brought to [0, 1]. A reply without a grade is a failed score.
+    The grade is the number after `Score:` at the start of a line or sentence, perhaps as `4/5`, or the whole reply
+    where that is a number. It must be on the prompt's scale, and is brought to [0, 1]. A reply without a grade, with
+    several, with another scale (`8/10`, `80%`), or that was cut, is a failed score.
     """
 
     kind: Literal["judge"] = "judge"
@@ -93,13 +102,27 @@ class Judge(AskingMetric, JudgeMetric):
 
     def score_reply(self, reply: str) -> float:
         """Return the grade as a share of the scale."""
-        marked = _SCORE.findall(reply)
-        bare = _BARE.fullmatch(reply)
-        found = marked[-1] if marked else bare[1] if bare else None
-        if found is None:
-            raise ValueError(f"no `Score:` in the judge's reply: {reply[:_SHOWN]!r}")
         worst, best = read_judge_prompt(self.prompt).scale
-        share = (float(found.replace(",", ".")) - worst) / (best - worst)
+        text = unicodedata.normalize("NFKC", reply)
+        marked = [text[match.end() :] for match in _SCORE.finditer(text)]
+        is_bare = _GRADE.fullmatch(text) and not re.search("[^\\W\\d]", text.replace("out of", ""))
+        if not marked and not is_bare:
+            raise ValueError(f"no `Score:` in the judge's reply: {reply[:_SHOWN]!r}")
+        grades = {_grade(words, max(worst, best)): None for words in marked or [text]}
+        if len(grades) > 1:
+            raise ValueError(f"several grades in the judge's reply: {', '.join(f'{grade:g}' for grade in grades)}")
+        (grade,) = grades
+        share = (grade - worst) / (best - worst)
         if not 0 <= share <= 1:
-            raise ValueError(f"the judge's grade {found} is not on the scale from {worst:g} to {best:g}")
+            raise ValueError(f"the judge's grade {grade:g} is not on the scale from {worst:g} to {best:g}")
         return share
+
+
+def _grade(words: str, highest: float) -> float:
+    """Return the grade at the start of some words; raise ValueError where it is not one number on the scale."""
+    found = _GRADE.match(words)
+    if not found or not _REST.fullmatch(found["rest"]):
+        raise ValueError(f"no single grade after `Score:` in the judge's reply: {words[:_SHOWN]!r}")
+    if found["best"] and float(found["best"].replace(",", ".")) != highest:
+        raise ValueError(f"the judge's grade is on a scale to {found['best']}, not to {highest:g}: {words[:_SHOWN]!r}")
+    return float(found["grade"].replace(",", "."))

@@ -4,13 +4,23 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from time import monotonic, time
 from typing import Any, Literal
 
 from ohr import extras
 from ohr.contracts import Completion
 
-PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
-"""Status codes that are worth another try."""
+_PASSING = frozenset({408, 409, 425, 429})
+"""Status codes that are worth another try, beside those of a server in trouble: 500 and above."""
+REFUSED = frozenset({401, 402, 403})
+"""Status codes of a key that is refused, whatever it is asked."""
+_WHOLE = frozenset({"stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"})
+_WHOLE |= {"tool_calls", "tool_use", "function_call"}
+_CUT = frozenset({"length", "max_tokens", "model_length", "max_length", "max_output_tokens"})
+_FILTERED = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
+"""What servers call the end of a reply that is whole, was cut at its longest, or was filtered; any other is an error,
+and where a server says nothing the reply is whole."""
 _ABOUT_THE_PROMPT = frozenset({400, 413, 422})
 """Status codes of requests that cannot be answered: too long, too large, not well formed."""
 _LARGEST = 4 << 20
@@ -19,6 +29,12 @@ _LONGEST_WAIT = 60.0
 """Seconds; a server that asks for more is asked again after this time."""
 _SERIES = 20
 """Failed prompts in a row, for one reason, after which the server is not asked any more."""
+_REST = 60.0
+"""Seconds for which a key that was refused is not tried again; a key or a right that was just given gets its chance."""
+_REFUSALS = 3
+"""Refusals in a row after which a key is not tried: one alone may be a server's hiccup."""
+_refusals: dict[tuple[str, str, str], tuple[int, float, str]] = {}
+"""By address, model and key, how often in a row this process was refused, when it was last, and why it was first."""
 _SECRET = 8
 """Characters of a key that is worth hiding: local servers take any word, such as `EMPTY`, which replies may contain."""
 
@@ -30,11 +46,12 @@ class Failure(Exception):
         reason: for people.
         series: what failures of the same cause have in common; empty where the prompt itself may be the cause.
         wait: seconds before another try; None if another try would fail the same way.
+        refused: the key is refused, whatever it is asked.
     """
 
-    def __init__(self, reason: str, series: str = "", wait: float | None = None) -> None:
+    def __init__(self, reason: str, series: str = "", wait: float | None = None, *, refused: bool = False) -> None:
         super().__init__(reason)
-        self.series, self.wait = series, wait
+        self.series, self.wait, self.refused = series, wait, refused
 
 
 @dataclass
@@ -44,6 +61,7 @@ class ChatClient:
     Args:
         http: an httpx.AsyncClient.
         url: the API's root.
+        model: its name on the server.
         key: sent as a bearer token, and removed from everything that comes back.
         key_name: the variable that holds the key.
         timeout: seconds for one try, from the first byte sent to the last one received. All tries of a prompt, and the
@@ -53,6 +71,7 @@ class ChatClient:
 
     http: Any
     url: str
+    model: str
     key: str
     key_name: str | None
     timeout: float
@@ -68,13 +87,17 @@ class ChatClient:
         if self.failed >= _SERIES:
             reason = f"not asked: {_SERIES} prompts in a row failed: {self.series}"
             return Completion("", finish="error", error=reason)
+        asked = (self.url, self.model, self.key)
+        if reason := refused(*asked):
+            return Completion("", finish="error", error=reason)
         try:
             completion = await self._in_time(await self._made(body), opening)
         except Failure as failure:
             self.failed = self.failed + 1 if failure.series and failure.series == self.series else bool(failure.series)
-            self.series = failure.series
-            return Completion("", seconds=anyio.current_time() - began, finish="error", error=str(failure))
+            self.series, reason = failure.series, noted(*asked, str(failure), refusal=failure.refused)
+            return Completion("", seconds=anyio.current_time() - began, finish="error", error=reason)
         self.series, self.failed = "", 0
+        noted(*asked, "")
         return completion
 
     async def _made(self, body: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -119,10 +142,11 @@ class ChatClient:
             raise Failure(f"cannot reach {self.url}: {reason}", f"cannot reach {self.url}", 0.0) from error
         status = response.status_code
         if status != 200:
+            refused = status in REFUSED or (status == 429 and "insufficient_quota" in text)
             hint = "; " + self._about_key() if status in (401, 403) else ""
             series = "" if status in _ABOUT_THE_PROMPT else f"server answered {status}"
-            wait = retry_after(response.headers) if status in PASSING else None
-            raise Failure(f"server answered {status}: {_excerpt(text)}{hint}", series, wait)
+            wait = retry_after(response.headers) if passes(status) and not refused else None
+            raise Failure(f"server answered {status}: {_excerpt(text)}{hint}", series, wait, refused=refused)
         return _completion(text, round(anyio.current_time() - began, 4), opening)
 
     def _about_key(self) -> str:
@@ -150,26 +174,71 @@ async def _read(response: Any) -> bytes:
     return bytes(body)
 
 
+def fields_of(request: Mapping[str, Any], further: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request with further fields: null leaves one out, and `max_completion_tokens` replaces `max_tokens`."""
+    made = {**request, **further}
+    if further.get("max_completion_tokens") is not None:
+        made.pop("max_tokens", None)
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def refused(url: str, model: str, key: str) -> str:
+    """Return why a key is not tried: it was refused several times in a row a while ago; empty where it is tried."""
+    count, at, reason = _refusals.get((url, model, key), (0, 0.0, ""))
+    return reason if count >= _REFUSALS and monotonic() - at < _REST else ""
+
+
+def noted(url: str, model: str, key: str, reason: str, *, refusal: bool = False) -> str:
+    """Note the end of a request, and return its reason: of refusals in a row the first one's, as they are one fault."""
+    count, _, first = _refusals.pop((url, model, key), (0, 0.0, ""))
+    if not refusal:
+        return reason
+    _refusals[url, model, key] = count + 1, monotonic(), first or reason
+    return first or reason
+
+
+def passes(status: int) -> bool:
+    """Report whether a request with this status code is worth another try."""
+    return status in _PASSING or status >= 500
+
+
 def _completion(text: str, seconds: float, opening: str) -> Completion:
     try:
         text.encode()  # not UTF-8 where this fails
         reply = json.loads(text)
         choice = reply["choices"][0]
-        refusal = choice["message"].get("refusal") or choice.get("finish_reason") == "content_filter"
-        content = choice["message"]["content"] or ""
-        if not isinstance(content, str):
-            raise TypeError("content is not text")
+        reason = choice.get("finish_reason")
+        ending = reason.lower() if isinstance(reason, str) else ""
+        message = choice.get("message", {} if ending in _CUT else None)
+        content, refusal = _text(message.get("content")), message.get("refusal") or ending in _FILTERED
         usage = reply.get("usage")
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise Failure(f"not a chat completion: {_excerpt(text)}", "not a chat completion", 0.0) from error
     if refusal:
-        reason = refusal if isinstance(refusal, str) else "content filter"
-        raise Failure(f"the model refused to answer: {_excerpt(reason)}")
-    finish: Literal["stop", "length"] = "length" if choice.get("finish_reason") == "length" else "stop"
+        why = refusal if isinstance(refusal, str) else "content filter"
+        raise Failure(f"the model refused to answer: {_excerpt(why)}")
+    if choice.get("error") or (ending and ending not in _WHOLE | _CUT):
+        why = f"the server ended the reply early ({reason})"
+        raise Failure(f"{why}: {_excerpt(json.dumps(choice.get('error') or content))}", why, 0.0)
+    finish: Literal["stop", "length"] = "length" if ending in _CUT else "stop"
     counts = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
     model = reply.get("model")
     named = model if isinstance(model, str) else ""
     return Completion(content.removeprefix(opening), *counts, seconds, finish, model=named)
+
+
+def _text(content: Any) -> str:
+    """Return the content of a message: a text, or the texts among its parts; nothing where a model only thought.
+
+    Raises:
+        TypeError, AttributeError: it is something else.
+    """
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = [content] if isinstance(content, dict) else content
+    if not isinstance(parts, list):
+        raise TypeError("content is neither text nor parts")
+    return "".join(part.get("text") or "" for part in parts if part.get("type", "text") in ("text", "output_text"))
 
 
 def _count(usage: Any, name: str) -> int:
@@ -179,11 +248,15 @@ def _count(usage: Any, name: str) -> int:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Return the seconds that a server wants a client to wait; 0 where it does not say."""
+    """Return the seconds that a server wants a client to wait, which it may name as a date; 0 where it does not say."""
+    said = headers.get("retry-after", "0")
     try:
-        wait = float(headers.get("retry-after", 0))
+        wait = float(headers["retry-after-ms"]) / 1000 if "retry-after-ms" in headers else float(said)
     except ValueError:
-        return 0.0
+        try:
+            wait = parsedate_to_datetime(said).timestamp() - time()
+        except (ValueError, OverflowError):
+            return 0.0
     return min(wait, _LONGEST_WAIT) if wait > 0 else 0.0  # also for nan
 
 

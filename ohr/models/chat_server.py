@@ -91,7 +91,8 @@ class ChatServer(BaseModel):
             # at each request the pool looks at every idle connection; to open one without TLS costs less than that
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=None if safe else _IDLE)
             http = httpx.AsyncClient(timeout=None, limits=limits, verify=safe)  # to read certificates takes 20 ms
-            client = ChatClient(http, self.base_url, key, self.api_key_env, self.timeout, self.retries, self.backoff)
+            settings = (self.timeout, self.retries, self.backoff)
+            client = ChatClient(http, self.base_url, self.model, key, self.api_key_env, *settings)
             with portal.wrap_async_context_manager(http):
                 limit = portal.call(partial(extras.load("anyio", "openai").CapacityLimiter, self.concurrency))
                 yield partial(portal.start_task_soon, _within, limit, ask, client)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from ohr.contracts import Completion, Generator, Image, Prompt, ScoringProtocol, Stage
 from ohr.errors import StoreError
@@ -13,6 +13,7 @@ from ohr.steps.pages import rendered
 from ohr.steps.prompting import answer_of
 from ohr.steps.step import Context, Ready, Report, Work, missing
 from ohr.store import Store
+from ohr.text.thoughts import without_thoughts
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class Answer(Work):
         report.tokens["in"] += completion.tokens_in
         report.tokens["out"] += completion.tokens_out
         report.calls["truncated prompts"] += completion.truncated
-        report.calls["empty replies"] += completion.error is None and not completion.text.strip()
+        report.calls["empty replies"] += completion.error is None and not without_thoughts(completion.text).strip()
         if completion.error is None:
             store.put(output, completion)
         else:
@@ -163,10 +164,14 @@ def _effort(found: Mapping[str, Any]) -> Effort:
 
 
 def total(found: Mapping[str, Any]) -> Completion:
-    """Return the reply of a trajectory with the sums of its calls, without shared ones such as page summaries."""
+    """Return the reply of a trajectory with the sums of its calls, without shared ones such as page summaries.
+
+    Its finish is `length` where one of the calls was cut.
+    """
     own = [step for step in found["steps"] if step["kind"] == "ask" and not step["shared"]]
     tokens_in, tokens_out, seconds = (sum(s[name] for s in own) for name in ("tokens_in", "tokens_out", "seconds"))
-    return Completion(found["reply"], tokens_in, tokens_out, round(seconds, 4))
+    finish: Literal["stop", "length"] = "length" if any(step["finish"] == "length" for step in own) else "stop"
+    return Completion(found["reply"], tokens_in, tokens_out, round(seconds, 4), finish)
 
 
 def as_answered(found: dict[str, Any], protocol: ScoringProtocol) -> Answered:

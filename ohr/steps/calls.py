@@ -12,6 +12,7 @@ from ohr.keys import key
 from ohr.steps.checks import checked_completion
 from ohr.steps.desk import DeskPictures, ScopeDesk
 from ohr.steps.step import Context, Report
+from ohr.text.thoughts import without_thoughts
 
 _REST = 60.0
 """Seconds for which a model that was given up is not asked: longer than the tries of one call by default."""
@@ -162,7 +163,9 @@ class Calls:
         report.calls["shared agent calls" if call.ask.shared else "agent calls"] += 1
         report.tokens["in"] += completion.tokens_in
         report.tokens["out"] += completion.tokens_out
-        report.calls["empty agent replies"] += completion.error is None and not completion.text.strip()
+        report.calls["empty agent replies"] += (
+            completion.error is None and not without_thoughts(completion.text).strip()
+        )
         if completion.error is None:
             self.context.store.put(name, completion)
         self.context.watch.restart()

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import Benchmark, Passage, Prompt, Question, ScoringProtocol
 from ohr.files.prompts import read_prompt_file
+from ohr.text.thoughts import without_thoughts
 
 _TAGGED = re.compile(r"</?response>(.*?)</?response>", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\{(question|retrieved_documents)\}")
@@ -67,15 +68,16 @@ def make_prompt(
 
 
 def answer_of(reply: str, protocol: ScoringProtocol) -> str:
-    """Return what the protocol takes as the answer of a reply."""
-    return reply if protocol.reply == "whole" else parse_answer(reply)
+    """Return what the protocol takes as the answer of a reply, without the model's thoughts."""
+    return without_thoughts(reply) if protocol.reply == "whole" else parse_answer(reply)
 
 
 def parse_answer(reply: str) -> str:
-    """Return the text in the last <response> tags of a reply, or the whole reply if it has none.
+    """Return the text in the last <response> tags of a reply, or the whole reply if it has none, without thoughts.
 
     The benchmark's code does the same; small models often omit the tags.
     """
+    reply = without_thoughts(reply)
     answer = reply.split("<response>")[-1].split("</response>")[0].strip()
     if answer:
         return answer

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from ohr.contracts import Benchmark, Case, Chunk, ImageNoise, Question
+from ohr.contracts import Benchmark, Case, Chunk, Completion, ImageNoise, Question
 from ohr.errors import PluginError
 from ohr.inputs import Inputs
 from ohr.metrics.cases import Replies
@@ -115,7 +115,7 @@ class ScoreAnswers(Work):
             name = ready.inputs[place] if place is not None else None
             answers[question.id] = as_answered(found[name], self.rules.protocol).answer if name in found else None
         judged = {
-            name: {q: [_text(found.get(ready.inputs[place] or "")) for place in places] for q, places in asked_about}
+            name: {q: [_reply(found.get(ready.inputs[place] or "")) for place in places] for q, places in asked_about}
             for name, asked_about in self.judged
         }
         replies = Replies(self._cases(questions, answers, ready, context), judged)
@@ -166,9 +166,8 @@ def questioned(benchmark: Benchmark, question: Question, noises: Sequence[ImageN
     return found
 
 
-def _text(completion: dict[str, Any] | None) -> str | None:
-    """Return the text of a completion; None where there is none."""
-    return None if completion is None else str(completion["text"])
+def _reply(found: dict[str, Any] | None) -> Completion | None:
+    return None if found is None else Completion(**found)
 
 
 @lru_cache(maxsize=1)

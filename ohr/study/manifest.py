@@ -56,12 +56,17 @@ def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dic
             *_unclean(keys.inputs),
             *_misses(spec.calibrations),
             *_shortfalls(doses),
+            *(
+                f"{name}: {cut:,} of {counted(whole, 'reply', 'replies')} were cut at max_tokens; raise it"
+                for name, (cut, whole) in ledger.cuts().items()
+            ),
             *ledger.warnings,
         ],
         "noise": [{name: None if _undefined(value) else value for name, value in row.items()} for row in doses],
         "calls": {name: count for name, count in ledger.calls.items() if count},
         "seconds": {phase: round(seconds, 2) for phase, seconds in ledger.seconds.items()},
         "tokens": dict(ledger.tokens),
+        "cut_replies": {name: {"cut": cut, "replies": whole} for name, (cut, whole) in ledger.cuts().items()},
         "failures": _summary(ledger.failures),
         **({"agents": _agents(spec.agents, ledger)} if spec.agents else {}),
     }

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import nan
 
-from ohr.contracts import Page, PageJudgeMetric, Question
+from ohr.contracts import Completion, Page, PageJudgeMetric, Question
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.graph.graph import BasePart
 from ohr.graph.keys import Keys
+from ohr.metrics.cases import graded
 from ohr.metrics.dose import by_page, own_text
 from ohr.metrics.pages import about_same_pages, judged_scores
 from ohr.metrics.scores import Scores, with_failures
@@ -91,12 +92,12 @@ class PageScoring:
         for name, key, questions, texts in asked:
             reply = replies.get(key)
             judge = self.keys.page_judges[name]
-            text = None if reply is None else str(reply["text"])
-            scored = judged_scores(name, partial(_score, judge, text, texts, questions), questions)
+            completion = None if reply is None else Completion(**reply)
+            scored = judged_scores(name, partial(_score, judge, completion, texts, questions), questions)
             found.take(with_failures(scored, questions, failed), questions)
             reasons = {each.question: each.reason for each in scored.failures}
             judgements[name] += [
-                Judgement(question.id, text, reasons.get(question.id), score)
+                Judgement(question.id, completion and completion.text, reasons.get(question.id), score)
                 for question, score in zip(questions, scored.values[name], strict=True)
             ]
         judging.close()
@@ -128,11 +129,9 @@ class _Found:
 
 
 def _score(
-    judge: PageJudgeMetric, reply: str | None, texts: tuple[str, str], questions: Sequence[Question]
+    judge: PageJudgeMetric, reply: Completion | None, texts: tuple[str, str], questions: Sequence[Question]
 ) -> Sequence[float]:
-    if reply is None:
-        raise ValueError("the judge gave no reply")
-    return judge.score_page_reply(reply, *texts, questions)
+    return judge.score_page_reply(graded(reply), *texts, questions)
 
 
 def _slices(names: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -9,7 +9,7 @@ from ohr.calibration.calibrate import NotCalibrated, calibrate
 from ohr.engine.session import Session
 from ohr.graph.cells import count, not_swapped
 from ohr.graph.compile import compile_graph
-from ohr.graph.graph import Batch, CellPart, Graph
+from ohr.graph.graph import CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.inputs import limited, read_inputs
 from ohr.spec.model import Spec
@@ -23,6 +23,7 @@ from ohr.steps.swap import SwapHits
 from ohr.store import Store, open_store
 from ohr.study.design import Design, design
 from ohr.study.preflight import check_stages
+from ohr.study.sizes import Sizes
 from ohr.study.timing import recall
 
 
@@ -42,8 +43,9 @@ class Plan:
         cells: number of cells by stage.
         steps: pages, documents, searches and answers. Answers are counted exactly once their prompts are known;
             before that, all of them count as left.
-        tokens: estimated prompt tokens of the answers that are left.
+        tokens: estimated prompt tokens of the answers that are left, and of the judges of their replies.
         agent_calls: the most calls of the agents' questions that are left.
+        agent_tokens: the most prompt tokens of those calls, without images.
         design: size of the study, on which depends what it can detect.
         minutes: estimated time left on this machine, None when nothing like it ran here before.
     """
@@ -57,6 +59,7 @@ class Plan:
     tokens: int
     minutes: float | None
     agent_calls: int = 0
+    agent_tokens: int = 0
 
 
 def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | None = None) -> Plan:
@@ -77,8 +80,9 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     for name in ("page images to render", "texts to swap"):
         if not steps[name].total:
             del steps[name]
-    steps["prompts to answer"], tokens = _answers(session, graph)
-    agents, calls = _agents(graph, set(there))
+    sizes = Sizes(session, keys)
+    steps["prompts to answer"], tokens = _answers(session, graph, sizes)
+    agents, calls, agent_tokens = _agents(graph, set(there), sizes)
     steps |= {"agent questions": agents} if agents.total else {}
     if uncalibrated:
         levels = sum(base.target is not None for base in spec.knowledge_bases)
@@ -86,7 +90,9 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     sizes = len(session.inputs.documents), len(session.inputs.questions)
     warnings = (*session.inputs.warnings, *not_swapped(spec))
     minutes = _minutes(spec, session.store, steps, workers)
-    return Plan(*sizes, warnings, design(spec, session.inputs), count(spec), steps, tokens, minutes, calls)
+    return Plan(
+        *sizes, warnings, design(spec, session.inputs), count(spec), steps, tokens, minutes, calls, agent_tokens
+    )
 
 
 _KINDS = {
@@ -113,38 +119,38 @@ def _count(graph: Graph, kind: type[object], needed: set[str]) -> Count:
     return Count(len(found), sum(key in needed for key in found))
 
 
-def _answers(session: Session, graph: Graph) -> tuple[Count, int]:
-    """Count answers and estimate the tokens of the prompts that are left.
+def _answers(session: Session, graph: Graph, sizes: Sizes) -> tuple[Count, int]:
+    """Count answers, and estimate the tokens of the prompts that are left and of the judges of their replies.
 
     They are counted exactly where their prompts are known; elsewhere all of them are left.
     """
-    total, known, tokens = 0, set[str](), 0
-    unknown: list[Batch] = []
-    for batch in (batch for part in graph.parts if isinstance(part, CellPart) for batch in part.batches):
-        if batch.prompts is None:
-            continue
-        answers: dict[str, str] = session.store.get(batch.prompts.key) or {}
-        known.update(answers.values())
-        if not answers:
-            unknown.append(batch)
-    there = session.store.has_many(known)
-    left = len(known) - len(there)
-    for batch in unknown:
-        total += len(batch.questions)
-    tokens = _TOKENS * (left + total)
-    return Count(len(known) + total, left + total), tokens
+    total, known, tokens = 0, set[str](), 0.0
+    batches = {
+        batch.prompts.key: (part.cell, batch)
+        for part in graph.parts
+        if isinstance(part, CellPart)
+        for batch in part.batches
+        if batch.prompts is not None
+    }
+    for name, (cell, batch) in batches.items():
+        answers: dict[str, str] = session.store.get(name) or {}
+        new = set(answers.values()) - known
+        left = new - set(session.store.has_many(new))
+        known |= new
+        total += 0 if answers else len(batch.questions)
+        if left or not answers:
+            tokens += sizes.prompts(cell, batch) * (len(left) / len(answers) if answers else 1)
+    left_known = len(known) - len(session.store.has_many(known))
+    return Count(len(known) + total, left_known + total), round(tokens)
 
 
-def _agents(graph: Graph, there: set[str]) -> tuple[Count, int]:
-    """Count the questions of agents, and the most calls of those that are left, without shared ones."""
+def _agents(graph: Graph, there: set[str], sizes: Sizes) -> tuple[Count, int, int]:
+    """Count the questions of agents, and bound the calls and prompt tokens of those left, without shared ones."""
     found = {step.key: step for step in graph.steps.values() if isinstance(step.work, RunAgent)}.values()
-    left = [(step.work.agent, set(step.outputs) - there) for step in found if isinstance(step.work, RunAgent)]
-    calls = sum(len(outputs) * agent.max_calls for agent, outputs in left)
-    return Count(sum(len(step.outputs) for step in found), sum(len(outputs) for _, outputs in left)), calls
-
-
-_TOKENS = 600
-"""Tokens of a prompt, roughly: two passages of 256 tokens and the instructions."""
+    left = [(step.work.agent, len(set(step.outputs) - there)) for step in found if isinstance(step.work, RunAgent)]
+    calls = sum(questions * agent.max_calls for agent, questions in left)
+    tokens = sum(sizes.agent(agent, questions) for agent, questions in left)
+    return Count(sum(len(step.outputs) for step in found), sum(questions for _, questions in left)), calls, tokens
 
 
 def _minutes(spec: Spec, store: Store, steps: Mapping[str, Count], workers: int) -> float | None:

@@ -207,6 +207,8 @@ class Tabulator:
             protocol = self.keys.spec.benchmark.scoring
             given = {q: as_answered(found[name], protocol) if name in found else _FAILED for q, name in answers.items()}
             self.tables.append("answers", answer_columns(cell, given))
+            ends = {answers[q]: one.completion.finish for q, one in given.items() if answers[q] in found}
+            self.ledger.replied((cell.agent or cell.generator).name, ends)  # type: ignore[union-attr] # one of them
             if cell.agent is not None:
                 self._steps(cell, {q: found[name] for q, name in answers.items() if name in found})
         scored = self._batch(cell, batch, scores, (*self.keys.answer_metrics, *self.keys.rules.facts))
@@ -229,6 +231,7 @@ class Tabulator:
     ) -> None:
         """Write a judge's replies about a batch."""
         found = self.scheduler.read({key for names in keys.values() for key in names})
+        self.ledger.replied(f"{name} (judge)", {key: reply["finish"] for key, reply in found.items()})
         replies = {question: joined_replies([found.get(name) for name in names]) for question, names in keys.items()}
         reasons = {each.question: each.reason for each in scores.failures if each.metric == name}
         questions = [self.inputs.questions[place].id for place in batch.questions]
