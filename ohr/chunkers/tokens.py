@@ -20,8 +20,9 @@ class Tokens(Chunker):
 
     The cut is between tokens, never inside a character: only a chunk of one character can have more than `size` tokens.
     With an overlap, each chunk repeats the end of the chunk before, in whole sentences where they fit, and adds text to
-    it. Nothing is repeated where there is no room beside the new text. Chunks never cross a page (as in OHRBench, whose default is 1024 tokens without overlap). The vocabularies come
-    with the package quicktok, so nothing is downloaded; cl100k_base gives the same counts as tiktoken.
+    it. Nothing is repeated where there is no room beside the new text. Chunks never cross a page (as in OHRBench, whose
+    default is 1024 tokens without overlap). The vocabularies come with the package quicktok, so nothing is downloaded;
+    cl100k_base gives the same counts as tiktoken.
     """
 
     kind: Literal["tokens"] = "tokens"

@@ -35,6 +35,7 @@ class BgeM3(Retriever):
     """
 
     kind: Literal["bge_m3"] = "bge_m3"
+    version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "dense"
     packages: ClassVar[tuple[str, ...]] = ("FlagEmbedding", "transformers", "torch")
     model: Annotated[str, Field(description="A folder with BGE-M3's files, or its name on the hub.")] = "BAAI/bge-m3"
@@ -126,6 +127,8 @@ class BgeM3Index:
             lengths = np.array([[len(each)] for each in vectors])
             for first, scores in self.pages.blocks(vectors):
                 total[:, first : first + scores.shape[1]] += how.multi_vector * scores.cpu().numpy() / lengths
+        if not how.dense and not how.multi_vector:
+            total[total == 0] = -np.inf  # no word in common: no hit
         yield from total / (how.dense + how.sparse + how.multi_vector)
 
     def save(self, folder: Path) -> None:

@@ -54,8 +54,21 @@ def test_no_token_chunk_is_longer_than_its_size(text, size):
 
 odd_texts = st.lists(
     st.sampled_from(
-        ["One sentence here. ", "租金是三百元", "。", "𠀀", "x" * 90, " ", "\n\n", "| a | 12 |\n|---|---|\n", "กรุงเทพ"]
-        + ["$\\frac{a}{b}+\\sum_i x_i$ ", "👩‍👩‍👧 ", "1234567890", "word word word word word word "]
+        [
+            *(
+                "One sentence here. ",
+                "租金是三百元",
+                "。",
+                "𠀀",
+                "x" * 90,
+                " ",
+                "\n\n",
+                "กรุงเทพ",
+                "👩‍👩‍👧 ",
+                "1234567890",
+            ),
+            *("| a | 12 |\n|---|---|\n", "$\\frac{a}{b}+\\sum_i x_i$ ", "word word word word word word "),
+        ]
     ),
     max_size=40,
 ).map("".join)
