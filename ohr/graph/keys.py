@@ -34,7 +34,7 @@ from ohr.steps.scoring import questioned
 _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
 _PLACING = 2
-"""Raised when the words of questions, near which noise is placed, are found differently."""
+"""Raised when noise is placed differently."""
 DAMAGE_VERSION = 7
 """Raised when a dose is computed differently."""
 _SWAP_VERSION = 1
@@ -114,9 +114,8 @@ class Keys:
     def measure(self, document_key: str, pages: Sequence[int], asked: Sequence[Question]) -> str:
         """Key of a calibration measurement: the evidence that survives one noise level on some pages."""
         wanted = [[question.id, question.pages, question.evidence] for question in asked]
-        return key(
-            "probe", DAMAGE_VERSION, document_key, list(pages), wanted, self.spec.benchmark.scoring.segment_chinese
-        )
+        rules = [DAMAGE_VERSION, self.spec.benchmark.scoring.segment_chinese]
+        return key("probe", document_key, list(pages), wanted, rules)
 
     def damage(self, document_key: str, document: Document) -> str:
         """Key of the damage to one document of a knowledge base."""
@@ -205,14 +204,8 @@ class Keys:
             now = [questioned(self.spec.benchmark, question, noises) for question in questions]
             asked = [asked, [other and other.answers for other in now]]
         protocol = self.spec.benchmark.scoring
-        rules: list[Any] = [
-            SCORES_VERSION,
-            protocol.joined,
-            protocol.segment_chinese,
-            protocol.unanswered,
-            self.spec.seed,
-        ]
-        rules += [protocol.reply, self._facts]
+        rules: list[Any] = [SCORES_VERSION, protocol.joined, protocol.segment_chinese, protocol.unanswered]
+        rules += [self.spec.seed, protocol.reply, self._facts]
         return key("scores", list(source), asked, [self.identity(metric) for metric in metrics], rules, self.files)
 
     def page_scores(self, document_key: str, document: Document) -> str:
