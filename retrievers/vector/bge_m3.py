@@ -19,7 +19,7 @@ from ohr.models.check import check_device, model_resources
 from ohr.models.memory import parts
 from ohr.models.resident import resident
 
-from ..embedders import check_model, folder_of, model_identity
+from ..embedders import check_model, folder_of, model_identity, unused_prompts
 from ..ranking import best
 from ..windows import cut_off
 from .maxsim import PageVectors
@@ -79,7 +79,13 @@ class BgeM3(Retriever):
         vectors = (found.multi[place].astype(np.float32) for place in order)
         pages = PageVectors.gather(vectors if self.multi_vector else iter(()), self.device, "retriever bge_m3")
         sparse = csr_array(found.sparse[order] if order else found.sparse)
-        return BgeM3Index(np.ascontiguousarray(found.dense[order]), sparse, pages, self, _cut(self, places))
+        return BgeM3Index(
+            np.ascontiguousarray(found.dense[order]),
+            sparse,
+            pages,
+            self,
+            (*unused_prompts(self.model), *_cut(self, places)),
+        )
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
