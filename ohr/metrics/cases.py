@@ -7,7 +7,7 @@ from math import nan
 from types import MappingProxyType
 from typing import NoReturn
 
-from ohr.contracts import Case, CaseMetric, Chunk, JudgeMetric, Metric, PageId, Question, Ranking, RankingMetric
+from ohr.contracts import Case, CaseMetric, Chunk, JudgeMetric, PageId, Question, Ranking
 from ohr.isolated import isolated
 
 Outcome = Callable[[], object]
@@ -47,12 +47,6 @@ def ranking_of(
     hits = tuple(counted(chunk.document, chunk.pages) for chunk in chunks)
     texts, wanted = tuple(chunk.text for chunk in chunks), frozenset(counted(question.document, question.pages))
     return Ranking(question.text, hits, texts, wanted, question.evidence, size)
-
-
-def ranking_score(metric: Metric, ranking: Ranking) -> object:
-    """Return the score of a question's hits, as the metric gives it."""
-    assert isinstance(metric, RankingMetric)
-    return metric.score_ranking(ranking)
 
 
 def case_outcomes(

@@ -7,7 +7,7 @@ from math import isnan, nan
 
 from ohr import seeds
 from ohr.contracts import Chunk, PageId, Question, RankingMetric
-from ohr.metrics.cases import ranking_of, ranking_score
+from ohr.metrics.cases import ranking_of
 from ohr.metrics.dose import evidence_text
 from ohr.metrics.floors import OtherPages, read_floor
 from ohr.metrics.rankings import hit_at_k, recall_at_k, reciprocal_rank
@@ -54,7 +54,8 @@ def retrieval_scores(
         known: what else there is about the questions' documents.
     """
     made, metric = Scores(), rules.protocol.retrieval
-    rankings = [n for n in (metric, *rules.ranking_metrics) if isinstance(rules.metrics[n], RankingMetric)]
+    named = ((name, rules.metrics[name]) for name in (metric, *rules.ranking_metrics))
+    rankings = {name: scorer for name, scorer in named if isinstance(scorer, RankingMetric)}
     for question in questions:
         chunks, broken = found.get(question.id, ()), question.id in failed or question.id not in found
         seen = ranking_of(question, chunks, known.sizes.get(question.document, 0), known.copies)
@@ -63,7 +64,7 @@ def retrieval_scores(
         if rules.protocol.joined == "page":  # the score must not depend on which half of the evidence came first
             own.sort(key=lambda chunk: (chunk.pages, chunk.start))
         texts = [chunk.text for chunk in own]
-        ranked = {name: partial(ranking_score, rules.metrics[name], seen) for name in rankings}
+        ranked = {name: partial(scorer.score_ranking, seen) for name, scorer in rankings.items()}
         headline = ranked.get(metric) or partial(_of_passages, texts, question, rules)
         made.add_checked(metric, headline, question.id, failed=broken)
         made.add(f"hit@{top_k}", hit_at_k(ranking, wanted, top_k), failed=broken)
