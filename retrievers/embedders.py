@@ -87,6 +87,6 @@ def unused_prompts(model: str, used: Collection[str] = (), *, default: bool = Fa
     """
     file = Path(folder_of(model)) / "config_sentence_transformers.json"
     stated = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    used = (*used, *([stated.get("default_prompt_name")] if default else []))
+    used = (*used, *([str(stated.get("default_prompt_name"))] if default else []))
     names = ", ".join(name for name, text in (stated.get("prompts") or {}).items() if text and name not in used)
     return (f"{model} has prompts of its own that are put before nothing: {names}",) if names else ()

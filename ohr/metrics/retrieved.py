@@ -7,7 +7,7 @@ from math import isnan, nan
 
 from ohr import seeds
 from ohr.contracts import Chunk, PageId, Question, RankingMetric
-from ohr.metrics.cases import ranking_of
+from ohr.metrics.cases import Outcome, ranking_of
 from ohr.metrics.dose import evidence_text
 from ohr.metrics.floors import OtherPages, read_floor
 from ohr.metrics.rankings import hit_at_k, recall_at_k, reciprocal_rank
@@ -64,7 +64,7 @@ def retrieval_scores(
         if rules.protocol.joined == "page":  # the score must not depend on which half of the evidence came first
             own.sort(key=lambda chunk: (chunk.pages, chunk.start))
         texts = [chunk.text for chunk in own]
-        ranked = {name: partial(scorer.score_ranking, seen) for name, scorer in rankings.items()}
+        ranked: dict[str, Outcome] = {name: partial(scorer.score_ranking, seen) for name, scorer in rankings.items()}
         headline = ranked.get(metric) or partial(_of_passages, texts, question, rules)
         made.add_checked(metric, headline, question.id, failed=broken)
         made.add(f"hit@{top_k}", hit_at_k(ranking, wanted, top_k), failed=broken)

@@ -155,7 +155,8 @@ def _prompt(retriever: Dense, field: str) -> str:
 
 def _unfollowed(retriever: Dense) -> tuple[str, ...]:
     """Warn of what a model states and is not followed, where neither a field nor a preset decides."""
-    model, preset, notes = encoder(retriever), retriever.preset, ()
+    model, preset = encoder(retriever), retriever.preset
+    notes: tuple[str, ...] = ()
     if retriever.query_prompt is retriever.passage_prompt is preset.query_prompt is None:
         notes = unused_prompts(retriever.model, [name for names in PROMPTS.values() for name in names])
     if retriever.normalise is preset.normalise is None and model.similarity_fn_name not in ("cosine", "dot"):
