@@ -81,15 +81,9 @@ class Inputs:
     def digests(self) -> Mapping[str, str]:
         """Hash every question with all that is known of it, by its id."""
         names = [each.name for each in fields(Question)]
-        return {
-            q.id: key("question", [getattr(q, name) for name in names], *self._same_pages(q)) for q in self.questions
-        }
-
-    def _same_pages(self, question: Question) -> list[list[PageId]]:
-        """List the copies of each of a question's pages that has some."""
-        own = ((question.document, page) for page in question.pages)
-        first = [self.copies[page] for page in own if page in self.copies]
-        return [sorted(page for page, same in self.copies.items() if same == one) for one in first]
+        known = {q.id: [getattr(q, name) for name in names] for q in self.questions}
+        same = {q.id: [self.copies.get((q.document, page)) for page in q.pages] for q in self.questions}
+        return {name: key("question", known[name], *filter(None, same[name])) for name in known}
 
     @cached_property
     def about(self) -> Mapping[str, tuple[Question, ...]]:

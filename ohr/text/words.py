@@ -82,7 +82,7 @@ _CHANGING = re.compile("[^\\x00-\\x7f\\u4e00-\\u9fff\\uac00-\\ud7a3]")
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[\uff0c\uff0e](?=\d)")
 _DIVIDING = ("Po", "Ps", "Pe")
 _INSIDE = "％＆＃＠＊／＼＇＂"
-"""Full-width signs that stand inside a word or number."""
+"""Full-width signs inside a word or number."""
 _DELETED = "\u0640\u034f"
 """Arabic's tatweel, which only makes a word longer, and the combining grapheme joiner."""
 _FORMS = ("<wide>", "<narrow>", "<compat>", "<font>", "<small>", "<initial>", "<medial>", "<final>", "<isolated>")
@@ -110,7 +110,7 @@ def _as_typed(sign: str) -> str:
 
 
 def typed(text: str) -> str:
-    """Return a text as the clean protocol compares it: what looks alike is alike, whatever signs wrote it.
+    """Return a text as the clean protocol compares it.
 
     Words that a line cuts at a hyphen are joined. Beyond ASCII, punctuation, symbols and invisible signs (categories P,
     S and Cf, variation selectors, tatweel) are deleted, as the published scores delete ASCII's; the punctuation of
