@@ -11,7 +11,7 @@ from ohr.contracts import Completion, Generator, Prompt
 from ohr.markup.strip import strip_markup
 from ohr.text.chinese import HAN, HAS_HAN
 from ohr.text.sentences import sentence_spans
-from ohr.text.words import words
+from ohr.text.words import IN_WORD, words
 
 _ROW_END = re.compile(r"\\\\|</tr>|\n(?=[|#$])|(?<=\|)\n")
 """Ends a table row, a heading, or a formula: no full stop does."""
@@ -57,7 +57,7 @@ class Extractive(Generator):
     """
 
     kind: Literal["extractive"] = "extractive"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     def size_of(self, prompt: Prompt) -> int:
         """Return the words of the user's message."""
@@ -104,7 +104,9 @@ def _best(asked: Mapping[str, None], sentences: Sequence[str], *, wants_figure: 
 
 def _nearest(figure: re.Pattern[str], sentence: str, asked: Mapping[str, None]) -> str:
     """Return the figure that is nearest to a word of the question and not in the question itself, if there is one."""
-    anchors = [each.start() for each in re.finditer(r"\w+", sentence) if not asked.keys().isdisjoint(words(each[0]))]
+    anchors = [
+        each.start() for each in re.finditer(rf"{IN_WORD}+", sentence) if not asked.keys().isdisjoint(words(each[0]))
+    ]
 
     def distance(match: re.Match[str]) -> float:
         middle = sum(match.span()) / 2

@@ -2,18 +2,18 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 from ohr import seeds
-from ohr.contracts import Benchmark, Document, Page, Question
+from ohr.contracts import Benchmark, Document, Page, PageId, Question
 from ohr.errors import OhrError, PluginError, SpecError
 from ohr.keys import code, key, packages
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import counted
 from ohr.registry import choices
 from ohr.spec.model import Spec
-from ohr.truth import Truth, TruthPages
+from ohr.truth import Truth, TruthPages, find_copies
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +23,7 @@ class Inputs:
     Args:
         truth: ground-truth pages by document; a document without ground truth has none.
         warnings: what was left out, and what looks wrong.
+        copies: the first of several pages with the same text, by each of them; none in a published protocol.
     """
 
     benchmark: Benchmark
@@ -30,6 +31,7 @@ class Inputs:
     questions: tuple[Question, ...]
     truth: Mapping[str, Sequence[Page]]
     warnings: tuple[str, ...]
+    copies: Mapping[PageId, PageId] = field(default_factory=dict)
 
     @cached_property
     def is_bare(self) -> bool:
@@ -78,8 +80,10 @@ class Inputs:
     @cached_property
     def digests(self) -> Mapping[str, str]:
         """Hash every question with all that is known of it, by its id."""
-        names = [field.name for field in fields(Question)]
-        return {q.id: key("question", [getattr(q, name) for name in names]) for q in self.questions}
+        names = [each.name for each in fields(Question)]
+        known = {q.id: [getattr(q, name) for name in names] for q in self.questions}
+        same = {q.id: [self.copies.get((q.document, page)) for page in q.pages] for q in self.questions}
+        return {name: key("question", known[name], *filter(None, same[name])) for name in known}
 
     @cached_property
     def about(self) -> Mapping[str, tuple[Question, ...]]:
@@ -132,11 +136,22 @@ def read_inputs(spec: Spec) -> Inputs:
     if not any(question.asked for question in questions) and set(spec.evaluate) != {"page"}:
         raise SpecError(f"benchmark {spec.benchmark.kind}: has no question to ask: use `evaluate: [page]`")
     _check_languages(spec, documents)
-    inputs = Inputs(
-        spec.benchmark, tuple(documents), tuple(questions), Truth(spec.benchmark, documents), tuple(warnings)
-    )
+    truth = Truth(spec.benchmark, documents)
+    copies = find_copies(truth) if spec.benchmark.scoring.name == "clean" and "retrieval" in spec.evaluate else {}
+    warnings += _repeated(copies)
+    inputs = Inputs(spec.benchmark, tuple(documents), tuple(questions), truth, tuple(warnings), copies)
     _check_truth(spec, inputs)
     return inputs
+
+
+def _repeated(copies: Mapping[PageId, PageId]) -> list[str]:
+    """Warn of pages that are there more than once, with one pair."""
+    pair = next(((page, first) for page, first in copies.items() if page != first), None)
+    if pair is None:
+        return []
+    (name, index), (other, place) = pair
+    example = f"{name} page {index + 1} and {other} page {place + 1}"
+    return [f"{counted(len(copies), 'page')} with the text of another, e.g. {example}: a hit on either counts"]
 
 
 def _listed(benchmark: Benchmark) -> tuple[Sequence[Document], Sequence[Question]]:

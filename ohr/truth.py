@@ -3,13 +3,17 @@
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import accumulate
 from typing import Any
 
-from ohr.contracts import Benchmark, Document, Page
+from ohr.contracts import Benchmark, Document, Page, PageId
 
 _KEPT = 256
 """Documents whose ground truth is held at once: all of a small benchmark, a small part of one with a million pages."""
+
+_FEW_WORDS = 20
+"""Characters without white space that a page has at least: fewer are a heading, a page number or a stamp."""
 
 
 class Truth(Mapping[str, Sequence[Page]]):
@@ -38,6 +42,18 @@ class Truth(Mapping[str, Sequence[Page]]):
     def __getstate__(self) -> dict[str, Any]:
         """Leave the pages behind: another process reads its own."""
         return {**self.__dict__, "_held": OrderedDict()}
+
+
+def find_copies(truth: Mapping[str, Sequence[Page]]) -> dict[PageId, PageId]:
+    """Map each page whose text is there more than once to the first page with it; pages with few words are none."""
+    places: dict[bytes, list[PageId]] = {}
+    for name in truth:
+        for page in truth[name]:
+            text = "".join(page.text.split())
+            if len(text) >= _FEW_WORDS:
+                digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
+                places.setdefault(digest, []).append((page.document, page.index))
+    return {page: same[0] for same in places.values() if len(same) > 1 for page in same}
 
 
 class TruthPages:

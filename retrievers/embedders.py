@@ -1,7 +1,10 @@
 """Text embedding models by name: where each is, and the prompts and pooling that its authors use."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from ohr.models.locate import Catalog, Packaged
@@ -16,16 +19,16 @@ class Embedder:
     Args:
         model: a folder, its name on the Hugging Face hub, or the package that contains it.
         pooling: how token vectors become one; None where the model's own files say it.
-        query_prompt: put before each query.
+        query_prompt: put before each query; None where the model's own files say it, as for the next two.
         passage_prompt: put before each passage.
         normalise: whether vectors are brought to unit length.
     """
 
     model: str | Packaged
     pooling: Pooling | None = None
-    query_prompt: str = ""
-    passage_prompt: str = ""
-    normalise: bool = True
+    query_prompt: str | None = ""
+    passage_prompt: str | None = ""
+    normalise: bool | None = True
 
 
 PRESETS: Mapping[str, Embedder] = {
@@ -39,6 +42,20 @@ PRESETS: Mapping[str, Embedder] = {
     ),
 }
 """Models by short name; the prompts and pooling are those of their model cards."""
+
+_BGE = Embedder("BAAI/bge-base-en-v1.5", "cls", "Represent this sentence for searching relevant passages: ")
+_FAMILIES = (
+    (r"intfloat/(multilingual-)?e5-(small|base|large)(-v2|-unsupervised)?", PRESETS["e5"]),
+    (r"facebook/m?contriever(-msmarco)?", PRESETS["contriever"]),
+    (r"thenlper/gte-(small|base|large)", PRESETS["gte"]),
+    (r"baai/bge-m3", PRESETS["bge-m3"]),
+    (r"baai/bge-(small|base|large)-en(-v1\.5)?", _BGE),
+    (r"baai/bge-(small|base|large)-zh(-v1\.5)?", replace(_BGE, query_prompt="为这个句子生成表示以用于检索相关文章：")),
+)
+"""Names on the hub, in lower case, of models that are used as a preset is; BGE's instructions: its model cards."""
+
+PROMPTS = {"query_prompt": ("query",), "passage_prompt": ("document", "passage", "corpus")}
+"""The names of a model's own prompts, the first that is there counts: those that sentence-transformers looks for."""
 
 
 EMBEDDERS = Catalog(
@@ -54,5 +71,22 @@ folder_of, looks_local, check_model, model_identity = (
 
 
 def embedder(model: str) -> Embedder:
-    """Look a model up: a preset's name, a folder, or `owner/name` on the hub."""
-    return PRESETS.get(model, Embedder(model))
+    """Look a model up: a preset's name, a folder, or `owner/name` on the hub, which may be a preset's."""
+    if model in PRESETS:
+        return PRESETS[model]
+    family = [preset for name, preset in _FAMILIES if not looks_local(model) and re.fullmatch(name, model.lower())]
+    return replace(family[0], model=model) if family else Embedder(model, None, None, None, None)
+
+
+def unused_prompts(model: str, used: Collection[str] = (), *, default: bool = False) -> tuple[str, ...]:
+    """Warn of prompts that the files of a model on this machine state and that are put before nothing.
+
+    Args:
+        used: names of those that are used.
+        default: the one that the files name as the default is used too.
+    """
+    file = Path(folder_of(model)) / "config_sentence_transformers.json"
+    stated = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    used = (*used, *([str(stated.get("default_prompt_name"))] if default else []))
+    names = ", ".join(name for name, text in (stated.get("prompts") or {}).items() if text and name not in used)
+    return (f"{model} has prompts of its own that are put before nothing: {names}",) if names else ()

@@ -19,7 +19,7 @@ from ohr.models.memory import fitting
 from ohr.models.resident import resident
 from ohr.parts import RetrieverPart, part_identity
 
-from .embedders import check_model, folder_of, model_identity
+from .embedders import check_model, folder_of, model_identity, unused_prompts
 from .parts import index_parts, notes_of
 from .windows import cut_off
 
@@ -91,7 +91,8 @@ class RerankIndex:
     @property
     def notes(self) -> Sequence[str]:
         """Warnings of the part, and how many chunks the cross-encoder cannot read whole."""
-        return (*notes_of([self.retriever.retriever], [self.found]), *_cut(self.retriever, self.texts))
+        own = (*unused_prompts(self.retriever.model, default=True), *_cut(self.retriever, self.texts))
+        return (*notes_of([self.retriever.retriever], [self.found]), *own)
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank the part's hits by the cross-encoder's score; ties in the order of the chunks."""

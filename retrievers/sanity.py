@@ -46,6 +46,7 @@ class Oracle(_Arm):
     """Finds the question's own pages: the ceiling of retrieval. Of more chunks, those with most of the evidence."""
 
     kind: Literal["oracle"] = "oracle"
+    version: ClassVar[int] = 2
     packages: ClassVar[tuple[str, ...]] = ("jieba",)
 
     def search(self, index: Index, questions: Sequence[Question]) -> list[list[Hit]]:

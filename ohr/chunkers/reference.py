@@ -30,11 +30,12 @@ class Reference(Chunker):
     packages: ClassVar[tuple[str, ...]] = ("quicktok-v1",)
     size: Annotated[int, Field(gt=0, description="Most tokens in a chunk and its page's label together.")] = 1024
     base: Annotated[
-        str | None, Field(description="Knowledge base's folder in the label; its own name, or gt where there is none.")
+        str | None,
+        Field(description="Folder in the label; by default gt for the truth, that of recorded results, or the engine."),
     ] = None
 
     def for_base(self, name: str) -> "Reference":
-        """Return the chunker of a knowledge base, whose name is part of the label unless `base` is set."""
+        """Return the chunker of a knowledge base, whose folder is part of the label unless `base` is set."""
         return self if self.base is not None else self.model_copy(update={"base": name})
 
     def split(self, pages: Sequence[Page]) -> list[Chunk]:

@@ -1,7 +1,7 @@
 """Chunks of a fixed number of sentences."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ class Sentence(Chunker):
     """Makes every `count` sentences of a page one chunk, without overlap."""
 
     kind: Literal["sentence"] = "sentence"
+    version: ClassVar[int] = 2
     count: Annotated[int, Field(gt=0, description="Sentences in a chunk.")] = 3
 
     def split(self, pages: Sequence[Page]) -> list[Chunk]:

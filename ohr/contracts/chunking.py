@@ -13,7 +13,7 @@ class Chunker(Stage):
     family = "chunker"
 
     def for_base(self, name: str) -> "Chunker":  # noqa: ARG002 # for those whose chunks depend on it
-        """Return the chunker of the knowledge base `name`; only a published protocol needs a different one for each."""
+        """Return the chunker of the knowledge base in folder `name`; only a published protocol needs another one."""
         return self
 
     @abstractmethod

@@ -76,7 +76,9 @@ def agent_work(spec: Spec) -> list[AgentWork]:
     for base in spec.knowledge_bases:
         for agent in spec.agents:
             cuts = any(not retriever.reads_images for retriever in agent.stage.retrievers().values())
-            chunkers = [replace(one, stage=one.stage.for_base(base.name)) for one in spec.chunkers] if cuts else [None]
+            chunkers = (
+                [replace(one, stage=one.stage.for_base(base.folder)) for one in spec.chunkers] if cuts else [None]
+            )
             found += [(base, chunker, agent) for chunker in chunkers]
     return found
 
@@ -105,7 +107,7 @@ def searches(spec: Spec) -> list[Search]:
     for base in spec.knowledge_bases:
         used = [named for named in spec.retrievers if base.uses(named.name)]
         for chunker in spec.chunkers:
-            own = replace(chunker, stage=chunker.stage.for_base(base.name))
+            own = replace(chunker, stage=chunker.stage.for_base(base.folder))
             found += [(base, own, retriever) for retriever in used if not retriever.stage.reads_images]
         found += [(base, None, retriever) for retriever in used if retriever.stage.reads_images]
     return found

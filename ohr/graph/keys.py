@@ -33,7 +33,9 @@ from ohr.steps.scoring import questioned
 
 _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
-DAMAGE_VERSION = 6
+_PLACING = 2
+"""Raised when noise is placed differently."""
+DAMAGE_VERSION = 7
 """Raised when a dose is computed differently."""
 _SWAP_VERSION = 1
 """Raised when the text of a hit is found in another way in another knowledge base."""
@@ -96,7 +98,7 @@ class Keys:
             else [self.identity(base.ocr), self.inputs.leaf(document, images=False)]
         )
         finished = [self.identity(base.ocr)] if base.ocr.reads_images and base.ocr.finishing else []
-        asked = [[q.pages, q.evidence, q.text] for q in self.placing(base, document)]
+        asked = [[_PLACING, q.pages, q.evidence, q.text] for q in self.placing(base, document)]
         made = (noises, self._draws(base, noises), asked, self.files)
         return key("document", source, document.name, *made, *finished, *_again(base))
 
@@ -112,7 +114,8 @@ class Keys:
     def measure(self, document_key: str, pages: Sequence[int], asked: Sequence[Question]) -> str:
         """Key of a calibration measurement: the evidence that survives one noise level on some pages."""
         wanted = [[question.id, question.pages, question.evidence] for question in asked]
-        return key("probe", document_key, list(pages), wanted, self.spec.benchmark.scoring.segment_chinese)
+        rules = [DAMAGE_VERSION, self.spec.benchmark.scoring.segment_chinese]
+        return key("probe", document_key, list(pages), wanted, rules)
 
     def damage(self, document_key: str, document: Document) -> str:
         """Key of the damage to one document of a knowledge base."""
@@ -201,14 +204,8 @@ class Keys:
             now = [questioned(self.spec.benchmark, question, noises) for question in questions]
             asked = [asked, [other and other.answers for other in now]]
         protocol = self.spec.benchmark.scoring
-        rules: list[Any] = [
-            SCORES_VERSION,
-            protocol.joined,
-            protocol.segment_chinese,
-            protocol.unanswered,
-            self.spec.seed,
-        ]
-        rules += [protocol.reply, self._facts]
+        rules: list[Any] = [SCORES_VERSION, protocol.joined, protocol.segment_chinese, protocol.unanswered]
+        rules += [self.spec.seed, protocol.reply, self._facts]
         return key("scores", list(source), asked, [self.identity(metric) for metric in metrics], rules, self.files)
 
     def page_scores(self, document_key: str, document: Document) -> str:

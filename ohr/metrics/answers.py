@@ -124,7 +124,7 @@ class F1Numeric(Metric):
 def _f1(prediction: str, reference: str, found: Sequence[str], wanted: Sequence[str]) -> float:
     if not wanted:
         return nan
-    sides = {normalise(prediction), normalise(reference)}
+    sides = {normalise(typed(prediction)), normalise(typed(reference))}
     if len(sides) > 1 and not sides.isdisjoint(CLOSED_ANSWERS):
         return 0.0
     overlap = (Counter(found) & Counter(wanted)).total()
@@ -138,10 +138,13 @@ _NUMBER = re.compile(
     rf"(?<![A-Za-z0-9_.])(?P<sign>(?<![^\s(\[{{:=,;<>~])[+{_MINUS}])?"
     r"(?P<digits>[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?!\.?[0-9])"
 )
+_NOT_PLAIN = re.compile(r"[\uff01-\uff5e]|(?![0-9])\d")
+"""Full-width forms of ASCII, and digits of other scripts."""
 _BRACKETED = re.compile(r"\s*\(\s*([^()]*)\)\s*")
 
 
 def _tokens(text: str) -> tuple[str, ...]:
+    text = text if text.isascii() else _NOT_PLAIN.sub(_plain, text)
     text = re.sub(rf"(?<=[+{_MINUS}])\s*{_CURRENCY}\s*", "", text)
     text = re.sub(_CURRENCY, " ", text)
     account = _BRACKETED.fullmatch(text)
@@ -153,6 +156,10 @@ def _tokens(text: str) -> tuple[str, ...]:
         tokens += (*words(text[end : number.start()]), _value(number["sign"], number["digits"]))
         end = number.end()
     return (*tokens, *words(text[end:]))
+
+
+def _plain(match: re.Match[str]) -> str:
+    return str(unicodedata.decimal(match[0], unicodedata.normalize("NFKC", match[0])))
 
 
 def _value(sign: str | None, digits: str) -> str:

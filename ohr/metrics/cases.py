@@ -1,12 +1,22 @@
 """Scores by metrics that see more than two texts: a ranking, or a question with its passages and its reply."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import nan
+from types import MappingProxyType
 from typing import NoReturn
 
-from ohr.contracts import Case, CaseMetric, Chunk, Completion, JudgeMetric, Metric, Question, Ranking, RankingMetric
+from ohr.contracts import (
+    Case,
+    CaseMetric,
+    Chunk,
+    Completion,
+    JudgeMetric,
+    PageId,
+    Question,
+    Ranking,
+)
 from ohr.isolated import isolated
 from ohr.text.thoughts import without_thoughts
 
@@ -31,17 +41,22 @@ class Replies:
 NO_REPLIES = Replies()
 
 
-def ranking_score(metric: Metric, question: Question, chunks: Sequence[Chunk], size: int = 0) -> object:
-    """Return the score of a question's hits, best first, as the metric gives it.
+def ranking_of(
+    question: Question, chunks: Sequence[Chunk], size: int = 0, copies: Mapping[PageId, PageId] = MappingProxyType({})
+) -> Ranking:
+    """Return a question's hits, best first, as metrics see them.
 
     Args:
         size: pages of the question's document; 0 where that is not known.
+        copies: the page that counts, for each page that is there more than once.
     """
-    assert isinstance(metric, RankingMetric)
-    hits = tuple(tuple((chunk.document, page) for page in chunk.pages) for chunk in chunks)
-    wanted = frozenset((question.document, page) for page in question.pages)
-    texts = tuple(chunk.text for chunk in chunks)
-    return metric.score_ranking(Ranking(question.text, hits, texts, wanted, question.evidence, size))
+
+    def counted(document: str, pages: Iterable[int]) -> tuple[PageId, ...]:
+        return tuple(copies.get((document, page), (document, page)) for page in pages)
+
+    hits = tuple(counted(chunk.document, chunk.pages) for chunk in chunks)
+    texts, wanted = tuple(chunk.text for chunk in chunks), frozenset(counted(question.document, question.pages))
+    return Ranking(question.text, hits, texts, wanted, question.evidence, size)
 
 
 def case_outcomes(

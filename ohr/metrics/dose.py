@@ -13,7 +13,8 @@ from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.metrics.edit import edit_distance
 from ohr.metrics.lcs import lcs
 from ohr.text.chinese import HAS_HAN
-from ohr.text.words import normalise, words, words_beside_chinese
+from ohr.text.unspaced import HAS_UNSPACED
+from ohr.text.words import normalise, typed, words, words_beside_chinese
 
 DAMAGED = 0.95
 """Evidence is damaged when at most this share of its words is left in order (OHRBench, section III.3)."""
@@ -236,9 +237,9 @@ def _answer_survival(answers: Sequence[str], clean: str, noisy: str) -> float:
 
 
 def _is_in(answer: str, text: str) -> bool:
-    wanted, held = normalise(answer), " ".join(words(text, segment_chinese=False))
+    wanted, held = normalise(typed(answer)), " ".join(words(typed(text), segment_chinese=False))
     if not wanted or wanted in CLOSED_ANSWERS:
         return False
-    if HAS_HAN.search(wanted):  # no word boundaries to respect
+    if HAS_HAN.search(wanted) or HAS_UNSPACED.search(wanted):  # no word boundaries to respect
         return wanted.replace(" ", "") in held.replace(" ", "")
     return f" {wanted} " in f" {held} "

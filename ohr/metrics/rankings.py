@@ -1,76 +1,128 @@
-"""Scores of rankings of pages, at a cut-off: nDCG and success.
+"""Rank-aware retrieval scores: pure functions of one question's ranking and the pages of its evidence.
 
-A chunk counts as its pages, in their order, and a page has the rank at which it first occurs: passages of one page do
-not push other pages down. Relevance is binary: a page is one of the evidence's or not.
+A ranking is a sequence of hits, best first; each hit is the collection of (document, page index) that its chunk covers.
+All scores count hits: `k` is a number of hits, and a rank is a hit's, not a page's. A chunk that spans two pages is one
+hit; two chunks of one page are two hits, the second of which finds nothing new. Evidence is the set of pages that the
+question needs; relevance is binary.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from math import log2, nan
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from ohr.contracts import PageId, Ranking, RankingMetric
 
-_CutOff = Annotated[
-    int, Field(gt=0, description="Pages that count, from the best; a retriever's top_k may end sooner.")
-]
+Hits = Sequence[Collection[PageId]]
+"""The pages of each hit, best hit first."""
+
+_CutOff = Annotated[int, Field(gt=0, description="Hits that count, from the best; a retriever's top_k may end sooner.")]
+
+SHOWN_METRICS = ("recall@shown", "mrr", "ndcg")
+"""Share of the evidence's pages among those looked at; one over the rank of the first; nDCG over all of them, which is
+the retrieval part of VRAG-RL's reward (arXiv:2505.22019)."""
 
 
-def ndcg_at_k(ranked: Sequence[PageId], relevant: Iterable[PageId], k: int) -> float:
-    """Return normalised discounted cumulative gain of binary relevance, in [0, 1], higher is better.
-
-    Formula: DCG@k / IDCG@k with DCG@k = sum over ranks i <= k of rel_i / log2(i + 1), and IDCG@k that of a ranking with
-        all relevant pages first.
-    Source: Järvelin and Kekäläinen (2002), with the discount of trec_eval's `ndcg_cut`, which agrees for binary gains.
+def hit_at_k(ranking: Hits, evidence: Collection[PageId], k: int) -> float:
+    """Return 1 if any of the first `k` hits touches an evidence page, else 0; with k = 1 also called success@1.
 
     Args:
-        ranked: distinct pages, best first.
-        relevant: pages of the evidence.
+        ranking: any length; places after its end find nothing.
+        evidence: pages, repeats ignored.
         k: cut-off, >= 1.
 
-    Edge cases: nothing relevant -> nan (trec_eval leaves such queries out); nothing found -> 0.
+    Edge cases: no evidence -> nan; empty ranking -> 0.
     """
-    wanted = set(relevant)
+    wanted = _wanted(evidence, k)
+    return float(not wanted.isdisjoint(_pages(ranking[:k]))) if wanted else nan
+
+
+def recall_at_k(ranking: Hits, evidence: Collection[PageId], k: int) -> float:
+    """Return the share of the evidence pages that the first `k` hits cover, in [0, 1], higher is better.
+
+    Formula: |evidence & pages of ranking[:k]| / |evidence|; a page that two hits share counts once.
+    Source: trec_eval's `recall_k`, for rankings without repeats.
+
+    Args:
+        ranking: any length; places after its end find nothing.
+        evidence: pages, repeats ignored.
+        k: cut-off, >= 1.
+
+    Edge cases: no evidence -> nan; empty ranking -> 0.
+    """
+    wanted = _wanted(evidence, k)
+    return len(wanted & _pages(ranking[:k])) / len(wanted) if wanted else nan
+
+
+def reciprocal_rank(ranking: Hits, evidence: Collection[PageId]) -> float:
+    """Return one over the rank of the first hit on an evidence page, in [0, 1], higher is better; its mean is MRR.
+
+    Source: trec_eval's `recip_rank`.
+
+    Edge cases: no evidence -> nan; none found -> 0.
+    """
+    wanted = set(evidence)
     if not wanted:
         return nan
-    gained = sum(1 / log2(rank + 1) for rank, page in enumerate(ranked[:k], start=1) if page in wanted)
-    return gained / sum(1 / log2(rank + 1) for rank in range(1, min(k, len(wanted)) + 1))
+    return next((1 / rank for rank, pages in enumerate(ranking, start=1) if not wanted.isdisjoint(pages)), 0.0)
 
 
-def success_at_k(ranked: Sequence[PageId], relevant: Iterable[PageId], k: int) -> float:
-    """Return 1 if one of the first `k` pages is relevant, else 0.
+def ndcg_at_k(ranking: Hits, evidence: Collection[PageId], k: int) -> float:
+    """Return normalised discounted cumulative gain of binary relevance, in [0, 1], higher is better.
 
-    Source: trec_eval's `success`.
+    Formula: DCG@k / IDCG@k with DCG@k = sum over ranks i <= k of n_i / log2(i + 1), n_i being the evidence pages that
+        hit i is the first to cover, and IDCG@k that of a ranking of all evidence pages, one a hit; at most 1.
+    Source: Järvelin and Kekäläinen (2002), with the discount of trec_eval's `ndcg_cut`, which agrees for rankings of
+        single pages without repeats.
 
-    Edge cases: nothing relevant -> nan; nothing found -> 0.
+    Args:
+        ranking: any length; places after its end find nothing.
+        evidence: pages, repeats ignored.
+        k: cut-off, >= 1.
+
+    Edge cases: no evidence -> nan (trec_eval leaves such queries out); empty ranking -> 0.
     """
-    wanted = set(relevant)
-    return float(not wanted.isdisjoint(ranked[:k])) if wanted else nan
-
-
-def ranked_pages(ranking: Ranking) -> list[PageId]:
-    """Return the distinct pages of a ranking, best first."""
-    return list(dict.fromkeys(page for hit in ranking.hits for page in hit))
+    wanted = _wanted(evidence, k)
+    if not wanted:
+        return nan
+    ideal = sum(1 / log2(rank + 1) for rank in range(1, min(k, len(wanted)) + 1))
+    gained = 0.0
+    for rank, pages in enumerate(ranking[:k], start=1):
+        gained += len(wanted.intersection(pages)) / log2(rank + 1)
+        wanted.difference_update(pages)
+    return min(gained / ideal, 1.0)
 
 
 class Ndcg(RankingMetric):
-    """nDCG@k of the pages found, with binary relevance: pages of the evidence, and others."""
+    """nDCG of the first k hits, with binary relevance: pages of the evidence, and others."""
 
     kind: Literal["ndcg"] = "ndcg"
+    version: ClassVar[int] = 2
     k: _CutOff = 10
 
     def score_ranking(self, ranking: Ranking) -> float:
         """Return `ndcg_at_k`."""
-        return min(ndcg_at_k(ranked_pages(ranking), ranking.pages, self.k), 1.0)
+        return ndcg_at_k(ranking.hits, ranking.pages, self.k)
 
 
 class Success(RankingMetric):
-    """1 where one of the first k pages found is of the evidence."""
+    """1 where one of the first k hits is on a page of the evidence: `hit@k` at a k of its own, trec_eval's success."""
 
     kind: Literal["success"] = "success"
+    version: ClassVar[int] = 2
     k: _CutOff = 10
 
     def score_ranking(self, ranking: Ranking) -> float:
-        """Return `success_at_k`."""
-        return success_at_k(ranked_pages(ranking), ranking.pages, self.k)
+        """Return `hit_at_k`."""
+        return hit_at_k(ranking.hits, ranking.pages, self.k)
+
+
+def _pages(ranking: Hits) -> set[PageId]:
+    return {page for pages in ranking for page in pages}
+
+
+def _wanted(evidence: Collection[PageId], k: int) -> set[PageId]:
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}")
+    return set(evidence)

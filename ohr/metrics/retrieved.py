@@ -6,11 +6,11 @@ from functools import partial
 from math import isnan, nan
 
 from ohr import seeds
-from ohr.contracts import Chunk, Question, RankingMetric
-from ohr.metrics.cases import ranking_score
+from ohr.contracts import Chunk, PageId, Question, RankingMetric
+from ohr.metrics.cases import Outcome, ranking_of
 from ohr.metrics.dose import evidence_text
 from ohr.metrics.floors import OtherPages, read_floor
-from ohr.metrics.ranking import hit_at_k, recall_at_k, reciprocal_rank
+from ohr.metrics.rankings import hit_at_k, recall_at_k, reciprocal_rank
 from ohr.metrics.scores import FACTS, Rules, Scores, as_score
 from ohr.text.words import words
 
@@ -22,10 +22,12 @@ class Known:
     Args:
         sizes: pages of each document.
         chunks: all chunks of each question's own pages, by question id, where the protocol has facts.
+        copies: the page that counts, for each page that is there more than once: a hit on a copy is a hit.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
     chunks: Mapping[str, Sequence[Chunk]] = field(default_factory=dict)
+    copies: Mapping[PageId, PageId] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Known()
@@ -52,17 +54,17 @@ def retrieval_scores(
         known: what else there is about the questions' documents.
     """
     made, metric = Scores(), rules.protocol.retrieval
-    rankings = [n for n in (metric, *rules.ranking_metrics) if isinstance(rules.metrics[n], RankingMetric)]
+    named = ((name, rules.metrics[name]) for name in (metric, *rules.ranking_metrics))
+    rankings = {name: scorer for name, scorer in named if isinstance(scorer, RankingMetric)}
     for question in questions:
         chunks, broken = found.get(question.id, ()), question.id in failed or question.id not in found
-        wanted = {(question.document, page) for page in question.pages}
-        ranking = [[(chunk.document, page) for page in chunk.pages] for chunk in chunks]
+        seen = ranking_of(question, chunks, known.sizes.get(question.document, 0), known.copies)
+        wanted, ranking = seen.pages, seen.hits
         own = [chunk for chunk, pages in zip(chunks, ranking, strict=True) if not wanted.isdisjoint(pages)]
         if rules.protocol.joined == "page":  # the score must not depend on which half of the evidence came first
             own.sort(key=lambda chunk: (chunk.pages, chunk.start))
         texts = [chunk.text for chunk in own]
-        size = known.sizes.get(question.document, 0)
-        ranked = {name: partial(ranking_score, rules.metrics[name], question, chunks, size) for name in rankings}
+        ranked: dict[str, Outcome] = {name: partial(scorer.score_ranking, seen) for name, scorer in rankings.items()}
         headline = ranked.get(metric) or partial(_of_passages, texts, question, rules)
         made.add_checked(metric, headline, question.id, failed=broken)
         made.add(f"hit@{top_k}", hit_at_k(ranking, wanted, top_k), failed=broken)

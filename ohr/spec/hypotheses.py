@@ -5,7 +5,7 @@ from typing import Any
 
 from ohr.contracts import RankingMetric, ScoringProtocol
 from ohr.messages.wording import quoted
-from ohr.metrics.ranking import SHOWN_METRICS
+from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.registry import choices
 from ohr.results.groups import GROUPS
 from ohr.spec.build import Builder

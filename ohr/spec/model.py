@@ -168,6 +168,12 @@ class KnowledgeBase:
         semantic = self.ocr.kind != "ground_truth" or self.image_noise or "semantic" in types
         return "semantic" if semantic else "formatting" if types else "none"
 
+    @property
+    def folder(self) -> str:
+        """Its folder's name in OHRBench's layout, whatever its own is: `gt`, that of its results, or its engine's."""
+        root = getattr(self.ocr, "root", None)
+        return "gt" if self.ocr.kind == "ground_truth" else Path(root).name if root else self.ocr.kind
+
     def uses(self, retriever: str) -> bool:
         """Report whether a retriever, by its name, searches it."""
         return self.retrievers is None or retriever in self.retrievers

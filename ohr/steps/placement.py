@@ -6,12 +6,13 @@ from functools import cache
 
 from ohr.contracts import Question, Span, Where
 from ohr.text.chinese import HAS_HAN
-from ohr.text.words import normalise, words
+from ohr.text.unspaced import HAS_UNSPACED
+from ohr.text.words import IN_WORD, normalise, searched_words, typed
 
 _FOUND = 75.0
 """Least similarity (0 to 100) at which a passage of evidence counts as found on a page."""
 
-_WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
+_WORD = re.compile(rf"{IN_WORD}+(?:[.,'’-]{IN_WORD}+)*")
 
 
 def eligible(where: Where, text: str, index: int, questions: Sequence[Question]) -> list[Span]:
@@ -61,11 +62,13 @@ def _to_words(text: str, start: int, end: int) -> Span:
 
 
 def _terms(text: str, questions: Sequence[Question]) -> Iterable[Span]:
-    terms = {word for question in questions for word in words(question.text)} - _stopwords()
+    terms = {word for question in questions for word in searched_words(question.text)} - _stopwords()
     for match in _WORD.finditer(text):
-        if normalise(match[0]) in terms:
+        if normalise(typed(match[0])) in terms:
             yield match.span()
-    for term in (term for term in terms if HAS_HAN.search(term)):  # words without spaces between them
+    for term in (
+        term for term in terms if HAS_HAN.search(term) or HAS_UNSPACED.search(term)
+    ):  # words without spaces between them
         yield from (match.span() for match in re.finditer(re.escape(term), text))
 
 

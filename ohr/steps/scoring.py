@@ -52,7 +52,7 @@ class ScoreRetrieval(Work):
         hits, _ = read_hits(context.store, ready.inputs[0], self.hits)
         chunks = {question: [hit.chunk for hit in found] for question, found in hits.items()}
         asked = [context.inputs.questions[place] for place in self.questions]
-        known = Known(_sizes(context.inputs), self._own_chunks(asked, ready, context))
+        known = Known(_sizes(context.inputs), self._own_chunks(asked, ready, context), context.inputs.copies)
         scores = retrieval_scores(asked, chunks, self.rules, _others(context.inputs), self.top_k, (), known)
         context.store.put(ready.outputs[0], scores)
         return Report()

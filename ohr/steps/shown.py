@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ohr.metrics.ranking import SHOWN_METRICS, recall_at_k, reciprocal_rank
-from ohr.metrics.rankings import ndcg_at_k
+from ohr.metrics.rankings import SHOWN_METRICS, ndcg_at_k, recall_at_k, reciprocal_rank
 from ohr.metrics.scores import Scores
 from ohr.steps.documents import expected
 from ohr.steps.step import Context, Ready, Report, Work
@@ -36,13 +35,14 @@ class ScoreShown(Work):
         scores = Scores()
         for number, place in zip(self.questions, self.episodes, strict=True):
             question, kept = context.inputs.questions[number], found.get(ready.inputs[place] or "")
-            pages = [(name, index) for name, index in kept["shown"]] if kept else []
-            wanted = {(question.document, index) for index in question.pages}
+            copies = context.inputs.copies
+            pages = [copies.get((name, index), (name, index)) for name, index in kept["shown"]] if kept else []
+            wanted = {copies.get((question.document, i), (question.document, i)) for i in question.pages}
             ranking, most = [[page] for page in pages], max(len(pages), 1)
             values = (
                 recall_at_k(ranking, wanted, most),
                 reciprocal_rank(ranking, wanted),
-                ndcg_at_k(pages, wanted, max(most, len(wanted))),
+                ndcg_at_k(ranking, wanted, max(most, len(wanted))),
             )
             for metric, value in zip(SHOWN_METRICS, values, strict=True):
                 scores.add(metric, value, failed=kept is None)

@@ -9,7 +9,7 @@ from ohr.engine.session import Session
 from ohr.graph.graph import Batch, CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.messages.wording import counted, named
-from ohr.metrics.ranking import SHOWN_METRICS
+from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.spec.model import Named, Spec
 from ohr.steps.shown import ScoreShown
 from ohr.steps.step import Step

@@ -16,7 +16,7 @@ from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
 from ohr.graph.keys import Keys
 from ohr.metrics.dose import DAMAGED, QuestionDose
-from ohr.metrics.ranking import SHOWN_METRICS
+from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.metrics.replied import constant_scores
 from ohr.metrics.scores import Scores, failed_questions, kb_scores, with_failures
 from ohr.results import decomposition

@@ -5,8 +5,8 @@ import re
 from ohr.contracts import Span
 
 _END = re.compile(
-    r"[.!?\n。！？；]"  # what comes first is looked at first: an expression that begins with a set is found fast
-    r"(?:(?<=[.!?])(?<![.!?][.!?])[.!?]*+[\"')\]]*(?=\s)|(?<=[。！？；])[。！？；]*[”’」』）]*|(?<=\n)\s*\n)\s*"
+    r"[.!?\n。！？；।॥؟۔။។]"  # what comes first is looked at first: an expression that begins with a set is found fast
+    r"(?:(?<=[.!?])(?<![.!?][.!?])[.!?]*+[\"')\]]*(?=\s)|(?<=[。！？；।॥؟۔။។])[。！？；।॥؟۔။។]*[”’」』）]*|(?<=\n)\s*\n)\s*"
 )
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _ABBREVIATION = re.compile(

@@ -3,9 +3,12 @@
 import re
 import string
 import unicodedata
+from collections.abc import Sequence
+from functools import cache
 
-from .chinese import HAN_RUN, HAS_HAN, chinese_words
+from .chinese import HAN, HAN_RUN, HAS_HAN
 from .recent import recent
+from .unspaced import HAS_UNSPACED, UNSPACED, letters, unspaced_words
 
 _PUNCTUATION = string.punctuation.encode()
 _ARTICLES = frozenset(("a", "an", "the"))
@@ -61,9 +64,9 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
 
     Args:
         text: any text.
-        segment_chinese: the clean protocol: cut each run of Chinese characters with jieba, drop typographic quotation
-            marks and apostrophes as their plain forms are, and join words that a line's end cuts at a hyphen. The
-            reference protocol leaves an unspaced run as one word, and takes `doesn’t` and `doesn't` for two words.
+        segment_chinese: the clean protocol: what `typed` says, then each run of Chinese characters is cut with jieba,
+            and runs of other scripts without spaces into letters. The reference protocol knows ASCII punctuation alone,
+            and leaves an unspaced run as one word.
 
     Edge cases: a text without a word gives an empty tuple; what adjoins a Chinese run without a space (`2021年`) is a
     word of its own. Where a run is cut depends on its neighbours, as with any Chinese segmenter.
@@ -71,29 +74,90 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
     return _segmented(text) if segment_chinese else _normal_words(text)
 
 
-_CUT = re.compile(r"(?<=[^\W\d_])-\n[ \t]*(?=[^\W\d_])")
-_PRINTED = str.maketrans(dict.fromkeys("‘’‚‛“”„‟′″‐‑‒–—―−"))
-"""Quotation marks, apostrophes and dashes of print; their plain forms are deleted with punctuation."""
+IN_WORD = r"[\w\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff]"
+"""A character of a word, combining marks too, which `\\w` leaves out; for regular expressions."""
+
+_CUT = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n[ \t]*(?=[^\W\d_])")
+_CHANGING = re.compile("[^\\x00-\\x7f\\u4e00-\\u9fff\\uac00-\\ud7a3]")
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[\uff0c\uff0e](?=\d)")
+_DIVIDING = ("Po", "Ps", "Pe")
+_INSIDE = "％＆＃＠＊／＼＇＂"
+"""Full-width signs inside a word or number."""
+_DELETED = "\u0640\u034f"
+"""Arabic's tatweel, which only makes a word longer, and the combining grapheme joiner."""
+_FORMS = ("<wide>", "<narrow>", "<compat>", "<font>", "<small>", "<initial>", "<medial>", "<final>", "<isolated>")
+"""Decompositions after which a character is the same: not `<super>`, `<sub>`, `<fraction>` and `<circle>`."""
+
+
+@cache
+def _as_typed(sign: str) -> str:
+    """Return what a sign is compared as."""
+    category = unicodedata.category(sign)
+    if sign.isascii() or category[0] == "Z":
+        return sign
+    if category == "Nd":
+        return str(unicodedata.decimal(sign))
+    if category in _DIVIDING and (unicodedata.east_asian_width(sign) in "WFH" or HAS_UNSPACED.match(sign)):
+        return "" if sign in _INSIDE else " "  # no space need follow
+    if unicodedata.decomposition(sign).startswith(_FORMS):
+        plain = unicodedata.normalize("NFKC", sign)
+        return "" if plain[0] == " " else "".join(map(_as_typed, plain))  # `´` is a space with an accent
+    if category[0] in "PS" and not HAS_HAN.match(sign):
+        return ""
+    if category == "Cf" or sign in _DELETED or "\ufe00" <= sign <= "\ufe0f":
+        return " " if sign == "\u200b" else ""
+    return sign
 
 
 def typed(text: str) -> str:
-    """Return a text as the clean protocol compares it: words that a line cuts joined, signs of print deleted."""
-    if "-\n" in text:  # engines keep the hyphen of a cut word, text layers do not
+    """Return a text as the clean protocol compares it.
+
+    Words that a line cuts at a hyphen are joined. Beyond ASCII, punctuation, symbols and invisible signs (categories P,
+    S and Cf, variation selectors, tatweel) are deleted, as the published scores delete ASCII's; the punctuation of
+    scripts without spaces becomes a space. Ligatures, full-width and presentation forms become their plain letters,
+    digits of any script ASCII digits, and accents are composed (NFC). Combining marks, vowel signs of Hebrew, Arabic
+    and Devanagari among them, stay with their letters: a word with them is another one than without.
+    """
+    if "-\n" in text or not text.isascii():  # engines keep the hyphen of a cut word, text layers do not
         text = _CUT.sub("", text)
-    return text if text.isascii() else text.translate(_PRINTED)
+    if text.isascii():
+        return text
+    if "\uff0c" in text or "\uff0e" in text:
+        text = _BETWEEN_DIGITS.sub("", text)
+    return unicodedata.normalize("NFC", _CHANGING.sub(lambda sign: _as_typed(sign[0]), text))
 
 
 @recent
 def _segmented(text: str) -> tuple[str, ...]:
+    return _cut(text, pairs=False)
+
+
+@recent
+def searched_words(text: str) -> tuple[str, ...]:
+    """Return the words of `words` for a search: of scripts without spaces other than Chinese, pairs of letters."""
+    found = _segmented(text)
+    return _cut(text, pairs=True) if _hold(found, HAS_UNSPACED) else found
+
+
+def _cut(text: str, *, pairs: bool) -> tuple[str, ...]:
     pieces = _normal_words(typed(text))
-    if text.isascii() or not HAS_HAN.search(text):
+    if text.isascii() or not _hold(pieces, _IS_UNSPACED):
         return pieces
-    return tuple(word for piece in pieces for word in ([piece] if piece.isascii() else chinese_words(piece)))
+    cut = ([piece] if piece.isascii() else unspaced_words(piece, pairs=pairs) for piece in pieces)
+    return tuple(word for some in cut for word in some)
+
+
+def _hold(pieces: Sequence[str], letter: re.Pattern[str]) -> bool:
+    return bool(letter.search("".join([piece for piece in pieces if not piece.isascii()])))
+
+
+_IS_UNSPACED = re.compile(f"[{HAN}{UNSPACED}]")
 
 
 @recent
 def words_beside_chinese(text: str) -> frozenset[str]:
     """Return the words of `words` that are not Chinese, for callers that need no others: no dictionary is loaded."""
     if text.isascii() or not HAS_HAN.search(text):
-        return frozenset(_normal_words(typed(text)))
-    return frozenset(HAN_RUN.sub(" ", " ".join(_normal_words(typed(text)))).split())
+        return frozenset(_segmented(text))
+    pieces = HAN_RUN.sub(" ", " ".join(_normal_words(typed(text)))).split()
+    return frozenset(letter for piece in pieces for letter in letters(piece))

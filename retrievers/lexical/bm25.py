@@ -22,11 +22,12 @@ from .words import Lexical
 class BM25(Lexical):
     """Ranks chunks by the rare words they share with the query (Robertson & Zaragoza 2009).
 
-    Words are lower-cased, stripped of ASCII punctuation and articles; runs of Chinese are cut with jieba.
+    Words are lower-cased, without punctuation and articles; runs of Chinese are cut with jieba, those of other scripts
+    without spaces into pairs of letters.
     """
 
     kind: Literal["bm25"] = "bm25"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     packages: ClassVar[tuple[str, ...]] = ("bm25s", "jieba")
     delta: Annotated[float, Field(ge=0, description="What bm25l and bm25+ add for each word of the query.")] = 0.5
     variant: Annotated[
@@ -70,14 +71,14 @@ class BM25Index:
     absent: NDArray[np.float32] | None = None
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Rank by score, ties in the order of the chunks; chunks that score 0 or less are not found."""
+        """Rank by score, ties in the order of the chunks; chunks without a word of the query are not found."""
         return [self._search(self.postings.numbers(self.retriever.cut(query)), k) for query in queries]
 
     def _search(self, numbers: list[int], k: int) -> list[Hit]:
-        totals = self.postings.totals(numbers)
+        totals = self.postings.totals(numbers, -np.inf)
         if self.absent is not None:
             totals += float(self.absent[numbers].sum(dtype=np.float64))
-        return best(totals, k, above=0.0)
+        return best(totals, k)
 
     def save(self, folder: Path) -> None:
         """Write the postings."""

@@ -21,11 +21,12 @@ _CLASSES = {"okapi": "BM25Okapi", "l": "BM25L", "plus": "BM25Plus"}
 class BM25Okapi(Lexical):
     """Ranks chunks with rank-bm25: slow (`bm25` searches large corpora), but the very code that many papers ran.
 
-    Okapi can score a chunk that holds a very common word below 0; what scores 0 or less is found last, as there.
+    Okapi can score a chunk below 0 for a very common word, and it is found. A chunk without a word of the query is not,
+    whatever its score: rank-bm25 itself would give such chunks by their position.
     """
 
     kind: Literal["bm25_okapi"] = "bm25_okapi"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     extra: ClassVar[str | None] = "bm25"
     packages: ClassVar[tuple[str, ...]] = ("rank-bm25", "jieba")
     variant: Annotated[Literal["okapi", "l", "plus"], Field(description="Class of rank-bm25.")] = "okapi"
@@ -61,7 +62,12 @@ class OkapiIndex:
         """Rank by score; ties in the order of the chunks."""
         if self.engine is None:
             return [[] for _ in queries]
-        return [best(np.asarray(self.engine.get_scores(self.retriever.cut(query))), k) for query in queries]
+        return [self._search(self.retriever.cut(query), k) for query in queries]
+
+    def _search(self, words: Sequence[str], k: int) -> list[Hit]:
+        asked = set(words)
+        matches = [any(word in held for word in asked) for held in self.engine.doc_freqs]
+        return best(np.where(matches, self.engine.get_scores(words), -np.inf), k)
 
     def save(self, folder: Path) -> None:
         """Write the words."""

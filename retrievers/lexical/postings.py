@@ -34,14 +34,19 @@ class Postings:
         known = self.vocabulary
         return [known[word] for word in words if word in known]
 
-    def totals(self, numbers: Iterable[int]) -> NDArray[np.float64]:
-        """Sum the scores of words, in their order: (chunks,)."""
+    def totals(self, numbers: Iterable[int], unmatched: float = 0.0) -> NDArray[np.float64]:
+        """Sum the scores of words, in their order: (chunks,); chunks with none of them have `unmatched`."""
         starts = self._starts
         found = [slice(starts[number], starts[number + 1]) for number in numbers]
         if not found:
-            return np.zeros(self.size)
+            return np.full(self.size, unmatched)
         places, scores = (np.concatenate([column[part] for part in found]) for column in (self.places, self.scores))
-        return np.bincount(places, scores, self.size).astype(np.float64, copy=False)
+        totals = np.bincount(places, scores, self.size).astype(np.float64, copy=False)
+        if unmatched:
+            absent = np.ones(self.size, dtype=bool)
+            absent[places] = False
+            totals[absent] = unmatched
+        return totals
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ohr.contracts import Retriever
 from ohr.text.porter import stem
-from ohr.text.words import words
+from ohr.text.words import normalise, searched_words, typed
 
 Tokenizer = Literal["words", "stems", "whitespace", "ohrbench"]
 Language = Literal["auto", "en", "zh"]
@@ -48,7 +48,7 @@ def different_words(text: str) -> Collection[str]:
 
 
 def _words(text: str, language: Language) -> Sequence[str]:
-    return words(text, segment_chinese=language != "en")
+    return normalise(typed(text)).split() if language == "en" else searched_words(text)
 
 
 def _stems(text: str, language: Language) -> Sequence[str]:
@@ -82,7 +82,7 @@ class Lexical(Retriever):
         ),
     ] = "words"
     language: Annotated[
-        Language, Field(description="auto and zh cut runs of Chinese with jieba, en leaves them whole.")
+        Language, Field(description="auto and zh cut scripts without spaces, Chinese with jieba; en leaves them whole.")
     ] = "auto"
 
     def cut(self, text: str) -> Sequence[str]:

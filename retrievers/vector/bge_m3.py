@@ -19,7 +19,7 @@ from ohr.models.check import check_device, model_resources
 from ohr.models.memory import parts
 from ohr.models.resident import resident
 
-from ..embedders import check_model, folder_of, model_identity
+from ..embedders import check_model, folder_of, model_identity, unused_prompts
 from ..ranking import best
 from ..windows import cut_off
 from .maxsim import PageVectors
@@ -35,6 +35,7 @@ class BgeM3(Retriever):
     """
 
     kind: Literal["bge_m3"] = "bge_m3"
+    version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "dense"
     packages: ClassVar[tuple[str, ...]] = ("FlagEmbedding", "transformers", "torch")
     model: Annotated[str, Field(description="A folder with BGE-M3's files, or its name on the hub.")] = "BAAI/bge-m3"
@@ -78,7 +79,13 @@ class BgeM3(Retriever):
         vectors = (found.multi[place].astype(np.float32) for place in order)
         pages = PageVectors.gather(vectors if self.multi_vector else iter(()), self.device, "retriever bge_m3")
         sparse = csr_array(found.sparse[order] if order else found.sparse)
-        return BgeM3Index(np.ascontiguousarray(found.dense[order]), sparse, pages, self, _cut(self, places))
+        return BgeM3Index(
+            np.ascontiguousarray(found.dense[order]),
+            sparse,
+            pages,
+            self,
+            (*unused_prompts(self.model), *_cut(self, places)),
+        )
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
@@ -126,6 +133,8 @@ class BgeM3Index:
             lengths = np.array([[len(each)] for each in vectors])
             for first, scores in self.pages.blocks(vectors):
                 total[:, first : first + scores.shape[1]] += how.multi_vector * scores.cpu().numpy() / lengths
+        if not how.dense and not how.multi_vector:
+            total[total == 0] = -np.inf  # no word in common: no hit
         yield from total / (how.dense + how.sparse + how.multi_vector)
 
     def save(self, folder: Path) -> None:

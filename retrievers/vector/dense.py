@@ -17,7 +17,7 @@ from ohr.models.check import check_device, model_resources
 from ohr.models.memory import batch_note, fitting
 from ohr.models.resident import resident
 
-from ..embedders import Embedder, Pooling, check_model, embedder, folder_of, model_identity
+from ..embedders import PROMPTS, Embedder, Pooling, check_model, embedder, folder_of, model_identity, unused_prompts
 from ..windows import cut_off
 from .vectors import IndexType, Vectors, VectorSearch
 
@@ -26,25 +26,30 @@ class Dense(Retriever):
     """Ranks chunks by the cosine of their embedding with the query's (Reimers & Gurevych, EMNLP 2019).
 
     `minilm` is all-MiniLM-L6-v2 from a package, so nothing is downloaded; it reads 256 word pieces. A warning counts
-    what a model cuts off longer chunks. A preset brings its model's prompts, pooling and normalisation; a field that
-    is set takes precedence.
+    what a model cuts off longer chunks. A preset brings its model's prompts, pooling and normalisation, also under the
+    hub name of its family; for other models those count that their own files state. A field that is set takes
+    precedence: `""` is no prompt. A warning names what a model states and is not followed.
     """
 
     kind: Literal["dense"] = "dense"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     extra: ClassVar[str | None] = "dense"
     packages: ClassVar[tuple[str, ...]] = ("sentence-transformers", "transformers", "torch", "faiss-cpu", "faiss-gpu")
     model: Annotated[
         str, Field(description="minilm, bge-m3, contriever, gte, e5, a model's folder, or its name on the hub.")
     ] = "minilm"
     revision: Annotated[str | None, Field(description="Commit, tag or branch of a model on the hub.")] = None
-    query_prompt: Annotated[str | None, Field(description="Put before each query; by default the preset's.")] = None
-    passage_prompt: Annotated[str | None, Field(description="Put before each chunk; by default the preset's.")] = None
+    query_prompt: Annotated[
+        str | None, Field(description="Put before each query; by default the preset's or model's.")
+    ] = None
+    passage_prompt: Annotated[
+        str | None, Field(description="Put before each chunk; by default the preset's or model's.")
+    ] = None
     pooling: Annotated[
         Pooling | None, Field(description="How token vectors become one; by default the model's own.")
     ] = None
     normalise: Annotated[
-        bool | None, Field(description="Unit vectors, so that scores are cosines; by default the preset's, yes.")
+        bool | None, Field(description="Unit vectors, so that scores are cosines; yes, but for models that state dot.")
     ] = None
     max_tokens: Annotated[int | None, Field(gt=0, description="Tokens read of a chunk; by default the model's.")] = None
     index_type: Annotated[
@@ -71,14 +76,16 @@ class Dense(Retriever):
 
     def identity(self) -> Mapping[str, object]:
         """Identify a local model by its content, a hub model by its name and revision."""
-        return {**super().identity(), "model": model_identity(self.model, self.revision)}
+        known = self.preset
+        preset = [known.pooling, known.query_prompt, known.passage_prompt, known.normalise]
+        return {**super().identity(), "model": model_identity(self.model, self.revision), "preset": preset}
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
         """Embed every chunk; equal texts once, since a vector's last digits depend on its batch."""
-        prompt = self.preset.passage_prompt if self.passage_prompt is None else self.passage_prompt
+        prompt = _prompt(self, "passage_prompt")
         places = {text: place for place, text in enumerate(dict.fromkeys(chunk.text for chunk in chunks))}
-        vectors, notes = _embed(self, list(places), prompt)
-        notes = (*_cut(self, places, prompt), *notes)
+        vectors, notes = _embed(self, list(places), prompt, "document")
+        notes = (*_unfollowed(self), *_cut(self, places, prompt), *notes)
         if len(places) < len(chunks):
             vectors = vectors[[places[chunk.text] for chunk in chunks]]
         found = VectorSearch.build(vectors, self.index_type, "retriever dense")
@@ -134,20 +141,43 @@ def encoder(retriever: Dense) -> Any:
 @lru_cache(maxsize=4)
 def _embed_queries(retriever: Dense, queries: tuple[str, ...]) -> Vectors:
     """Embed the questions once: every knowledge base is asked the same ones."""
-    prompt = retriever.preset.query_prompt if retriever.query_prompt is None else retriever.query_prompt
-    return _embed(retriever, list(queries), prompt)[0]
+    return _embed(retriever, list(queries), _prompt(retriever, "query_prompt"), "query")[0]
 
 
-def _embed(retriever: Dense, texts: list[str], prompt: str) -> tuple[Vectors, tuple[str, ...]]:
+def _prompt(retriever: Dense, field: str) -> str:
+    """Return what is put before queries or passages: the field, else the preset's, else the model's own."""
+    for given in (getattr(retriever, field), getattr(retriever.preset, field)):
+        if given is not None:
+            return str(given)
+    stated = encoder(retriever).prompts
+    return next((stated[name] for name in PROMPTS[field] if stated.get(name)), "")
+
+
+def _unfollowed(retriever: Dense) -> tuple[str, ...]:
+    """Warn of what a model states and is not followed, where neither a field nor a preset decides."""
+    model, preset = encoder(retriever), retriever.preset
+    notes: tuple[str, ...] = ()
+    if retriever.query_prompt is retriever.passage_prompt is preset.query_prompt is None:
+        notes = unused_prompts(retriever.model, [name for names in PROMPTS.values() for name in names])
+    if retriever.normalise is preset.normalise is None and model.similarity_fn_name not in ("cosine", "dot"):
+        notes += (f"{retriever.model} states {model.similarity_fn_name} similarity: scores are cosines in its place",)
+    return notes
+
+
+def _embed(
+    retriever: Dense, texts: list[str], prompt: str, task: Literal["query", "document"]
+) -> tuple[Vectors, tuple[str, ...]]:
     """Embed texts after a prompt, (texts, dim), in batches of similar length; also return the warnings."""
     model = encoder(retriever)
     if not texts:
         return np.zeros((0, int(model.get_embedding_dimension())), dtype=np.float32), ()
-    normalise = retriever.preset.normalise if retriever.normalise is None else retriever.normalise
+    stated = (retriever.normalise, retriever.preset.normalise, model.similarity_fn_name != "dot")
+    normalise = next(given for given in stated if given is not None)
     vectors, fitted = fitting(
         lambda size: model.encode(
             texts,
-            prompt=prompt or None,  # put before the texts of a batch, so that no second copy of the corpus is made
+            prompt=prompt,  # put before the texts of a batch, so that no second copy of the corpus is made
+            task=task,
             batch_size=size,
             normalize_embeddings=normalise,
             show_progress_bar=False,

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ohr import extras
 from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
-from ohr.models.memory import batch_note
 from ohr.models.resident import resident
 
 from ..embedders import folder_of, looks_local
@@ -65,7 +64,7 @@ class LateInteraction(VisionRetriever):
         fitted = [self.batch_size]
         pages = embed_pages(self.encoder(), images, fitted)
         vectors = PageVectors.gather(pages, self.device, f"retriever {self.kind}")
-        return LateIndex(vectors, self, batch_note(self.batch_size, fitted[0]))
+        return LateIndex(vectors, self, self.notes(fitted[0]))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""

@@ -13,9 +13,9 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Image, PageRetriever, Resources, execution
 from ohr.models.check import check_device, model_resources
-from ohr.models.memory import fitting, parts
+from ohr.models.memory import batch_note, fitting, parts
 
-from ..embedders import check_model, model_identity
+from ..embedders import check_model, model_identity, unused_prompts
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 _LONGEST = 2000  # characters of a query; no benchmark's question is longer
@@ -65,6 +65,10 @@ class VisionRetriever(PageRetriever):
     def identity(self) -> Mapping[str, object]:
         """Identify a local model by its content, and say the type of its weights."""
         return {**super().identity(), "model": model_identity(self.model, self.revision), "dtype": self.weights}
+
+    def notes(self, fitted: int) -> tuple[str, ...]:
+        """Warn of a batch that did not fit, and of the model's own prompts, of which these retrievers use none."""
+        return (*unused_prompts(self.model), *batch_note(self.batch_size, fitted))
 
     @abstractmethod
     def encoder(self) -> Encoder:

@@ -15,7 +15,6 @@ from ohr import extras
 from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
 from ohr.files.images import bounded
-from ohr.models.memory import batch_note
 from ohr.models.resident import resident
 
 from ..embedders import folder_of
@@ -62,7 +61,7 @@ class VisRag(VisionRetriever):
         pages = list(embed_pages(self.encoder(), images, fitted))
         vectors = np.stack(pages).astype(np.float32) if pages else np.zeros((0, 1), dtype=np.float32)
         found = VectorSearch.build(vectors, "exact", "retriever visrag")
-        return VisRagIndex(found, self, batch_note(self.batch_size, fitted[0]))
+        return VisRagIndex(found, self, self.notes(fitted[0]))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""

@@ -52,6 +52,53 @@ def test_no_token_chunk_is_longer_than_its_size(text, size):
     assert all(tokens(chunk.text) <= size for chunk in Tokens(size=size).split(page(text)))
 
 
+odd_texts = st.lists(
+    st.sampled_from(
+        [
+            *(
+                "One sentence here. ",
+                "租金是三百元",
+                "。",
+                "𠀀",
+                "x" * 90,
+                " ",
+                "\n\n",
+                "กรุงเทพ",
+                "👩‍👩‍👧 ",
+                "1234567890",
+            ),
+            *("| a | 12 |\n|---|---|\n", "$\\frac{a}{b}+\\sum_i x_i$ ", "word word word word word word "),
+        ]
+    ),
+    max_size=40,
+).map("".join)
+
+
+@given(st.one_of(texts, odd_texts), st.integers(4, 40), st.integers(0, 39))
+def test_each_chunk_with_overlap_has_at_most_its_size_and_adds_text(text, size, overlap):
+    chunks = Tokens(size=size, overlap=min(overlap, size - 1)).split(page(text))
+    assert all(tokens(chunk.text) <= size for chunk in chunks)
+    for before, after in itertools.pairwise(chunks):
+        assert before.start < after.start
+        assert text[before.end : after.end].strip()
+
+
+@given(odd_texts.map(lambda text: " ".join(text.split())), st.integers(16, 64), st.integers(1, 8))
+def test_chunks_with_overlap_have_text_in_common(text, size, overlap):
+    chunks = Tokens(size=size, overlap=overlap).split(page(text))
+    assert all(text[after.start : before.end].strip() for before, after in itertools.pairwise(chunks))
+
+
+def test_a_sentence_that_leaves_no_room_for_the_overlap_is_cut():
+    text = "One two three four five six seven. Eight nine ten. A b c d e f g h i j k l m n o p q r s."
+    chunks = [chunk.text for chunk in Tokens(size=20, overlap=6).split(page(text))]
+    assert chunks == [
+        "One two three four five six seven. Eight nine ten. ",
+        "Eight nine ten. A b c d e f g h i j k l m n",
+        " i j k l m n o p q r s.",
+    ]
+
+
 def test_token_chunks_end_at_sentence_ends():
     text = "The first sentence is here. The second one follows it. The third one ends the page."
     chunks = Tokens(size=14).split(page(text))

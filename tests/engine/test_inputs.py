@@ -2,9 +2,11 @@ import re
 
 import pytest
 
+from ohr.contracts import Page
 from ohr.errors import SpecError
-from ohr.inputs import read_inputs
+from ohr.inputs import _repeated, read_inputs
 from ohr.spec.read import read_spec
+from ohr.truth import find_copies
 
 ENGINES = """\
 benchmark: {kind: tiny, language: zh}
@@ -70,3 +72,14 @@ def test_a_kind_that_no_question_has_is_reported(home):
         "questions.answer_form: no question has 'Numerical'. Choose one of: List, Numeric, String, Yes/No. "
         "Did you mean 'Numeric'?"
     )
+
+
+def test_a_document_that_is_there_twice_is_reported_with_one_pair():
+    truth = {"a": ["The rent is 300 pounds a month.", "7"], "b": ["A ferry sails at nine in the morning.", "7"]}
+    truth["copy"] = [" The rent is  300 pounds a month.\n", "7"]
+    pages = {name: tuple(Page(name, place, text) for place, text in enumerate(texts)) for name, texts in truth.items()}
+    copies = find_copies(pages)
+    assert copies == {("a", 0): ("a", 0), ("copy", 0): ("a", 0)}
+    assert _repeated(copies) == [
+        "2 pages with the text of another, e.g. copy page 1 and a page 1: a hit on either counts"
+    ]

@@ -64,6 +64,19 @@ def test_chinese_query_terms_are_found_without_spaces():
     assert "租用" in found and any("渡轮" in span for span in found)
 
 
+@pytest.mark.parametrize(
+    ("text", "asked", "terms"),
+    [
+        ("El castillo está en «Granada», cerca.", "¿Granada?", ["Granada"]),
+        ("किला दिल्ली। बड़ा", "दिल्ली?", ["दिल्ली"]),
+        ("ปราสาทกรุงเทพ", "กรุง", ["กรุ", "รุง"]),
+    ],
+)
+def test_query_terms_of_any_script_are_found_whole(text, asked, terms):
+    assert set(said(text, eligible("query_terms", text, 0, [question(asked)]))) <= {*terms, "กรุง"}
+    assert eligible("query_terms", text, 0, [question(asked)])
+
+
 @given(st.text(), st.text(min_size=1), st.sampled_from(["evidence", "distractors", "query_terms"]))
 def test_spans_ascend_inside_the_text(text, passage, where):
     spans = eligible(where, text, 0, [question(text=passage, evidence=(passage, text[3:30]), pages=(0, 0))])

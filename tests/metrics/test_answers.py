@@ -42,7 +42,12 @@ def test_the_published_exact_match_takes_two_texts_without_a_token_for_equal():
 
 @pytest.mark.parametrize("score", [f1, f1_numeric, em])
 @pytest.mark.parametrize(
-    ("printed", "typed"), [("it doesn’t", "it doesn't"), ("a–b", "a-b"), ("hal-\nyard", "halyard")]
+    ("printed", "typed"),
+    [
+        *(("it doesn’t", "it doesn't"), ("a–b", "a-b"), ("hal-\nyard", "halyard"), ("¿Granada?", "Granada")),
+        *(("东京。", "东京"), ("القاهرة،", "القاهرة"), ("दिल्ली।", "दिल्ली"), ("cafe\u0301", "café"), ("Yes。", "yes")),
+        *(("１，９６４", "1964"), ("٢٠٢١", "2021")),
+    ],
 )
 def test_signs_of_print_do_not_matter_except_in_the_published_protocol(score, printed, typed):
     assert score(printed, typed) == score(typed, printed) == 1
@@ -81,6 +86,9 @@ def test_em_of_worked_cases(prediction, reference, score):
         ("Yes.", "yes"),
         ("1,234,567", "1234567"),
         ("100", "100.00"),
+        ("１，９６４．５", "1964.5"),
+        ("－５", "-5"),
+        ("٣٤", "34"),
     ],
 )
 def test_equal_numbers_are_equal_however_written(prediction, reference):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Ranking
-from ohr.metrics.rankings import Ndcg, Success, ndcg_at_k, ranked_pages, success_at_k
+from ohr.metrics.rankings import Ndcg, Success, hit_at_k, ndcg_at_k, recall_at_k, reciprocal_rank
 
 A, B, C, D = (("d", index) for index in range(4))
 PAGES = st.integers(0, 5).map(lambda index: ("d", index))
@@ -26,30 +26,43 @@ PAGES = st.integers(0, 5).map(lambda index: ("d", index))
     ],
 )
 def test_ndcg_of_cases_by_hand(ranked, relevant, k, expected):
-    assert ndcg_at_k(ranked, relevant, k) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize(("ranked", "k", "expected"), [([B, A], 2, 1), ([B, A], 1, 0), ([], 3, 0)])
-def test_success_of_cases_by_hand(ranked, k, expected):
-    assert success_at_k(ranked, [A], k) == expected
+    assert ndcg_at_k([(page,) for page in ranked], relevant, k) == pytest.approx(expected, abs=1e-12)
 
 
 def test_without_evidence_both_are_undefined():
-    assert isnan(ndcg_at_k([A], [], 3))
-    assert isnan(success_at_k([A], [], 3))
+    assert isnan(ndcg_at_k([(A,)], [], 3))
+    assert isnan(hit_at_k([(A,)], [], 3))
 
 
 @given(st.lists(PAGES, unique=True), st.sets(PAGES, min_size=1), st.integers(1, 8))
 def test_ndcg_is_1_for_the_best_order_and_falls_when_a_page_sinks(ranked, relevant, k):
     best = sorted(ranked, key=lambda page: page not in relevant)
-    value = ndcg_at_k(ranked, relevant, k)
-    assert 0 <= value <= ndcg_at_k(best, relevant, k) <= 1 + 1e-12
-    assert ndcg_at_k(sorted(relevant), relevant, k) == pytest.approx(1)
+    value, highest, ideal = (
+        ndcg_at_k([(page,) for page in pages], relevant, k) for pages in (ranked, best, sorted(relevant))
+    )
+    assert 0 <= value <= highest <= 1
+    assert ideal == pytest.approx(1)
 
 
-def test_passages_of_one_page_take_one_rank():
-    hits = ((B,), (B,), (B, C), (A,))
-    ranking = Ranking("?", hits, ("",) * 4, frozenset({A}), ("it",))
-    assert ranked_pages(ranking) == [B, C, A]
-    assert Ndcg(k=3).score_ranking(ranking) == 0.5
-    assert (Success(k=2).score_ranking(ranking), Success(k=3).score_ranking(ranking)) == (0, 1)
+def hits(*pages):
+    return Ranking("?", pages, ("",) * len(pages), frozenset({A}), ("it",))
+
+
+def test_all_scores_of_one_ranking_count_hits_not_pages():
+    ranking = hits((B,), (B,), (B, C), (A,))
+    for k, is_found in ((3, 0), (4, 1)):
+        assert Success(k=k).score_ranking(ranking) == hit_at_k(ranking.hits, ranking.pages, k) == is_found
+        assert recall_at_k(ranking.hits, ranking.pages, k) == is_found
+        assert Ndcg(k=k).score_ranking(ranking) == pytest.approx(is_found / log2(5))
+    assert reciprocal_rank(ranking.hits, ranking.pages) == 1 / 4
+
+
+def test_a_chunk_across_two_pages_is_one_hit():
+    ranking = hits((B, C), (A, D))
+    assert (Success(k=2).score_ranking(ranking), hit_at_k(ranking.hits, ranking.pages, 2)) == (1, 1)
+    assert Ndcg(k=2).score_ranking(ranking) == pytest.approx(1 / log2(3))
+    assert ndcg_at_k([(A, B)], [A, B], 2) == 1  # no ranking could do better, and a score is at most 1
+
+
+def test_a_page_that_is_found_again_gains_nothing():
+    assert ndcg_at_k([(A,), (A,), (B,)], [A, B], 3) == pytest.approx((1 + 1 / log2(4)) / (1 + 1 / log2(3)))

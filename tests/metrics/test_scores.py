@@ -10,8 +10,9 @@ from ohr.metrics.answers import F1, Em
 from ohr.metrics.dose import QuestionDose
 from ohr.metrics.floors import OtherPages
 from ohr.metrics.lcs import Lcs
+from ohr.metrics.rankings import Ndcg
 from ohr.metrics.replied import answer_scores, constant_scores
-from ohr.metrics.retrieved import retrieval_scores
+from ohr.metrics.retrieved import Known, retrieval_scores
 from ohr.metrics.scores import MetricFailure, Rules, failed_questions, kb_scores
 
 PROTOCOL = ScoringProtocol(answer=("f1", "em"))
@@ -42,6 +43,18 @@ def first(scores):
 def test_a_chunk_that_spans_two_pages_takes_one_place():
     found = first(retrieved([chunk(0, 1), chunk(2)], question(pages=(2,))))
     assert (found["hit@2"], found["recall@2"], found["mrr"]) == (1, 1, 0.5)
+
+
+def test_a_hit_on_a_page_with_the_same_text_counts():
+    copies = {("law/lease", 0): ("law/copy", 3), ("law/copy", 3): ("law/copy", 3)}
+    asked, found = question(), {"q": [chunk(3, document="law/copy"), chunk(1)]}
+    metrics = {**RULES.metrics, "ndcg": Ndcg()}
+    rules = Rules(ScoringProtocol(answer=("f1", "em"), ranking=("ndcg",)), metrics)
+    scores = first(retrieval_scores([asked], found, rules, NOBODY, 2, (), Known(copies=copies)))
+    assert {name: scores[name] for name in ("lcs", "hit@2", "recall@2", "mrr", "ndcg")} == dict.fromkeys(
+        ("lcs", "hit@2", "recall@2", "mrr", "ndcg"), 1
+    )
+    assert first(retrieval_scores([asked], found, rules, NOBODY, 2, ()))["hit@2"] == 0
 
 
 def test_each_of_several_evidence_pages_counts_though_one_chunk_holds_both():

@@ -37,6 +37,8 @@ def test_no_sentence_is_blank(text):
         ("# Title\n\nText follows.", ["# Title\n\n", "Text follows."]),
         ("租金三百元。何时开始？“现在。”他说。", ["租金三百元。", "何时开始？", "“现在。”", "他说。"]),
         ("Really?! Yes.", ["Really?! ", "Yes."]),
+        ("किला दिल्ली। बड़ा है।", ["किला दिल्ली। ", "बड़ा है।"]),
+        ("أين؟ هنا", ["أين؟ ", "هنا"]),
         ("Clause No.\n \nNext paragraph.", ["Clause No.\n \n", "Next paragraph."]),
         ("Clause No.\n\nNext paragraph.", ["Clause No.\n\n", "Next paragraph."]),
     ],

@@ -2,13 +2,14 @@ import re
 import string
 import subprocess
 import sys
+import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.text import chinese
-from ohr.text.words import normalise, words, words_beside_chinese
+from ohr.text.words import normalise, searched_words, typed, words, words_beside_chinese
 
 
 @pytest.mark.parametrize(
@@ -59,8 +60,67 @@ def test_the_reference_leaves_chinese_runs_whole():
     assert words("2021年增长10% 北京 is big", segment_chinese=False) == ("2021年增长10", "北京", "is", "big")
 
 
-def test_kana_and_hangul_are_not_cut():
-    assert words("テスト 테스트") == ("テスト", "테스트")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("テスト 테스트", ("テ", "ス", "ト", "테스트")),
+        ("で始まった。", ("で", "始", "ま", "っ", "た")),
+        ("รุ่น", ("รุ่", "น")),  # Thai: vowel and tone stay with their consonant
+        ("ຖ້າ", ("ຖ້", "າ")),
+        ("ភាសា", ("ភា", "សា")),
+        ("မြန်မာ", ("မြ", "န်", "မာ")),
+    ],
+)
+def test_scripts_without_spaces_are_cut_into_letters_with_their_marks(text, expected):
+    assert words(text) == expected
+    assert words(text, segment_chinese=False) == tuple(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("กรุงเท", ("กรุ", "รุง", "งเ", "เท")),
+        ("ノ", ("ノ",)),
+        ("rent 東京", words("rent 東京")),
+    ],
+)
+def test_a_search_takes_neighbouring_letters_together(text, expected):
+    assert searched_words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("¿Granada?", "granada"),
+        ("«Париж»…", "париж"),
+        ("„Wien“", "wien"),
+        ("दिल्ली।", "दिल्ली"),
+        ("القاهرة،", "القاهرة"),
+        ("القاهـــرة", "القاهرة"),
+        ("cafe\u0301", "café"),
+        ("co\u00adoperate", "cooperate"),
+        ("co\u00ad\noperate", "cooperate"),
+        ("\ufeffParis\u200f", "paris"),
+        ("１，９６４", "1964"),
+        ("２０２０－２１", "202021"),
+        ("٢٠٢١", "2021"),
+        ("ﬁne", "fine"),
+        ("ﾄｷ", "トキ"),
+        ("25\u00a0°C", "25 c"),
+        ("€5", "5"),
+        ("x²", "x²"),  # not x2, which is another number
+        ("東京。大阪", "東京 大阪"),
+        ("שָׁלוֹם", unicodedata.normalize("NFC", "שָׁלוֹם")),  # a vowel sign is part of its word
+    ],
+)
+def test_the_clean_protocol_compares_signs_of_all_scripts_as_it_does_those_of_ascii(text, plain):
+    assert words(text) == words(plain)
+    assert " ".join(normalise(typed(text)).split()) == plain
+
+
+@given(st.text())
+def test_typed_text_stays_as_it_is_when_typed_again(text):
+    assert typed(typed(text)) == typed(text)
 
 
 def test_importing_text_does_not_import_jieba():

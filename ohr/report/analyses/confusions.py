@@ -1,6 +1,5 @@
 """Which words were taken for which: the confusions of each condition, most frequent first."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,8 +21,6 @@ _LONGEST = 3
 """Words that are joined or split at once: `some thing` for `something`."""
 _CHARACTERS = 50_000
 """Of a page; comparing takes time in the square of its words."""
-
-_EDGES = re.compile(r"^\W+|\W+$")
 
 Pair = tuple[str, str]
 Row = dict[str, Any]
@@ -127,7 +124,4 @@ def _pairs(truth: Sequence[str], read: Sequence[str]) -> Iterator[Pair]:
         pairs = list(zip(truth, read, strict=True))
     elif max(len(truth), len(read)) > _LONGEST:
         return
-    for before, after in pairs:
-        bare = _EDGES.sub("", before), _EDGES.sub("", after)  # a stray quotation mark is no other word
-        if bare[0] != bare[1] and all(bare) and fuzz.ratio(*bare) >= _SIMILAR:
-            yield bare
+    yield from (pair for pair in pairs if pair[0] != pair[1] and all(pair) and fuzz.ratio(*pair) >= _SIMILAR)

@@ -14,8 +14,7 @@ from ohr.benchmarks.finqa_tablequest.retrieval import (
     ranked,
     read_by,
 )
-from ohr.metrics.ranking import hit_at_k, recall_at_k, reciprocal_rank
-from ohr.metrics.rankings import ndcg_at_k
+from ohr.metrics.rankings import hit_at_k, ndcg_at_k, recall_at_k, reciprocal_rank
 
 
 def question(number, text, page):
@@ -75,7 +74,7 @@ def test_measures_agree_with_those_of_other_benchmarks(order, relevant, length):
     found = measures(pages, frozenset(relevant))
     hits, wanted = [[(page, 0)] for page in pages], {(page, 0) for page in relevant}
     for k in CUT_OFFS:
-        assert found[f"nDCG@{k}"] == pytest.approx(ndcg_at_k([(page, 0) for page in pages], wanted, k))
+        assert found[f"nDCG@{k}"] == pytest.approx(ndcg_at_k([[(page, 0)] for page in pages], wanted, k))
         assert found[f"R@{k}"] == recall_at_k(hits, wanted, k)
         assert (found[f"P@{k}"] > 0) == hit_at_k(hits, wanted, k)
     assert found["RR"] == reciprocal_rank(hits, wanted)

@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 from ohr.chunkers.reference import Reference
 from ohr.contracts import Page
 from ohr.errors import StageError
+from ohr.graph.cells import searches
+from ohr.spec.read import read_spec
 
 WORDS = [
     "rain",
@@ -68,6 +70,16 @@ def test_the_chunker_of_a_knowledge_base_has_its_name_unless_one_is_set():
     assert Reference(base="gt").for_base("MinerU").base == "gt"
     text = "Rent is due. " * 400
     assert split(text) == split(text, base="gt")
+
+
+def test_the_name_of_a_condition_plays_no_part_in_its_chunks(tmp_path):
+    file = tmp_path / "spec.yaml"
+    file.write_text(
+        "benchmark: {kind: mini}\nknowledge_bases:\n  - {name: anything}\n"
+        "  - {name: mine, ocr: {kind: precomputed, root: results/MinerU}}\n"
+        "chunker: {kind: reference}\nretrievers: [{kind: bm25}]\nevaluate: [retrieval]\n"
+    )
+    assert [chunker.stage.base for _, chunker, _ in searches(read_spec(file))] == ["gt", "MinerU"]
 
 
 def test_paragraphs_come_before_sentences(naive):

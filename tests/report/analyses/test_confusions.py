@@ -34,6 +34,11 @@ def test_a_word_that_a_line_cuts_is_no_confusion(run):
     assert run(clean, "The repair will cost six mil-\nlion and is due in Febru-\nary") == []
 
 
+def test_marks_that_an_engine_leaves_out_are_no_confusion_and_vowel_signs_are(run):
+    assert run("«दिल्ली» in February", "दिल्ली। in February") == []
+    assert run("किताबे here", "किताबों here") == [("किताबे", "किताबों")]
+
+
 def test_a_word_that_was_misread_is_one(run):
     assert run("due in February of each year", "due in Fcbruary of each year") == [("february", "fcbruary")]
 

@@ -99,6 +99,33 @@ def test_scores_are_those_of_rank_bm25_for_the_same_formula(texts, query):
     assert [expected[hit.place] for hit in hits] == pytest.approx([hit.score for hit in hits], abs=1e-4)
 
 
+@pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
+def test_every_variant_finds_the_chunks_with_a_word_of_the_query_and_no_others(variant):
+    index = BM25(variant=variant).index(chunks("rain wall", "rain", "lease rain", "wall rain"))
+    assert {hit.place for hit in index.search(["lease"], 9)[0]} == {2}
+    assert {hit.place for hit in index.search(["rain"], 9)[0]} == {0, 1, 2, 3}  # worth nothing to some variants
+    assert index.search(["absent", "?!"], 9) == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("texts", "query"),
+    [
+        (("El castillo está en Granada, cerca.", "Nada sobre ciudades."), "¿Granada?"),
+        (("القلعة في القاهرة، كبيرة", "لا شيء هنا"), "القاهرة؟"),
+        (("किला दिल्ली। बड़ा", "यहाँ कुछ नदी"), "दिल्ली?"),
+        (("トウキョウで始まった。", "ナゴヤの規則。"), "トウキョウ？"),
+        (("ปราสาทอยู่ในกรุงเทพมหานคร", "แม่น้ำ"), "กรุงเทพมหานคร"),
+        (("ປາສາດຢູ່ວຽງຈັນ", "ແມ່ນ້ຳ"), "ວຽງຈັນ"),
+        (("Das Haus in Ko\u0308ln", "Nichts."), "Köln"),
+    ],
+)
+@pytest.mark.parametrize("language", ["auto", "en"])
+def test_marks_of_any_script_do_not_hide_a_word(texts, query, language):
+    hits = BM25(language=language).index(chunks(*texts)).search([query], 1)[0]
+    without_spaces = any("\u0e00" <= sign <= "\u30ff" and not sign.isspace() for sign in query)
+    assert [hit.place for hit in hits] == ([] if language == "en" and without_spaces else [0])
+
+
 def test_stems_find_other_forms():
     index = BM25(tokenizer="stems").index(chunks("The lease was terminated.", "A wall."))
     assert [hit.place for hit in index.search(["terminating leases"], 2)[0]] == [0]

@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 from pydantic import ValidationError
 
@@ -36,3 +38,16 @@ def test_scores_are_flagembedding_s_own(tiny_bge_m3, theirs, weights, name):
 def test_no_weight_is_refused():
     with pytest.raises(ValidationError, match="must be more than 0"):
         BgeM3(dense=0, sparse=0, multi_vector=0)
+
+
+def test_prompts_that_the_model_s_files_state_are_reported(tiny_bge_m3, tmp_path):
+    folder = shutil.copytree(tiny_bge_m3, tmp_path / "model")
+    (folder / "config_sentence_transformers.json").write_text('{"prompts": {"query": "ask: ", "document": ""}}')
+    assert BgeM3(model=str(folder)).index([Chunk("0", "d/a", (0,), 0, 4, "rain")]).notes == (
+        f"{folder} has prompts of its own that are put before nothing: query",
+    )
+
+
+def test_sparse_scores_alone_find_no_chunk_without_a_common_word(tiny_bge_m3):
+    index = BgeM3(model=str(tiny_bge_m3), dense=0, multi_vector=0).index([Chunk("0", "d/a", (0,), 0, 4, "zzz")])
+    assert index.search(["observatory"], 1) == [[]]

@@ -1,10 +1,15 @@
+import json
 import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from ohr.contracts import Chunk
 from ohr.errors import PluginError
 from ohr.keys import identity
+from ohr.retrievers.embedders import Embedder, embedder, folder_of
 from ohr.retrievers.vector.dense import Dense, encoder
 
 
@@ -169,3 +174,95 @@ def test_vectors_that_are_no_numbers_are_reported(tiny_bge_m3, tmp_path):
     AutoTokenizer.from_pretrained(tiny_bge_m3).save_pretrained(tmp_path)
     with pytest.raises(PluginError, match="gave NaN or infinity for 1 of 1 chunks"):
         Dense(model=str(tmp_path), pooling="mean").index(chunks("rain"))
+
+
+@pytest.fixture
+def stating(tmp_path):
+    """Make a copy of minilm whose files state something else."""
+
+    def make(**stated):
+        folder = Path(shutil.copytree(folder_of("minilm"), tmp_path / "model"))
+        file = folder / "config_sentence_transformers.json"
+        file.write_text(json.dumps({**json.loads(file.read_text()), **stated}))
+        return str(folder)
+
+    return make
+
+
+def scores(index, query="When is the rent due?"):
+    return {hit.place: pytest.approx(hit.score, abs=1e-5) for hit in index.search([query], 9)[0]}
+
+
+TEXTS = chunks("The rent is due in May.", "The mast was painted.")
+
+
+@pytest.mark.parametrize(("passage", "default"), [("document", None), ("passage", "query")])
+def test_a_model_s_own_prompts_are_put_before_queries_and_passages(stating, passage, default):
+    model = stating(prompts={"query": "ask: ", passage: "read: "}, default_prompt_name=default)
+    index = Dense(model=model).index(TEXTS)
+    assert index.notes == ()
+    assert scores(index) == scores(Dense(query_prompt="ask: ", passage_prompt="read: ").index(TEXTS))
+
+
+def test_a_default_prompt_of_queries_is_not_put_before_passages(stating):
+    model = stating(prompts={"query": "ask: "}, default_prompt_name="query")
+    assert scores(Dense(model=model).index(TEXTS)) == scores(Dense(query_prompt="ask: ").index(TEXTS))
+
+
+def test_an_empty_prompt_turns_a_model_s_own_off(stating):
+    model = stating(prompts={"query": "ask: ", "document": "read: "}, default_prompt_name="query")
+    index = Dense(model=model, query_prompt="", passage_prompt="").index(TEXTS)
+    assert scores(index) == scores(Dense().index(TEXTS))
+    assert index.notes == ()
+
+
+def test_prompts_of_other_names_are_reported(stating):
+    model = stating(prompts={"s2p": "ask: ", "empty": ""}, default_prompt_name="s2p")
+    index = Dense(model=model).index(TEXTS)
+    assert index.notes == (f"{model} has prompts of its own that are put before nothing: s2p",)
+    assert scores(index) == scores(Dense().index(TEXTS))
+
+
+def test_a_stated_similarity_is_followed_or_reported(tiny_bge_m3, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    for measure in ("dot", "euclidean"):
+        folder = str(tmp_path / measure)
+        SentenceTransformer(str(tiny_bge_m3), similarity_fn_name=measure, device="cpu").save(folder)
+        index = Dense(model=folder).index(TEXTS)
+        are_unit = bool((abs((index.found.vectors**2).sum(1) - 1) < 1e-3).all())
+        assert are_unit == (measure != "dot")
+        assert bool(index.notes) == (measure != "dot")
+    assert index.notes == (f"{folder} states euclidean similarity: scores are cosines in its place",)
+    assert Dense(model=folder, normalise=True).index(TEXTS).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "preset"),
+    [
+        ("intfloat/multilingual-e5-large", "e5"),
+        ("intfloat/e5-base-v2", "e5"),
+        ("facebook/contriever", "contriever"),
+        ("facebook/contriever-msmarco", "contriever"),
+        ("thenlper/gte-base", "gte"),
+        ("BAAI/bge-m3", "bge-m3"),
+    ],
+)
+def test_a_hub_name_of_a_preset_s_family_gets_the_preset(model, preset):
+    assert embedder(model) == replace(embedder(preset), model=model)
+
+
+def test_bge_s_instruction_is_put_before_queries_alone():
+    small, chinese = embedder("BAAI/bge-small-en-v1.5"), embedder("BAAI/bge-large-zh")
+    assert small.query_prompt == "Represent this sentence for searching relevant passages: "
+    assert chinese.query_prompt == "为这个句子生成表示以用于检索相关文章："
+    assert (small.passage_prompt, small.pooling, chinese.passage_prompt) == ("", "cls", "")
+
+
+@pytest.mark.parametrize("model", ["intfloat/e5-mistral-7b-instruct", "intfloat/multilingual-e5-large-instruct"])
+def test_a_model_of_another_recipe_is_used_as_its_files_say(model):
+    assert embedder(model) == Embedder(model, None, None, None, None)
+
+
+def test_what_is_used_of_a_preset_is_in_the_identity():
+    assert identity(Dense(model="e5"))[2]["preset"] == ["mean", "query: ", "passage: ", True]
