@@ -3,9 +3,6 @@
 import logging
 import signal
 import sys
-from collections.abc import Sequence
-from itertools import zip_longest
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -138,18 +135,7 @@ def main() -> None:
     """Run the command that was typed; the process ends with its status."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a batch system sends is a Ctrl-C
     try:
-        sys.argv = _with_stage(sys.argv)
         app()
     except KeyboardInterrupt:  # while a command was still being imported
         report("interrupted; run the same command again to resume")
         sys.exit(INTERRUPTED)
-
-
-def _with_stage(words: Sequence[str]) -> list[str]:
-    """Let `--fresh` be given without a stage, which the parser cannot do: it then means `all`."""
-    found = []
-    for word, after in zip_longest(words, words[1:], fillvalue=""):
-        found.append(word)
-        if word == "--fresh" and not (after.isalpha() and not Path(after).exists()):  # neither an option nor a spec
-            found.append("all")
-    return found

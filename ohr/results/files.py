@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from ohr.errors import DataError
 
@@ -20,7 +21,7 @@ def replaced(path: Path) -> Iterator[Path]:
     Raises:
         DataError: the file cannot be written; an older one stays as it was.
     """
-    new = path.with_name(f"{NEW}{path.name}")
+    new = path.with_name(f"{NEW}{uuid4().hex[:8]}-{path.name}")  # nobody can have left a link of this name
     try:
         yield new
         synced(new)

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import ohr
 from ohr.errors import DataError
+from ohr.processes import lives, this_process
 from ohr.results.files import NEW, damaged, listed, replaced, synced
-from ohr.results.process import is_alive, this_process
 
 Status = Literal["running", "stopped", "interrupted", "finished"]
 
@@ -59,7 +59,7 @@ class RunFolder:
             "name": name,
             "key": key,
             "started": now.isoformat(timespec="seconds"),
-            "process": this_process(),
+            "process": dict(zip(_PROCESS, this_process(), strict=True)),
             **manifest,
         }
         new = Path(mkdtemp(dir=home, prefix=NEW))
@@ -174,11 +174,27 @@ def run_id(manifest: Mapping[str, Any]) -> str:
 
 
 def status(manifest: Mapping[str, Any]) -> Status:
-    """Report how a run is doing: what its manifest says, but `interrupted` where the process is gone."""
+    """Report how a run is doing: what its manifest says, but `interrupted` where the process is surely gone.
+
+    A process of another host or container, or of this host before it was started anew, cannot be seen: its run counts
+    as running, and nothing removes its folder.
+    """
     said = manifest.get("status")
     if said == "running":
-        return "running" if is_alive(manifest.get("process")) else "interrupted"
+        return "running" if _may_run(manifest.get("process")) else "interrupted"
     return "finished" if said == "finished" else "stopped"
+
+
+_PROCESS = {"host": str, "pid": int, "started": str}
+"""Parts of a process in a manifest."""
+
+
+def _may_run(process: Any) -> bool:
+    """Report whether a process may still be there: one that cannot be seen from here counts as running."""
+    if not isinstance(process, dict):
+        return False
+    parts = [process.get(name) for name in _PROCESS]
+    return all(map(isinstance, parts, _PROCESS.values())) and lives(*parts) is not False
 
 
 def read_finished(folder: Path) -> dict[str, Any]:

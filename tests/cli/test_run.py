@@ -298,11 +298,12 @@ def test_no_runs_is_said(ohr):
     [
         (["--fresh", "answer"], "--fresh answer: Choose one of: all, pages,"),
         (["--fresh", "none.yaml"], "none.yaml"),
-        (["none.yaml", "--fresh"], "none.yaml"),
-        (["--fresh", "--limit", "1", "none.yaml"], "none.yaml"),
+        (["--fresh", "documents", "none.yaml"], "none.yaml"),
+        (["none.yaml", "--fresh", "all"], "none.yaml"),
     ],
 )
-def test_fresh_takes_a_stage_or_none(home, monkeypatch, capsys, words, message):
+def test_fresh_takes_a_stage_whatever_is_in_the_working_folder(home, monkeypatch, capsys, words, message):
+    (home / "documents").mkdir()
     monkeypatch.setattr("sys.argv", ["ohr", "run", *words, *(["small.yaml"] if "none.yaml" not in words else [])])
     with pytest.raises(SystemExit) as ended:
         main()
