@@ -13,8 +13,8 @@ from pathlib import Path
 from .source import FAMILIES, ROOT, Import, imports
 
 SHARED = (
-    "contracts", "errors", "extras", "files", "isolated", "keys", "markup", "messages", "models", "parts", "processes", "registry",
-    "sandbox", "seeds", "statistics", "text",
+    "contracts", "errors", "extras", "files", "isolated", "keys", "markup", "messages", "models", "parts", "processes",
+    "registry", "sandbox", "seeds", "statistics", "text",
 )  # fmt: skip
 """Packages of ohr that a family may import; they import only each other, and the store."""
 

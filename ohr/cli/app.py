@@ -26,7 +26,7 @@ from ohr.cli.show import show
 from ohr.cli.status import status
 from ohr.cli.view import view
 from ohr.errors import OhrError, SpecError
-from ohr.messages.variables import hidden
+from ohr.messages.variables import Formatter, hidden
 
 FAILED_ITEMS, MISTAKE, INTERRUPTED = 1, 2, 130
 """Exit statuses; 0 means that the command did everything."""
@@ -123,7 +123,7 @@ def _log_to_stderr(level: str) -> None:
         report(f"--log-level {level}: choose one of debug, info, warning, error")
         raise typer.Exit(MISTAKE)
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(Formatter())
     handler.setLevel(names[level.upper()])
     root = logging.getLogger("ohr")
     root.handlers = [handler]

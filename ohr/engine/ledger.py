@@ -74,7 +74,7 @@ class Ledger:
 
     def warn(self, text: str) -> None:
         """Record a warning; equal ones count once."""
-        self.warnings[text] = None
+        self.warnings[hidden(text)] = None
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:

@@ -1,13 +1,13 @@
 """Requests to a chat server: one deadline for a whole reply, more tries, and nothing of the key in what comes back."""
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ohr import extras
 from ohr.contracts import Completion
+from ohr.messages.secrets import without_key
 
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 """Status codes that are worth another try."""
@@ -19,8 +19,6 @@ _LONGEST_WAIT = 60.0
 """Seconds; a server that asks for more is asked again after this time."""
 _SERIES = 20
 """Failed prompts in a row, for one reason, after which the server is not asked any more."""
-_SECRET = 8
-"""Characters of a key that is worth hiding: local servers take any word, such as `EMPTY`, which replies may contain."""
 
 
 class Failure(Exception):
@@ -132,12 +130,7 @@ class ChatClient:
 
     def _masked(self, text: str) -> str:
         """Remove the key from the messages of a server or a library, because they go into the results."""
-        key = self.key.strip()
-        if len(key) < _SECRET:
-            return text
-        # each character as it is, as JSON may escape it, and as a URL may
-        signs = (rf"\\{{0,4}}(?:{re.escape(sign)}|u{ord(sign):04x}|%{ord(sign):02x})" for sign in key)
-        return re.sub("".join(signs), "***", text, flags=re.IGNORECASE)
+        return without_key(text, self.key)
 
 
 async def _read(response: Any) -> bytes:

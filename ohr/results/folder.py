@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import ohr
 from ohr.errors import DataError
+from ohr.messages.secrets import without_passwords
 from ohr.processes import lives, this_process
 from ohr.results.files import NEW, damaged, listed, replaced, synced
 
@@ -117,7 +118,8 @@ def _write(folder: Path, manifest: Mapping[str, Any]) -> None:
         return str(path) if path.is_absolute() else Path(os.path.relpath(path, folder)).as_posix()
 
     with replaced(folder / MANIFEST) as new:
-        new.write_text(json.dumps(manifest, indent=1, ensure_ascii=False, default=placed) + "\n", encoding="utf-8")
+        text = json.dumps(manifest, indent=1, ensure_ascii=False, default=placed)
+        new.write_text(without_passwords(text) + "\n", encoding="utf-8")
 
 
 def _clear(home: Path, key: str) -> None:

@@ -18,6 +18,7 @@ from ohr.graph.compile import compile_graph
 from ohr.graph.graph import BasePart, CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.inputs import limited, read_inputs
+from ohr.messages.variables import Formatter, hidden
 from ohr.results.folder import RunFolder, find_finished
 from ohr.results.reading import read_rows
 from ohr.spec.model import Spec
@@ -111,7 +112,7 @@ def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int
 def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
     """Log a run into its folder; a run that does not end well is noted as stopped, with the reason."""
     handler = logging.FileHandler(folder.path / LOG, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(Formatter())
     root = logging.getLogger("ohr")
     root.addHandler(handler)
     events = EventLog(folder.path, shown)
@@ -119,7 +120,7 @@ def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
         yield events
         events.write("finished")
     except BaseException as error:
-        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        reason = hidden(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
         events.write("stopped", reason=reason)
         folder.stop(reason)
         raise

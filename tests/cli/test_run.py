@@ -297,7 +297,6 @@ def test_no_runs_is_said(ohr):
     ("words", "message"),
     [
         (["--fresh", "answer"], "--fresh answer: Choose one of: all, pages,"),
-        (["--fresh", "none.yaml"], "none.yaml"),
         (["--fresh", "documents", "none.yaml"], "none.yaml"),
         (["none.yaml", "--fresh", "all"], "none.yaml"),
     ],

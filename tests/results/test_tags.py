@@ -14,10 +14,10 @@ def test_tags_that_are_added_at_the_same_time_all_stay(tmp_path):
 
 def test_a_link_with_the_name_of_a_file_that_is_being_written_is_not_followed(tmp_path):
     mine, run = tmp_path / "mine.txt", tmp_path / "run"
-    mine.write_text("mine")
+    mine.write_text("{}")
     run.mkdir()
     (run / ".new-tags.json").symlink_to(mine)
     (run / "tags.json").symlink_to(mine)
     change_tags(run, {"paper": "yes"})
-    assert mine.read_text() == "mine"
+    assert mine.read_text() == "{}"
     assert read_tags(run) == {"paper": "yes"}
