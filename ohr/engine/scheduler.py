@@ -14,6 +14,7 @@ from ohr.engine.setup import reason
 from ohr.engine.worker import Job, Result, run_jobs
 from ohr.errors import InputsGone, OhrError, StoreError
 from ohr.graph.graph import Graph
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Ready
 from ohr.store import Store
 
@@ -98,7 +99,9 @@ class Scheduler:
             InputsGone: a value is gone that no step of the graph makes.
         """
         wanted = {plain: name for plain in names if (name := self.effective(plain)) is not None}
-        found = self.store.get_many(list(wanted.values()))
+        steps = self._graph.steps  # what was forgotten is of no known shape
+        shapes = {name: steps[plain].work.shape if plain in steps else "" for plain, name in wanted.items()}
+        found = read_sound(self.store, shapes)
         lost = [plain for plain, name in wanted.items() if name not in found]
         if lost:
             self._remake("results", lost)

@@ -26,6 +26,7 @@ class Answer(Work):
     """
 
     kind: ClassVar[str] = "answering"
+    shape: ClassVar[str] = "answer"
     role: ClassVar[str] = "generator"
     one_by_one: ClassVar[bool] = True
     generator: Generator

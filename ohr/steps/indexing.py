@@ -12,6 +12,7 @@ from ohr.messages.wording import counted
 from ohr.steps.checks import checked_hits
 from ohr.steps.documents import read_chunks, read_pages
 from ohr.steps.pages import rendered
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Report
 from ohr.store import Store
 
@@ -66,7 +67,7 @@ class Indexed:
         folder = store.folder(scope.index) if whole else None
         warned = key("index warnings", scope.index)
         if folder is not None:
-            return cls(retriever.load(folder), chunks, lost, store.get(warned) or ())
+            return cls(retriever.load(folder), chunks, lost, read_sound(store, [warned], "lines").get(warned, ()))
         index = retriever.index(chunks) if views is None else retriever.index_pages(views)
         report.calls["indexes"] += 1
         warnings = [*(_empty(chunks, scope) if views is None else ()), *map(str, getattr(index, "notes", ()))]

@@ -21,6 +21,7 @@ class Reading(Work):
     """Distort pages and read them. Writes, for each, {text or blocks, seconds} and what else the engine knows."""
 
     role: ClassVar[str] = "ocr"
+    shape: ClassVar[str] = "page"
     pages: tuple[PageImage, ...]
     ocr: OcrBackend
     base: str

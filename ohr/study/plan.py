@@ -19,6 +19,7 @@ from ohr.steps.documents import CutChunks, MakeDocument
 from ohr.steps.pages import RenderPage
 from ohr.steps.reading import ReadDocument, ReadPages
 from ohr.steps.retrieve import Retrieve
+from ohr.steps.shapes import read_sound
 from ohr.steps.swap import SwapHits
 from ohr.store import Store, open_store
 from ohr.study.design import Design, design
@@ -123,7 +124,7 @@ def _answers(session: Session, graph: Graph) -> tuple[Count, int]:
     for batch in (batch for part in graph.parts if isinstance(part, CellPart) for batch in part.batches):
         if batch.prompts is None:
             continue
-        answers: dict[str, str] = session.store.get(batch.prompts.key) or {}
+        answers: dict[str, str] = read_sound(session.store, [batch.prompts.key], "prompts").get(batch.prompts.key, {})
         known.update(answers.values())
         if not answers:
             unknown.append(batch)
