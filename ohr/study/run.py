@@ -1,10 +1,12 @@
 """Runs a spec: compile, execute, tabulate."""
 
 import logging
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 from ohr.attribution.levels import Trial, with_trials
 from ohr.calibration.calibrate import calibrate
@@ -117,7 +119,8 @@ def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
     root.addHandler(handler)
     events = EventLog(folder.path, shown)
     try:
-        yield events
+        with _staying():
+            yield events
         events.write("finished")
     except BaseException as error:
         reason = hidden(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
@@ -128,6 +131,23 @@ def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
         events.close()
         root.removeHandler(handler)
         handler.close()
+
+
+@contextmanager
+def _staying() -> Iterator[None]:
+    """Turn `os._exit` by a plugin in this process into a SystemExit, which fails its item and not the run."""
+    exit_now, here = os._exit, os.getpid()
+
+    def exit_here(status: int) -> NoReturn:
+        if os.getpid() != here:  # a forked child
+            exit_now(status)
+        raise SystemExit(f"os._exit({status}) was called")
+
+    os._exit = exit_here
+    try:
+        yield
+    finally:
+        os._exit = exit_now
 
 
 def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -> None:

@@ -149,6 +149,7 @@ def test_recorded_results_with_a_hole_fail_on_that_page(home):
 
 
 METRIC = """\
+import os
 import sys
 from typing import Literal
 
@@ -163,8 +164,9 @@ class Exits(Metric):
 """
 
 
-def test_a_metric_that_ends_the_program_costs_its_scores_and_failures_are_counted_the_same_everywhere(home):
-    (home.folder / "exits.py").write_text(METRIC)
+@pytest.mark.parametrize("way", ["sys.exit()", "os._exit(0)"])
+def test_a_metric_that_ends_the_program_costs_its_scores_and_failures_are_counted_the_same_everywhere(home, way):
+    (home.folder / "exits.py").write_text(METRIC.replace("sys.exit()", way))
     path = home.write(spec("raise") + "metrics: [{kind: exits}]\n")
     path.write_text(path.read_text().replace("plugins: [", "plugins: [exits.py, "))
     finished = home.run_file(path)
