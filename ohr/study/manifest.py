@@ -62,7 +62,7 @@ def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dic
         "calls": {name: count for name, count in ledger.calls.items() if count},
         "seconds": {phase: round(seconds, 2) for phase, seconds in ledger.seconds.items()},
         "tokens": dict(ledger.tokens),
-        "failures": _summary(ledger.failures),
+        "failures": _summary(ledger.failures) | ({"absent": len(ledger.absent)} if ledger.absent else {}),
         **({"agents": _agents(spec.agents, ledger)} if spec.agents else {}),
     }
 

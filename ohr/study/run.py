@@ -93,8 +93,11 @@ def run(
     with _recorded(folder, progress or Quiet()) as events:
         session = Session(keys.inputs, opened, executor or Local(workers), ledger, events)
         ledger.listen(lambda failure: events.write("failure", **failure.as_row()))
+        for line in keys.inputs.warnings:
+            _log.info("warning: %s", line)
         with session.started(spec):
             _study(session, keys, folder, fresh)
+        _log.info("finished: %d failed", len(ledger.failures))
         return Finished(folder.path, ledger)
 
 

@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -55,6 +56,14 @@ def test_a_run_ends_with_0_and_its_folder(finished):
     folder = home / result.stdout.split("results: ")[1].splitlines()[0]
     assert result.exit_code == 0
     assert {"manifest.json", "scores.parquet", "summary.csv", "figures"} <= {path.name for path in folder.iterdir()}
+
+
+def test_the_log_of_a_run_says_what_was_done(finished):
+    home, result = finished
+    log = (home / result.stdout.split("results: ")[1].splitlines()[0] / "run.log").read_text()
+    assert re.search(r"making documents: (\d+) more to do, 0 of \1 done", log)
+    assert re.search(r"making documents: \d+ done, \d+\.\d s in workers", log)
+    assert "finished: 0 failed" in log
 
 
 def test_a_run_prints_its_curve_without_intervals_for_four_documents(finished):

@@ -124,13 +124,7 @@ class Local:
                     1 if alone else self.workers,
                     context=_spawning() if alone else _forking(),
                     initializer=begin,
-                    initargs=(
-                        variables,
-                        self._setup.plugin_files,
-                        pickle.dumps(self._setup),
-                        self._guarded(),
-                        this_process(),
-                    ),
+                    initargs=(*given, self._guarded(), this_process()),
                 )
                 try:
                     pool.schedule(nothing).result()  # the first workers start now, in this environment
