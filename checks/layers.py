@@ -14,7 +14,7 @@ from .source import FAMILIES, ROOT, Import, imports
 
 SHARED = (
     "contracts", "errors", "extras", "files", "isolated", "keys", "markup", "messages", "models", "parts", "processes",
-    "registry", "sandbox", "seeds", "statistics", "text",
+    "registry", "sandbox", "seeds", "sources", "statistics", "text",
 )  # fmt: skip
 """Packages of ohr that a family may import; they import only each other, and the store."""
 

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from threading import Event, Thread
 from time import perf_counter
@@ -17,8 +17,9 @@ from typing import NoReturn
 import psutil
 
 from ohr.contracts import Stage
-from ohr.engine.setup import Setup, reason
+from ohr.engine.setup import Setup
 from ohr.errors import InputsGone, StoreError
+from ohr.messages.blame import told
 from ohr.models.resident import holding
 from ohr.processes import lives
 from ohr.steps.step import Context, Ready, Report, Work
@@ -106,7 +107,9 @@ def _run(job: Job) -> Result:
     except StoreError:
         raise
     except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run continues
-        return reason(error)
+        work = job.work
+        held: list[object] = [getattr(work, field.name) for field in fields(work)] if is_dataclass(work) else []
+        return told(error, *(part for part in held if isinstance(part, Stage)))
     finally:
         _restore()
     report.seconds = report.seconds or perf_counter() - began

@@ -30,7 +30,8 @@ def without_key(text: str, key: str) -> str:
     if "\\" in text or "%" in text:
         units = [(m.start(), m.end(), _character(m)) for m in _ESCAPED.finditer(text)]
         spans = sorted([*spans, *_spans(units, key)])
-    masked, at = [], 0
+    masked: list[str] = []
+    at = 0
     for start, end in spans:
         if start > at or not masked:
             masked += [text[at:start], "***"]

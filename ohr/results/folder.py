@@ -195,7 +195,7 @@ def _may_run(process: Any) -> bool:
     """Report whether a process may still be there: one that cannot be seen from here counts as running."""
     if not isinstance(process, dict):
         return False
-    parts = [process.get(name) for name in _PROCESS]
+    parts: list[Any] = [process.get(name) for name in _PROCESS]
     return all(map(isinstance, parts, _PROCESS.values())) and lives(*parts) is not False
 
 

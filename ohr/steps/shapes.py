@@ -79,7 +79,7 @@ class _Scores:
 @dataclass
 class _Damage:
     questions: list[_only(QuestionDose)]  # type: ignore[valid-type]
-    pages: list[tuple[_only(PageDose), dict[str, _Count], _Count, dict[str, _Count], _Count]]  # type: ignore[misc]
+    pages: list[tuple[_only(PageDose), dict[str, _Count], _Count, dict[str, _Count], _Count]]  # type: ignore[valid-type]
 
 
 @dataclass

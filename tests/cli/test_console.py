@@ -1,7 +1,6 @@
 import io
 import sys
 from math import nan
-from time import sleep
 
 import pytest
 from rich.console import Console
@@ -152,11 +151,13 @@ def test_a_short_run_writes_nothing_into_a_pipe(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_log_shows_the_progress_of_a_step_when_time_has_passed(capsys):
+def test_a_log_shows_the_progress_of_a_step_when_time_has_passed(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("ohr.cli.display.progress.monotonic", lambda: now[0])
     lines = Lines(silence=0.05)
     with counting(lines, "ocr", 3) as advance:
         advance(1)
-        sleep(0.06)
+        now[0] += 0.06
         advance(1)
         advance(1)
     message = capsys.readouterr().err.splitlines()
