@@ -97,8 +97,8 @@ class Folder(Benchmark):
         warnings = [f"left out: {reason}" for reason in found.broken.values()]
         warnings += [f"fails: {reason}" for each in found.sources.values() for reason in each.unreadable()]
         warnings += _unscored(asked.questions)
-        if asked.unused:
-            warnings.append(f"{self.questions_file.name}: not used: {named(asked.unused)}")
+        if unused := [name for name in asked.unused if name != "evidence_proposed"]:  # `ohr init` writes it
+            warnings.append(f"{self.questions_file.name}: not used: {named(unused)}")
         return [*warnings, *self._truth_warnings()]
 
     def _truth_warnings(self) -> Iterator[str]:

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from ohr.cli.display.console import as_lines, fits, say_first, say_json, say_table, with_interval
+from ohr.cli.display.console import as_lines, fits, grouped, say_first, say_json, say_table, with_interval
 from ohr.cli.display.curve import Point, as_table, legend
 from ohr.cli.display.progress import Bars, Lines, bars
 from ohr.engine.ledger import Failure
@@ -149,6 +149,15 @@ def test_a_short_run_writes_nothing_into_a_pipe(capsys):
     with bars() as progress, counting(progress, "ocr", 2) as advance:
         advance(2)
     assert capsys.readouterr() == ("", "")
+
+
+def test_lines_that_differ_in_names_and_numbers_only_are_counted_with_the_first():
+    lines = [f"law/doc_{n}: page {n} was cut" for n in range(20)]
+    assert grouped([*lines, "top_k is 9", "no chunk has a word"]) == [
+        "law/doc_0: page 0 was cut (19 more like this: see the report)",
+        "top_k is 9",
+        "no chunk has a word",
+    ]
 
 
 def test_a_log_shows_the_progress_of_a_step_when_time_has_passed(capsys, monkeypatch):

@@ -354,7 +354,7 @@ def test_an_agent_that_swallows_its_time_limit_fails_alone(home):
     text = SPEC.format(log=home.folder / "log", more="bad: swallow") + "limits: {seconds: 6}\nretries: 0\n"
     done = home.run("\n".join(line for line in text.splitlines() if "dosed" not in line) + "\n", workers=1)
     (failure,) = done.ledger.failures
-    assert failure.item == "scout on clean: q0" and "took longer than 1 seconds" in failure.reason
+    assert failure.item == "scout on clean: q0" and "took longer than 6 seconds" in failure.reason
     assert sum(values(done, stage="overall", metric="em").values()) == 7
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ohr.cli.display.console import as_lines, fits, report, say, say_first, say_json, say_table
+from ohr.cli.display.console import as_lines, fits, grouped, report, say, say_first, say_json, say_table
 from ohr.cli.display.progress import bars
 from ohr.messages.wording import counted
 
@@ -98,7 +98,7 @@ def _print(finished: "Finished", figures: Sequence[Path], page: Path | None, sec
     print_costs(finished.folder)
     print_decomposition(finished.folder)
     print_repair(finished.folder)
-    say_first("warnings:", read_manifest(finished.folder)["warnings"])
+    say_first("warnings:", grouped(read_manifest(finished.folder)["warnings"]))
     failures = finished.ledger.failures
     say_first(
         f"failed items: {len(failures)} (questions that need them score 0)",
