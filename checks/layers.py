@@ -49,7 +49,7 @@ def fault(found: Import) -> str:
         return "imports a heavy library with the module: import it where it is used"
     if not ours or here == there:
         return ""
-    if there == "cli":
+    if there == "cli" and here != "__main__":
         return "nothing imports the command line"
     if there == "report" and here != "cli":
         return "only the command line imports figures"

@@ -215,7 +215,7 @@ def misbehave(how: str) -> None:
 
 
 def trouble_the_system(how: str) -> None:
-    """Be stopped, or leave a process behind that goes on when the page is read, or when this process has crashed."""
+    """Be stopped, or leave a process behind that continues when the page is read, or when this process has crashed."""
     if how == "stopped":
         os.kill(os.getpid(), signal.SIGSTOP)
     elif how == "child":

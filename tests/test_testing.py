@@ -40,7 +40,7 @@ from ohr.contracts import (
 from ohr.errors import DataError
 from ohr.generators.extractive import Extractive
 from ohr.keys import identity
-from ohr.messages.blame import told
+from ohr.messages.blame import fault_of
 from ohr.noise.formatting import Formatting
 from ohr.noise.image.salt_and_pepper import SaltAndPepper
 from ohr.parts import GeneratorPart, RetrieverPart
@@ -692,9 +692,9 @@ class Wrong(Sloppy):
         return Rubbish(1)
 
 
-def test_what_cannot_be_used_is_told_with_the_file_and_line_of_the_plugin():
+def test_what_cannot_be_used_is_reported_with_the_file_and_line_of_the_plugin():
     with pytest.raises(AssertionError, match=r"raised AttributeError: .* \(test_testing\.py:\d+\)"):
         testing.check_retriever(Wrong())
     error = AttributeError("'str' object has no attribute 'place'")
-    assert re.fullmatch(r"AttributeError: 'str' .* \(test_testing\.py:\d+\)", told(error, Wrong()))
-    assert told(RuntimeError("paper jam"), Wrong()) == "RuntimeError: paper jam"
+    assert re.fullmatch(r"AttributeError: 'str' .* \(test_testing\.py:\d+\)", fault_of(error, Wrong()))
+    assert fault_of(RuntimeError("paper jam"), Wrong()) == "RuntimeError: paper jam"

@@ -19,7 +19,7 @@ import psutil
 from ohr.contracts import Stage
 from ohr.engine.setup import Setup
 from ohr.errors import InputsGone, StoreError
-from ohr.messages.blame import told
+from ohr.messages.blame import fault_of
 from ohr.models.resident import holding
 from ohr.processes import lives
 from ohr.steps.step import Context, Ready, Report, Work
@@ -109,7 +109,7 @@ def _run(job: Job) -> Result:
     except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run continues
         work = job.work
         held: list[object] = [getattr(work, field.name) for field in fields(work)] if is_dataclass(work) else []
-        return told(error, *(part for part in held if isinstance(part, Stage)))
+        return fault_of(error, *(part for part in held if isinstance(part, Stage)))
     finally:
         _restore()
     report.seconds = report.seconds or perf_counter() - began

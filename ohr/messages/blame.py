@@ -9,7 +9,7 @@ from ohr.errors import OhrError
 _OF_CODE = (AttributeError, TypeError, NameError)
 
 
-def told(error: BaseException, *plugins: object) -> str:
+def fault_of(error: BaseException, *plugins: object) -> str:
     """Put an error in one sentence, with the plugin's file and line where its code or what it returned is wrong.
 
     Args:

@@ -178,7 +178,7 @@ def run_id(manifest: Mapping[str, Any]) -> str:
 def status(manifest: Mapping[str, Any]) -> Status:
     """Report how a run is doing: what its manifest says, but `interrupted` where the process is surely gone.
 
-    A process of another host or container, or of this host before it was started anew, cannot be seen: its run counts
+    A process of another host or container, or of this host before its last start, cannot be seen: its run counts
     as running, and nothing removes its folder.
     """
     said = manifest.get("status")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from ohr.contracts import Completion, Generator, Image, Prompt, ScoringProtocol, Stage
 from ohr.errors import StoreError
 from ohr.files.lazy import Lazy
-from ohr.messages.blame import told
+from ohr.messages.blame import fault_of
 from ohr.steps.checks import checked_completion
 from ohr.steps.images import PageImage
 from ohr.steps.pages import rendered
@@ -91,7 +91,7 @@ class Answer(Work):
             Exception,
             SystemExit,
         ) as error:  # a generator may raise anything: its prompt fails, the others continue
-            return done, told(error, self.generator)
+            return done, fault_of(error, self.generator)
         return done, "the generator stopped early"
 
     def _keep(self, output: str, completion: Completion, store: Store, report: Report) -> None:

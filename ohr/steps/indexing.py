@@ -8,7 +8,7 @@ from ohr.contracts import Chunk, Hit, Image, Index, PageId, PageView, Question, 
 from ohr.errors import InputsGone, StageError
 from ohr.isolated import isolated
 from ohr.keys import key
-from ohr.messages.blame import told
+from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
 from ohr.steps.checks import checked_hits
 from ohr.steps.documents import read_chunks, read_pages
@@ -88,7 +88,7 @@ class Indexed:
             return [checked_hits(found, len(self.chunks), retriever.top_k) for found in ranked]
 
         ranked, failed = isolated(asked, some)
-        return ranked, {place: told(error, retriever) for place, error in failed.items()}
+        return ranked, {place: fault_of(error, retriever) for place, error in failed.items()}
 
 
 def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple[list[Chunk], "_Views", set[PageId]]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ohr.contracts import Benchmark, Block, DocumentView, Image, OcrBackend, Recognition, Stage
 from ohr.files.lazy import Lazy
-from ohr.messages.blame import told
+from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
 from ohr.steps.checks import checked_recognition
 from ohr.steps.images import PageImage
@@ -83,7 +83,7 @@ class ReadPages(Reading):
                 if done == len(images):
                     return done, ""
         except (Exception, SystemExit) as error:  # an engine may raise anything: its page fails, the others continue
-            return done, told(error, self.ocr)
+            return done, fault_of(error, self.ocr)
         return done, _miscounted(done, len(images), "image")
 
 

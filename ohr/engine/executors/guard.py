@@ -22,7 +22,7 @@ class Guard:
 
     Args:
         folder: where a worker writes an empty file `worker-<number>`.
-        seconds: time limit of an item: a worker that was stopped for so long goes on, and its own alarm ends it.
+        seconds: time limit of an item: a worker that was stopped for so long is woken, and its own alarm ends it.
         memory: bytes that all workers may use together; by default most of what the machine has.
     """
 

@@ -98,7 +98,7 @@ class Local:
         return self._guard.folder
 
     def _lost(self, error: Any) -> str:
-        """Say why the process of a call is gone."""
+        """Return why the process of a call is gone."""
         seconds, status = self._setup.seconds, getattr(error, "exitcode", None)
         if isinstance(error, TimeoutError):
             return f"took longer than {seconds:g} seconds and did not react"

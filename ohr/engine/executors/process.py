@@ -14,7 +14,7 @@ def begin(environment: Mapping[str, str], plugin_files: Sequence[Path], setup: b
         environment: all variables of the worker.
         plugin_files: loaded first, as the setup may hold values of their classes.
         setup: a pickled Setup: unpickled here, after the environment is set.
-        of_run: what `ohr.engine.worker.begin` is told beside it.
+        of_run: further arguments of `ohr.engine.worker.begin`.
     """
     os.environ.clear()
     os.environ.update(environment)
