@@ -13,8 +13,8 @@ from pathlib import Path
 from .source import FAMILIES, ROOT, Import, imports
 
 SHARED = (
-    "contracts", "errors", "extras", "files", "isolated", "keys", "markup", "messages", "models", "parts", "registry",
-    "sandbox", "seeds", "statistics", "text",
+    "contracts", "errors", "extras", "files", "isolated", "keys", "markup", "messages", "models", "parts", "processes",
+    "registry", "sandbox", "seeds", "sources", "statistics", "text",
 )  # fmt: skip
 """Packages of ohr that a family may import; they import only each other, and the store."""
 
@@ -49,7 +49,7 @@ def fault(found: Import) -> str:
         return "imports a heavy library with the module: import it where it is used"
     if not ours or here == there:
         return ""
-    if there == "cli":
+    if there == "cli" and here != "__main__":
         return "nothing imports the command line"
     if there == "report" and here != "cli":
         return "only the command line imports figures"

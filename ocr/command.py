@@ -14,6 +14,7 @@ from ohr.contracts import DocumentView, Image, Recognition, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
 from ohr.keys import file_digest
+from ohr.messages.secrets import SHORTEST
 
 from .child import Ended, call
 from .formats.known import FormatName, reader_version
@@ -22,7 +23,6 @@ from .structured import StructuredOcr, of_view
 
 _VERSION_SECONDS = 120.0
 """Some programs import gigabytes before they print their version."""
-_SHORTEST_SECRET = 8
 
 
 def _split(value: Any) -> Any:
@@ -181,7 +181,7 @@ class Command(StructuredOcr):
     def _hidden(self, text: str) -> str:
         """Write `***` in place of values of variables."""
         for value in sorted(self._variables.values(), key=len, reverse=True):
-            text = text.replace(value, "***") if len(value) >= _SHORTEST_SECRET else text
+            text = text.replace(value, "***") if len(value) >= SHORTEST else text
         return text
 
     def _version(self) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ohr.contracts import Document, Image, OcrBackend, Page, Recognition
+from ohr.contracts import ABSENT, Document, Image, OcrBackend, Page, Recognition
 from ohr.errors import PluginError
 from ohr.files.names import UNWRITABLE, by_form, other_form
 from ohr.files.ohrbench_json import document_files, read_document, unwritable_files
@@ -15,7 +15,7 @@ from ohr.keys import folder_digest
 from ohr.markup.page import Markup, MarkupField, tidy
 from ohr.messages.faults import Fault, sentences
 
-from .formats.folder import ABSENT, SCORED_0, documents_in, faults_of, holds_results, page_faults, pages_of
+from .formats.folder import SCORED_0, documents_in, faults_of, holds_results, page_faults, pages_of
 from .formats.known import FormatName, endings, reader_version
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Stage
+from ohr.sources import sources
 
 
 def key(kind: str, *parts: Any) -> str:
@@ -50,8 +51,8 @@ def _version(package: str) -> str | None:
 def code(module: str) -> str | None:
     """Hash the source that a plugin's module comes with; None for ohr's own, whose `version` is raised instead.
 
-    That is every Python file of the top-level package: a plugin may import any of them, when it runs as well as when it
-    is imported, and to follow its imports would miss some. Read once per process.
+    Of a package these are the module and what it imports of the package, so that an edited retriever changes no key of
+    an engine beside it. Read once per process.
     """
     name, _, rest = module.partition(".")
     if name == "ohr":
@@ -65,7 +66,10 @@ def code(module: str) -> str | None:
     if found is None:
         return None  # typed in by hand, in a notebook say
     path = Path(found)
-    return folder_digest(path.parent, "*.py") if path.name == "__init__.py" else file_digest(path)
+    if path.name != "__init__.py":
+        return file_digest(path)
+    root = path.parent
+    return _digest(root, sources(root, module.removeprefix(name).removeprefix(".")))
 
 
 def file_digest(path: Path) -> str:
@@ -79,7 +83,11 @@ def file_digest(path: Path) -> str:
 
 def folder_digest(folder: Path, pattern: str = "*") -> str:
     """Hash a folder's files whose names fit a pattern, by relative name and content."""
+    return _digest(folder, sorted(path for path in folder.rglob(pattern) if path.is_file()))
+
+
+def _digest(folder: Path, paths: Sequence[Path]) -> str:
     digest = sha256()
-    for path in sorted(path for path in folder.rglob(pattern) if path.is_file()):
+    for path in paths:
         digest.update(f"{path.relative_to(folder).as_posix()}\0{file_digest(path)}\n".encode())
     return digest.hexdigest()

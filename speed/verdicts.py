@@ -1,14 +1,14 @@
 """How often a verdict says that a difference is shown where there is none, and how often where there is one.
 
 Each row is one design: documents of about five questions, a share of them that changes, and how large changes are.
-`false` gives each document, or each question, a loss or a gain by the toss of a coin; it must be at most 5% in every row.
-`power` makes every change a loss. `held` is how often the interval holds that loss. Sizes called `real` are a run's:
+`false` gives each document, or each question, a loss or a gain by the toss of a coin; it must be at most 5% in every
+row. `power` makes every change a loss. `held` is how often the interval holds that loss. Sizes called `real` are a run's:
 
     python speed/verdicts.py [--sets 2000] [--run FOLDER] [--only null]
 
-Without a run, one of mini with formatting noise is made. Its own comparisons are judged as well, with the signs of their
-documents drawn. `unbalanced` losses are as many times as frequent as gains as they are smaller: no test on so few
-documents holds its level there. `detectable` tries fresh studies with the loss that a study says four of five would show.
+Without a run, one of mini with formatting noise is made. Its own comparisons are judged as well, with the signs of
+their documents drawn. `unbalanced` losses are as many times as frequent as gains as they are smaller: no test on so few
+documents holds its level there. `detectable` tries fresh studies with the loss that four of five would show.
 """
 
 import argparse

@@ -149,7 +149,7 @@ class PixelReader(OcrBackend):
         if self.bad == "two_part":
             raise TwoPartError(3, "paper jam")
         results = {"few": [], "many": [Recognition("a"), Recognition("b")], "value": [Recognition("", "paper jam")]}
-        if self.bad in {"move", "print"}:
+        if self.bad in {"move", "print", "left", "left apart"}:
             return [Recognition(text)]
         if self.bad not in results:
             raise RuntimeError("paper jam")
@@ -210,9 +210,19 @@ def misbehave(how: str) -> None:
     if how == "print":
         print("printed by an engine", flush=True)
         os.write(1, b"written by an engine\n")
-    if how == "child":
+    if how in {"stopped", "left", "left apart", "child"}:
+        trouble_the_system(how)
+
+
+def trouble_the_system(how: str) -> None:
+    """Be stopped, or leave a process behind that continues when the page is read, or when this process has crashed."""
+    if how == "stopped":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    elif how == "child":
         subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
         os._exit(1)
+    else:
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(61)"], start_new_session=how == "left apart")
 
 
 class Parrot(Generator):

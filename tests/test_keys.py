@@ -152,8 +152,13 @@ def package(tmp_path, monkeypatch, fresh):
     folder = tmp_path / "stranger_ohr"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
-    (folder / "helper.py").write_text("SIZE = 1\n")
-    (folder / "whole.py").write_text(PLUGIN.format(name="Whole", kind="whole"))
+    (folder / "deep").mkdir()
+    (folder / "deep" / "further.py").write_text("FURTHER = 1\n")
+    (folder / "helper.py").write_text("from .deep.further import FURTHER\n")
+    (folder / "other.py").write_text("from . import whole\n")
+    late = "\n\ndef late():\n    from stranger_ohr import helper\n    return helper\n"
+    (folder / "whole.py").write_text(PLUGIN.format(name="Whole", kind="whole") + late)
+    (folder / "dynamic.py").write_text("from importlib import import_module\n")
     (tmp_path / "alone_ohr.py").write_text(PLUGIN.format(name="Alone", kind="alone"))
     monkeypatch.syspath_prepend(tmp_path)
     import_module("stranger_ohr.whole")
@@ -167,7 +172,10 @@ def package(tmp_path, monkeypatch, fresh):
     ("module", "changed"),
     [
         ("stranger_ohr.whole", "stranger_ohr/whole.py"),
-        ("stranger_ohr.whole", "stranger_ohr/helper.py"),  # imported when the plugin runs, perhaps
+        ("stranger_ohr.whole", "stranger_ohr/helper.py"),  # imported when the plugin runs
+        ("stranger_ohr.whole", "stranger_ohr/deep/further.py"),  # imported by the helper
+        ("stranger_ohr.whole", "stranger_ohr/__init__.py"),
+        ("stranger_ohr.dynamic", "stranger_ohr/other.py"),  # nobody knows what it imports
         ("alone_ohr", "alone_ohr.py"),
     ],
 )
@@ -178,6 +186,13 @@ def test_the_source_of_an_installed_plugin_is_in_its_identity(package, module, c
     with (package / changed).open("a") as opened:
         opened.write("# edited\n")
     assert code(module) != before
+
+
+def test_the_source_of_another_plugin_of_a_package_is_not_in_its_identity(package):
+    before = code("stranger_ohr.whole")
+    code.cache_clear()
+    (package / "stranger_ohr" / "other.py").write_text("CHANGED = 1\n")
+    assert code("stranger_ohr.whole") == before
 
 
 def test_plugins_of_one_name_space_are_known_apart(tmp_path, monkeypatch, fresh):

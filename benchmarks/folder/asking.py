@@ -69,7 +69,8 @@ def _ask(
     if faults:
         more = len(faults) - _MOST_FAULTS
         raise DataError("\n".join(faults[:_MOST_FAULTS] + [f"and {counted(more, 'more fault')}"] * (more > 0)))
-    unused = [f"{path.name}: not used: {named(sorted(table.unused))}"] if table.unused else []
+    names = sorted(set(table.unused) - {"evidence_proposed"})  # `ohr init` writes this one
+    unused = [f"{path.name}: not used: {named(names)}"] if names else []
     return Asked(tuple(made.values()), (*table.notes, *unused), origins)
 
 

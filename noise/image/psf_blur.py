@@ -15,7 +15,7 @@ _KERNELS = 100  # as many as the paper generated
 _STEPS = 64  # points of a camera's path
 _WIDE = 3.0  # pixels: from this radius of the path on, half the resolution is enough
 _NOTHING = 1e-3  # of the light: rows and columns of the kernel with less are left out
-_REACH = 0.0035  # of the page's height: radius of the path at severity 1 (8 pixels on A4 at 200 dpi); set by eye
+_REACH = 0.0035  # of the page's longer side: radius of the path at severity 1 (8 pixels on A4 at 200 dpi); set by eye
 
 
 class PsfBlur(OnOpenCV):

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
-from ohr.contracts import Document, Page
+from ohr.contracts import ABSENT, Document, Page
 from ohr.files.names import UNWRITABLE
 from ohr.markup.page import Markup, page_text
 from ohr.messages.faults import Fault
@@ -13,7 +13,6 @@ from .find import Ambiguous, Index, index_of
 from .known import FormatName
 from .reading import Result, result_of
 
-ABSENT = "not among the precomputed results"
 SCORED_0 = "so that all questions on it score 0 there"
 
 

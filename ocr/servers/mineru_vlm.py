@@ -1,7 +1,8 @@
 """MinerU2.x's vision-language model behind a server, asked by its own client: layout first, then each block."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
@@ -11,6 +12,7 @@ from pydantic import Field
 
 from ohr import extras
 from ohr.contracts import Block, BlockKind, Image, Recognition, execution
+from ohr.messages.secrets import without_key
 from ohr.models.chat_server import check_key, key_of
 from ohr.models.resident import resident
 
@@ -67,10 +69,10 @@ class MineruVlm(StructuredOcr):
         try:
             client = resident((self.kind, self), self._client, _close)
         except Exception as error:  # the client looks for the server and its model
-            yield from [Recognition(error=f"cannot use {self.base_url}: {_line(error)}")] * len(images)
+            yield from [Recognition(error=f"cannot use {self.base_url}: {self._line(error)}")] * len(images)
             return
         with ThreadPoolExecutor(self.concurrency) as pool:
-            yield from pool.map(partial(_read, client, images), range(len(images)))
+            yield from pool.map(partial(_read, client, images, self._line), range(len(images)))
 
     def _client(self) -> Any:
         key = key_of(f"ocr {self.kind}", self.base_url, self.api_key_env)
@@ -84,12 +86,15 @@ class MineruVlm(StructuredOcr):
             use_tqdm=False,
         )
 
+    def _line(self, error: Exception) -> str:
+        return " ".join(without_key(str(error), os.environ.get(self.api_key_env or "", "")).split())[:300]
+
 
 def _close(client: Any) -> None:
     asyncio.run(client.aclose())
 
 
-def _read(client: Any, images: Sequence[Image], place: int) -> Recognition:
+def _read(client: Any, images: Sequence[Image], line: Callable[[Exception], str], place: int) -> Recognition:
     from PIL import Image as Pillow
 
     began = perf_counter()
@@ -97,7 +102,7 @@ def _read(client: Any, images: Sequence[Image], place: int) -> Recognition:
         found = client.two_step_extract(Pillow.fromarray(images[place]))
         blocks = tuple(block for each in found if (block := _block(each)).text.strip())
     except Exception as error:  # its own kinds, and those of the libraries below it
-        return Recognition(error=f"{type(error).__name__}: {_line(error)}")
+        return Recognition(error=f"{type(error).__name__}: {line(error)}")
     return Recognition(blocks=blocks, seconds=perf_counter() - began)
 
 
@@ -113,7 +118,3 @@ def _block(found: Mapping[str, Any]) -> Block:
     if kind == "image":
         return Block("description", text) if text else Block("image", "![]()")
     return Block(kind, formula(text) if kind == "formula" else table(text) if kind == "table" else text)
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]

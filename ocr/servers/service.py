@@ -17,6 +17,7 @@ from ohr import extras
 from ohr.contracts import DocumentView, Image, Recognition, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
+from ohr.messages.secrets import without_key
 from ohr.models.chat_client import REFUSED, noted, passes, refused, retry_after
 from ohr.models.chat_server import check_key, key_of
 
@@ -243,9 +244,7 @@ class Service(StructuredOcr):
         raise _Failed(f"no result within {self.timeout:g} s a page")
 
     def _masked(self, text: str) -> str:
-        key = os.environ.get(self.api_key_env or "", "")
-        line = " ".join(text.split())[:200]
-        return line.replace(key, "***") if len(key) >= 8 else line
+        return " ".join(without_key(text, os.environ.get(self.api_key_env or "", "")).split())[:200]
 
 
 def _pages_of(call: Call, parsed: Any) -> Pages:

@@ -20,6 +20,7 @@ from ohr.metrics.lcs import lcs
 from ohr.results.groups import GROUPS
 from ohr.spec.model import Calibration, KnowledgeBase, Spec, Target
 from ohr.steps.measure import MeasureEvidence
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Step
 
 
@@ -190,7 +191,7 @@ class _Gauge:
         ]
         self._run(graph, [name for trial in names for name in trial])
         every = [name for trial in names for name in trial]
-        found = self.scheduler.read(every) if self.scheduler else self.session.store.get_many(every)
+        found = self.scheduler.read(every) if self.scheduler else read_sound(self.session.store, every, "shares")
         return [{question: share for name in trial for question, share in found[name].items()} for trial in names]
 
     def _step(self, graph: Graph, keys: Keys, trial: KnowledgeBase, name: str, asked: tuple[Question, ...]) -> str:

@@ -3,9 +3,6 @@
 import logging
 import signal
 import sys
-from collections.abc import Sequence
-from itertools import zip_longest
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -29,7 +26,7 @@ from ohr.cli.show import show
 from ohr.cli.status import status
 from ohr.cli.view import view
 from ohr.errors import OhrError, SpecError
-from ohr.messages.variables import hidden
+from ohr.messages.variables import Formatter, hidden
 
 FAILED_ITEMS, MISTAKE, INTERRUPTED = 1, 2, 130
 """Exit statuses; 0 means that the command did everything."""
@@ -126,7 +123,7 @@ def _log_to_stderr(level: str) -> None:
         report(f"--log-level {level}: choose one of debug, info, warning, error")
         raise typer.Exit(MISTAKE)
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(Formatter())
     handler.setLevel(names[level.upper()])
     root = logging.getLogger("ohr")
     root.handlers = [handler]
@@ -138,18 +135,7 @@ def main() -> None:
     """Run the command that was typed; the process ends with its status."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a batch system sends is a Ctrl-C
     try:
-        sys.argv = _with_stage(sys.argv)
         app()
     except KeyboardInterrupt:  # while a command was still being imported
         report("interrupted; run the same command again to resume")
         sys.exit(INTERRUPTED)
-
-
-def _with_stage(words: Sequence[str]) -> list[str]:
-    """Let `--fresh` be given without a stage, which the parser cannot do: it then means `all`."""
-    found = []
-    for word, after in zip_longest(words, words[1:], fillvalue=""):
-        found.append(word)
-        if word == "--fresh" and not (after.isalpha() and not Path(after).exists()):  # neither an option nor a spec
-            found.append("all")
-    return found

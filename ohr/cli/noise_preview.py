@@ -57,10 +57,11 @@ def preview(
         from ohr.errors import SpecError
 
         raise SpecError(f"--out {target}: there is no folder {target.parent}")
-    if target.suffix.lower() not in ((".html", ".png", ".jpg", ".webp") if family == "image_noise" else (".html",)):
+    endings = [".html", *([".png", ".jpg", ".webp"] if family == "image_noise" else [])]
+    if target.suffix.lower() not in endings:
         from ohr.errors import SpecError
 
-        raise SpecError(f"--out {target}: must end in .html{' or .png' if family == 'image_noise' else ''}")
+        raise SpecError(f"--out {target}: must end in {' or '.join(endings)}")
     noises = _at_levels(
         _chosen(family, kinds, noise or []), _levels(levels) if levels else (), _levels(_LEVELS[family])
     )

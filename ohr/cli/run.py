@@ -28,9 +28,9 @@ Address = Annotated[
 Fresh = Annotated[
     str | None,
     typer.Option(
-        metavar="[STAGE]",
-        help="Make the results of a stage again, and all that follow from them: all (the default), pages, documents, "
-        "chunks, damage, retrieval, answers or scores.",
+        metavar="STAGE",
+        help="Make the results of a stage again, and all that follow from them: all, pages, documents, chunks, damage, "
+        "retrieval, answers or scores.",
     ),
 ]
 Draw = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw figures; `ohr plot` draws them later.")]

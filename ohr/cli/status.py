@@ -1,14 +1,18 @@
 """`ohr status`: the progress of a run, from another terminal."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ohr.cli.display.console import say, say_json, say_table
 from ohr.cli.options import RUNS, AsJson, RunsFolder
 from ohr.cli.runs import locate
+
+if TYPE_CHECKING:
+    from ohr.study.events import Phase
 
 
 def status(
@@ -27,7 +31,9 @@ def status(
     failures = [event for event in read_events(folder) if event.get("event") == "failure"]
     if as_json:
         shown = [{"phase": p.name, "done": p.done, "total": p.total, "rate": p.rate, "left": p.left} for p in found]
-        say_json({"run": folder, "status": state, "phases": shown, "failures": failures})
+        say_json(
+            {"run": folder, "status": state, "phases": shown, "time_left": _time_left(found), "failures": failures}
+        )
         return
     say(": ".join(filter(None, (str(folder), state, manifest.get("reason")))))
     if found:
@@ -36,9 +42,21 @@ def status(
             for p in found
         ]
         say_table(("phase", "done", "total", "rate", "left"), rows)
+        if state == "running":
+            say(f"time left: {_time_left(found)}")
     if failures:
         last = failures[-1]
         say(f"{len(failures):,} failed, the last: {last['stage']} on {last['item']}: {last['reason']}")
+
+
+def _time_left(phases: "Sequence[Phase]") -> str:
+    """Return the time until the last phase ends: those that have begun work at the same time."""
+    open_ones = [phase for phase in phases if phase.done < phase.total]
+    longest = max((phase.left for phase in open_ones if phase.left is not None), default=None)
+    waiting = [phase.name for phase in open_ones if phase.left is None]
+    if not waiting or longest is None:
+        return _left(longest if open_ones else 0.0)
+    return f"at least {_left(longest)}; not begun: {', '.join(waiting)}"
 
 
 def _left(seconds: float | None) -> str:

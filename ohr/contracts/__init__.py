@@ -16,7 +16,7 @@ from ohr.contracts.metric import (
     RankingMetric,
 )
 from ohr.contracts.noise import ImageNoise, TextNoise
-from ohr.contracts.ocr import OcrBackend
+from ohr.contracts.ocr import ABSENT, OcrBackend
 from ohr.contracts.retrieval import Index, PageRetriever, PageView, Retriever
 from ohr.contracts.stage import Resources, Stage, execution, yaml_keys
 from ohr.contracts.values import (
@@ -44,6 +44,7 @@ from ohr.contracts.values import (
 )
 
 __all__ = [
+    "ABSENT",
     "FAMILIES",
     "SOURCES",
     "Agent",

@@ -7,6 +7,9 @@ from typing import Annotated, ClassVar
 from ohr.contracts.stage import Stage, execution
 from ohr.contracts.values import Document, DocumentView, Image, Page, Recognition
 
+ABSENT = "not among the precomputed results"
+"""Error of a page that recorded results lack: nothing failed, so a run counts it apart from failures."""
+
 
 class OcrBackend(Stage):
     """Reads text from page images, or from documents."""

@@ -1,5 +1,6 @@
 """The ledger of a run: its calls, failures and warnings."""
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ from time import perf_counter
 from ohr.errors import OhrError
 from ohr.messages.variables import hidden
 from ohr.messages.wording import counted
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class Ledger:
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     tokens: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
+    absent: list[Failure] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
     ends: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     """How the questions of each agent ended; of all, those whose trajectory was in the store too."""
@@ -57,15 +61,20 @@ class Ledger:
         before, made = self.pace.get((family, kind), (0.0, 0))
         self.pace[family, kind] = before + seconds, made + items
 
-    def fail(self, stage: str, item: str, reason: str, kind: str = "error") -> None:
+    def lack(self, stage: str, item: str, reason: str) -> None:
+        """Record an item that recorded results do not have: its scores are 0, and nothing failed."""
+        self.absent.append(Failure(stage, item, hidden(reason), "missing"))
+
+    def fail(self, stage: str, item: str, reason: str) -> None:
         """Record a failed item.
 
         Raises:
             TooManyFailures: there are now more than allowed.
         """
         reason = hidden(reason)  # a path may hold the value of a variable
-        failure = Failure(stage, item, reason, kind)
+        failure = Failure(stage, item, reason)
         self.failures.append(failure)
+        _log.info("failed: %s: %s: %s", stage, item, reason)
         for listener in self._listeners:
             listener(failure)
         if self.max_failures is not None and len(self.failures) > self.max_failures:
@@ -87,7 +96,9 @@ class Ledger:
 
     def warn(self, text: str) -> None:
         """Record a warning; equal ones count once."""
-        self.warnings[text] = None
+        if text not in self.warnings:
+            _log.info("warning: %s", text)
+        self.warnings[hidden(text)] = None
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:

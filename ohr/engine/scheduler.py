@@ -1,5 +1,6 @@
 """The scheduler: runs every step whose inputs are ready, grouped by the model that it needs."""
 
+import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
@@ -11,12 +12,15 @@ from ohr.engine.lanes import Lane, Task
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress
 from ohr.engine.setup import reason
+from ohr.engine.tally import EVERY, Tally
 from ohr.engine.worker import Job, Result, run_jobs
 from ohr.errors import InputsGone, OhrError, StoreError
 from ohr.graph.graph import Graph
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Ready
 from ohr.store import Store
 
+_log = logging.getLogger(__name__)
 _LOSSES = 3
 """How often a value may be lost before the store counts as broken."""
 _POLL = 0.25
@@ -41,7 +45,7 @@ class Scheduler:
         retries: int = 1,
         seconds: float | None = None,
     ) -> None:
-        self.store, self.executor, self.ledger, self.progress = store, executor, ledger, progress
+        self.store, self.executor, self.ledger = store, executor, ledger
         self.retries, self.seconds = retries, seconds
         self._graph = Graph()
         self._pending: dict[str, Task] = {}
@@ -52,7 +56,7 @@ class Scheduler:
         self._released: list[str] = []  # claims to give up at the end of the turn, in one write
         self._looked, self._moved = 0.0, False
         self._lost = Counter[str]()
-        self._total, self._done = Counter[str](), Counter[str]()
+        self._tally = Tally(progress)
         self._pace: dict[str, float] = {}
 
     def add(self, graph: Graph, goals: Iterable[str], there: Collection[str] | None = None) -> int:
@@ -76,7 +80,6 @@ class Scheduler:
         ]
         for task in fresh:
             self._pending |= dict.fromkeys(task.step.outputs, task)
-            self._total[task.step.work.kind] += 1
         for task in fresh:
             needed = (self._pending.get(name) for name in (*task.step.inputs, *task.step.after))
             for one in {id(one): one for one in needed if one}.values():
@@ -85,8 +88,7 @@ class Scheduler:
         for task in fresh:
             if not task.waiting:
                 self._ready(task)
-        for kind in dict.fromkeys(task.step.work.kind for task in fresh):
-            self.progress.update(kind, self._done[kind], self._total[kind])
+        self._tally.plan(fresh)
         return fresh
 
     def read(self, names: Iterable[str]) -> dict[str, Any]:
@@ -98,7 +100,9 @@ class Scheduler:
             InputsGone: a value is gone that no step of the graph makes.
         """
         wanted = {plain: name for plain in names if (name := self.effective(plain)) is not None}
-        found = self.store.get_many(list(wanted.values()))
+        steps = self._graph.steps  # what was forgotten is of no known shape
+        shapes = {name: steps[plain].work.shape if plain in steps else "" for plain, name in wanted.items()}
+        found = read_sound(self.store, shapes)
         lost = [plain for plain, name in wanted.items() if name not in found]
         if lost:
             self._remake("results", lost)
@@ -146,11 +150,12 @@ class Scheduler:
         for lane in self._lanes.values():
             self._send(lane)
         if self._running:
-            timeout = _POLL if self._parked else None
+            timeout = _POLL if self._parked else EVERY
             done, _ = wait(self._running, timeout=timeout, return_when=FIRST_COMPLETED)
             for future in done:
                 lane, tasks = self._running.pop(future)
                 self._ended(tasks, future)
+            self._tally.look(self.store, [task for _, tasks in self._running.values() for task in tasks])
         elif self._parked:
             wait([Future()], timeout=_POLL)
         elif not self._moved:
@@ -251,6 +256,7 @@ class Scheduler:
 
     def _try_again(self, task: Task, left: Sequence[str]) -> None:
         if any(task.attempts[name] <= self.retries for name in left):
+            _log.info("tried again: %s: %s", task.step.work.item, next(iter(task.errors.values()), ""))
             self._again(task)
         else:
             self._finish(task)
@@ -280,8 +286,7 @@ class Scheduler:
             elif name != plain:
                 self._renamed[plain] = name
         self._released.append(self._name(task))
-        self._done[step.work.kind] += 1
-        self.progress.update(step.work.kind, self._done[step.work.kind], self._total[step.work.kind])
+        self._tally.finish(task, self.ledger.seconds)
         for one in task.dependents:
             one.waiting -= 1
             if not one.waiting:

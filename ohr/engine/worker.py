@@ -3,20 +3,25 @@
 import locale
 import os
 import resource
+import shutil
 import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from threading import Event, Thread
 from time import perf_counter
 from typing import NoReturn
 
+import psutil
+
 from ohr.contracts import Stage
-from ohr.engine.setup import Setup, reason
+from ohr.engine.setup import Setup
 from ohr.errors import InputsGone, StoreError
+from ohr.messages.blame import fault_of
 from ohr.models.resident import holding
+from ohr.processes import lives
 from ohr.steps.step import Context, Ready, Report, Work
 from ohr.steps.watch import Watch
 from ohr.store import open_store
@@ -102,7 +107,9 @@ def _run(job: Job) -> Result:
     except StoreError:
         raise
     except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run continues
-        return reason(error)
+        work = job.work
+        held: list[object] = [getattr(work, field.name) for field in fields(work)] if is_dataclass(work) else []
+        return fault_of(error, *(part for part in held if isinstance(part, Stage)))
     finally:
         _restore()
     report.seconds = report.seconds or perf_counter() - began
@@ -117,8 +124,13 @@ def _restore() -> None:
         locale.setlocale(locale.LC_ALL, "C.UTF-8" if sys.platform != "darwin" else "en_US.UTF-8")
 
 
-def begin(setup: Setup) -> None:
-    """Set up a worker process of a pool: its own process group, no output but stderr, its limits."""
+def begin(setup: Setup, folder: Path, run: tuple[str, int, str]) -> None:
+    """Set up a worker process of a pool: its own process group, no output but stderr, its limits.
+
+    Args:
+        folder: where it notes its number for the guard, in a temporary folder of the run's process.
+        run: names that process.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it stops the pool
     with suppress(OSError):
         os.setpgid(0, 0)  # what an engine starts belongs to the group, and ends with the worker
@@ -126,17 +138,29 @@ def begin(setup: Setup) -> None:
     exit_now = os._exit
 
     def exit_nonzero(status: int) -> NoReturn:
+        _clear(run, folder)
         exit_now(status or 1)  # the pool takes status 0 for a worker that was asked to end, and waits for its call
 
     os._exit = exit_nonzero
-    Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+    (folder / f"worker-{os.getpid()}").touch()
+    Thread(target=_follow, args=(os.getppid(), run, folder), daemon=True).start()
     if setup.memory is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (setup.memory, setup.memory))
     prepare(setup)
 
 
-def _follow(parent: int) -> None:
+def _clear(run: tuple[str, int, str], folder: Path) -> None:
+    """Remove the temporary folder of a run's process that was killed."""
+    if lives(*run) is False:
+        shutil.rmtree(folder.parent, ignore_errors=True)
+
+
+def _follow(parent: int, run: tuple[str, int, str], folder: Path) -> None:
     """End this worker and its own processes when its parent is gone."""
     while os.getppid() == parent:
         Event().wait(1.0)
+    _clear(run, folder)
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            process.kill()
     os.killpg(0, signal.SIGKILL)

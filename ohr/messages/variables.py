@@ -3,9 +3,12 @@
 Only names are remembered, never values, so that nothing that is stored or sent to a worker holds a secret.
 """
 
+import logging
 import os
 import re
 from pathlib import Path
+
+from ohr.messages.secrets import without_passwords
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 
@@ -38,10 +41,24 @@ def fill(text: str) -> str:
     return filled
 
 
+class Formatter(logging.Formatter):
+    """Writes log records with their time, as messages are written: without secrets."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record."""
+        return hidden(super().format(record))
+
+
 def hidden(text: str) -> str:
-    """Write `${NAME}` in place of the value of each variable that this process filled in, longest value first."""
+    """Write `${NAME}` in place of the value of each variable that this process filled in, longest value first.
+
+    Keys and passwords in addresses become `***`.
+    """
     values = {name: os.environ.get(name, "") for name in _filled}
     for name in sorted(values, key=lambda name: (-len(values[name]), name)):
         if len(values[name]) >= _SHORTEST:
             text = text.replace(values[name], f"${{{name}}}")
-    return text
+    return without_passwords(text)

@@ -1,7 +1,6 @@
 """Requests to a chat server: one deadline for a whole reply, more tries, and nothing of the key in what comes back."""
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -10,6 +9,7 @@ from typing import Any, Literal
 
 from ohr import extras
 from ohr.contracts import Completion
+from ohr.messages.secrets import without_key
 
 _PASSING = frozenset({408, 409, 425, 429})
 """Status codes that are worth another try, beside those of a server in trouble: 500 and above."""
@@ -35,8 +35,6 @@ _REFUSALS = 3
 """Refusals in a row after which a key is not tried: one alone may be a server's hiccup."""
 _refusals: dict[tuple[str, str, str], tuple[int, float, str]] = {}
 """By address, model and key, how often in a row this process was refused, when it was last, and why it was first."""
-_SECRET = 8
-"""Characters of a key that is worth hiding: local servers take any word, such as `EMPTY`, which replies may contain."""
 
 
 class Failure(Exception):
@@ -156,12 +154,7 @@ class ChatClient:
 
     def _masked(self, text: str) -> str:
         """Remove the key from the messages of a server or a library, because they go into the results."""
-        key = self.key.strip()
-        if len(key) < _SECRET:
-            return text
-        # each character as it is, as JSON may escape it, and as a URL may
-        signs = (rf"\\{{0,4}}(?:{re.escape(sign)}|u{ord(sign):04x}|%{ord(sign):02x})" for sign in key)
-        return re.sub("".join(signs), "***", text, flags=re.IGNORECASE)
+        return without_key(text, self.key)
 
 
 async def _read(response: Any) -> bytes:

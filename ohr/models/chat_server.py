@@ -113,8 +113,11 @@ async def _within(
 
 def check_key(owner: str, url: str, variable: str | None) -> None:
     """Raise when a key is in the address, or the variable that is to hold it has none that can be one."""
-    if "@" in urlsplit(url).netloc:
+    address = urlsplit(url)
+    if "@" in address.netloc:
         raise PluginError(f"{owner}: base_url holds a user name or a key; use `api_key_env` instead")
+    if address.query or address.fragment:
+        raise PluginError(f"{owner}: base_url must end with its path, without `?` or `#`; use `api_key_env` for a key")
     if not variable:
         return
     key = os.environ.get(variable, "")

@@ -25,7 +25,7 @@ def replaced(path: Path, before: Callable[[], object] = lambda: None) -> Iterato
     Raises:
         DataError: the file cannot be written; an older one stays as it was.
     """
-    new = path.with_name(f"{NEW}{token_hex(8)}{path.suffix}")  # a name that no file of the user has
+    new = path.with_name(f"{NEW}{token_hex(8)}{path.suffix}")  # nobody can have left a file or a link of this name
     try:
         yield new
         synced(new)

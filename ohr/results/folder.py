@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 import ohr
 from ohr.errors import DataError
+from ohr.messages.secrets import without_passwords
+from ohr.processes import lives, this_process
 from ohr.results.files import NEW, damaged, listed, replaced, synced
-from ohr.results.process import is_alive, this_process
 
 Status = Literal["running", "stopped", "interrupted", "finished"]
 
@@ -59,7 +60,7 @@ class RunFolder:
             "name": name,
             "key": key,
             "started": now.isoformat(timespec="seconds"),
-            "process": this_process(),
+            "process": dict(zip(_PROCESS, this_process(), strict=True)),
             **manifest,
         }
         new = Path(mkdtemp(dir=home, prefix=NEW))
@@ -117,7 +118,8 @@ def _write(folder: Path, manifest: Mapping[str, Any]) -> None:
         return str(path) if path.is_absolute() else Path(os.path.relpath(path, folder)).as_posix()
 
     with replaced(folder / MANIFEST) as new:
-        new.write_text(json.dumps(manifest, indent=1, ensure_ascii=False, default=placed) + "\n", encoding="utf-8")
+        text = json.dumps(manifest, indent=1, ensure_ascii=False, default=placed)
+        new.write_text(without_passwords(text) + "\n", encoding="utf-8")
 
 
 def _clear(home: Path, key: str) -> None:
@@ -174,11 +176,27 @@ def run_id(manifest: Mapping[str, Any]) -> str:
 
 
 def status(manifest: Mapping[str, Any]) -> Status:
-    """Report how a run is doing: what its manifest says, but `interrupted` where the process is gone."""
+    """Report how a run is doing: what its manifest says, but `interrupted` where the process is surely gone.
+
+    A process of another host or container, or of this host before its last start, cannot be seen: its run counts
+    as running, and nothing removes its folder.
+    """
     said = manifest.get("status")
     if said == "running":
-        return "running" if is_alive(manifest.get("process")) else "interrupted"
+        return "running" if _may_run(manifest.get("process")) else "interrupted"
     return "finished" if said == "finished" else "stopped"
+
+
+_PROCESS = {"host": str, "pid": int, "started": str}
+"""Parts of a process in a manifest."""
+
+
+def _may_run(process: Any) -> bool:
+    """Report whether a process may still be there: one that cannot be seen from here counts as running."""
+    if not isinstance(process, dict):
+        return False
+    parts: list[Any] = [process.get(name) for name in _PROCESS]
+    return all(map(isinstance, parts, _PROCESS.values())) and lives(*parts) is not False
 
 
 def read_finished(folder: Path) -> dict[str, Any]:

@@ -1,7 +1,10 @@
 """Tags of runs: words that people add to find and sort them; they change nothing of a run."""
 
+import fcntl
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ohr.errors import DataError
@@ -35,10 +38,27 @@ def change_tags(folder: Path, changes: Mapping[str, str]) -> dict[str, str]:
     Raises:
         DataError: the file is damaged, or cannot be written.
     """
-    tags = {key: value for key, value in (read_tags(folder) | dict(changes)).items() if value}
+    with _alone(folder):
+        tags = {key: value for key, value in (read_tags(folder) | dict(changes)).items() if value}
+        _write(folder, tags)
+    return tags
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let one process at a time change what is in a folder; the system frees the lock of one that dies."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a disk that knows no locks
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
+
+
+def _write(folder: Path, tags: Mapping[str, str]) -> None:
     with replaced(folder / TAGS) as new:
         new.write_text(json.dumps(tags, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return tags
 
 
 def parse_tags(words: Sequence[str]) -> dict[str, str]:

@@ -50,6 +50,7 @@ class RunAgent(Work):
     """
 
     kind: ClassVar[str] = "running agents"
+    shape: ClassVar[str] = "answer"
     role: ClassVar[str] = "agent"
     one_by_one: ClassVar[bool] = True
     together: ClassVar[bool] = True

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from ohr.contracts import Completion, Generator, Image, Prompt, ScoringProtocol, Stage
 from ohr.errors import StoreError
 from ohr.files.lazy import Lazy
+from ohr.messages.blame import fault_of
 from ohr.steps.checks import checked_completion
 from ohr.steps.images import PageImage
 from ohr.steps.pages import rendered
@@ -27,6 +28,7 @@ class Answer(Work):
     """
 
     kind: ClassVar[str] = "answering"
+    shape: ClassVar[str] = "answer"
     role: ClassVar[str] = "generator"
     one_by_one: ClassVar[bool] = True
     generator: Generator
@@ -90,7 +92,7 @@ class Answer(Work):
             Exception,
             SystemExit,
         ) as error:  # a generator may raise anything: its prompt fails, the others continue
-            return done, f"{type(error).__name__}: {error}"
+            return done, fault_of(error, self.generator)
         return done, "the generator stopped early"
 
     def _keep(self, output: str, completion: Completion, store: Store, report: Report) -> None:

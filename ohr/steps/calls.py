@@ -11,6 +11,7 @@ from ohr.errors import PluginError, StoreError
 from ohr.keys import key
 from ohr.steps.checks import checked_completion
 from ohr.steps.desk import DeskPictures, ScopeDesk
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Context, Report
 from ohr.text.thoughts import without_thoughts
 
@@ -69,7 +70,7 @@ class Calls:
     def make(self, calls: Sequence[Call]) -> list[tuple[Completion, str, bool]]:
         """Make calls; returns the completion of each, which may be an error, its key, and whether it was there."""
         names = [call.key(self.made_by[call.ask.model]) for call in calls]
-        done = {name: Completion(**kept) for name, kept in self.context.store.get_many(set(names)).items()}
+        done = {name: Completion(**kept) for name, kept in read_sound(self.context.store, set(names), "answer").items()}
         there, first = set(done), dict[str, Call]()
         for name, call in zip(names, calls, strict=True):
             if name not in there:
@@ -96,7 +97,7 @@ class Calls:
         while left:
             mine = store.claim(left)
             try:
-                kept = store.get_many(left)
+                kept = read_sound(store, left, "answer")
                 there |= kept.keys()
                 done |= {name: Completion(**found) for name, found in kept.items()}
                 done |= self._ask(role, [name for name in left if name in mine and name not in kept], calls)

@@ -24,6 +24,7 @@ class MeasureDamage(Work):
     """Compare one document of a knowledge base with its ground truth. Writes {questions, pages}."""
 
     kind: ClassVar[str] = "measuring damage"
+    shape: ClassVar[str] = "damage"
     role: ClassVar[str] = "damage"
     base: str
     document: Document

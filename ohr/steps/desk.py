@@ -13,6 +13,7 @@ from ohr.inputs import Inputs
 from ohr.steps.documents import read_pages
 from ohr.steps.images import ImageRecipe, PageImage
 from ohr.steps.pages import keep, rendered, size_key
+from ohr.steps.shapes import read_sound
 from ohr.store import Store
 
 _HELD = 32
@@ -77,7 +78,8 @@ class ScopeDesk:
     def _size(self, page: PageId) -> Size:
         image = self.page_image(page)
         if image.key not in self._sizes:
-            kept = self.store.get(size_key(image.key))
+            name = size_key(image.key)
+            kept = read_sound(self.store, [name], "size").get(name)
             if kept is None:
                 made = stored_image(image, self.store)
                 kept = made.shape[1], made.shape[0]

@@ -10,6 +10,7 @@ from ohr.spec.model import KnowledgeBase
 from ohr.steps.checks import checked_chunks, storable
 from ohr.steps.perturb import perturb
 from ohr.steps.reading import as_recognition
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Context, Ready, Report, Work
 from ohr.store import Store
 
@@ -25,6 +26,7 @@ class MakeDocument(Work):
     """
 
     kind: ClassVar[str] = "making documents"
+    shape: ClassVar[str] = "document"
     role: ClassVar[str] = "knowledge base"
     benchmark: Benchmark
     base: KnowledgeBase
@@ -64,6 +66,7 @@ class CutChunks(Work):
     """Cut one document into passages. Writes a list of chunks; its input is the document."""
 
     kind: ClassVar[str] = "cutting chunks"
+    shape: ClassVar[str] = "chunks"
     role: ClassVar[str] = "chunker"
     chunker: Chunker
     base: str
@@ -100,7 +103,7 @@ def recognised_pages(
     Raises:
         InputsGone: some of them are gone.
     """
-    found = expected(store, [key for key in keys if key is not None], item)
+    found = expected(store, [key for key in keys if key is not None], item, "page")
     return [
         Page(document.name, index, "", _FAILED)
         if key is None
@@ -109,13 +112,13 @@ def recognised_pages(
     ]
 
 
-def expected(store: Store, keys: Sequence[str], item: str) -> dict[str, Any]:
+def expected(store: Store, keys: Sequence[str], item: str, shape: str) -> dict[str, Any]:
     """Read values that an earlier step wrote.
 
     Raises:
-        InputsGone: some of them are gone; a gap in their place would be kept as the whole.
+        InputsGone: some of them are gone, or are not of this shape; a gap in their place would be kept as the whole.
     """
-    found = store.get_many(keys)
+    found = read_sound(store, keys, shape)
     lost = [key for key in keys if key not in found]
     if lost:
         raise InputsGone(item, lost)
@@ -126,7 +129,7 @@ def read_pages(store: Store, key: str | None) -> list[Page] | None:
     """Read a document's pages; None for a document that failed."""
     if key is None:
         return None
-    found = expected(store, [key], "a document")[key]
+    found = expected(store, [key], "a document", "document")[key]
     return [Page(**page) for page in found["pages"]]
 
 
@@ -143,7 +146,7 @@ def read_chunks(store: Store, keys: Sequence[str | None]) -> Iterator[Chunk]:
     there = [key for key in keys if key is not None]
     for start in range(0, len(there), _AT_ONCE):
         some = there[start : start + _AT_ONCE]
-        found = expected(store, some, "an index")
+        found = expected(store, some, "an index", "chunks")
         for key in some:
             yield from (as_chunk(chunk) for chunk in found[key])
 

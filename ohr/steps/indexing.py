@@ -8,10 +8,12 @@ from ohr.contracts import Chunk, Hit, Image, Index, PageId, PageView, Question, 
 from ohr.errors import InputsGone, StageError
 from ohr.isolated import isolated
 from ohr.keys import key
+from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
 from ohr.steps.checks import checked_hits
 from ohr.steps.documents import read_chunks, read_pages
 from ohr.steps.pages import rendered
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Report
 from ohr.store import Store
 
@@ -66,7 +68,7 @@ class Indexed:
         folder = store.folder(scope.index) if whole else None
         warned = key("index warnings", scope.index)
         if folder is not None:
-            return cls(retriever.load(folder), chunks, lost, store.get(warned) or ())
+            return cls(retriever.load(folder), chunks, lost, read_sound(store, [warned], "lines").get(warned, ()))
         index = retriever.index(chunks) if views is None else retriever.index_pages(views)
         report.calls["indexes"] += 1
         warnings = [*(_empty(chunks, scope) if views is None else ()), *map(str, getattr(index, "notes", ()))]
@@ -86,7 +88,7 @@ class Indexed:
             return [checked_hits(found, len(self.chunks), retriever.top_k) for found in ranked]
 
         ranked, failed = isolated(asked, some)
-        return ranked, {place: f"{type(error).__name__}: {error}" for place, error in failed.items()}
+        return ranked, {place: fault_of(error, retriever) for place, error in failed.items()}
 
 
 def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple[list[Chunk], "_Views", set[PageId]]:

@@ -28,6 +28,7 @@ class MeasureEvidence(Work):
     """
 
     kind: ClassVar[str] = "calibrating"
+    shape: ClassVar[str] = "shares"
     role: ClassVar[str] = "calibration"
     benchmark: Benchmark
     base: KnowledgeBase

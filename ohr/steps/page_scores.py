@@ -16,6 +16,7 @@ class ScorePages(Work):
     """Score one document of a knowledge base. Writes the columns of `Scores` for the questions about it."""
 
     kind: ClassVar[str] = "scoring"
+    shape: ClassVar[str] = "scores"
     role: ClassVar[str] = "metric"
     base: str
     document: Document

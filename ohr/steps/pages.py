@@ -8,6 +8,7 @@ from ohr.contracts import Image
 from ohr.errors import StageError
 from ohr.keys import key as key_of
 from ohr.steps.images import PageImage
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Context, Ready, Report, Work
 from ohr.store import Store
 
@@ -17,6 +18,7 @@ class RenderPage(Work):
     """Distort one page's image and keep it for the stages that look at it. Writes {png}, base64."""
 
     kind: ClassVar[str] = "rendering pages"
+    shape: ClassVar[str] = "image"
     role: ClassVar[str] = "page image"
     page: PageImage
     base: str
@@ -55,7 +57,7 @@ def rendered(store: Store, key: str) -> Image | None:
     import cv2
     import numpy as np
 
-    found = store.get(key)
+    found = read_sound(store, [key], "image").get(key)
     if found is None:
         return None
     image: Any = cv2.imdecode(np.frombuffer(base64.b64decode(found["png"]), np.uint8), cv2.IMREAD_COLOR_RGB)

@@ -42,6 +42,7 @@ class PreparePrompts(Work):
     """
 
     kind: ClassVar[str] = "preparing prompts"
+    shape: ClassVar[str] = "prompts"
     role: ClassVar[str] = "prompt"
     source: str
     condition: str
@@ -127,5 +128,5 @@ def answer_key(made_by: Sequence[Any], prompt: Prompt, *shown: Any) -> str:
 
 def read_answer_keys(store: Store, name: str | None) -> dict[str, str]:
     """Read the keys of answers by question; nothing where the prompts failed."""
-    found: dict[str, str] = expected(store, [name], "prompts")[name] if name is not None else {}
+    found: dict[str, str] = expected(store, [name], "prompts", "prompts")[name] if name is not None else {}
     return found

@@ -10,6 +10,7 @@ from ohr.keys import key
 from ohr.steps.indexing import Indexed, Searched
 from ohr.steps.retrieve import Found as RankedChunk
 from ohr.steps.retrieve import as_found, as_records
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Context, Report
 
 _CHUNKS = 20_000
@@ -52,7 +53,7 @@ class Queries:
     def make(self, queries: Sequence[Query]) -> list[tuple[tuple[Found, ...] | str, str, bool]]:
         """Search; returns the hits of each query, or why it failed, its key, and whether it was there."""
         names = [_query_key(query) for query in queries]
-        kept = self.context.store.get_many(set(names))
+        kept = read_sound(self.context.store, set(names), "ranking")
         done: dict[str, tuple[Found, ...] | str] = {}
         groups: dict[tuple[str, int], dict[str, Query]] = defaultdict(dict)
         for name, query in zip(names, queries, strict=True):

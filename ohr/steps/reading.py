@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from ohr.contracts import Benchmark, Block, DocumentView, Image, OcrBackend, Recognition, Stage
 from ohr.files.lazy import Lazy
+from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
 from ohr.steps.checks import checked_recognition
 from ohr.steps.images import PageImage
@@ -21,6 +22,7 @@ class Reading(Work):
     """Distort pages and read them. Writes, for each, {text or blocks, seconds} and what else the engine knows."""
 
     role: ClassVar[str] = "ocr"
+    shape: ClassVar[str] = "page"
     pages: tuple[PageImage, ...]
     ocr: OcrBackend
     base: str
@@ -81,7 +83,7 @@ class ReadPages(Reading):
                 if done == len(images):
                     return done, ""
         except (Exception, SystemExit) as error:  # an engine may raise anything: its page fails, the others continue
-            return done, f"{type(error).__name__}: {error}"
+            return done, fault_of(error, self.ocr)
         return done, _miscounted(done, len(images), "image")
 
 

@@ -9,6 +9,7 @@ from ohr.keys import key
 from ohr.messages.wording import counted
 from ohr.steps.documents import as_chunk, expected
 from ohr.steps.indexing import Indexed, Searched
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Context, Ready, Report, Work, missing
 from ohr.store import Store
 
@@ -33,6 +34,7 @@ class Retrieve(Work):
     """
 
     kind: ClassVar[str] = "retrieving"
+    shape: ClassVar[str] = "hits"
     role: ClassVar[str] = "retriever"
     name: str
     scope: Searched
@@ -94,9 +96,10 @@ def read_hits(store: Store, name: str | None, output: str) -> tuple[dict[str, li
         output: its key, whether or not it failed.
     """
     if name is not None:
-        found = expected(store, [name], "hits")[name]
-    elif (found := store.get(partial_key(output))) is None:
-        return {}, []
+        found = expected(store, [name], "hits", "hits")[name]
+    else:
+        partial = partial_key(output)
+        found = read_sound(store, [partial], "hits").get(partial, {"hits": {}, "warnings": []})
     return {question: as_found(records) for question, records in found["hits"].items()}, found["warnings"]
 
 

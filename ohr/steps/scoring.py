@@ -34,6 +34,7 @@ class ScoreRetrieval(Work):
     """
 
     kind: ClassVar[str] = "scoring"
+    shape: ClassVar[str] = "scores"
     role: ClassVar[str] = "metric"
     name: str
     questions: tuple[int, ...]
@@ -86,6 +87,7 @@ class ScoreAnswers(Work):
     """
 
     kind: ClassVar[str] = "scoring"
+    shape: ClassVar[str] = "scores"
     role: ClassVar[str] = "metric"
     stage_: str
     condition: str
@@ -106,7 +108,7 @@ class ScoreAnswers(Work):
     def run(self, ready: Ready, context: Context) -> Report:
         """Score the questions; those without an answer count as failed."""
         given = ready.inputs[: self.completions]
-        found = expected(context.store, [name for name in given if name is not None], self.item)
+        found = expected(context.store, [name for name in given if name is not None], self.item, "answer")
         asked = [context.inputs.questions[place] for place in self.questions]
         now = [questioned(context.inputs.benchmark, question, self.noises) for question in asked]
         questions = [other or question for other, question in zip(now, asked, strict=True)]

@@ -19,6 +19,7 @@ class ScoreShown(Work):
     """
 
     kind: ClassVar[str] = "scoring"
+    shape: ClassVar[str] = "scores"
     role: ClassVar[str] = "metric"
     name: str
     questions: tuple[int, ...]
@@ -31,7 +32,7 @@ class ScoreShown(Work):
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Score the questions; one without a trajectory counts as failed."""
-        found = expected(context.store, [name for name in ready.inputs if name is not None], self.item)
+        found = expected(context.store, [name for name in ready.inputs if name is not None], self.item, "answer")
         scores = Scores()
         for number, place in zip(self.questions, self.episodes, strict=True):
             question, kept = context.inputs.questions[number], found.get(ready.inputs[place] or "")

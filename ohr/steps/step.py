@@ -71,6 +71,8 @@ class Work(ABC):
     __slots__ = ()
     kind: ClassVar[str]
     """The phase of a run that it belongs to, as progress bars name it."""
+    shape: ClassVar[str] = ""
+    """Name of the shape of its outputs in `ohr.steps.shapes`; "" where any value will do."""
     role: ClassVar[str]
     """The part that fails when it fails, as the list of failures names it."""
     one_by_one: ClassVar[bool] = False

@@ -30,6 +30,7 @@ class SwapHits(Work):
     """
 
     kind: ClassVar[str] = "swapping texts"
+    shape: ClassVar[str] = "hits"
     role: ClassVar[str] = "swap"
     name: str
     hits: str

@@ -5,15 +5,12 @@ seen: a counter, which a living owner raises every few seconds. The observer mea
 long the counter has not changed, so that no clock has to be right.
 """
 
-import os
-import platform
 from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
-from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 
+from ohr import processes
 from ohr.errors import StoreError
 
 BEAT = 10.0
@@ -26,38 +23,7 @@ swaps or a disk that stalls may miss some. Taking a living owner for dead costs 
 
 def this_process() -> str:
     """Name this process, in a way that no later process shares."""
-    return _named(os.getpid())
-
-
-@lru_cache(maxsize=8)  # by number, as a forked child is another owner
-def _named(pid: int) -> str:
-    return f"{_host()} {pid} {_started(pid) or ''}"
-
-
-@lru_cache(maxsize=1)
-def _host() -> str:
-    """Name the host, its boot and its space of process numbers: two containers may share a name and a disk."""
-    parts = [platform.node() or "host"]
-    with suppress(OSError):  # no Linux
-        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8])
-        parts.append(str(Path("/proc/self/ns/pid").readlink()))
-    return "/".join(parts).replace(" ", "-")
-
-
-def _started(pid: int) -> str | None:
-    """Return when a process of this host was started, "" where the system does not say, None when it is dead."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return None if fields[0] in "ZX" else fields[19]
-    except OSError:
-        pass
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return None
-    except OSError:  # another user's
-        pass
-    return ""
+    return " ".join(map(str, processes.this_process()))
 
 
 class Watch:
@@ -73,10 +39,10 @@ class Watch:
 
     def lives(self, owner: str, beat: int) -> bool:
         """Report whether an owner lives whose counter now shows `beat`."""
-        host, pid, start = owner.rsplit(" ", 2)
-        if host == _host():
-            found = _started(int(pid))
-            return found is not None and (found == start or "" in (found, start))
+        space, pid, started = owner.rsplit(" ", 2)
+        known = processes.lives(space, int(pid), started)
+        if known is not None:
+            return known
         now = self._clock()
         last, since = self._seen.get(owner, (None, now))
         if beat != last:

@@ -13,6 +13,7 @@ from ohr.spec.model import Named
 from ohr.steps.answers import Answer
 from ohr.steps.pages import RenderPage
 from ohr.steps.prompts import Asked, read_answer_keys
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Ready, Step
 from ohr.study.judging import Judging
 from ohr.study.scores import score_answers
@@ -49,7 +50,9 @@ class Asking:
             answers = self.answer_keys(batch)
             self.uses.update(set(answers.values()))
             wanted = {name for name in answers.values() if name not in self.sent and name not in self.held}
-            wanted -= set(self.session.store.get_many(wanted))  # not `has_many`: a damaged answer is asked again
+            wanted -= set(
+                read_sound(self.session.store, wanted, "answer")
+            )  # not `has_many`: a damaged answer is asked again
             if wanted:
                 self._hold(batch, answers, wanted)
 

@@ -15,6 +15,7 @@ from ohr.steps.prompts import PreparePrompts, read_answer_keys
 from ohr.steps.reading import ReadDocument, ReadPages
 from ohr.steps.retrieve import Retrieve
 from ohr.steps.scoring import ScoreRetrieval
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Step
 from ohr.store import Store
 
@@ -55,7 +56,7 @@ def forget(graph: Graph, store: Store, stage: str) -> int:
 def _steps_of_agents(stale: Sequence[Step], store: Store, kinds: Sequence[str]) -> list[str]:
     """Return the keys of the calls and queries behind trajectories; only these know them."""
     outputs = [name for step in stale if isinstance(step.work, RunAgent) for name in step.outputs]
-    found = (step for name in outputs for step in (store.get(name) or {"steps": ()})["steps"])
+    found = (step for kept in read_sound(store, outputs, "answer").values() for step in kept["steps"])
     return [step["key"] for step in found if step["kind"] in kinds]
 
 

@@ -15,6 +15,7 @@ from ohr.steps.answers import Answer, as_answered
 from ohr.steps.images import acting
 from ohr.steps.prompts import answer_key
 from ohr.steps.scoring import case_of, questioned
+from ohr.steps.shapes import read_sound
 from ohr.steps.step import Ready, Step
 
 _WINDOW = 1024
@@ -81,7 +82,7 @@ class Judging:
         for name, held in self.held.items():
             asked: JudgeMetric | PageJudgeMetric = self.keys.judges.get(name) or self.keys.page_judges[name]
             judge, graph = asked.judge, Graph()
-            there = set(self.session.store.get_many(held))
+            there = set(read_sound(self.session.store, held, "answer"))
             order = sorted(held.keys() - there, key=lambda key: (len(held[key][0].user), key))
             size = _WINDOW if judge.resources().alone else _SMALL
             for start in range(0, len(order), size):

@@ -4,7 +4,6 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 from math import isnan
 from typing import Any
 
@@ -14,6 +13,7 @@ from ohr.graph.keys import Keys
 from ohr.inputs import Inputs
 from ohr.messages.wording import counted
 from ohr.spec.model import Calibration, Named
+from ohr.study.origins import installed, origins
 
 _PACKAGES = (
     "bm25s", "faiss-cpu", "jieba", "numpy", "onnxruntime", "opencv-python", "pypdfium2", "quicktok-v1", "rapidfuzz",
@@ -35,7 +35,8 @@ def begun(keys: Keys) -> dict[str, Any]:
         "documents": len(inputs.documents),
         "questions": len(inputs.questions),
         "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": installed(_PACKAGES),
+        "origins": origins(spec),
         **({"agents": {item.name: {"reads": sorted(item.stage.reads)} for item in spec.agents}} if spec.agents else {}),
     }
 
@@ -67,7 +68,7 @@ def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dic
         "seconds": {phase: round(seconds, 2) for phase, seconds in ledger.seconds.items()},
         "tokens": dict(ledger.tokens),
         "cut_replies": {name: {"cut": cut, "replies": whole} for name, (cut, whole) in ledger.cuts().items()},
-        "failures": _summary(ledger.failures),
+        "failures": _summary(ledger.failures) | ({"absent": len(ledger.absent)} if ledger.absent else {}),
         **({"agents": _agents(spec.agents, ledger)} if spec.agents else {}),
     }
 
@@ -117,10 +118,3 @@ def _shortfalls(doses: Sequence[Mapping[str, Any]]) -> list[str]:
         for dose in doses
         if dose["edits"] < _ROOM * dose["edits_aimed"]
     ]
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

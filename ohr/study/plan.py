@@ -19,6 +19,7 @@ from ohr.steps.documents import CutChunks, MakeDocument
 from ohr.steps.pages import RenderPage
 from ohr.steps.reading import ReadDocument, ReadPages
 from ohr.steps.retrieve import Retrieve
+from ohr.steps.shapes import read_sound
 from ohr.steps.swap import SwapHits
 from ohr.store import Store, open_store
 from ohr.study.design import Design, design
@@ -87,11 +88,11 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     if uncalibrated:
         levels = sum(base.target is not None for base in spec.knowledge_bases)
         steps["levels to calibrate"] = Count(levels, uncalibrated)
-    sizes = len(session.inputs.documents), len(session.inputs.questions)
+    counts = len(session.inputs.documents), len(session.inputs.questions)
     warnings = (*session.inputs.warnings, *not_swapped(spec))
     minutes = _minutes(spec, session.store, steps, workers)
     return Plan(
-        *sizes, warnings, design(spec, session.inputs), count(spec), steps, tokens, minutes, calls, agent_tokens
+        *counts, warnings, design(spec, session.inputs), count(spec), steps, tokens, minutes, calls, agent_tokens
     )
 
 
@@ -133,7 +134,7 @@ def _answers(session: Session, graph: Graph, sizes: Sizes) -> tuple[Count, int]:
         if batch.prompts is not None
     }
     for name, (cell, batch) in batches.items():
-        answers: dict[str, str] = session.store.get(name) or {}
+        answers: dict[str, str] = read_sound(session.store, [name], "prompts").get(name, {})
         new = set(answers.values()) - known
         left = new - set(session.store.has_many(new))
         known |= new

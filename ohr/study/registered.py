@@ -7,6 +7,7 @@ from typing import Any
 from ohr.graph.graph import CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.keys import key
+from ohr.steps.shapes import read_sound
 from ohr.store import Store
 
 
@@ -25,7 +26,7 @@ def register(keys: Keys, graph: Graph, store: Store) -> Mapping[str, Any] | None
     if not wanted:
         return None
     name = key("hypotheses", [one.model_dump(mode="json") for one in wanted], list(keys.inputs.digests.values()))
-    found: dict[str, Any] | None = store.get(name)
+    found: dict[str, Any] | None = read_sound(store, [name], "record").get(name)
     if found is None:
         scores = [
             step

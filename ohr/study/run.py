@@ -1,10 +1,12 @@
 """Runs a spec: compile, execute, tabulate."""
 
 import logging
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 from ohr.attribution.levels import Trial, with_trials
 from ohr.calibration.calibrate import calibrate
@@ -18,6 +20,7 @@ from ohr.graph.compile import compile_graph
 from ohr.graph.graph import BasePart, CellPart, Graph
 from ohr.graph.keys import Keys
 from ohr.inputs import limited, read_inputs
+from ohr.messages.variables import Formatter, hidden
 from ohr.results.folder import RunFolder, find_finished
 from ohr.results.reading import read_rows
 from ohr.spec.model import Spec
@@ -90,8 +93,11 @@ def run(
     with _recorded(folder, progress or Quiet()) as events:
         session = Session(keys.inputs, opened, executor or Local(workers), ledger, events)
         ledger.listen(lambda failure: events.write("failure", **failure.as_row()))
+        for line in keys.inputs.warnings:
+            _log.info("warning: %s", line)
         with session.started(spec):
             _study(session, keys, folder, fresh)
+        _log.info("finished: %d failed", len(ledger.failures))
         return Finished(folder.path, ledger)
 
 
@@ -111,15 +117,16 @@ def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int
 def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
     """Log a run into its folder; a run that does not end well is noted as stopped, with the reason."""
     handler = logging.FileHandler(folder.path / LOG, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(Formatter())
     root = logging.getLogger("ohr")
     root.addHandler(handler)
     events = EventLog(folder.path, shown)
     try:
-        yield events
+        with _staying():
+            yield events
         events.write("finished")
     except BaseException as error:
-        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        reason = hidden(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
         events.write("stopped", reason=reason)
         folder.stop(reason)
         raise
@@ -127,6 +134,23 @@ def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
         events.close()
         root.removeHandler(handler)
         handler.close()
+
+
+@contextmanager
+def _staying() -> Iterator[None]:
+    """Turn `os._exit` by a plugin in this process into a SystemExit, which fails its item and not the run."""
+    exit_now, here = os._exit, os.getpid()
+
+    def exit_here(status: int) -> NoReturn:
+        if os.getpid() != here:  # a forked child
+            exit_now(status)
+        raise SystemExit(f"os._exit({status}) was called")
+
+    os._exit = exit_here
+    try:
+        yield
+    finally:
+        os._exit = exit_now
 
 
 def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -> None:

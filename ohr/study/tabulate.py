@@ -8,7 +8,7 @@ from typing import Any
 
 from ohr.attribution import costs
 from ohr.attribution.levels import Trial
-from ohr.contracts import Completion, Page, PageId
+from ohr.contracts import ABSENT, Completion, Page, PageId
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.graph.cells import Cell
@@ -144,12 +144,12 @@ class Tabulator:
         if not base.ocr.reads_images and base.ocr.kind != "ground_truth":
             for page in pages:  # a page that an engine failed on is listed by the step that read it
                 if page.error is not None:
-                    self.ledger.fail("ocr", f"{base.name}: {page.document} page {page.index}", page.error, "missing")
+                    record = self.ledger.lack if page.error.endswith(ABSENT) else self.ledger.fail
+                    record("ocr", f"{base.name}: {page.document} page {page.index}", page.error)
 
     def _readings(self, part: BasePart) -> None:
         """Write what the engine reported of each page, and warn of pages that were cut or ran in a loop."""
-        ends = Counter[str]()
-        readers = Counter[str]()
+        ends, readers = Counter[str](), Counter[str]()
         for some in _slices([name for name, pages in part.pages.items() if pages]):
             places = {key: (name, index) for name in some for index, key in enumerate(part.pages[name])}
             found = self.scheduler.read(places)
@@ -276,7 +276,7 @@ class Tabulator:
 
     def close(self) -> None:
         """Finish the tables, and make those that follow from them: doses, means, costs, losses by stage."""
-        self.tables.append("failures", failure_columns(self.ledger.failures))
+        self.tables.append("failures", failure_columns([*self.ledger.failures, *self.ledger.absent]))
         self.tables.close()
         for fault in derive(self.folder, self.counts, self.keys.spec.benchmark.aggregates()):
             self.ledger.fail("aggregate", *fault.split(": ", 1))

@@ -1,10 +1,9 @@
 """The pace of stages on this machine, kept in the store so that a plan can estimate the time left."""
 
-from typing import Any
-
 from ohr.contracts import Stage
 from ohr.engine.ledger import Ledger
 from ohr.keys import key
+from ohr.steps.shapes import read_sound
 from ohr.store import Store
 
 
@@ -17,7 +16,8 @@ def remember(store: Store, ledger: Ledger) -> None:
 
 def recall(store: Store, stage: Stage) -> float | None:
     """Return the seconds that one item took, if known."""
-    found: dict[str, Any] | None = store.get(_key(type(stage).family, stage.kind))
+    name = _key(type(stage).family, stage.kind)
+    found = read_sound(store, [name], "pace").get(name)
     return float(found["seconds"]) if found else None
 
 

@@ -3,7 +3,7 @@
     def test_conforms():
         check_retriever(MyRetriever())
 
-Each raises an AssertionError with a sentence about the fault. No test framework is needed.
+Each raises one AssertionError with a line for each fault. No test framework is needed.
 """
 
 from ohr.testing.agents import PlainDesk, found, play

@@ -17,7 +17,7 @@ from ohr.contracts import (
     Ranking,
     RankingMetric,
 )
-from ohr.testing.stage import TEXTS, as_json, check_stage, require
+from ohr.testing.stage import TEXTS, as_json, check_stage, require, suite
 
 
 def prompts() -> list[Prompt]:
@@ -30,6 +30,7 @@ def prompts() -> list[Prompt]:
     ]
 
 
+@suite
 def check_generator(generator: Generator) -> None:
     """Check a generator."""
     check_stage(generator)
@@ -48,6 +49,7 @@ def check_generator(generator: Generator) -> None:
     require(generator, same, "completions must come in the order of the prompts, and be repeatable")
 
 
+@suite
 def check_metric(metric: Metric) -> None:
     """Check a metric: a pure function into [0, 1] or nan.
 
@@ -70,6 +72,7 @@ def check_metric(metric: Metric) -> None:
         _check_answer_metric(metric)
 
 
+@suite
 def _check_answer_metric(metric: Metric) -> None:
     for prediction in TEXTS:
         for reference in TEXTS:
@@ -84,6 +87,7 @@ def _check_answer_metric(metric: Metric) -> None:
     require(metric, abs(metric.score("zebra", TEXTS[3]) - same) > 0.5, "texts without a common word must score badly")
 
 
+@suite
 def _check_ranking_metric(metric: RankingMetric) -> None:
     require(metric, np.isnan(metric.score_ranking(_ranking(wanted=()))), "without evidence pages it must be nan")
     best = _scored(metric, _ranking(("a", 0), ("b", 3)))
@@ -115,6 +119,7 @@ def _cases() -> list[Case]:
     ]
 
 
+@suite
 def _check_case_metric(metric: CaseMetric) -> None:
     cases = _cases()
     values = list(metric.score_cases(cases))
@@ -124,6 +129,7 @@ def _check_case_metric(metric: CaseMetric) -> None:
     require(metric, as_json(values) == as_json(again), "one case must give one score, alone or among others")
 
 
+@suite
 def _check_scores(metric: Metric, values: Sequence[float]) -> None:
     for value in values:
         require(metric, isinstance(value, float), f"a score must be a float, not {type(value).__name__}")
@@ -137,6 +143,7 @@ def _asked() -> tuple[Question, ...]:
     )
 
 
+@suite
 def _check_page_metric(metric: PageMetric) -> None:
     for text in TEXTS:
         for truth in TEXTS:
@@ -147,6 +154,7 @@ def _check_page_metric(metric: PageMetric) -> None:
             require(metric, as_json(values) == as_json(again), "one page must give one score")
 
 
+@suite
 def _check_page_judge(metric: PageJudgeMetric) -> None:
     _check_judge(metric)
     made = [metric.prompt_for_page(text, TEXTS[3], _asked()) for text in TEXTS]
@@ -162,11 +170,13 @@ def _check_page_judge(metric: PageJudgeMetric) -> None:
         _check_scores(metric, values)
 
 
+@suite
 def _check_judge(metric: JudgeMetric | PageJudgeMetric) -> None:
     require(metric, isinstance(metric.judge, Generator), "`judge` must be a generator")
     require(metric, not metric.judge.reads_images, "the judge must not read images")
 
 
+@suite
 def _check_judge_metric(metric: JudgeMetric) -> None:
     _check_judge(metric)
     made = [metric.prompts_for(case) for case in _cases()]

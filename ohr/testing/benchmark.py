@@ -8,9 +8,10 @@ from ohr.contracts import SOURCES, Benchmark, Document, Question
 from ohr.errors import DataError
 from ohr.messages.wording import counted
 from ohr.results.groups import ATTRIBUTES
-from ohr.testing.stage import check_stage, require
+from ohr.testing.stage import check_stage, require, suite
 
 
+@suite
 def check_benchmark(benchmark: Benchmark, *, images: int = 1) -> None:
     """Check a benchmark.
 
@@ -40,6 +41,7 @@ def check_benchmark(benchmark: Benchmark, *, images: int = 1) -> None:
         _check_images(benchmark, document)
 
 
+@suite
 def _check_aggregates(benchmark: Benchmark, questions: Sequence[Question]) -> None:
     """Check that aggregates have names of their own, and are about metrics and groups that there are."""
     found = benchmark.aggregates()
@@ -53,6 +55,7 @@ def _check_aggregates(benchmark: Benchmark, questions: Sequence[Question]) -> No
         require(benchmark, shapes == ((), (3,)), f"{one.name}: `combine` must work on (parts,) and on (parts, m)")
 
 
+@suite
 def _check_document(benchmark: Benchmark, document: Document) -> None:
     named = document.name.startswith(f"{document.domain}/") and document.pages > 0
     require(benchmark, named, f"{document}: the name must start with the domain, and there must be pages")
@@ -65,6 +68,7 @@ def _check_document(benchmark: Benchmark, document: Document) -> None:
     require(benchmark, prints[0] == prints[1], f"{document.name}: a fingerprint must not change by itself")
 
 
+@suite
 def _check_question(benchmark: Benchmark, question: Question, document: Document | None) -> None:
     about = f"question {question.id}"
     require(benchmark, bool(question.text.strip()), f"{about} needs a text")
@@ -83,6 +87,7 @@ def _check_question(benchmark: Benchmark, question: Question, document: Document
     require(benchmark, not odd, f"{about}: a group cannot be named {odd[:1]}")
 
 
+@suite
 def _check_images(benchmark: Benchmark, document: Document) -> None:
     image = benchmark.page_image(document, 0)
     fits = image.ndim == 3 and image.shape[2] == 3 and image.dtype == np.uint8

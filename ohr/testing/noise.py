@@ -7,12 +7,13 @@ from itertools import pairwise
 import numpy as np
 
 from ohr.contracts import Image, ImageNoise, NoisyText, TextNoise
-from ohr.testing.stage import RATES, TEXTS, as_json, check_stage, require
+from ohr.testing.stage import RATES, TEXTS, as_json, check_stage, require, suite
 from ohr.text import edits
 
 _EFFECTS = ("none", "cropped", "occluded", "joined")
 
 
+@suite
 def check_text_noise(noise: TextNoise, *, coupled: bool = True, texts: Sequence[str] = TEXTS) -> None:
     """Check a text noise.
 
@@ -66,6 +67,7 @@ def odd_images() -> tuple[Image, ...]:
     return tuple(found)
 
 
+@suite
 def check_image_noise(noise: ImageNoise) -> None:
     """Check an image noise."""
     check_stage(noise)

@@ -10,9 +10,10 @@ from ohr.contracts import Document, DocumentView, Image, OcrBackend, Recognition
 from ohr.files import pdf
 from ohr.messages.wording import counted
 from ohr.testing.noise import odd_images
-from ohr.testing.stage import check_stage, require
+from ohr.testing.stage import check_stage, require, suite
 
 
+@suite
 def check_ocr(ocr: OcrBackend, *, line: Image | None = None, reads: str = "") -> None:
     """Check an OCR backend.
 
@@ -51,6 +52,7 @@ def check_ocr(ocr: OcrBackend, *, line: Image | None = None, reads: str = "") ->
         require(ocr, reads in text, f"it read {text!r} where {reads!r} is written")
 
 
+@suite
 def _check_results(ocr: OcrBackend, found: Sequence[Recognition]) -> None:
     for result in found:
         require(ocr, isinstance(result, Recognition) and isinstance(result.text, str), f"{result!r} is no Recognition")
@@ -58,6 +60,7 @@ def _check_results(ocr: OcrBackend, found: Sequence[Recognition]) -> None:
         require(ocr, isinstance(ocr.written(result), str), "`written` must return the page's text")
 
 
+@suite
 def _check_document(ocr: OcrBackend, images: Sequence[Image]) -> None:
     """Check that a document gives one result per page, with its file and without."""
     document = Document("law/lease", "law", "en", len(images))

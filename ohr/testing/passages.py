@@ -7,9 +7,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ohr.contracts import Chunk, Chunker, Image, Index, Page, Question, Retriever
-from ohr.testing.stage import TEXTS, check_stage, require
+from ohr.testing.stage import TEXTS, check_stage, require, suite
 
 
+@suite
 def check_chunker(chunker: Chunker, *, empty_pages: bool = False) -> None:
     """Check a chunker.
 
@@ -45,6 +46,7 @@ def _chunks(*texts: str) -> list[Chunk]:
     return [Chunk(f"d/a:{place}:0", "d/a", (place,), 0, len(text), text) for place, text in enumerate(texts)]
 
 
+@suite
 def check_retriever(retriever: Retriever, *, finds: bool = True) -> None:
     """Check a retriever and its index; one that reads images is given pages on which the texts are written.
 
@@ -97,6 +99,7 @@ def _page(text: str) -> Image:
     return np.asarray(picture).copy()
 
 
+@suite
 def _check_ranking(retriever: Retriever, index: Index, queries: Sequence[str], k: int, size: int) -> None:
     ranked = index.search(queries, k)
     require(retriever, len(ranked) == len(queries), f"{len(queries)} queries gave {len(ranked)} rankings")
@@ -111,6 +114,7 @@ def _check_ranking(retriever: Retriever, index: Index, queries: Sequence[str], k
     require(retriever, index.search(queries, k) == ranked, "one query must give one result")
 
 
+@suite
 def _check_ties(retriever: Retriever) -> None:
     others = [f"a different thing {number}" for number in range(60)]  # so that the words asked for are rare
     index = _indexed(retriever, _chunks(*["rain fell on the old harbour wall"] * 40, *others))
@@ -123,6 +127,7 @@ def _check_ties(retriever: Retriever) -> None:
         )
 
 
+@suite
 def _check_saving(retriever: Retriever, index: Index, queries: Sequence[str]) -> None:
     with TemporaryDirectory() as folder:
         index.save(Path(folder))

@@ -3,14 +3,17 @@
 import io
 import json
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from ohr.contracts import Stage
+from ohr.messages.blame import place
 from ohr.registry import Registry
 
 TEXTS = (
@@ -29,15 +32,55 @@ TEXTS = (
 RATES = (0.05, 0.1, 0.3, 0.6, 1.0)
 
 
+_faults: ContextVar[list[str] | None] = ContextVar("faults", default=None)
+_MOST = 20
+"""Faults after which a check ends: many inputs may show one fault in different words."""
+
+P = ParamSpec("P")
+S = TypeVar("S", bound=Stage)
+
+
+def suite(check: Callable[Concatenate[S, P], None]) -> Callable[Concatenate[S, P], None]:
+    """Let a function check a stage to its end: one AssertionError lists all faults, one a line.
+
+    What a plugin raises, or what cannot be done with what it returns, is a fault with the plugin's file and line.
+    """
+
+    @wraps(check)
+    def checked(stage: S, /, *given: P.args, **named: P.kwargs) -> None:
+        outer = _faults.get()
+        found = [] if outer is None else outer
+        token = _faults.set(found)
+        try:
+            check(stage, *given, **named)
+        except Exception as error:
+            known = isinstance(error, AssertionError)
+            at = "" if known else place(error, type(stage))
+            raised = str(error) if known else f"raised {type(error).__name__}: {error}"
+            found.append(f"{type(stage).family} {stage.kind}: {raised}" + (f" ({at})" if at else ""))
+        finally:
+            _faults.reset(token)
+        if outer is None and found:
+            raise AssertionError("\n".join(dict.fromkeys(found)))
+
+    return checked
+
+
 def require(stage: Stage, holds: bool, sentence: str) -> None:
-    """Raise an AssertionError that names the stage, unless `holds`."""
+    """Note a fault of the stage unless `holds`; outside of a `suite`, raise an AssertionError."""
     if not holds:
-        raise AssertionError(f"{type(stage).family} {stage.kind}: {sentence}")
+        fault, found = f"{type(stage).family} {stage.kind}: {sentence}", _faults.get()
+        if found is None:
+            raise AssertionError(fault)
+        found.append(fault)
+        if len(found) > _MOST:
+            raise AssertionError("has more faults than are listed")
 
 
 # --- every stage ------------------------------------------------------------------------------------------
 
 
+@suite
 def check_stage(stage: Stage) -> None:
     """Check that a stage is frozen, written and read as YAML, sent to another process, identified and documented."""
     plugin = type(stage)
@@ -63,7 +106,7 @@ def check_stage(stage: Stage) -> None:
         plugin.model_validate({**stage.model_dump(by_alias=True), "no_such_key": 1}, context=context)
     except ValidationError:
         return
-    raise AssertionError(f"{plugin.family} {stage.kind}: an unknown key must be refused (`extra` is forbidden)")
+    require(stage, False, "an unknown key must be refused (`extra` is forbidden)")
 
 
 @dataclass(frozen=True)

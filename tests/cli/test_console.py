@@ -1,13 +1,12 @@
 import io
 import sys
 from math import nan
-from time import sleep
 
 import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from ohr.cli.display.console import as_lines, fits, say_first, say_json, say_table, with_interval
+from ohr.cli.display.console import as_lines, fits, grouped, say_first, say_json, say_table, with_interval
 from ohr.cli.display.curve import Point, as_table, legend
 from ohr.cli.display.progress import Bars, Lines, bars
 from ohr.engine.ledger import Failure
@@ -152,11 +151,22 @@ def test_a_short_run_writes_nothing_into_a_pipe(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_log_shows_the_progress_of_a_step_when_time_has_passed(capsys):
+def test_lines_that_differ_in_names_and_numbers_only_are_counted_with_the_first():
+    lines = [f"law/doc_{n}: page {n} was cut" for n in range(20)]
+    assert grouped([*lines, "top_k is 9", "no chunk has a word"]) == [
+        "law/doc_0: page 0 was cut (19 more like this: see the report)",
+        "top_k is 9",
+        "no chunk has a word",
+    ]
+
+
+def test_a_log_shows_the_progress_of_a_step_when_time_has_passed(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("ohr.cli.display.progress.monotonic", lambda: now[0])
     lines = Lines(silence=0.05)
     with counting(lines, "ocr", 3) as advance:
         advance(1)
-        sleep(0.06)
+        now[0] += 0.06
         advance(1)
         advance(1)
     message = capsys.readouterr().err.splitlines()

@@ -168,7 +168,7 @@ def test_placed_noise_is_refused_rather_than_shown_without_an_edit(ohr, home):
         (("page.png", "--levels", "high"), "numbers from 0 to 1"),
         (("page.png", "--kinds", "rotatoin"), "'rotation'"),
         (("page.png", "--noise", "{kind: formatting}"), "formatting is text noise"),
-        (("page.png", "--out", "sheet.pdf"), "must end in .html or .png"),
+        (("page.png", "--out", "sheet.pdf"), "must end in .html or .png or .jpg or .webp"),
         (("page.png", "--page", "3"), "no page 3"),
         (("page.png", "--kinds", "formatting"), "formatting is text noise"),
         (("page.png", "--out", "nowhere/sheet.png"), "there is no folder nowhere"),

@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ohr.cli.app import main
+from ohr.results.folder import RunFolder
 
 OHR = Path(sys.executable).with_name("ohr")
 
@@ -55,6 +57,14 @@ def test_a_run_ends_with_0_and_its_folder(finished):
     folder = home / result.stdout.split("results: ")[1].splitlines()[0]
     assert result.exit_code == 0
     assert {"manifest.json", "scores.parquet", "summary.csv", "figures"} <= {path.name for path in folder.iterdir()}
+
+
+def test_the_log_of_a_run_says_what_was_done(finished):
+    home, result = finished
+    log = (home / result.stdout.split("results: ")[1].splitlines()[0] / "run.log").read_text()
+    assert re.search(r"making documents: (\d+) more to do, 0 of \1 done", log)
+    assert re.search(r"making documents: \d+ done, \d+\.\d s in workers", log)
+    assert "finished: 0 failed" in log
 
 
 def test_a_run_prints_its_curve_without_intervals_for_four_documents(finished):
@@ -289,6 +299,17 @@ def test_a_damaged_run_is_reported_and_the_others_listed(home, finished, ohr):
     assert result.stderr.startswith("runs/small/broken/manifest.json: not readable as JSON: ")
 
 
+def test_a_run_is_deleted_by_its_name_and_id_and_a_running_one_is_not(home, ohr):
+    begun = RunFolder.start(home / "runs", "small", "ab" * 32, {"spec": {"name": "small"}, "questions": 4})
+    name = f"small/{begun.path.name}"
+    refused = ohr("runs", name, "--delete")
+    assert refused.exit_code == 2 and "is running" in refused.stderr and begun.path.is_dir()
+    assert ohr("runs", "small", "--delete").exit_code == 2
+    begun.stop("enough")
+    assert ohr("runs", name, "--delete").stdout == f"deleted runs/{name}\n"
+    assert list((home / "runs/small").iterdir()) == []
+
+
 def test_no_runs_is_said(ohr):
     assert ohr("runs").stdout == "no runs in runs\n"
 
@@ -297,12 +318,12 @@ def test_no_runs_is_said(ohr):
     ("words", "message"),
     [
         (["--fresh", "answer"], "--fresh answer: Choose one of: all, pages,"),
-        (["--fresh", "none.yaml"], "none.yaml"),
-        (["none.yaml", "--fresh"], "none.yaml"),
-        (["--fresh", "--limit", "1", "none.yaml"], "none.yaml"),
+        (["--fresh", "documents", "none.yaml"], "none.yaml"),
+        (["none.yaml", "--fresh", "all"], "none.yaml"),
     ],
 )
-def test_fresh_takes_a_stage_or_none(home, monkeypatch, capsys, words, message):
+def test_fresh_takes_a_stage_whatever_is_in_the_working_folder(home, monkeypatch, capsys, words, message):
+    (home / "documents").mkdir()
     monkeypatch.setattr("sys.argv", ["ohr", "run", *words, *(["small.yaml"] if "none.yaml" not in words else [])])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -31,6 +31,15 @@ def test_a_name_is_its_newest_run_even_if_an_older_one_is_finished(running, ohr)
     assert lines[3].split() == ["answering", "4", "4", "0.0/s", "done"]
 
 
+def test_the_time_left_is_that_of_the_slowest_phase(running, ohr):
+    _, events = running
+    for phase, total, rate in (("reading pages", 10, 1.0), ("answering", 100, 2.0)):
+        events.write("phase", phase=phase, done=4, total=total, rate=rate)
+    assert ohr("status", "small").stdout.splitlines()[-1] == "time left: 0:00:48"
+    events.write("phase", phase="scoring", done=0, total=3, rate=0.0)
+    assert ohr("status", "small").stdout.splitlines()[-1] == "time left: at least 0:00:48; not begun: scoring"
+
+
 def test_failures_are_counted_and_the_last_one_is_shown(running, ohr):
     _, events = running
     for item in ("page 1", "page 2"):

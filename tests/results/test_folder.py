@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -28,12 +29,12 @@ def finished(runs, key=KEY, **manifest):
     return folder.finish(DONE | manifest)
 
 
-def in_another_process(code, runs):
+def in_another_process(code, runs, within=()):
     """Run some code after a folder was started; the process dies without a chance to say so."""
     begin = f"folder = RunFolder.start(Path({str(runs)!r}), 'study', {KEY!r}, {SPEC!r})"
     lines = ["import os", "from pathlib import Path", "from ohr.results.folder import RunFolder", begin, code]
     return subprocess.Popen(
-        [sys.executable, "-c", "\n".join(lines)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*within, sys.executable, "-c", "\n".join(lines)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
 
 
@@ -157,6 +158,34 @@ def test_a_process_on_another_host_is_taken_to_be_alive(tmp_path):
     manifest = read_manifest(start(tmp_path).path)
     assert status(manifest | {"process": {"pid": 1, "host": "elsewhere", "started": "x"}}) == "running"
     assert status(manifest | {"process": "?"}) == "interrupted"
+
+
+@pytest.mark.parametrize(("part", "other"), [(0, "another-name"), (1, "0badb007"), (2, "pid:[1]")])
+def test_a_folder_from_another_host_boot_or_container_is_never_removed(tmp_path, part, other):
+    theirs = start(tmp_path)
+    manifest = read_manifest(theirs.path)
+    space = manifest["process"]["host"].split("/")
+    space[part] = other
+    manifest["process"] |= {"host": "/".join(space), "pid": 2**22 + 1}
+    (theirs.path / "manifest.json").write_text(json.dumps(manifest))
+    assert status(manifest) == "running"
+    start(tmp_path)
+    assert theirs.path.is_dir()
+
+
+@pytest.mark.skipif(
+    subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], check=False, capture_output=True).returncode
+    if shutil.which("unshare")
+    else 1,
+    reason="no process may have its own space of process numbers here",
+)
+def test_a_folder_of_a_run_in_another_container_with_the_same_name_is_left_alone(tmp_path):
+    apart = ["unshare", "--pid", "--fork", "--mount-proc"]
+    with in_another_process("print(folder.path, flush=True); os.read(0, 1)", tmp_path, apart) as process:
+        theirs = Path(process.stdout.readline().strip())
+        start(tmp_path)
+        assert (status(read_manifest(theirs)), theirs.is_dir()) == ("running", True)
+        process.stdin.write("end")
 
 
 def test_a_run_that_stopped_says_why(tmp_path):

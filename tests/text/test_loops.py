@@ -38,4 +38,4 @@ def test_it_is_the_longest_tail_that_repeats_a_unit(text):
 def test_a_long_reply_takes_no_time():
     began = perf_counter()
     assert repeated_tail("a" * 50_000 + "b") == 0
-    assert perf_counter() - began < 2
+    assert perf_counter() - began < 20  # quadratic work would take minutes

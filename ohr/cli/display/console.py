@@ -1,6 +1,7 @@
 """How commands answer: results on stdout, everything else on stderr."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, is_dataclass
@@ -66,6 +67,20 @@ def say_first(title: str, lines: Sequence[str], most: int = 10) -> None:
             say(f"  {line}")
         if len(lines) > most:
             say(f"  and {len(lines) - most} more")
+
+
+def grouped(lines: Iterable[str]) -> list[str]:
+    """List the first line of each kind, and how many more there are: lines that differ in names and numbers only."""
+    kinds: dict[str, list[str]] = {}
+    for line in lines:
+        kinds.setdefault(_NAMES.sub("#", line), []).append(line)
+    return [
+        first + (f" ({len(more)} more like this: see the report)" if more else "") for first, *more in kinds.values()
+    ]
+
+
+_NAMES = re.compile(r"(?:(?:\b[\w.-]*[\d_/][\w./-]*|'[^']*'|\"[^\"]*\")(?:, )?)+")
+"""Names, numbers and quotations: words with a digit, an underscore or a slash."""
 
 
 def as_lines(failures: "Iterable[Failure]") -> list[str]:

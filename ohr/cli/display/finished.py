@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ohr.cli.display.console import as_lines, fits, report, say, say_first, say_json, say_table
+from ohr.cli.display.console import as_lines, fits, grouped, report, say, say_first, say_json, say_table
 from ohr.cli.display.progress import bars
+from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.cli.display.curve import Point
@@ -97,12 +98,14 @@ def _print(finished: "Finished", figures: Sequence[Path], page: Path | None, sec
     print_costs(finished.folder)
     print_decomposition(finished.folder)
     print_repair(finished.folder)
-    say_first("warnings:", read_manifest(finished.folder)["warnings"])
+    say_first("warnings:", grouped(read_manifest(finished.folder)["warnings"]))
     failures = finished.ledger.failures
     say_first(
         f"failed items: {len(failures)} (questions that need them score 0)",
         as_lines(failures),
     )
+    if absent := read_manifest(finished.folder)["failures"].get("absent"):
+        say(f"absent: {counted(absent, 'page')} that recorded results lack (questions that need them score 0)")
     say(_done(finished, seconds))
     say_first("figures:", [str(path) for path in figures])
     say(f"results: {finished.folder}")
@@ -146,6 +149,7 @@ def _print_json(finished: "Finished", figures: Sequence[Path], page: Path | None
             "curve": read_curve(finished.folder),
             "warnings": read_manifest(finished.folder)["warnings"],
             "failures": ledger.failures,
+            "absent": read_manifest(finished.folder)["failures"].get("absent", 0),
             "calls": {name: count for name, count in ledger.calls.items() if count},
             "tokens": ledger.tokens,
             "seconds": round(seconds, 2),

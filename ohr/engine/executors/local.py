@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -10,12 +11,17 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
 from multiprocessing.forkserver import set_forkserver_preload
+from multiprocessing.util import get_temp_dir
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from ohr.engine.executors.base import AHEAD, WorkerLost
+from ohr.engine.executors.guard import Guard
 from ohr.engine.executors.process import begin, nothing
 from ohr.engine.setup import Setup
 from ohr.errors import OhrError
+from ohr.processes import this_process
 
 _ONE_THREAD = dict.fromkeys(
     (
@@ -46,6 +52,7 @@ class Local:
         self._setup = Setup()
         self._pools: dict[bool, Any] = {}
         self._running: set[Future[Any]] = set()
+        self._guard: Guard | None = None
 
     def start(self, setup: Setup) -> None:
         """Remember what workers need."""
@@ -63,11 +70,13 @@ class Local:
         self._running.add(started)
         future: Future[Any] = Future()
         started.add_done_callback(self._running.discard)
-        started.add_done_callback(lambda ended: _pass_on(ended, future, self._setup))
+        started.add_done_callback(lambda ended: _pass_on(ended, future, self._lost))
         return future
 
     def stop(self) -> None:
         """End all workers: those that have nothing to do by themselves, so that their libraries can clean up."""
+        if self._guard is not None:
+            self._guard.look()
         for pool in self._pools.values():
             if not self._running:
                 pool.close()
@@ -76,6 +85,30 @@ class Local:
             pool.stop()
             pool.join()
         self._pools = {}
+        if self._guard is not None:
+            self._guard.end()
+            shutil.rmtree(self._guard.folder, ignore_errors=True)
+            self._guard = None
+
+    def _guarded(self) -> Path:
+        """Return the folder of the guard, which begins to look with the first worker."""
+        if self._guard is None:
+            self._guard = Guard(Path(mkdtemp(dir=get_temp_dir())), self._setup.seconds)
+            self._guard.start()
+        return self._guard.folder
+
+    def _lost(self, error: Any) -> str:
+        """Return why the process of a call is gone."""
+        seconds, status = self._setup.seconds, getattr(error, "exitcode", None)
+        if isinstance(error, TimeoutError):
+            return f"took longer than {seconds:g} seconds and did not react"
+        if self._guard and (known := self._guard.reasons.pop(error.pid, None)):
+            return known
+        if status == -signal.SIGALRM and seconds:
+            return f"took longer than {seconds:g} seconds (limits.seconds)"
+        if status is not None and status < 0:
+            return f"the worker process died ({signal.Signals(-status).name})"
+        return f"the worker process died (exit status {status})"
 
     def _pool(self, alone: bool) -> Any:
         from pebble import ProcessPool
@@ -86,11 +119,12 @@ class Local:
             if _TRACKED not in sys.warnoptions:  # the options of the process that removes them
                 sys.warnoptions.append(_TRACKED)
             with _environment(variables), _sigint_blocked():
+                given = (variables, self._setup.plugin_files, pickle.dumps(self._setup))
                 pool = ProcessPool(
                     1 if alone else self.workers,
                     context=_spawning() if alone else _forking(),
                     initializer=begin,
-                    initargs=(variables, self._setup.plugin_files, pickle.dumps(self._setup)),
+                    initargs=(*given, self._guarded(), this_process()),
                 )
                 try:
                     pool.schedule(nothing).result()  # the first workers start now, in this environment
@@ -119,7 +153,7 @@ def _forking() -> BaseContext:
     return get_context("forkserver")
 
 
-def _pass_on(ended: Future[Any], future: Future[Any], setup: Setup) -> None:
+def _pass_on(ended: Future[Any], future: Future[Any], why: Callable[[Any], str]) -> None:
     """Turn the loss of a worker into a WorkerLost that says why."""
     if ended.cancelled():
         future.cancel()
@@ -130,19 +164,11 @@ def _pass_on(ended: Future[Any], future: Future[Any], setup: Setup) -> None:
     elif type(error).__name__ == "ProcessExpired":
         with suppress(ProcessLookupError, PermissionError, TypeError):
             os.killpg(error.pid, signal.SIGKILL)  # type: ignore[attr-defined] # what the engine started
-        future.set_exception(WorkerLost(_why(getattr(error, "exitcode", None), setup)))
+        future.set_exception(WorkerLost(why(error)))
     elif isinstance(error, TimeoutError):
-        future.set_exception(WorkerLost(f"took longer than {setup.seconds:g} seconds and did not react"))
+        future.set_exception(WorkerLost(why(error)))
     else:
         future.set_exception(error)
-
-
-def _why(status: int | None, setup: Setup) -> str:
-    if status == -signal.SIGALRM and setup.seconds:
-        return f"took longer than {setup.seconds:g} seconds (limits.seconds)"
-    if status is not None and status < 0:
-        return f"the worker process died ({signal.Signals(-status).name})"
-    return f"the worker process died (exit status {status})"
 
 
 @contextmanager

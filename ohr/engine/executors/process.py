@@ -4,15 +4,17 @@ import os
 import pickle
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 
-def begin(environment: Mapping[str, str], plugin_files: Sequence[Path], setup: bytes) -> None:
+def begin(environment: Mapping[str, str], plugin_files: Sequence[Path], setup: bytes, *of_run: Any) -> None:
     """Set the environment, then set the process up.
 
     Args:
         environment: all variables of the worker.
         plugin_files: loaded first, as the setup may hold values of their classes.
         setup: a pickled Setup: unpickled here, after the environment is set.
+        of_run: further arguments of `ohr.engine.worker.begin`.
     """
     os.environ.clear()
     os.environ.update(environment)
@@ -21,7 +23,7 @@ def begin(environment: Mapping[str, str], plugin_files: Sequence[Path], setup: b
 
     for path in plugin_files:
         load_file(path)
-    begin_work(pickle.loads(setup))  # from the parent process, not from a file
+    begin_work(pickle.loads(setup), *of_run)  # from the parent process, not from a file
 
 
 def nothing() -> None:

@@ -191,6 +191,8 @@ class Handler(BaseHTTPRequestHandler):
             reason = f"this address is not understood: {type(error).__name__}: {error}"
             self._send(HTTPStatus.BAD_REQUEST, "text/plain; charset=utf-8", reason.encode("utf-8", "replace"))
 
+    do_HEAD = do_GET
+
     def log_message(self, format: str, *args: Any) -> None:
         """Log a request, at the level of details."""
         _log.debug(format, *args)
@@ -208,8 +210,14 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.end_headers()
+        if self.command == "HEAD":
+            return
         with suppress(BrokenPipeError, ConnectionResetError):  # the reader has opened another question
             self.wfile.write(body)
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # a page opens many connections at once, and those beyond the queue are refused
 
 
 def make_server(site: Site, port: int) -> ThreadingHTTPServer:
@@ -219,4 +227,4 @@ def make_server(site: Site, port: int) -> ThreadingHTTPServer:
         OSError: the port is taken.
     """
     handler = type("SiteHandler", (Handler,), {"site": site})
-    return ThreadingHTTPServer(("127.0.0.1", port), handler)
+    return _Server(("127.0.0.1", port), handler)

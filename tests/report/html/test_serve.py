@@ -1,6 +1,7 @@
 """Answers of `ohr view`, and to whom it gives them."""
 
 import json
+import socket
 import threading
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -21,11 +22,11 @@ def served(runs):
     server = make_server(Site(runs, _progress), 0)
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
-    def get(path, host=None):
+    def get(path, host=None, verb="GET"):
         asked = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
-        asked.request("GET", path, headers={"Host": host or f"127.0.0.1:{server.server_port}"})
+        asked.request(verb, path, headers={"Host": host or f"127.0.0.1:{server.server_port}"})
         answer = asked.getresponse()
-        body = answer.read()
+        body = answer.read() if verb == "GET" else int(answer.headers["Content-Length"])
         asked.close()
         return answer.status, body
 
@@ -41,6 +42,22 @@ def get(plain):
     """Ask the server of the plain run; an address starts at the run."""
     with served(plain.parent.parent) as ask:
         yield lambda path, host=None: ask(f"/run/{plain.parent.name}/{plain.name}{path}", host)
+
+
+def test_the_head_of_a_page_says_how_long_it_is(tmp_path):
+    with served(tmp_path) as ask:
+        _, body = ask("/")
+        assert ask("/", verb="HEAD") == (200, len(body))
+
+
+def test_connections_that_come_at_once_wait_for_their_answer(tmp_path):
+    server = make_server(Site(tmp_path, _progress), 0)  # it accepts none yet
+    try:
+        waiting = [socket.create_connection(("127.0.0.1", server.server_port), timeout=60) for _ in range(60)]
+    finally:
+        server.server_close()
+    for connection in waiting:
+        connection.close()
 
 
 def test_only_this_machine_is_answered(get):

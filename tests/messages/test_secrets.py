@@ -1,0 +1,36 @@
+"""Secrets in texts: what is masked, and what stays as it is."""
+
+import pytest
+
+from ohr.messages.secrets import without_key, without_passwords
+
+KEY = "kx7-Tq2%Zp9_Lm4\\W"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("cannot reach http://ann:pw@host/v1", "cannot reach http://***@host/v1"),
+        ("s3://AKIA:xyz@bucket/store: gone", "s3://***@bucket/store: gone"),
+        ("http://x/v1?api_key=abc&n=2", "http://x/v1?api_key=***&n=2"),
+        ('{"url": "https://x/?n=2&X-Auth-Token=abc"}', '{"url": "https://x/?n=2&X-Auth-Token=***"}'),
+        ("https://x/a?sig=abc%3D", "https://x/a?sig=***"),
+        ("https://x/a?design=abc", "https://x/a?design=abc"),
+        ("ask ann@host about token=abc", "ask ann@host about token=abc"),
+    ],
+)
+def test_keys_and_passwords_in_addresses_are_masked(text, shown):
+    assert without_passwords(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text", [KEY, KEY.upper(), "".join(f"%{ord(c):02X}" for c in KEY), "".join(f"\\u{ord(c):04x}" for c in KEY)]
+)
+def test_a_key_is_masked_whole_however_it_is_written(text):
+    assert without_key(f"a {text} b", KEY) == "a *** b"
+
+
+def test_text_that_only_resembles_a_key_stays():
+    text = "kx7-Tq2 and Zp9_Lm4: 100% of \\alpha"
+    assert without_key(text, KEY) == text
+    assert without_key("The box is EMPTY.", "EMPTY") == "The box is EMPTY."
