@@ -52,7 +52,7 @@ def of_means(
 def against_zero(
     columns: Floats, clusters: Clusters, function: Callable[[Floats], Any], level: float = 0.95
 ) -> Estimate:
-    """A quantity of several means that is 0 where two sides are alike, with an interval that agrees with its test.
+    """A quantity of several means that is 0 where two sides are equal, with an interval that agrees with its test.
 
     Its p value is the larger of those of the t test and of the sign-flip test, as in `paired_difference`; the second is
     made on the pseudo-values of the documents, G f - (G - 1) f_g, whose mean is about f. Where the t interval misses 0

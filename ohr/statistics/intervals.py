@@ -157,7 +157,7 @@ def _p_values(table: Floats, clusters: Clusters, variance: Floats, df: Floats) -
 
     varies = variance > STILL
     ratio = np.divide(np.abs(table.mean(axis=1)), np.sqrt(variance), out=np.zeros(len(table)), where=varies)
-    # where all documents change alike the t test has nothing to divide by, and the other one decides
+    # where all documents change by as much the t test has nothing to divide by, and the other one decides
     by_t = np.where(varies, 2 * stdtr(df, -ratio), np.where((table != 0).any(axis=1), 0.0, 1.0))
     return np.maximum(by_t, sign_flip_p(clusters.sums(table).round(9)))
 
@@ -180,7 +180,7 @@ def mover(table: Floats, clusters: Clusters, level: float) -> Floats:
 
     Where no gain is seen the upper end of gains is the smaller of two: the binomial bound of `bounds`, which allows
     gains of any size; and what gains can be if they are of the size of the losses, and the k documents that lost were
-    drawn from documents of which a share q gains: q is at most 1 - ((1 - level) / 2)^(1 / k). Losses alike.
+    drawn from documents of which a share q gains: q is at most 1 - ((1 - level) / 2)^(1 / k). Losses likewise.
     Source: Zou & Donner, Statistics in Medicine 27(10), 2008.
     """
     harm, gain = (_side(clusters, np.maximum(sign * table, 0), level) for sign in (1.0, -1.0))
