@@ -187,16 +187,15 @@ def status(manifest: Mapping[str, Any]) -> Status:
     return "finished" if said == "finished" else "stopped"
 
 
-_PROCESS = {"host": str, "pid": int, "started": str}
+_PROCESS = ("host", "pid", "started")
 """Parts of a process in a manifest."""
 
 
 def _may_run(process: Any) -> bool:
     """Report whether a process may still be there: one that cannot be seen from here counts as running."""
-    if not isinstance(process, dict):
+    if not isinstance(process, dict) or not isinstance(process.get("pid"), int):
         return False
-    parts: list[Any] = [process.get(name) for name in _PROCESS]
-    return all(map(isinstance, parts, _PROCESS.values())) and lives(*parts) is not False
+    return lives(str(process.get("host")), process["pid"], str(process.get("started") or "")) is not False
 
 
 def read_finished(folder: Path) -> dict[str, Any]:
