@@ -18,6 +18,11 @@ def counted(number: int, thing: str, things: str = "") -> str:
     return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
+def without_clean_text(number: int) -> str:
+    """Say how many questions have no clean text to compare with."""
+    return f"{counted(number, 'question')} left out of every mean and comparison: the pages have no clean text"
+
+
 def named(names: Sequence[str]) -> str:
     """List the first names, and say how many more there are."""
     more = len(names) - _NAMED

@@ -37,24 +37,23 @@ def derive(folder: Path) -> None:
     Raises:
         DataError: a table cannot be read or written.
     """
-    questions = Questions.read(folder)
-    whole = ScoreTable(folder / "scores.parquet", questions)
+    whole = ScoreTable(folder / "scores.parquet", Questions.read(folder))
     index, reading = (
-        ScoreTable(folder / "swap_scores.parquet", questions, noisy=noisy) for noisy in ("index", "reading")
+        ScoreTable(folder / "swap_scores.parquet", whole.questions, noisy=noisy) for noisy in ("index", "reading")
     )
     with Tables(folder, (TABLE,)) as tables:
         for place in index.places:
             clean = whole.clean(place)
             assert clean is not None  # as its texts were swapped with those of the clean cell
             places = ((whole, clean), (index, place), (reading, place), (whole, place))
-            tables.append_rows(TABLE, _rows(questions, place, [table.read(at) for table, at in places]))
+            tables.append_rows(TABLE, _rows(whole.questions, place, [table.read(at) for table, at in places]))
     export_csv(folder, TABLE)
 
 
 def _rows(questions: Questions, place: Place, cells: list[CellScores]) -> list[dict[str, Any]]:
     """Return the quantities of one noisy cell, by metric and group of evidence sources.
 
-    A question counts where all four cells define its score and its pages have clean text.
+    A question counts where all four cells define its score.
 
     Args:
         cells: clean; noisy index; noisy reading; noisy.
@@ -64,7 +63,7 @@ def _rows(questions: Questions, place: Place, cells: list[CellScores]) -> list[d
     for metric in cells[1].metrics:
         only = [cell.only([metric]) for cell in cells]
         scores = np.concatenate([cell.values for cell in only])
-        defined = questions.clean_text & ~np.isnan(scores).any(axis=0)
+        defined = ~np.isnan(scores).any(axis=0)
         failed = np.any([cell.failed[0] for cell in only], axis=0)
         for group in GROUPS:
             part = questions.part("evidence_source", group)

@@ -1,14 +1,13 @@
 """The cost block of a run: each condition's loss against the clean text, paired on questions."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from ohr.results.choices import read_choices
-from ohr.results.folder import headlines, read_manifest
-from ohr.results.groups import ALL, STAGES
+from ohr.results.folder import read_manifest, shown_metrics
+from ohr.results.groups import ALL, GROUPS, STAGES
 from ohr.results.reading import read_columns, read_rows
 
 
@@ -23,9 +22,10 @@ class Loss:
         inner_low: of the 90% interval, with which equivalence is tested.
         p: two-sided p value of no difference; nan where fewer than 8 documents changed.
         detectable: the smallest true loss that four of five studies like this one would find; nan where unknown.
-        verdict: as in `ohr.statistics.comparison.Comparison`.
+        verdict: as in `ohr.statistics.comparison.Comparison`; `failed` where too much failed for one.
         pairs: questions that are compared.
-        left_out: questions that are not: no clean text, or undefined on one side.
+        pairs_failed: those of them that failed on a side, and scored 0 there.
+        left_out: questions that are not compared: no clean text, or undefined on one side.
         questions_lost: questions that score less than on the clean text.
         questions_gained: questions that score more.
         failed: questions that failed on the noisy side.
@@ -52,6 +52,7 @@ class Loss:
     detectable: float
     verdict: str
     pairs: int
+    pairs_failed: int
     left_out: int
     questions_lost: int
     questions_gained: int
@@ -69,11 +70,24 @@ class Loss:
         """The parts of the pipeline, for people."""
         return " / ".join(filter(None, (self.chunker, self.retriever, self.generator)))
 
+    @property
+    def is_loss(self) -> bool:
+        """Whether a loss is shown."""
+        return self.verdict in _SHOWN and self.lost > 0
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether a gain is shown."""
+        return self.verdict in _SHOWN and self.lost < 0
+
+
+_SHOWN = ("worse", "better", "small")
+
 
 _COLUMNS = (
     "stage", "condition", "noise", "knob_value", "noise_type", "chunker", "retriever", "generator", "metric", "group",
     "clean_mean", "lost", "lost_low", "lost_high", "lost_inner_low", "lost_inner_high", "lost_p", "lost_detectable",
-    "verdict", "pairs", "questions_lost", "questions_gained", "n", "undefined", "failed", "documents", "note",
+    "verdict", "pairs", "pairs_failed", "questions_lost", "questions_gained", "n", "undefined", "failed", "documents", "note",
 )  # fmt: skip
 
 
@@ -83,16 +97,17 @@ def read_losses(folder: Path, group: str = ALL, *, every_metric: bool = False) -
     Args:
         folder: of the run.
         group: of evidence sources.
-        every_metric: of every metric; by default of each stage's headline metric.
+        every_metric: of every metric; by default of each stage's headline metric, and of the spec's own.
 
     Raises:
         DataError: the summary is missing or damaged.
     """
-    headline, repeats = headlines(read_manifest(folder)), read_choices(folder).repeats
+    shown, repeats = shown_metrics(read_manifest(folder)), read_choices(folder).repeats
     rows = read_columns(folder / "summary.parquet", list(_COLUMNS), by="evidence_source", group=group).to_pylist()
     wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"] and row["condition"] not in repeats]
-    found = [_loss(row) for row in wanted if every_metric or row["metric"] == headline[row["stage"]]]
-    return sorted(found, key=lambda loss: STAGES.index(loss.stage))
+    absent = left_out(folder, group)
+    found = [_loss(row, absent) for row in wanted if every_metric or row["metric"] in shown[row["stage"]]]
+    return sorted(found, key=lambda loss: (STAGES.index(loss.stage), loss.metric not in shown[loss.stage][:1]))
 
 
 def distinctive(losses: Sequence[Loss]) -> list[Loss]:
@@ -102,19 +117,20 @@ def distinctive(losses: Sequence[Loss]) -> list[Loss]:
     return [replace(loss, **unnamed) for loss in losses]
 
 
-def _loss(row: Mapping[str, Any]) -> Loss:
+def _loss(row: Mapping[str, Any], absent: int) -> Loss:
     known = {**row, "level": row["knob_value"], "mean": row["clean_mean"] - row["lost"], "clean": row["clean_mean"]}
-    known["left_out"] = row["n"] + row["undefined"] - row["pairs"]
+    known["left_out"] = row["n"] + row["undefined"] - row["pairs"] + absent
     known |= {name: row[f"lost_{name}"] for name in ("low", "high", "inner_low", "inner_high", "p", "detectable")}
     found: dict[str, Any] = {field.name: known[field.name] for field in fields(Loss)}
     whole: dict[str, Any] = {name: "" if value is None else value for name, value in found.items()}
     return Loss(**whole)
 
 
-def left_out(folder: Path) -> int:
-    """Count the questions whose pages have no clean text, which no pair holds.
+def left_out(folder: Path, group: str = ALL) -> int:
+    """Count the questions of a group of evidence sources whose pages have no clean text, which no pair holds.
 
     Raises:
         DataError: the table of questions is missing or damaged.
     """
-    return Counter(row["clean_text"] for row in read_rows(folder / "questions.parquet", ["clean_text"]))[False]
+    rows = read_rows(folder / "questions.parquet", ["clean_text", "evidence_source"])
+    return sum(not row["clean_text"] and GROUPS[group](row["evidence_source"]) for row in rows)

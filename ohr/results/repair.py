@@ -13,6 +13,7 @@ import numpy as np
 
 from ohr.results.choices import Choices
 from ohr.results.groups import ALL
+from ohr.results.pairs import paired
 from ohr.results.reading import read_rows
 from ohr.results.scores import Floats, Place, ScoreTable
 from ohr.results.tables import Tables
@@ -62,13 +63,12 @@ def _sides(scores: ScoreTable, place: Place, metric: str) -> tuple[Floats, Float
     if clean is None:
         return None
     before, after = (scores.read(at).only([metric]).values[0] for at in (clean, place))
-    return np.where(scores.questions.clean_text, before, np.nan), after
+    return before, after
 
 
 def _row(scores: ScoreTable, place: Place, other: Place, metric: str, sides: Sequence[Floats]) -> dict[str, Any]:
     part = scores.questions.part("evidence_source", ALL)
-    held = np.stack([side[part.places] for side in sides])  # (agent clean, agent noisy, clean, noisy; questions)
-    held = np.where(np.isnan(held).any(axis=0), np.nan, held)
+    held = paired(*(side[part.places] for side in sides))  # (agent clean, agent noisy, clean, noisy; questions)
     lost, others = held[0] - held[1], held[2] - held[3]
     # half of it, as the interval is made for differences of scores in [0, 1]
     less, gap = differences(np.stack([(others - lost) / 2, held[1] - held[3]]), part.clusters)

@@ -143,10 +143,9 @@ def score_ocr(
     finished = run(spec, store=store, runs=runs, workers=workers, progress=progress)
     truth, own = (base.name for base in spec.knowledge_bases)
     metric = spec.benchmark.scoring.retrieval
-    questions = Questions.read(finished.folder)
-    scores = ScoreTable(finished.folder / "scores.parquet", questions)
+    scores = ScoreTable(finished.folder / "scores.parquet", Questions.read(finished.folder))
     found = {
-        place.noise: breakdown(questions, scores.read(place), metric)
+        place.noise: breakdown(scores.questions, scores.read(place), metric)
         for place in scores.places
         if place.stage == "retrieval"
     }
