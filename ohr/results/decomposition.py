@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ohr.results.folder import headlines, read_manifest
+from ohr.results.folder import read_manifest, shown_metrics
 from ohr.results.groups import ALL, GROUPS
 from ohr.results.questions import Questions
 from ohr.results.reading import read_rows
@@ -92,12 +92,13 @@ def _quantities(scores: Floats, clusters: Clusters) -> dict[str, Estimate]:
     return dict(zip(CELLS, means, strict=True)) | swap(clean, index, reading, both, clusters)
 
 
-def read_headlines(folder: Path, metric: str | None = None) -> list[Row]:
+def read_headlines(folder: Path, metric: str | None = None, *, own: bool = True) -> list[Row]:
     """Read a run's losses by stage over all questions; none without any.
 
     Args:
         folder: of the run.
         metric: of all stages; by default each stage's headline.
+        own: the metrics of the spec too.
 
     Raises:
         DataError: the manifest or the table cannot be read.
@@ -105,8 +106,9 @@ def read_headlines(folder: Path, metric: str | None = None) -> list[Row]:
     path = folder / f"{TABLE}.parquet"
     if not path.is_file():
         return []
-    headline = headlines(read_manifest(folder))
-    return [row for row in read_rows(path, evidence_source=ALL) if row["metric"] == (metric or headline[row["stage"]])]
+    shown = {stage: names if own else names[:1] for stage, names in shown_metrics(read_manifest(folder)).items()}
+    rows = read_rows(path, evidence_source=ALL)
+    return [row for row in rows if row["metric"] in ((metric,) if metric else shown[row["stage"]])]
 
 
 def varying(rows: Sequence[Row], *parts: str) -> list[str]:

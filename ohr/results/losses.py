@@ -7,7 +7,7 @@ from typing import Any
 
 from ohr.results.choices import read_choices
 from ohr.results.folder import read_manifest, shown_metrics
-from ohr.results.groups import ALL, GROUPS, STAGES
+from ohr.results.groups import ALL, STAGES
 from ohr.results.reading import read_columns, read_rows
 
 
@@ -105,8 +105,7 @@ def read_losses(folder: Path, group: str = ALL, *, every_metric: bool = False) -
     shown, repeats = shown_metrics(read_manifest(folder)), read_choices(folder).repeats
     rows = read_columns(folder / "summary.parquet", list(_COLUMNS), by="evidence_source", group=group).to_pylist()
     wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"] and row["condition"] not in repeats]
-    absent = left_out(folder, group)
-    found = [_loss(row, absent) for row in wanted if every_metric or row["metric"] in shown[row["stage"]]]
+    found = [_loss(row) for row in wanted if every_metric or row["metric"] in shown[row["stage"]]]
     return sorted(found, key=lambda loss: (STAGES.index(loss.stage), loss.metric not in shown[loss.stage][:1]))
 
 
@@ -117,20 +116,19 @@ def distinctive(losses: Sequence[Loss]) -> list[Loss]:
     return [replace(loss, **unnamed) for loss in losses]
 
 
-def _loss(row: Mapping[str, Any], absent: int) -> Loss:
+def _loss(row: Mapping[str, Any]) -> Loss:
     known = {**row, "level": row["knob_value"], "mean": row["clean_mean"] - row["lost"], "clean": row["clean_mean"]}
-    known["left_out"] = row["n"] + row["undefined"] - row["pairs"] + absent
+    known["left_out"] = row["n"] + row["undefined"] - row["pairs"]
     known |= {name: row[f"lost_{name}"] for name in ("low", "high", "inner_low", "inner_high", "p", "detectable")}
     found: dict[str, Any] = {field.name: known[field.name] for field in fields(Loss)}
     whole: dict[str, Any] = {name: "" if value is None else value for name, value in found.items()}
     return Loss(**whole)
 
 
-def left_out(folder: Path, group: str = ALL) -> int:
-    """Count the questions of a group of evidence sources whose pages have no clean text, which no pair holds.
+def left_out(folder: Path) -> int:
+    """Count the questions whose pages have no clean text, which no pair holds.
 
     Raises:
         DataError: the table of questions is missing or damaged.
     """
-    rows = read_rows(folder / "questions.parquet", ["clean_text", "evidence_source"])
-    return sum(not row["clean_text"] and GROUPS[group](row["evidence_source"]) for row in rows)
+    return sum(not row["clean_text"] for row in read_rows(folder / "questions.parquet", ["clean_text"]))

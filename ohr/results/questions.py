@@ -31,11 +31,13 @@ class Part:
         places: (n,) among all questions.
         clusters: how they share documents and, where these are fixed strata, domains.
         by_domain: how they share documents and domains, whatever the strata.
+        left_out: questions of the same group that do not count.
     """
 
     places: Places
     clusters: Clusters
     by_domain: Clusters
+    left_out: int = 0
 
     @property
     def domains(self) -> Places:
@@ -131,7 +133,9 @@ class Questions:
                 chosen = np.isin(held, belongs)
             else:
                 chosen = held == group
-            known[trait, group] = self.among(np.flatnonzero(chosen & (self.counted | (trait == CLEAN_TEXT))))
+            counted = chosen & (self.counted | (trait == CLEAN_TEXT))
+            left_out = int(chosen.sum() - counted.sum())
+            known[trait, group] = replace(self.among(np.flatnonzero(counted)), left_out=left_out)
         return known[trait, group]
 
     @property

@@ -199,6 +199,8 @@ def _of_group(sheet: _Sheet, part: Part, margin: float | None) -> list[dict[str,
         {**{name: getattr(estimate, name) for name in _ESTIMATE}, **macro, "strata": strata}
         for estimate, macro in zip(clustered_means(values, part.clusters, failed), _macro(values, part), strict=True)
     ]
+    for row in rows:
+        row["undefined"] += part.left_out
     for row in (row for row, exact in zip(rows, sheet.exact, strict=True) if exact and row["interval"] == "edge"):
         row |= {"low": nan, "high": nan, "interval": ""}
     if margin is not None:
