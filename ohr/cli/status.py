@@ -9,6 +9,7 @@ import typer
 from ohr.cli.display.console import say, say_json, say_table
 from ohr.cli.options import RUNS, AsJson, RunsFolder
 from ohr.cli.runs import locate
+from ohr.messages.wording import counted
 
 
 def status(
@@ -38,7 +39,7 @@ def status(
         say_table(("phase", "done", "total", "rate", "left"), rows)
     if failures:
         last = failures[-1]
-        say(f"{len(failures):,} failed, the last: {last['stage']} on {last['item']}: {last['reason']}")
+        say(f"{counted(len(failures), 'item')} failed, the last: {last['stage']} on {last['item']}: {last['reason']}")
 
 
 def _left(seconds: float | None) -> str:

@@ -11,6 +11,7 @@ from ohr.report.html import effort, protocol, sheets, tables
 from ohr.report.html.charts import chart_data
 from ohr.report.html.sheets import Sheet
 from ohr.report.leaderboard.runs import run_leaderboards
+from ohr.report.leaderboard.standings import is_same_exam
 from ohr.report.words import headline as sentences
 from ohr.results.choices import read_choices
 from ohr.results.folder import MANIFEST, headlines, read_finished, shown_metrics
@@ -58,7 +59,7 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
     """
     manifest = read_finished(folder)
     headline, shown = headlines(manifest), shown_metrics(manifest)
-    published, note = _published(folder, manifest, trust_plugins)
+    published, same_exam, note = _published(folder, manifest, trust_plugins)
     points, losses = _points(folder, shown), distinctive(read_losses(folder))
     sections: dict[str, Sequence[Sheet]] = {
         "hypotheses": tables.hypotheses(folder, manifest),
@@ -68,7 +69,7 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
         "effort": effort.sheets(folder),
         "robustness": tables.robustness(folder),
         "decomposition": tables.decomposition(folder, shown),
-        "leaderboard": sheets.leaderboard(run_leaderboards(folder, published)),
+        "leaderboard": sheets.leaderboard(run_leaderboards(folder, published, same_exam=same_exam)),
         "groups": [
             sheet for trait in ("evidence_source", "domain") for sheet in sheets.by_group(folder, trait, shown)
         ],
@@ -97,6 +98,7 @@ def _facts(folder: Path, manifest: Mapping[str, Any], points: Sequence[Row]) -> 
         ("Benchmark", str(kind)),
         ("Questions", f"{manifest['questions']:,}"),
         ("Documents", f"{manifest.get('documents', 0):,}"),
+        ("With questions", f"{manifest['documents_asked']:,}" if "documents_asked" in manifest else ""),
         ("Conditions", f"{len({row['condition'] for row in points}):,}"),
         ("Without clean text", f"{missing:,}" if missing else ""),
         ("Failed items", f"{manifest['failures'].get('items', 0):,}"),
@@ -116,9 +118,14 @@ def _points(folder: Path, shown: Mapping[str, Sequence[str]]) -> list[Row]:
 
 def _published(
     folder: Path, manifest: Mapping[str, Any], trust_plugins: bool
-) -> tuple[Sequence[Published], Mapping[str, str]]:
-    """Return what others published for the run's benchmark; without its plugin or variables nothing, and why."""
+) -> tuple[Sequence[Published], bool, Mapping[str, str]]:
+    """Return what others published for the run's benchmark, and whether it is of the same questions.
+
+    Without the benchmark's plugin or variables there is nothing, and the reason.
+    """
     try:
-        return RecordedSpec(manifest, folder / MANIFEST, trust_plugins=trust_plugins).benchmark.published(), {}
+        benchmark = RecordedSpec(manifest, folder / MANIFEST, trust_plugins=trust_plugins).benchmark
+        published = benchmark.published()
+        return published, bool(published) and is_same_exam(benchmark, manifest["questions"]), {}
     except OhrError as error:
-        return (), {"leaderboard": f"No published rows: {str(error).splitlines()[0]}"}
+        return (), False, {"leaderboard": f"No published rows: {str(error).splitlines()[0]}"}
