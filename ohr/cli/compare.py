@@ -105,7 +105,9 @@ def _failed(found: "Compared", sides: "Sequence[Side]") -> list[str]:
     unjudged = [pair for pair in found.pairs if pair.verdict == FAILED]
     if not unjudged:
         return []
-    reasons = [f"{side.folder}: {why}" for side in dict.fromkeys(sides) if (why := failed_items(read_manifest(side.folder)))]
+    reasons = [
+        f"{side.folder}: {why}" for side in dict.fromkeys(sides) if (why := failed_items(read_manifest(side.folder)))
+    ]
     return [
         f"{len(unjudged)} of {counted(len(found.pairs), 'comparison')} cannot be judged: more than "
         f"{100 * MOST_FAILED:.0f}% of the questions failed on a side, or A has hardly any answer.",

@@ -120,8 +120,10 @@ def _loss(run: "ListedRun") -> str:
 
 
 def _largest_loss(run: "ListedRun") -> "tuple[Loss | None, int, int]":
-    """Return the largest loss that a run shows, and how many of its comparisons cannot be judged; of one that is damaged
-    or not finished nothing."""
+    """Return the largest loss that a run shows, and how many of how many comparisons cannot be judged.
+
+    A run that is damaged or not finished shows none.
+    """
     from ohr.errors import DataError
     from ohr.results.losses import read_losses
     from ohr.results.pairs import FAILED

@@ -45,11 +45,16 @@ def headline(folder: Path) -> list[str]:
     if not losses:
         nothing = "No knowledge base without noise, or no question with clean text"
         return [*found, f"{nothing}: this run cannot show a cost of noise."]
-    for stage, metric in dict.fromkeys((loss.stage, loss.metric) for loss in losses):
-        found += _stage([loss for loss in losses if (loss.stage, loss.metric) == (stage, metric)])
+    found += findings(losses)
     if missing := left_out(folder):
         found.append(f"{without_clean_text(missing)}.")
     return found
+
+
+def findings(losses: Sequence[Loss]) -> list[str]:
+    """Say what losses show, stage by stage and metric by metric."""
+    kinds = dict.fromkeys((loss.stage, loss.metric) for loss in losses)
+    return [line for kind in kinds for line in _stage([loss for loss in losses if (loss.stage, loss.metric) == kind])]
 
 
 def _failures(manifest: Mapping[str, Any], losses: Sequence[Loss]) -> list[str]:
@@ -62,8 +67,8 @@ def _failures(manifest: Mapping[str, Any], losses: Sequence[Loss]) -> list[str]:
         most = max(crashed, key=lambda loss: loss.pairs_failed / loss.pairs)
         found.append(
             f"{len(crashed)} of {counted(len(losses), 'comparison')} with clean text cannot be judged: more than "
-            f"{100 * MOST_FAILED:.0f}% of the questions failed, as {most.pairs_failed:,} of {most.pairs:,} in {most.stage} "
-            f"under {most.condition}."
+            f"{100 * MOST_FAILED:.0f}% of the questions failed, as {most.pairs_failed:,} of {most.pairs:,} in "
+            f"{most.stage} under {most.condition}."
         )
     for name in dict.fromkeys(loss.generator for loss in unjudged if loss not in crashed):
         found.append(
@@ -94,7 +99,9 @@ def _stage(losses: Sequence[Loss]) -> list[str]:
     found = [f"{what}: {counts(losses)}."]
     if shown := [loss for loss in judged if loss.is_loss]:
         found.append(f"The largest: {sentence(max(shown, key=lambda loss: loss.lost))}")
-    elif unknown := [loss for loss in judged if loss.verdict == "open" and (loss.questions_lost or loss.questions_gained)]:
+    elif unknown := [
+        loss for loss in judged if loss.verdict == "open" and (loss.questions_lost or loss.questions_gained)
+    ]:
         found.append(f"The largest difference: {sentence(max(unknown, key=lambda loss: abs(loss.lost)))}")
     return found
 

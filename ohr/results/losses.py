@@ -87,7 +87,8 @@ _SHOWN = ("worse", "better", "small")
 _COLUMNS = (
     "stage", "condition", "noise", "knob_value", "noise_type", "chunker", "retriever", "generator", "metric", "group",
     "clean_mean", "lost", "lost_low", "lost_high", "lost_inner_low", "lost_inner_high", "lost_p", "lost_detectable",
-    "verdict", "pairs", "pairs_failed", "questions_lost", "questions_gained", "n", "undefined", "failed", "documents", "note",
+    "verdict", "pairs", "pairs_failed", "questions_lost", "questions_gained", "n", "undefined", "failed",
+    "documents", "note",
 )  # fmt: skip
 
 

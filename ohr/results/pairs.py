@@ -61,7 +61,9 @@ def _shares(path: Path) -> Mapping[tuple[Any, ...], float]:
     if not path.is_file():
         return {}
     answers = plain(read_columns(path, [*_CELL, "answer", "error"]))
-    there = pc.or_(pc.is_valid(answers["error"]), pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(answers["answer"])), 0))
+    there = pc.or_(
+        pc.is_valid(answers["error"]), pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(answers["answer"])), 0)
+    )
     whole = answers.append_column("there", pc.fill_null(there, False))
     shares = whole.group_by(list(_CELL)).aggregate([("there", "mean")]).to_pylist()
     return {tuple(row[name] for name in _CELL): row["there_mean"] for row in shares}

@@ -102,8 +102,8 @@ _TABLES = {
     ),
     "hypotheses": (
         "name stage first second chunker retriever generator metric group n:int64 documents:int64 "
-        "pairs_failed:int64 changed_documents:int64 difference:double low:double high:double inner_low:double inner_high:double p:double "
-        "p_holm:double margin:double verdict expected held:bool"
+        "pairs_failed:int64 changed_documents:int64 difference:double low:double high:double inner_low:double "
+        "inner_high:double p:double p_holm:double margin:double verdict expected held:bool"
     ),
     "attribution": (
         f"condition method part stage chunker retriever generator metric evidence_source cost:double {_INTERVAL} "

@@ -274,7 +274,18 @@ def test_runs_are_listed(finished, there, ohr_here):
     path = finished[1].stdout.split("results: ")[1].splitlines()[0]
     assert (run["name"], run["failures"], run["path"], run["partial"]) == ("small", 0, path, "")
     header, line = ohr_here("runs").stdout.splitlines()
-    assert header.split() == ["run", "started", "(UTC)", "status", "questions", "failed", "items", "largest", "loss", "shown"]
+    assert header.split() == [
+        "run",
+        "started",
+        "(UTC)",
+        "status",
+        "questions",
+        "failed",
+        "items",
+        "largest",
+        "loss",
+        "shown",
+    ]
     assert line.startswith(f"{path.removeprefix('runs/')}  ") and "  finished  " in line
 
 

@@ -92,7 +92,9 @@ def write(home: Path) -> None:
             path.write_text(json.dumps([{"page_idx": 0, "text": held}]))
         asked = f"In lot {lot} which number has Boat{lot}?"
         evidence = f"Boat{lot} has number {number}"
-        questions.append({"question": asked, "answers": [str(number)], "document": name, "page": 1, "evidence": evidence})
+        questions.append(
+            {"question": asked, "answers": [str(number)], "document": name, "page": 1, "evidence": evidence}
+        )
     (home / "questions.json").write_text(json.dumps(questions))
     (home / "plugins.py").write_text(PLUGINS)
     (home / "study.yaml").write_text(SPEC)

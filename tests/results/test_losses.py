@@ -141,8 +141,12 @@ def test_a_comparison_of_which_more_than_a_tenth_failed_has_no_verdict(runs):
     assert (half.verdict, half.pairs_failed, half.lost) == ("failed", 48, 0.8)
     assert (few.verdict, few.pairs_failed) != ("failed", 48)
     first, second, third, *_ = headline(run.folder)
-    assert first.startswith("9 items failed, most often (8 times) ocr: out of memory. Repair that and run the spec again")
-    assert second.startswith("1 of 2 comparisons with clean text cannot be judged: more than 10% of the questions failed")
+    assert first.startswith(
+        "9 items failed, most often (8 times) ocr: out of memory. Repair that and run the spec again"
+    )
+    assert second.startswith(
+        "1 of 2 comparisons with clean text cannot be judged: more than 10% of the questions failed"
+    )
     assert "48 of 60 in retrieval under half-1" in second
     assert third.endswith(", 1 cannot be judged.")
     assert not any("costs 80" in line for line in headline(run.folder))
@@ -170,7 +174,10 @@ def test_failures_of_the_clean_side_count_too(runs):
             "7 of 12 comparisons with clean text show a loss, 5 leave open whether there is one",
         ),
         (["same", "same"], "none of 2 comparisons with clean text shows a loss, 2 show no difference that matters"),
-        (["failed", "better"], "none of 2 comparisons with clean text shows a loss, 1 shows a gain, 1 cannot be judged"),
+        (
+            ["failed", "better"],
+            "none of 2 comparisons with clean text shows a loss, 1 shows a gain, 1 cannot be judged",
+        ),
     ],
 )
 def test_the_counts_are_a_sentence(swept, verdicts, sentence):

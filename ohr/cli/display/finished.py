@@ -31,7 +31,7 @@ def carry_out(
     trust_plugins: bool = False,
     tags: Mapping[str, str] | None = None,
 ) -> None:
-    """Run a spec, draw its figures, write its report and print its results; ends with status 1 when something failed."""
+    """Run a spec, draw its figures, write its report and print its results; ends with status 1 where some failed."""
     from ohr.results.losses import read_losses
     from ohr.results.pairs import FAILED
     from ohr.results.tags import change_tags

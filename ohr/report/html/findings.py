@@ -70,9 +70,7 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
         "robustness": tables.robustness(folder),
         "decomposition": tables.decomposition(folder, shown),
         "leaderboard": sheets.leaderboard(run_leaderboards(folder, published, same_exam=same_exam)),
-        "groups": [
-            sheet for trait in ("evidence_source", "domain") for sheet in sheets.by_group(folder, trait, shown)
-        ],
+        "groups": [sheet for trait in ("evidence_source", "domain") for sheet in sheets.by_group(folder, trait, shown)],
         "errors": [sheet for _, sheet in sheets.analyses(folder, manifest["questions"])],
         "words": sheets.confused(folder),
         "attribution": tables.attribution(folder, headline),

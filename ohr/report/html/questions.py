@@ -128,7 +128,7 @@ class QuestionList:
         return cell.values[0], cell.failed[0]
 
     def lost(self, pipeline: int, condition: int) -> Floats:
-        """Return each question's loss, the clean score minus this one; nan where either is undefined, or no clean text."""
+        """Return each question's loss, the clean score minus this one; nan where it has no pair."""
         if self.clean is None:
             return np.full(len(self.ids), np.nan)
         lost = self.scores(pipeline, self.clean)[0] - self.scores(pipeline, condition)[0]

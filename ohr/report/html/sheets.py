@@ -94,7 +94,7 @@ def by_group(folder: Path, trait: str, shown: Mapping[str, Sequence[str]]) -> li
     wholes = read_rows(folder / "summary.parquet", columns, by="evidence_source", group=ALL)
     rows += [row for row in wholes if trait != "evidence_source"]
     found = []
-    for stage, metric in ((stage, metric) for stage in STAGES for metric in shown[stage]):
+    for stage, metric in [(stage, metric) for stage in STAGES for metric in shown[stage]]:
         held = [row for row in rows if row["stage"] == stage and row["metric"] == metric]
         groups = [group for group in dict.fromkeys(row["group"] for row in held) if group not in (ALL, "multimodal")]
         if not groups:

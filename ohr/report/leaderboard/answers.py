@@ -19,7 +19,15 @@ from ohr.graph.keys import Keys
 from ohr.inputs import read_inputs
 from ohr.metrics.cases import Replies
 from ohr.metrics.replied import answer_scores
-from ohr.report.leaderboard.standings import Leaderboard, Row, asked, column, is_same_exam, leaderboards, protocol_boards
+from ohr.report.leaderboard.standings import (
+    Leaderboard,
+    Row,
+    asked,
+    column,
+    is_same_exam,
+    leaderboards,
+    protocol_boards,
+)
 from ohr.results.aggregates import aggregated
 from ohr.results.groups import ALL, TRAITS
 from ohr.results.means import Breakdown, breakdown, macro_over_domains

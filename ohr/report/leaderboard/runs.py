@@ -21,9 +21,7 @@ _COLUMNS = ("stage", "condition", "noise_type", *_PARTS, "metric", "by", "group"
 _DIVIDED = ("evidence_source", "domain")
 
 
-def run_leaderboards(
-    folder: Path, published: Sequence[Published], *, same_exam: bool = False
-) -> list[Leaderboard]:
+def run_leaderboards(folder: Path, published: Sequence[Published], *, same_exam: bool = False) -> list[Leaderboard]:
     """Rank the conditions of a run for every stage and pipeline.
 
     Args:
