@@ -1,7 +1,7 @@
 """Inputs of a run: documents, questions and ground truth, checked."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
@@ -37,6 +37,11 @@ class Inputs:
     def is_bare(self) -> bool:
         """Whether no document has ground truth."""
         return not any(self.truth[name] for name in self.truth)
+
+    @cached_property
+    def documents_asked(self) -> int:
+        """How many of the documents have a question; the others are searched too."""
+        return len(self.about.keys() & self.by_name.keys())
 
     @cached_property
     def without_text(self) -> frozenset[str]:
@@ -110,7 +115,7 @@ def read_inputs(spec: Spec) -> Inputs:
         PluginError: the benchmark raises something else than an error of ohr's.
     """
     everything, listed = _listed(spec.benchmark)
-    documents = _spread(everything, spec.limit, spec.seed)
+    documents = _spread(everything, {question.document for question in listed}, spec.limit, spec.seed)
     warnings = list(spec.benchmark.notes())
     if len(documents) < len(everything):
         warnings.append(f"limited to {len(documents):,} of {counted(len(everything), 'document')}")
@@ -171,19 +176,22 @@ def _refuse_repeats(spec: Spec, documents: Sequence[str], questions: Sequence[st
             raise SpecError(f"benchmark {spec.benchmark.kind}: {what} {repeated[0]!r} is listed more than once")
 
 
-def _spread(documents: Sequence[Document], limit: int | None, seed: int) -> list[Document]:
-    """Draw documents from all domains in turn; intervals take them as drawn at random."""
+def _spread(documents: Sequence[Document], about: Collection[str], limit: int | None, seed: int) -> list[Document]:
+    """Draw documents from all domains in turn, first of those that questions are `about`, and then of the others.
+
+    Intervals take them as drawn at random.
+    """
     if limit is None or limit >= len(documents):
         return list(documents)
-    by_domain: dict[str, list[Document]] = defaultdict(list)
+    by_domain: dict[tuple[bool, str], list[Document]] = defaultdict(list)
     for document in documents:
-        by_domain[document.domain].append(document)
+        by_domain[document.name not in about, document.domain].append(document)
     turns = [
-        (turn, found[place])
-        for domain, found in by_domain.items()
+        (is_other, turn, found[place])
+        for (is_other, domain), found in by_domain.items()
         for turn, place in enumerate(seeds.generator(seed, "limit", domain).permutation(len(found)))
     ]
-    kept = {document.name for _, document in sorted(turns, key=lambda pair: pair[0])[:limit]}
+    kept = {document.name for *_, document in sorted(turns, key=lambda one: one[:2])[:limit]}
     return [document for document in documents if document.name in kept]
 
 

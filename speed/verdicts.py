@@ -1,7 +1,8 @@
 """How often a verdict says that a difference is shown where there is none, and how often where there is one.
 
 Each row is one design: documents of about five questions, a share of them that changes, and how large changes are.
-`false` gives each document, or each question, a loss or a gain by the toss of a coin: at most 5% in every row. `power` makes every change a loss. `held` is how often the interval holds that loss. Sizes called `real` are a run's:
+`false` gives each document, or each question, a loss or a gain by the toss of a coin: at most 5% in every row.
+`power` makes every change a loss. `held` is how often the interval holds that loss. Sizes called `real` are a run's:
 
     python speed/verdicts.py [--sets 2000] [--run FOLDER] [--only null]
 

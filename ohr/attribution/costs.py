@@ -52,11 +52,11 @@ def derive(
     Raises:
         DataError: a table cannot be read or written.
     """
-    wanted, questions = spec.attribution, Questions.read(folder)
+    wanted = spec.attribution
     if wanted is None:
         return
-    whole = ScoreTable(folder / "scores.parquet", questions)
-    partial = ScoreTable(folder / "attribution_scores.parquet", questions)
+    whole = ScoreTable(folder / "scores.parquet", Questions.read(folder))
+    partial = ScoreTable(folder / "attribution_scores.parquet", whole.questions)
     about = {place: trials[partial.bases(place)[0][0]] for place in partial.places}
     with Tables(folder, DERIVED) as tables:
         write_doses(partial, folder / "attribution_pages.parquet", counts, tables, "attribution_doses")
@@ -67,7 +67,7 @@ def derive(
                 tried = {t.kept: other for t, other in others if (t.of, t.method) == (level, method)}
                 cells = {kept: partial.read(other) for kept, other in tried.items()}
                 pairs = _pairs(wanted, method, terms, spec.seed)
-                rows = _costs(questions, place, {frozenset(terms): whole.read(place)} | cells, terms, pairs)
+                rows = _costs(whole.questions, place, {frozenset(terms): whole.read(place)} | cells, terms, pairs)
                 tables.append_rows("attribution", [{"method": method, **row} for row in rows])
     for table in DERIVED:
         export_csv(folder, table)

@@ -144,8 +144,10 @@ class _Gauge:
     def of(cls, spec: Spec, target: Target, replicates: tuple[KnowledgeBase, ...], session: Session) -> "_Gauge":
         scheduler = session.scheduler(spec) if session.executor else None
         cuts = spec.benchmark.scoring.segment_chinese
+        clean = any(base.noise_type == "none" for base in spec.knowledge_bases)
+        left_out = session.inputs.without_text if clean else ()
         questions, whole = [], []
-        for question in session.inputs.questions:
+        for question in (question for question in session.inputs.questions if question.id not in left_out):
             truth = by_page(session.inputs.truth.get(question.document, ()))
             there = all((question.document, index) in truth for index in question.pages)
             if there and GROUPS[target.source](question.evidence_source):

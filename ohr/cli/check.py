@@ -7,7 +7,7 @@ import typer
 from ohr.cli.display.console import say, say_first, say_json
 from ohr.cli.options import AllowEnv, AsJson, Limit, Overrides, SpecFile, Trust
 from ohr.errors import OhrError, SpecError
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, sized
 
 if TYPE_CHECKING:
     from ohr.inputs import Inputs
@@ -50,6 +50,7 @@ def check(
         "knowledge_bases": len(read.knowledge_bases),
         "cells": counts,
         "documents": len(inputs.documents),
+        "documents_asked": inputs.documents_asked,
         "questions": len(inputs.questions),
         "warnings": warnings,
         "misplaced_evidence": [_located(inputs, one) for one in lost],
@@ -60,8 +61,8 @@ def check(
     stages = ", ".join(f"{count} {stage}" for stage, count in counts.items())
     say(
         f"{spec} is valid: {counted(len(read.knowledge_bases), 'knowledge base')}, "
-        f"{counted(sum(counts.values()), 'cell')} ({stages}), {counted(len(inputs.documents), 'document')}, "
-        f"{counted(len(inputs.questions), 'question')}"
+        f"{counted(sum(counts.values()), 'cell')} ({stages}), "
+        f"{sized(len(inputs.documents), inputs.documents_asked, len(inputs.questions))}"
     )
     say_first("warnings:", warnings)
     say_first("evidence that is not on its page:", [_located(inputs, one) for one in lost])

@@ -1,6 +1,7 @@
 """`ohr compare`: two runs, or two conditions, compared on the questions that they share."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from math import isnan
 from pathlib import Path
@@ -34,7 +35,8 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="RULE",
-            help=f"End with status 1 if any comparison meets the rule, as in 'lost > 0.02'; of {', '.join(_FIGURES)}.",
+            help="End with status 1 if any comparison meets the rule, or if too much failed to judge it, as in "
+            f"'low > 0.02': the loss is shown to be larger; of {', '.join(_FIGURES)}.",
         ),
     ] = None,
     runs: RunsFolder = RUNS,
@@ -43,7 +45,8 @@ def compare(
     """Compare two runs, or two conditions of one, by question.
 
     `lost` is A's score less B's. Where there are many comparisons, findings are corrected by Holm's method. `worse` and
-    `better`: B's difference is shown; `same`: it is shown to be within the margin; `small`: both; `open`: neither.
+    `better`: B's difference is shown; `same`: it is shown to be within the margin; `small`: both; `open`: neither;
+    `failed`: more than one in ten of the questions failed on a side, so that nothing can be said.
     """
     from ohr.results.comparing import compare_sides
     from ohr.results.groups import GROUPS
@@ -57,13 +60,16 @@ def compare(
         (rule, pair, _meets(pair, name, sign, number)) for rule, name, sign, number in rules for pair in found.pairs
     ]
     met, unknown = ([f"{rule}: {_label(pair)}" for rule, pair, is_met in judged if is_met is w] for w in (True, None))
+    failed = _failed(found, sides)
     if as_json:
-        say_json({**_plain(found), "met": met, "not_judged": unknown})
+        say_json({**_plain(found), "failed": failed, "met": met, "not_judged": unknown})
     else:
+        for line in failed:
+            say(line)
         _print(found, first, second)
         say_first("rules that are met:", met)
-        say_first("rules that cannot be judged, with so few documents:", unknown)
-    if met:
+        say_first("rules that cannot be judged, with so few documents or so many failures:", unknown)
+    if met or (rules and failed):
         raise typer.Exit(1)
 
 
@@ -90,10 +96,30 @@ def _rule(text: str) -> tuple[str, str, str, float]:
     return text.strip(), name, sign, float(number)
 
 
+def _failed(found: "Compared", sides: "Sequence[Side]") -> list[str]:
+    """Say which comparisons cannot be judged, and why; nothing where all can."""
+    from ohr.report.words import failed_items
+    from ohr.results.folder import read_manifest
+    from ohr.results.pairs import FAILED, MOST_FAILED
+
+    unjudged = [pair for pair in found.pairs if pair.verdict == FAILED]
+    if not unjudged:
+        return []
+    reasons = [
+        f"{side.folder}: {why}" for side in dict.fromkeys(sides) if (why := failed_items(read_manifest(side.folder)))
+    ]
+    return [
+        f"{len(unjudged)} of {counted(len(found.pairs), 'comparison')} cannot be judged: more than "
+        f"{100 * MOST_FAILED:.0f}% of the questions failed on a side, or A has hardly any answer.",
+        *reasons,
+        "Repair that and run the spec again: only what failed is done again.",
+    ]
+
+
 def _meets(pair: "Pair", name: str, sign: str, number: float) -> bool | None:
-    """Report whether a comparison meets a rule; None where the rule is about a number that it does not have."""
+    """Report whether a comparison meets a rule; None where it failed, or lacks the number that the rule is about."""
     value = _figures(pair)[name]
-    if isnan(value):
+    if isnan(value) or pair.verdict == "failed":
         return None
     return {">": value > number, "<": value < number, ">=": value >= number, "<=": value <= number}[sign]
 
@@ -126,7 +152,9 @@ def _print(found: "Compared", first: str, second: str) -> None:
             f"-{pair.found.lost} +{pair.found.gained}",
             _p(pair.found.p),
             *([_p(pair.p_holm)] if len(found.pairs) > 1 else []),
-            pair.found.verdict or "no interval",
+            f"failed ({pair.failed} of {pair.found.difference.n})"
+            if pair.verdict == "failed"
+            else pair.verdict or "no interval",
         ]
         for pair in found.pairs
     ]
@@ -139,8 +167,9 @@ def _print(found: "Compared", first: str, second: str) -> None:
 def verdict(found: "Compared") -> list[str]:
     """Return the finding of a comparison in sentences: what is shown, with all comparisons taken together."""
     shown = [pair for pair in found.pairs if pair.shown]
-    same = [pair for pair in found.pairs if pair.found.verdict in ("same", "small")]
-    count = len(found.pairs)
+    same = [pair for pair in found.pairs if pair.verdict in ("same", "small")]
+    if not (count := sum(pair.verdict != "failed" for pair in found.pairs)):
+        return ["Nothing can be said: too much failed in every comparison."]
     family = f" of {count} comparisons (corrected for all of them by Holm's method)" if count > 1 else ""
     lines = []
     for word, sign in (("less", 1), ("more", -1)):
@@ -148,28 +177,28 @@ def verdict(found: "Compared") -> list[str]:
         if pairs:
             most = max(pairs, key=lambda pair: abs(pair.found.difference.mean))
             where = f"in {len(pairs)}{family}; the largest: {_label(most)}, " if count > 1 else "by "
-            lines.append(f"B scores {word} {where}{_words(most)}.")
+            lines.append(f"B scores {word} {where}{_words(most, count)}.")
     if same:
         lines.append(f"Shown to be within {found.margin:g} of each other: {len(same)} of {count}.")
-    if not shown:
+    if all(pair.verdict == "identical" for pair in found.pairs):
+        lines.append("Every score is the same on both sides.")
+    elif not shown:
         lines.append(f"No difference is shown{f' in any{family}' if family else ''}.")
         if all(isnan(pair.found.difference.low) for pair in found.pairs):
             lines.append(f'That is not "no effect": {counted(found.documents, "document")} give no interval.')
         elif not same:
             finds = [pair.found.detectable for pair in found.pairs if not isnan(pair.found.detectable)]
-            least = (
-                f" a difference of {min(finds):.3f} would have been found by four of five such studies,"
-                if finds
-                else ""
-            )
+            least = f" four of five such studies would show a difference of {min(finds):.3f}," if finds else ""
             lines.append(f'That is not "no effect":{least} and none is shown to be within {found.margin:g}.')
     return lines
 
 
-def _words(pair: "Pair") -> str:
-    one = pair.found.difference
+def _words(pair: "Pair", count: int) -> str:
+    one, wide = pair.found.difference, (pair.found.wide_low, pair.found.wide_high)
+    low, high = wide if count > 1 else (one.low, one.high)
+    among = f", wide enough for all {count} comparisons" if count > 1 else ""
     p = f", p = {pair.p_holm:.2g}" if not isnan(pair.p_holm) else ""
-    return f"{abs(one.mean):.3f} (95% interval of the loss {one.low:.3f} to {one.high:.3f}{p})"
+    return f"{abs(one.mean):.3f} (95% interval of the loss {low:.3f} to {high:.3f}{among}{p})"
 
 
 def _interval(pair: "Pair") -> str:
@@ -192,13 +221,15 @@ def _plain(found: "Compared") -> dict[str, Any]:
             **{
                 name: value
                 for name, value in asdict(pair.found).items()
-                if name not in ("difference", "lost", "gained")
+                if name not in ("difference", "lost", "gained", "verdict")
             },
             **{
                 name: getattr(pair.found.difference, name)
                 for name in ("se", "df", "n", "documents", "interval", "note")
             },
             "shown": pair.shown,
+            "verdict": pair.verdict,
+            "pairs_failed": pair.failed,
         }
         for pair in found.pairs
     ]

@@ -21,7 +21,7 @@ from ohr.cli.options import (
     Trust,
     Workers,
 )
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, sized
 
 if TYPE_CHECKING:
     from ohr.cli.display.design import Planned
@@ -69,7 +69,7 @@ def _print(name: str, made: "Plan", planned: "Planned", processes: int) -> None:
     from ohr.cli.display.design import print_design
 
     stages = ", ".join(f"{count} {stage}" for stage, count in made.cells.items())
-    say(f"{name}: {counted(made.documents, 'document')}, {counted(made.questions, 'question')}")
+    say(f"{name}: {sized(made.documents, made.documents_asked, made.questions)}")
     say(f"{counted(sum(made.cells.values()), 'cell')}: {stages}")
     say_table(
         ("step", "total", "in store", "left"),

@@ -113,7 +113,7 @@ def _tags(tags: "dict[str, str]") -> str:
 
 
 def _print(found: Sequence["ListedRun"]) -> None:
-    headers = ["run", "started (UTC)", "status", "questions", "failed", "largest loss shown", "tags"]
+    headers = ["run", "started (UTC)", "status", "questions", "failed items", "largest loss shown", "tags"]
     rows = [
         [
             f"{run.name}/{run.id}",
@@ -136,27 +136,33 @@ def _print(found: Sequence["ListedRun"]) -> None:
 
 
 def _loss(run: "ListedRun") -> str:
-    if (loss := _largest_loss(run)) is None:
-        return "" if run.status != "finished" else "none"
-    return f"{100 * loss.lost:.1f} {loss.stage} {loss.metric}, {loss.condition}"
+    loss, unjudged, compared = _largest_loss(run)
+    first = f"{unjudged} of {compared} not judged: too much failed" if unjudged else ""
+    none = "none" if run.status == "finished" and not unjudged else ""
+    largest = f"{100 * loss.lost:.1f} {loss.stage} {loss.metric}, {loss.condition}" if loss else none
+    return "; ".join(filter(None, (first, largest)))
 
 
-def _largest_loss(run: "ListedRun") -> "Loss | None":
-    """Return the largest loss that a run shows; a run that is damaged or not finished shows none."""
+def _largest_loss(run: "ListedRun") -> "tuple[Loss | None, int, int]":
+    """Return the largest loss that a run shows, and how many of how many comparisons cannot be judged.
+
+    A run that is damaged or not finished shows none.
+    """
     from ohr.errors import DataError
     from ohr.results.losses import read_losses
+    from ohr.results.pairs import FAILED
 
     try:
         losses = read_losses(run.folder) if run.status == "finished" else []
     except DataError as error:
         report(str(error))
-        return None
-    shown = [loss for loss in losses if loss.verdict in ("worse", "small") and loss.lost > 0]
-    return max(shown, key=lambda loss: loss.lost, default=None)
+        return None, 0, 0
+    largest = max((loss for loss in losses if loss.is_loss), key=lambda loss: loss.lost, default=None)
+    return largest, sum(loss.verdict == FAILED for loss in losses), len(losses)
 
 
 def _plain(run: "ListedRun") -> dict[str, Any]:
-    loss = _largest_loss(run)
+    loss, unjudged, _ = _largest_loss(run)
     parts = ("stage", "metric", "condition", "chunker", "retriever", "generator", "lost", "low", "high")
     return {
         "name": run.name,
@@ -165,6 +171,7 @@ def _plain(run: "ListedRun") -> dict[str, Any]:
         "partial": run.partial,
         "questions": run.questions,
         "failures": run.failures,
+        "not_judged": unjudged,
         "largest_loss": loss and {part: getattr(loss, part) for part in parts},
         "tags": run.tags,
         "path": run.folder,

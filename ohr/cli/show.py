@@ -113,18 +113,18 @@ def _means(folder: Path, by: str, metric: str | None) -> list[dict[str, Any]]:
     """Read the rows of the summary that are shown."""
     from ohr.errors import DataError
     from ohr.registry import choices
-    from ohr.results.folder import headlines, page_headline, read_manifest
+    from ohr.results.folder import page_headline, read_manifest, shown_metrics
     from ohr.results.groups import ALL, TRAITS
     from ohr.results.reading import read_rows
 
     manifest, path = read_manifest(folder), folder / "summary.parquet"
-    headline = {**page_headline(manifest), **headlines(manifest)}
+    shown = {**{stage: (name,) for stage, name in page_headline(manifest).items()}, **shown_metrics(manifest)}
     known = sorted({row["by"] for row in read_rows(path, ["by"])})
     if by not in known and by not in TRAITS:
         raise DataError(f"--by: {choices(by, known)} (got {by!r})")
     rows = read_rows(path, by=USUAL, group=ALL) if by != USUAL else []
     rows += read_rows(path, by=by)
-    wanted = [row for row in rows if row["metric"] == (metric or headline.get(row["stage"]))]
+    wanted = [row for row in rows if row["metric"] in ((metric,) if metric else shown.get(row["stage"], ()))]
     if not wanted:
         there = ", ".join(sorted({row["metric"] for row in rows}))
         raise DataError(f"{folder}: has no {metric or 'score of an answer or of retrieval'}; it has {there}")
@@ -146,7 +146,7 @@ def _table(rows: Sequence[Mapping[str, Any]], by: str) -> None:
         names = (place[0], place[1], "/".join(filter(None, place[2:5])), place[5])
         lines.append([*names, *counts, _number(whole["mean"]), _number(whole["macro_mean"]), *cells])
     say(f"{rows[0]['stage']}, by {by}" if groups else f"{rows[0]['stage']}; all questions have the same {by}")
-    say_table(["noise", "level", "pipeline", "metric", "n", "failed", "micro", "macro", *groups], lines)
+    say_table(["noise", "level", "pipeline", "metric", "n", "failed questions", "micro", "macro", *groups], lines)
 
 
 def _number(value: float) -> str:

@@ -10,6 +10,7 @@ import typer
 from ohr.cli.display.console import say, say_json, say_table
 from ohr.cli.options import RUNS, AsJson, RunsFolder
 from ohr.cli.runs import locate
+from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.study.events import Phase
@@ -46,7 +47,7 @@ def status(
             say(f"time left: {_time_left(found)}")
     if failures:
         last = failures[-1]
-        say(f"{len(failures):,} failed, the last: {last['stage']} on {last['item']}: {last['reason']}")
+        say(f"{counted(len(failures), 'item')} failed, the last: {last['stage']} on {last['item']}: {last['reason']}")
 
 
 def _time_left(phases: "Sequence[Phase]") -> str:

@@ -18,6 +18,17 @@ def counted(number: int, thing: str, things: str = "") -> str:
     return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
+def sized(documents: int, asked: int, questions: int) -> str:
+    """Say how many documents and questions a study has, and how many of the documents a question is about."""
+    about = "" if asked == documents else f" ({asked:,} with questions)"
+    return f"{counted(documents, 'document')}{about}, {counted(questions, 'question')}"
+
+
+def without_clean_text(number: int) -> str:
+    """Say how many questions have no clean text to compare with."""
+    return f"{counted(number, 'question')} left out of every mean and comparison: the pages have no clean text"
+
+
 def named(names: Sequence[str]) -> str:
     """List the first names, and say how many more there are."""
     more = len(names) - _NAMED

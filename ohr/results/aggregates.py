@@ -185,7 +185,7 @@ def _ratio(each: Sequence[Any]) -> Any:
 
 def _members(where: Mapping[str, str], questions: Questions) -> Flags:
     """Return which questions have all of some values; a trait that the questions do not have is nobody's."""
-    chosen = np.ones(len(questions.ids), bool)
+    chosen = questions.counted.copy()
     for name, wanted in where.items():
         held = questions.traits.get(name)
         chosen &= np.zeros_like(chosen) if held is None else held == wanted

@@ -7,13 +7,15 @@ from pathlib import Path
 import numpy as np
 
 from ohr.errors import DataError
+from ohr.messages.wording import without_clean_text
 from ohr.registry import choices
 from ohr.results.choices import read_choices
-from ohr.results.folder import read_finished
-from ohr.results.groups import ALL, STAGES
+from ohr.results.folder import read_finished, read_manifest, shown_metrics
+from ohr.results.groups import ALL, GROUPS, STAGES
+from ohr.results.pairs import FAILED, Answered, paired, verdict
 from ohr.results.questions import Places, Questions
 from ohr.results.reading import read_rows
-from ohr.results.scores import Floats, Place, ScoreTable
+from ohr.results.scores import Place, ScoreTable
 from ohr.statistics.comparison import Comparison, family
 
 
@@ -31,9 +33,11 @@ class Pair:
 
     Args:
         first: the cell of the first side, `second` that of the second.
-        first_mean: mean over the questions that both sides define.
+        first_mean: mean over the questions that both sides define, as `second_mean`.
+        failed: pairs of which a side failed, and scored 0 there.
+        verdict: as in `Comparison`; `failed` where too much failed for one.
         found: the paired difference, first less second, by itself.
-        p_holm: its p value among all pairs; nan where it has none.
+        p_holm: the p value among all pairs; nan where it has none.
         shown: a difference is shown among all pairs.
     """
 
@@ -42,7 +46,9 @@ class Pair:
     metric: str
     first_mean: float
     second_mean: float
+    failed: int
     found: Comparison
+    verdict: str
     p_holm: float
     shown: bool
 
@@ -70,7 +76,7 @@ def compare_sides(
     Args:
         first: the side that the other is compared with.
         second: the other side.
-        metric: any metric; by default each stage's headline.
+        metric: any metric; by default each stage's headline, and the first run's own of its spec.
         group: of evidence sources.
         margin: difference that matters; by default the first run's own.
 
@@ -78,48 +84,52 @@ def compare_sides(
         DataError: a side is not finished or lacks the condition, or they share no question or no cell.
     """
     tables = [ScoreTable(side.folder / "scores.parquet", Questions.read(side.folder)) for side in (first, second)]
-    chosen = read_choices(first.folder)
+    margin = read_choices(first.folder).margin if margin is None else margin
     asked, notes = _common(first, second, tables)
-    kept = np.isin(asked[0], tables[0].questions.part("evidence_source", group).places)
-    here, there = asked[0][kept], asked[1][kept]
+    here, there = _counted(asked, group, tables, notes)
     if not here.size:
         raise DataError(f"{first.folder} and {second.folder} have no question of {group} in common")
     part = tables[0].questions.among(here)
-    margin = chosen.margin if margin is None else margin
     cells = list(_cells(first, second, tables))
     if metric is not None:
         known = sorted({name for place, _ in cells for name in tables[0].read(place).metrics})
         if metric not in known:
             raise DataError(f"{first.folder}: has no metric {metric!r}; it has {', '.join(known)}")
+    shown, answered = shown_metrics(read_manifest(first.folder)), Answered(first.folder)
     members, values = [], []
     for one, two in cells:
-        name = metric or chosen.headline[one.stage]
-        sides = [
-            table.read(place).only([name]).values[0][places]
-            for table, place, places in zip(tables, (one, two), (here, there), strict=True)
-        ]
-        defined = ~np.isnan(sides[0] - sides[1])
-        if defined.any():
-            members.append((one, two, name))
-            values.append((sides, sides[0] - sides[1], part.clusters))
+        for name in (metric,) if metric else shown[one.stage]:
+            sides = [table.read(place).only([name]) for table, place in zip(tables, (one, two), strict=True)]
+            scores = paired(sides[0].values[0][here], sides[1].values[0][there])
+            if not np.isnan(scores).all():
+                failed = (sides[0].failed[0][here] | sides[1].failed[0][there]) & ~np.isnan(scores[0])
+                before, after = np.nanmean(scores, axis=1).tolist()
+                members.append((one, two, name, before, after, int(failed.sum())))
+                values.append((scores[0] - scores[1], part.clusters, margin))
     if not members:
         raise DataError(f"{first.folder} and {second.folder} have no score in common{_hint(first, second)}")
-    judged = family([(difference, clusters, margin) for _, difference, clusters in values])
-    pairs = [
-        Pair(*about, *_means(sides), found=alone, p_holm=p, shown=shown)
-        for about, (sides, *_), (alone, p, shown) in zip(members, values, judged, strict=True)
-    ]
+    pairs = []
+    for about, (alone, p, is_shown) in zip(members, family(values), strict=True):
+        word = verdict(alone, about[-1], answered=answered.enough(about[0]))
+        pairs.append(Pair(*about, alone, word, p, is_shown and word != FAILED))
     return Compared(tuple(pairs), int(here.size), len(part.clusters.counts), margin, tuple(notes))
+
+
+def _counted(
+    asked: tuple[Places, Places], group: str, tables: Sequence[ScoreTable], notes: list[str]
+) -> tuple[Places, Places]:
+    """Choose the questions of a group that count on both sides; adds a note about the others."""
+    sources = tables[0].questions.traits["evidence_source"][asked[0]]
+    chosen = np.array([GROUPS[group](source) for source in sources], bool)
+    counted = tables[0].questions.counted[asked[0]] & tables[1].questions.counted[asked[1]]
+    if absent := int((chosen & ~counted).sum()):
+        notes.append(without_clean_text(absent))
+    return asked[0][chosen & counted], asked[1][chosen & counted]
 
 
 def _hint(first: Side, second: Side) -> str:
     whole = first.condition is None and second.condition is None
     return ": name a condition of each, as in RUN:CONDITION" if whole else ""
-
-
-def _means(sides: Sequence[Floats]) -> tuple[float, float]:
-    defined = ~np.isnan(sides[0] - sides[1])
-    return float(sides[0][defined].mean()), float(sides[1][defined].mean())
 
 
 def _common(first: Side, second: Side, tables: Sequence[ScoreTable]) -> tuple[tuple[Places, Places], list[str]]:

@@ -107,7 +107,7 @@ def _curves(
             noise,
             levels[0].noise_type,
             chosen,
-            np.where(scores.questions.clean_text, np.stack(cells), nan),
+            np.stack(cells),
             np.stack(floors),
             {"r_noise_clean": _damage(held), "evidence_loss": _loss(held)},
         )

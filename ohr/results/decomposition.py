@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ohr.results.folder import headlines, read_manifest
+from ohr.results.folder import read_manifest, shown_metrics
 from ohr.results.groups import ALL, GROUPS
 from ohr.results.questions import Questions
 from ohr.results.reading import read_rows
@@ -37,24 +37,23 @@ def derive(folder: Path) -> None:
     Raises:
         DataError: a table cannot be read or written.
     """
-    questions = Questions.read(folder)
-    whole = ScoreTable(folder / "scores.parquet", questions)
+    whole = ScoreTable(folder / "scores.parquet", Questions.read(folder))
     index, reading = (
-        ScoreTable(folder / "swap_scores.parquet", questions, noisy=noisy) for noisy in ("index", "reading")
+        ScoreTable(folder / "swap_scores.parquet", whole.questions, noisy=noisy) for noisy in ("index", "reading")
     )
     with Tables(folder, (TABLE,)) as tables:
         for place in index.places:
             clean = whole.clean(place)
             assert clean is not None  # as its texts were swapped with those of the clean cell
             places = ((whole, clean), (index, place), (reading, place), (whole, place))
-            tables.append_rows(TABLE, _rows(questions, place, [table.read(at) for table, at in places]))
+            tables.append_rows(TABLE, _rows(whole.questions, place, [table.read(at) for table, at in places]))
     export_csv(folder, TABLE)
 
 
 def _rows(questions: Questions, place: Place, cells: list[CellScores]) -> list[dict[str, Any]]:
     """Return the quantities of one noisy cell, by metric and group of evidence sources.
 
-    A question counts where all four cells define its score and its pages have clean text.
+    A question counts where all four cells define its score.
 
     Args:
         cells: clean; noisy index; noisy reading; noisy.
@@ -64,7 +63,7 @@ def _rows(questions: Questions, place: Place, cells: list[CellScores]) -> list[d
     for metric in cells[1].metrics:
         only = [cell.only([metric]) for cell in cells]
         scores = np.concatenate([cell.values for cell in only])
-        defined = questions.clean_text & ~np.isnan(scores).any(axis=0)
+        defined = ~np.isnan(scores).any(axis=0)
         failed = np.any([cell.failed[0] for cell in only], axis=0)
         for group in GROUPS:
             part = questions.part("evidence_source", group)
@@ -94,12 +93,13 @@ def _quantities(scores: Floats, clusters: Clusters) -> dict[str, Estimate]:
     return dict(zip(CELLS, means, strict=True)) | swap(clean, index, reading, both, clusters) | {"total": total}
 
 
-def read_headlines(folder: Path, metric: str | None = None) -> list[Row]:
+def read_headlines(folder: Path, metric: str | None = None, *, own: bool = True) -> list[Row]:
     """Read a run's losses by stage over all questions; none without any.
 
     Args:
         folder: of the run.
         metric: of all stages; by default each stage's headline.
+        own: the metrics of the spec too.
 
     Raises:
         DataError: the manifest or the table cannot be read.
@@ -107,8 +107,9 @@ def read_headlines(folder: Path, metric: str | None = None) -> list[Row]:
     path = folder / f"{TABLE}.parquet"
     if not path.is_file():
         return []
-    headline = headlines(read_manifest(folder))
-    return [row for row in read_rows(path, evidence_source=ALL) if row["metric"] == (metric or headline[row["stage"]])]
+    shown = {stage: names if own else names[:1] for stage, names in shown_metrics(read_manifest(folder)).items()}
+    rows = read_rows(path, evidence_source=ALL)
+    return [row for row in rows if row["metric"] in ((metric,) if metric else shown[row["stage"]])]
 
 
 def varying(rows: Sequence[Row], *parts: str) -> list[str]:

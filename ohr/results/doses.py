@@ -57,6 +57,7 @@ def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], t
             seen = {name: np.array(held[name].to_pylist(), dtype=float) for name in held.column_names}
             words, counted = int(seen.pop("words").sum()), counts.get(base, Counts())
             about = {name: getattr(place, name) for name in ("condition", "noise", "knob", "knob_value")}
+            draw = np.where(scores.questions.counted, draw, np.nan)  # as in every mean
             made = asdict(aggregated(dict(zip(QUESTION_PARTS, draw, strict=True)), seen))
             density = 100 * counted.edits / words if words else 0.0
             row = {

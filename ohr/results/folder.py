@@ -250,6 +250,16 @@ def headlines(manifest: Mapping[str, Any]) -> dict[str, str]:
     return {"retrieval": retrieval, "generation": answer, "overall": answer}
 
 
+def shown_metrics(manifest: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Name the metrics that every table of scores shows: each stage's headline, and then the spec's own.
+
+    Raises:
+        DataError: as `headlines`.
+    """
+    own = [entry["name"] for entry in manifest["spec"].get("metrics", ())]
+    return {stage: tuple(dict.fromkeys((name, *own))) for stage, name in headlines(manifest).items()}
+
+
 def page_headline(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Name the headline metric of the stage `page`, where the protocol scores pages; else nothing."""
     scored = manifest.get("protocol", {}).get("page") or ()

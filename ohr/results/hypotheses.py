@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from math import isnan
 from typing import Any
 
+import numpy as np
+
 from ohr.results.choices import Choices
+from ohr.results.pairs import FAILED, Answered, paired, verdict
 from ohr.results.scores import Floats, Place, ScoreTable
 from ohr.results.tables import Tables
 from ohr.statistics.clusters import Clusters
@@ -13,54 +16,56 @@ from ohr.statistics.comparison import Comparison, family
 _PARTS = ("chunker", "retriever", "generator")
 
 
-def write_hypotheses(scores: ScoreTable, choices: Choices, tables: Tables) -> None:
+def write_hypotheses(scores: ScoreTable, answered: Answered, choices: Choices, tables: Tables) -> None:
     """Append the rows of `hypotheses`, in the order of the spec.
 
     Args:
         scores: of the run.
+        answered: which of its cells have answers.
         choices: of its spec.
         tables: to append to.
     """
     found = [_sides(scores, wanted, choices) for wanted in choices.hypotheses]
-    judged = family([member for _, member in found])
-    rows = [
-        _row(wanted, place, choices, member[2], verdict)
-        for wanted, (place, member), verdict in zip(choices.hypotheses, found, judged, strict=True)
-    ]
+    judged = family([member for *_, member in found])
+    rows = []
+    for wanted, (places, failed, member), (alone, p, shown) in zip(choices.hypotheses, found, judged, strict=True):
+        word = verdict(alone, failed, answered=answered.enough(places[0]))
+        about = {"pairs_failed": failed, "margin": member[2], "verdict": word, "p_holm": p}
+        rows.append({**_row(wanted, places[1], choices, alone), **about, "held": _held(wanted, alone, word, shown)})
     tables.append_rows("hypotheses", rows)
 
 
 def _sides(
     scores: ScoreTable, wanted: Mapping[str, Any], choices: Choices
-) -> tuple[Place, tuple[Floats, Clusters, float]]:
-    """Return the second cell of a hypothesis, and its difference from the first with what judges it."""
+) -> tuple[list[Place], int, tuple[Floats, Clusters, float]]:
+    """Return the cells of a hypothesis, the pairs that failed, and their difference with what judges it."""
     part = scores.questions.part("evidence_source", wanted["group"])
     metric = wanted["metric"] or choices.headline[wanted["stage"]]
-    sides = []
-    for condition in wanted["compare"]:
-        place = next(
+    places = [
+        next(
             place
             for place in scores.of_stage(wanted["stage"])
             if place.condition == condition and all(wanted[p] in (None, getattr(place, p)) for p in _PARTS)
         )
-        sides.append(scores.read(place).only([metric]).values[0][part.places])
-    return place, (sides[0] - sides[1], part.clusters, wanted["margin"] or choices.margin)
+        for condition in wanted["compare"]
+    ]
+    cells = [scores.read(place).only([metric]) for place in places]
+    first, second = paired(*(cell.values[0][part.places] for cell in cells))
+    failed = np.any([cell.failed[0][part.places] for cell in cells], axis=0) & ~np.isnan(first)
+    return places, int(failed.sum()), (first - second, part.clusters, wanted["margin"] or choices.margin)
 
 
-def _row(
-    wanted: Mapping[str, Any],
-    place: Place,
-    choices: Choices,
-    margin: float,
-    judged: tuple[Comparison, float, bool],
-) -> dict[str, Any]:
-    found, p, shown = judged
+def _held(wanted: Mapping[str, Any], found: Comparison, word: str, shown: bool) -> bool | None:
+    """Report whether a hypothesis held; None where it cannot be judged."""
+    if isnan(found.inner_low) or word == FAILED:
+        return None
+    if wanted["expect"] == "same":  # also of scores that are identical: those of other questions need not be
+        return -found.margin < found.inner_low and found.inner_high < found.margin
+    return bool(shown and (found.difference.mean > 0) == (wanted["expect"] == "worse"))
+
+
+def _row(wanted: Mapping[str, Any], place: Place, choices: Choices, found: Comparison) -> dict[str, Any]:
     one = found.difference
-    held = {
-        "worse": shown and one.mean > 0,
-        "better": shown and one.mean < 0,
-        "same": -margin < found.inner_low and found.inner_high < margin,
-    }
     return {
         **{name: wanted[name] for name in ("name", "stage", "group")},
         "first": wanted["compare"][0],
@@ -75,9 +80,5 @@ def _row(
         "inner_low": found.inner_low,
         "inner_high": found.inner_high,
         "p": found.p,
-        "p_holm": p,
-        "margin": margin,
-        "verdict": found.verdict,
         "expected": wanted["expect"],
-        "held": None if isnan(found.inner_low) else bool(held[wanted["expect"]]),
     }

@@ -1,16 +1,18 @@
 """The cost block of a run: each condition's loss against the clean text, paired on questions."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from math import nan
 from pathlib import Path
 from typing import Any
 
 from ohr.results.choices import read_choices
-from ohr.results.folder import headlines, read_manifest
+from ohr.results.folder import read_manifest, shown_metrics
 from ohr.results.groups import ALL, STAGES
+from ohr.results.pairs import FAILED
 from ohr.results.reading import read_columns, read_rows
-from ohr.statistics.comparison import ALPHA, holm
+from ohr.statistics.comparison import ALPHA, holm, holm_ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +29,10 @@ class Loss:
         wide_low: of the interval that holds together with those of all comparisons of its stage and metric: the one to
             print of a loss that was picked because it is the largest.
         detectable: the true loss that at least four of five studies like this one would show; nan where unknown.
-        verdict: as in `ohr.statistics.comparison.Comparison`.
+        verdict: as in `ohr.statistics.comparison.Comparison`; `failed` where too much failed for one.
         pairs: questions that are compared.
-        left_out: questions that are not: no clean text, or undefined on one side.
+        pairs_failed: those of them that failed on a side, and scored 0 there.
+        left_out: questions that are not compared: no clean text, or undefined on one side.
         questions_lost: questions that score less than on the clean text.
         questions_gained: questions that score more.
         failed: questions that failed on the noisy side.
@@ -59,6 +62,7 @@ class Loss:
     detectable: float
     verdict: str
     pairs: int
+    pairs_failed: int
     left_out: int
     questions_lost: int
     questions_gained: int
@@ -82,12 +86,22 @@ class Loss:
         """The parts of the pipeline, for people."""
         return " / ".join(filter(None, (self.chunker, self.retriever, self.generator)))
 
+    @property
+    def is_loss(self) -> bool:
+        """Whether a loss is shown among all comparisons of its stage and metric."""
+        return self.is_shown and self.lost > 0
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether a gain is shown among all comparisons of its stage and metric."""
+        return self.is_shown and self.lost < 0
+
 
 _COLUMNS = (
     "stage", "condition", "noise", "knob_value", "noise_type", "chunker", "retriever", "generator", "metric", "group",
     "clean_mean", "lost", "lost_low", "lost_high", "lost_inner_low", "lost_inner_high", "lost_p", "lost_detectable",
-    "lost_wide_low", "lost_wide_high", "verdict", "pairs", "changed_documents", "questions_lost", "questions_gained",
-    "n", "undefined", "failed", "documents", "note",
+    "lost_wide_low", "lost_wide_high", "verdict", "pairs", "pairs_failed", "changed_documents", "questions_lost",
+    "questions_gained", "n", "undefined", "failed", "documents", "note",
 )  # fmt: skip
 
 
@@ -100,22 +114,24 @@ def read_losses(folder: Path, group: str = ALL, *, every_metric: bool = False) -
     Args:
         folder: of the run.
         group: of evidence sources.
-        every_metric: of every metric; by default of each stage's headline metric.
+        every_metric: of every metric; by default of each stage's headline metric, and of the spec's own.
 
     Raises:
         DataError: the summary is missing or damaged.
     """
-    headline, repeats = headlines(read_manifest(folder)), read_choices(folder).repeats
+    shown, repeats = shown_metrics(read_manifest(folder)), read_choices(folder).repeats
     rows = read_columns(folder / "summary.parquet", list(_COLUMNS), by="evidence_source", group=group).to_pylist()
     wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"] and row["condition"] not in repeats]
-    chosen = [row for row in wanted if every_metric or row["metric"] == headline[row["stage"]]]
+    chosen = [row for row in wanted if every_metric or row["metric"] in shown[row["stage"]]]
     families: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in chosen:
         families[row["stage"], row["metric"]].append(row)
     for members in families.values():
-        for row, p in zip(members, holm([row["lost_p"] for row in members]), strict=True):
+        judged = [nan if row["verdict"] == FAILED else row["lost_p"] for row in members]
+        for row, p in zip(members, holm(judged), strict=True):
             row["lost_p_holm"] = p
-    return sorted((_loss(row) for row in chosen), key=lambda loss: STAGES.index(loss.stage))
+    losses = [_loss(row) for row in chosen]
+    return sorted(losses, key=lambda loss: (STAGES.index(loss.stage), loss.metric not in shown[loss.stage][:1]))
 
 
 def distinctive(losses: Sequence[Loss]) -> list[Loss]:
@@ -129,9 +145,8 @@ def _loss(row: Mapping[str, Any]) -> Loss:
     known = {**row, "level": row["knob_value"], "mean": row["clean_mean"] - row["lost"], "clean": row["clean_mean"]}
     known["left_out"] = row["n"] + row["undefined"] - row["pairs"]
     known |= {name: row[f"lost_{name}"] for name in _OF_LOSS}
-    if known["p_holm"] <= ALPHA:  # Holm shows more than the wide interval alone, which then ends at 0
-        near, end = ("wide_low", max) if known["lost"] > 0 else ("wide_high", min)
-        known[near] = end(known[near], 0.0)
+    ends = holm_ends(known["wide_low"], known["wide_high"], shown=known["p_holm"] <= ALPHA)
+    known["wide_low"], known["wide_high"] = ends
     found: dict[str, Any] = {field.name: known[field.name] for field in fields(Loss)}
     whole: dict[str, Any] = {name: "" if value is None else value for name, value in found.items()}
     return Loss(**whole)
@@ -143,4 +158,4 @@ def left_out(folder: Path) -> int:
     Raises:
         DataError: the table of questions is missing or damaged.
     """
-    return Counter(row["clean_text"] for row in read_rows(folder / "questions.parquet", ["clean_text"]))[False]
+    return sum(not row["clean_text"] for row in read_rows(folder / "questions.parquet", ["clean_text"]))

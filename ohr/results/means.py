@@ -5,6 +5,7 @@ it. A level's dose is the mean of its replicates' doses. Both hold everywhere.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -22,7 +23,8 @@ Breakdown = Mapping[str, Mapping[str, Estimate]]
 def estimates(cell: CellScores, part: Part) -> list[Estimate]:
     """Average every metric of a cell over some of the questions, with intervals over documents."""
     failed = cell.failed[:, part.places].sum(axis=1).tolist()
-    return clustered_means(np.take(cell.values, part.places, axis=1), part.clusters, failed)
+    found = clustered_means(np.take(cell.values, part.places, axis=1), part.clusters, failed)
+    return [replace(one, undefined=one.undefined + part.left_out) for one in found]
 
 
 def breakdown(questions: Questions, cell: CellScores, metric: str) -> Breakdown:

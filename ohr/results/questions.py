@@ -1,6 +1,6 @@
 """The questions of a run as arrays, and how they are divided into groups and share documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,9 @@ from ohr.statistics.estimate import NO_INTERVAL
 Flags = NDArray[np.bool_]
 Places = NDArray[np.intp]
 
+CLEAN_TEXT = "clean_text"
+"""The trait `yes` or `no`, where some questions have clean text and others none."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -28,11 +31,13 @@ class Part:
         places: (n,) among all questions.
         clusters: how they share documents and, where these are fixed strata, domains.
         by_domain: how they share documents and domains, whatever the strata.
+        left_out: questions of the same group that do not count.
     """
 
     places: Places
     clusters: Clusters
     by_domain: Clusters
+    left_out: int = 0
 
     @property
     def domains(self) -> Places:
@@ -47,6 +52,7 @@ class Questions:
     Args:
         traits: by name: TRAITS, then the groups of the benchmark's own; empty where a question has none.
         clean_text: whether the ground truth has any text on the question's pages.
+        compared: the scores are compared with clean text: a question without any is in no mean and no pair.
         strata: whether domains are fixed strata, as the spec chose.
     """
 
@@ -55,12 +61,14 @@ class Questions:
     traits: Mapping[str, NDArray[np.str_]]
     clean_text: Flags
     strata: Strata = "auto"
+    compared: bool = False
 
     @classmethod
-    def of(cls, asked: Sequence[Question]) -> Self:
-        """Take the questions of a benchmark."""
+    def of(cls, asked: Sequence[Question], without_text: Collection[str] = ()) -> Self:
+        """Take the questions of a benchmark, of which some have no clean text."""
         columns = {name: [getattr(question, name) for question in asked] for name in ATTRIBUTES}
         made = cls._made([q.id for q in asked], [q.document for q in asked], [len(q.pages) for q in asked], columns)
+        made = replace(made, clean_text=np.array([question.id not in without_text for question in asked], bool))
         return made._grouped([dict(question.groups) for question in asked])
 
     @classmethod
@@ -82,9 +90,11 @@ class Questions:
         return made._grouped(groups)
 
     def _grouped(self, groups: Sequence[Mapping[str, str]]) -> Self:
-        """Add groups of the benchmark's own, by question, to the traits; a question without one has an empty value."""
+        """Add groups of the benchmark's own to the traits, "" where a question has none; and CLEAN_TEXT where mixed."""
         names = dict.fromkeys(name for one in groups for name in one)
         own = {name: np.array([one.get(name, "") for one in groups], dtype=str) for name in names}
+        if not self.clean_text.all():
+            own[CLEAN_TEXT] = np.where(self.clean_text, "yes", "no")
         return replace(self, traits={**self.traits, **own})
 
     @classmethod
@@ -111,23 +121,30 @@ class Questions:
         return {}
 
     def part(self, trait: str, group: str) -> Part:
-        """Choose the questions of a group: one value of a trait or, of evidence sources, one of GROUPS."""
+        """Choose the questions of a group: one value of a trait or, of evidence sources, one of GROUPS.
+
+        Every mean and every pair is over such a part. Those that do not count are in none but CLEAN_TEXT's own.
+        """
         known = self._parts
         if (trait, group) not in known:
             held = self.traits[trait]
             if trait == "evidence_source" and group in GROUPS:
                 belongs = [source for source in self.groups(trait) if GROUPS[group](source)]
-                places = np.flatnonzero(np.isin(held, belongs))
+                chosen = np.isin(held, belongs)
             else:
-                places = np.flatnonzero(held == group)
-            known[trait, group] = self._part(places)
+                chosen = held == group
+            counted = chosen & (self.counted | (trait == CLEAN_TEXT))
+            left_out = int(chosen.sum() - counted.sum())
+            known[trait, group] = replace(self.among(np.flatnonzero(counted)), left_out=left_out)
         return known[trait, group]
+
+    @property
+    def counted(self) -> Flags:
+        """Whether each question counts: all do, but beside clean text those that have none."""
+        return self.clean_text | (not self.compared)
 
     def among(self, places: Places) -> Part:
         """Choose questions by their places."""
-        return self._part(places)
-
-    def _part(self, places: Places) -> Part:
         documents, domains = self.documents[places], self.traits["domain"][places]
         fixed = self.strata == "domain" or (self.strata == "auto" and _are_strata(documents, domains))
         by_domain = Clusters.of(documents, domains)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ohr.metrics.floors import CEILINGS, CONSTANT, FLOORS
 from ohr.results.groups import STAGES
-from ohr.results.scores import Floats, Place, ScoreTable, over_draws
+from ohr.results.scores import Flags, Floats, Place, ScoreTable, over_draws
 
 
 def floors_and_ceilings(scores: ScoreTable, place: Place, metrics: Sequence[str]) -> tuple[Floats, Floats]:
@@ -28,21 +28,20 @@ def floors_and_ceilings(scores: ScoreTable, place: Place, metrics: Sequence[str]
     if place.stage == "retrieval":
         clean = scores.clean(place)
         ceiling = undefined if clean is None else scores.read(clean).only(metrics).values
-        if clean != place:
-            ceiling = np.where(scores.questions.clean_text, ceiling, nan)
         return scores.read(place).only([f"{metric}_floor" for metric in metrics]).values, ceiling
     if place.stage not in STAGES:
         return undefined, undefined
     asked = [other for g in (place.generator, None) for other in scores.pipelines.get(("reference", None, None, g), ())]
     known = {other.condition: scores.read(other).only(metrics).values for other in asked}
-    floor = _best([known[name] for name in (*FLOORS, CONSTANT) if name in known], undefined)
+    floors = [known[name] for name in (*FLOORS, CONSTANT) if name in known]
+    floor = _best(floors, scores.questions.counted, undefined)
     return floor, next((known[name] for name in CEILINGS if name in known), undefined)
 
 
-def _best(floors: Sequence[Floats], undefined: Floats) -> Floats:
+def _best(floors: Sequence[Floats], counted: Flags, undefined: Floats) -> Floats:
     """Return, for each metric, the floor that is best over all questions."""
     if not floors:
         return undefined
-    means = np.stack([over_draws(floor.T) for floor in floors])
+    means = np.stack([over_draws(floor[:, counted].T) for floor in floors])
     chosen = np.where(np.isnan(means), -np.inf, means).argmax(axis=0)
     return np.stack([floors[floor][row] for row, floor in enumerate(chosen)])

@@ -14,6 +14,7 @@ import numpy as np
 
 from ohr.results.choices import Choices
 from ohr.results.groups import ALL
+from ohr.results.pairs import paired
 from ohr.results.reading import read_rows
 from ohr.results.references import floors_and_ceilings
 from ohr.results.scores import Floats, Place, ScoreTable
@@ -68,7 +69,7 @@ def _sides(scores: ScoreTable, place: Place, metric: str) -> tuple[Floats, Float
         return None
     before, after = (scores.read(at).only([metric]).values[0] for at in (clean, place))
     floor = floors_and_ceilings(scores, place, [metric])[0][0]
-    return np.where(scores.questions.clean_text, before, np.nan), after, np.nan_to_num(floor)
+    return before, after, np.nan_to_num(floor)
 
 
 def _lost(m: Floats) -> Any:
@@ -103,8 +104,9 @@ _QUANTITIES: Mapping[str, Callable[[Floats], Any]] = {
 
 def _row(scores: ScoreTable, place: Place, other: Place, metric: str, sides: Floats, margin: float) -> dict[str, Any]:
     part = scores.questions.part("evidence_source", ALL)
-    made = of_means(sides[:, part.places], part.clusters, _QUANTITIES)
-    more = against_zero(sides[:, part.places], part.clusters, _more_retained)
+    held = paired(*(side[part.places] for side in sides))
+    made = of_means(held, part.clusters, _QUANTITIES)
+    more = against_zero(held, part.clusters, _more_retained)
     verdict, note = _verdict(made, more, margin)
     return {
         **{name: getattr(place, name) for name in ("condition", "noise", "noise_type", "knob_value")},

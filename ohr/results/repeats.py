@@ -46,12 +46,12 @@ def _draws(scores: ScoreTable, headline: Mapping[str, str]) -> Iterator[dict[str
         if place.stage not in STAGES:
             continue
         metric = headline[place.stage]
-        draws = scores.read(place).only([metric]).draws[0]
+        draws = scores.read(place).only([metric]).draws[0][:, part.places]
         if len(draws) > 1:
             means = [float(np.nanmean(draw)) if not np.isnan(draw).all() else np.nan for draw in draws]
             pairs = list(combinations(range(len(draws)), 2))
             largest = max(abs(means[a] - means[b]) for a, b in pairs)
-            missed = aa_share(draws[:, part.places], part.clusters)
+            missed = aa_share(draws, part.clusters)
             if isnan(missed):  # too few documents for an interval
                 continue
             differ = sum(int((np.nan_to_num(draws[a] - draws[b]) != 0).sum()) for a, b in pairs)

@@ -70,7 +70,7 @@ _TABLES = {
         "documents:int64 effective_documents:double note replicates:int64 replicate_sd:double r_noise:double "
         "evidence_loss:double kb_r_noise:double kb_evidence_loss:double floor:double ceiling:double clean_mean:double "
         "lost:double lost_low:double lost_high:double lost_inner_low:double lost_inner_high:double lost_p:double "
-        "lost_detectable:double lost_wide_low:double lost_wide_high:double verdict pairs:int64 "
+        "lost_detectable:double lost_wide_low:double lost_wide_high:double verdict pairs:int64 pairs_failed:int64 "
         "changed_documents:int64 questions_lost:int64 "
         "questions_gained:int64"
     ),
@@ -105,8 +105,8 @@ _TABLES = {
     ),
     "hypotheses": (
         "name stage first second chunker retriever generator metric group n:int64 documents:int64 "
-        "changed_documents:int64 difference:double low:double high:double inner_low:double inner_high:double p:double "
-        "p_holm:double margin:double verdict expected held:bool"
+        "pairs_failed:int64 changed_documents:int64 difference:double low:double high:double inner_low:double "
+        "inner_high:double p:double p_holm:double margin:double verdict expected held:bool"
     ),
     "attribution": (
         f"condition method part stage chunker retriever generator metric evidence_source cost:double {_INTERVAL} "

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import nan
 from pathlib import Path
@@ -86,7 +86,7 @@ class ScoreTable:
 
     Args:
         path: the Parquet file.
-        questions: those that it has scores of.
+        questions: those that it has scores of; the table's own say whether clean text is among the conditions.
         equal: values that a cell must have in further columns, such as `noisy` where texts were swapped.
 
     Raises:
@@ -96,11 +96,13 @@ class ScoreTable:
     def __init__(self, path: Path, questions: Questions, **equal: str) -> None:
         from pyarrow import parquet
 
-        self._path, self.questions, self._equal = path, questions, equal
+        self._path, self._equal = path, equal
         with reading(path):
             refuse_absent(path, parquet.read_schema(path).names, (*CELL, "kb", "replicate", "value", *_TEXT, *equal))
             self._file = parquet.ParquetFile(path, read_dictionary=_TEXT)
             self._groups = self._index()
+        clean = any(place.noise_type == "none" and place.stage != "reference" for place in self._groups)
+        self.questions = replace(questions, compared=questions.compared or clean)
         self.read = lru_cache(maxsize=_KEPT)(self._read)
 
     @property

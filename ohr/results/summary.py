@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import nan
 from typing import Any
 
@@ -12,6 +12,7 @@ from ohr.metrics.dose import Dose
 from ohr.results.choices import Choices
 from ohr.results.doses import level_dose
 from ohr.results.groups import ALL, GROUPS, TRAITS
+from ohr.results.pairs import Answered, paired, verdict
 from ohr.results.questions import Part, Questions
 from ohr.results.references import floors_and_ceilings
 from ohr.results.scores import Flags, Floats, Place, ScoreTable, over_draws
@@ -26,11 +27,12 @@ _ROWS = 100  # rows of a sheet at most, each with a row of the summary per group
 _NUMBERS = 1 << 18  # scores of a sheet at most: a few megabytes, however many questions there are
 
 
-def write_summary(scores: ScoreTable, choices: Choices, tables: Tables) -> None:
+def write_summary(scores: ScoreTable, answered: Answered, choices: Choices, tables: Tables) -> None:
     """Append the rows of `summary`.
 
     Args:
         scores: of the run.
+        answered: which of its cells have answers.
         choices: of its spec.
         tables: to append to.
     """
@@ -42,7 +44,7 @@ def write_summary(scores: ScoreTable, choices: Choices, tables: Tables) -> None:
         place.condition: {group: level_dose(scores.read(place), part) for group, part in parts.items()}
         for place in scores.of_stage("page")
     }
-    for sheet in _sheets(scores):
+    for sheet in _sheets(scores, answered):
         tables.append_rows("summary", _summary(sheet, scores.questions, doses, family))
 
 
@@ -72,8 +74,9 @@ class _Sheet:
         about: what each row is.
         values: the scores.
         failed: where they failed.
-        clean: the same pipeline on the knowledge base without noise; nan where this is the cell itself, or absent, and
-            for questions whose pages have no clean text.
+        clean: the same pipeline on the knowledge base without noise; nan where this is the cell itself, or absent.
+        clean_failed: where these failed.
+        answered: rows whose clean side has answers enough.
         floor: scores whose mean is the floor; nan where there is none.
         ceiling: scores whose mean is the ceiling; nan where there is none.
         exact: rows that are 0 or 1 by construction, and so have no interval: the damage of text without noise.
@@ -83,16 +86,18 @@ class _Sheet:
     values: Floats
     failed: Flags
     clean: Floats
+    clean_failed: Flags
+    answered: Flags
     floor: Floats
     ceiling: Floats
     exact: Flags
 
 
-def _sheets(scores: ScoreTable) -> Iterator[_Sheet]:
+def _sheets(scores: ScoreTable, answered: Answered) -> Iterator[_Sheet]:
     """Yield all cells, as many at a time as are summarised at hardly more cost than one."""
     held: list[_Sheet] = []
     for place in (place for place in scores.places if place.stage != "reference"):
-        held.append(_sheet(scores, place))
+        held.append(_sheet(scores, place, answered))
         rows = sum(len(sheet.about) for sheet in held)
         if rows >= _ROWS or rows * len(scores.questions.ids) >= _NUMBERS:
             yield _together(held)
@@ -103,24 +108,28 @@ def _sheets(scores: ScoreTable) -> Iterator[_Sheet]:
 
 def _together(sheets: Sequence[_Sheet]) -> _Sheet:
     about = [row for sheet in sheets for row in sheet.about]
-    names = ("values", "failed", "clean", "floor", "ceiling", "exact")
+    names = [field.name for field in fields(_Sheet)[1:]]
     return _Sheet(about, *(np.concatenate([getattr(sheet, name) for sheet in sheets]) for name in names))
 
 
-def _sheet(scores: ScoreTable, place: Place) -> _Sheet:
+def _sheet(scores: ScoreTable, place: Place, answered: Answered) -> _Sheet:
     whole = scores.read(place)
     cell = whole.only([metric for metric in whole.metrics if not metric.endswith("_floor")])
     undefined = np.full_like(cell.values, nan)
     unnoised = scores.clean(place)
-    clean = undefined if unnoised in (None, place) else scores.read(unnoised).only(cell.metrics).values
-    clean = np.where(scores.questions.clean_text, clean, nan)
+    before = None if unnoised in (None, place) else scores.read(unnoised).only(cell.metrics)
+    clean = before.values if before else undefined
     floor, ceiling = floors_and_ceilings(scores, place, cell.metrics)
     about = [
         {**place._asdict(), "metric": metric, "replicates": len(draws), "replicate_sd": _spread(draws)}
-        for metric, draws in zip(cell.metrics, cell.draws, strict=True)
+        for metric, draws in zip(cell.metrics, cell.draws[:, :, scores.questions.counted], strict=True)
     ]
-    exact = np.full(len(about), place.stage == "page" and place.noise_type == "none")
-    return _Sheet(about, cell.values, cell.failed, clean, floor, ceiling, exact)
+    exact, enough = (
+        np.full(len(about), flag)
+        for flag in (place.stage == "page" and place.noise_type == "none", answered.enough(unnoised))
+    )
+    bad = before.failed if before else np.zeros_like(cell.failed)
+    return _Sheet(about, cell.values, cell.failed, clean, bad, enough, floor, ceiling, exact)
 
 
 def _summary(
@@ -169,7 +178,7 @@ _NOTHING: Mapping[str, Any] = {
     "verdict": None,
     **dict.fromkeys((*_AXES, *(f"kb_{name}" for name in _AXES)), nan),
     **dict.fromkeys((*_LOSS, "floor", "ceiling"), nan),
-    **dict.fromkeys(("pairs", "changed_documents", "questions_lost", "questions_gained"), None),
+    **dict.fromkeys(("pairs", "pairs_failed", "changed_documents", "questions_lost", "questions_gained"), None),
 }
 """Columns that are empty in rows by other traits than the evidence source."""
 
@@ -193,14 +202,19 @@ def _of_group(sheet: _Sheet, part: Part, family: _Family | None) -> list[dict[st
         {**{name: getattr(estimate, name) for name in _ESTIMATE}, **macro, "strata": strata}
         for estimate, macro in zip(clustered_means(values, part.clusters, failed), _macro(values, part), strict=True)
     ]
+    for row in rows:
+        row["undefined"] += part.left_out
     for row in (row for row, exact in zip(rows, sheet.exact, strict=True) if exact and row["interval"] == "edge"):
         row |= {"low": nan, "high": nan, "interval": ""}
     if family is not None:
-        clean = np.where(np.isnan(values), nan, sheet.clean[:, part.places])
-        losses = _losses(clean - values, [about["stage"] for about in sheet.about], part.clusters, family)
+        clean, noisy = paired(sheet.clean[:, part.places], values)
+        losses = _losses(clean - noisy, [about["stage"] for about in sheet.about], part.clusters, family)
+        bad = ((sheet.failed | sheet.clean_failed)[:, part.places] & ~np.isnan(clean)).sum(axis=1)
         means = (_means(table) for table in (clean, sheet.floor[:, part.places], sheet.ceiling[:, part.places]))
-        for row, loss, *about in zip(rows, losses, *(column.tolist() for column in means), strict=True):
-            row |= {**_loss(loss), **dict(zip(("clean_mean", "floor", "ceiling"), about, strict=True))}
+        columns = (column.tolist() for column in (bad, sheet.answered, *means))
+        for row, loss, lost, enough, *about in zip(rows, losses, *columns, strict=True):
+            row |= _loss(loss, lost, answered=enough)
+            row |= dict(zip(("clean_mean", "floor", "ceiling"), about, strict=True))
     return rows
 
 
@@ -214,25 +228,18 @@ def _losses(table: Floats, stages: Sequence[str], clusters: Clusters, family: _F
     return [judged[row] for row in range(len(stages))]
 
 
-def _loss(found: Comparison) -> dict[str, Any]:
+def _loss(found: Comparison, failed: int, *, answered: bool) -> dict[str, Any]:
     """Return the loss to noise, question by question; empty where there is no clean side."""
     one = found.difference
     if not one.n:
         return {}
     ends = {"lost": one.mean, "lost_low": one.low, "lost_high": one.high}
     inner = {"lost_inner_low": found.inner_low, "lost_inner_high": found.inner_high}
-    counts = {"pairs": one.n, "changed_documents": one.changed}
+    counts = {"pairs": one.n, "pairs_failed": failed, "changed_documents": one.changed}
     counts |= {"questions_lost": found.lost, "questions_gained": found.gained}
     wide = {"lost_wide_low": found.wide_low, "lost_wide_high": found.wide_high}
-    return {
-        **ends,
-        **inner,
-        **wide,
-        **counts,
-        "lost_p": found.p,
-        "lost_detectable": found.detectable,
-        "verdict": found.verdict,
-    }
+    judged = {"lost_p": found.p, "lost_detectable": found.detectable}
+    return {**ends, **inner, **wide, **counts, **judged, "verdict": verdict(found, failed, answered=answered)}
 
 
 def _means(values: Floats) -> Floats:

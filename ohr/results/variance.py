@@ -36,7 +36,7 @@ def _rows(scores: ScoreTable, headline: Mapping[str, str], part: Part) -> Iterat
         clean = scores.clean(place)
         if clean is not None and clean != place:
             (before,) = scores.read(clean).only([metric]).values
-            tried["lost"] = np.where(scores.questions.clean_text, before, np.nan) - draws
+            tried["lost"] = before - draws
         for of, values in tried.items():
             found = _of(values, part)
             if found is not None:

@@ -1,7 +1,7 @@
 """Verdicts on differences: found, too small to matter, or open; families of them, and A/A checks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isnan, nan, sqrt
 from typing import Literal
@@ -169,7 +169,21 @@ def family(
         comparisons(values[None, :], clusters, margin, alpha, len(members))[0] for values, clusters, margin in members
     ]
     adjusted = holm([one.p for one in alone])
-    return [(one, p, p <= alpha) for one, p in zip(alone, adjusted, strict=True)]
+    found = []
+    for one, p in zip(alone, adjusted, strict=True):
+        low, high = holm_ends(one.wide_low, one.wide_high, shown=p <= alpha)
+        found.append((replace(one, wide_low=low, wide_high=high), p, p <= alpha))
+    return found
+
+
+def holm_ends(low: float, high: float, *, shown: bool) -> tuple[float, float]:
+    """Return the ends of a wide interval as Holm's method leaves them: where a difference is shown, 0 is at an end.
+
+    Source: Guilbaud, Biometrical Journal 50(5), 2008.
+    """
+    if not shown or low > 0 or high < 0:
+        return low, high
+    return (0.0, high) if low + high > 0 else (low, 0.0)
 
 
 def detectable_change(se: float, df: float, size: float, worth: float, alpha: float = ALPHA) -> float:

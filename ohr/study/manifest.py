@@ -10,8 +10,7 @@ from typing import Any
 from ohr.contracts import Agent
 from ohr.engine.ledger import Failure, Ledger
 from ohr.graph.keys import Keys
-from ohr.inputs import Inputs
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, without_clean_text
 from ohr.spec.model import Calibration, Named
 from ohr.study.origins import installed, origins
 
@@ -33,6 +32,7 @@ def begun(keys: Keys) -> dict[str, Any]:
         "prompt_sha256": keys.prompt_digests,
         "data": {document.name: inputs.leaf(document, images=False) for document in inputs.documents},
         "documents": len(inputs.documents),
+        "documents_asked": inputs.documents_asked,
         "questions": len(inputs.questions),
         "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
         "packages": installed(_PACKAGES),
@@ -54,7 +54,7 @@ def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dic
         "calibration": [asdict(found) for found in spec.calibrations],
         "warnings": [
             *keys.inputs.warnings,
-            *_unclean(keys.inputs),
+            *_unclean(keys),
             *_misses(spec.calibrations),
             *_shortfalls(doses),
             *(
@@ -78,10 +78,10 @@ def _agents(agents: Sequence[Named[Agent]], ledger: Ledger) -> dict[str, Any]:
     return {agent.name: {"reads": sorted(agent.stage.reads), "ends": dict(ledger.ends[agent.name])} for agent in agents}
 
 
-def _unclean(inputs: Inputs) -> list[str]:
-    """Count the questions that no comparison with clean text holds."""
-    absent = len(inputs.without_text)
-    return [f"{counted(absent, 'question')} in no comparison: the pages have no clean text"] if absent else []
+def _unclean(keys: Keys) -> list[str]:
+    """Count the questions that no comparison with clean text holds; nothing where the spec has no clean text."""
+    absent = len(keys.inputs.without_text) if any(b.noise_type == "none" for b in keys.spec.knowledge_bases) else 0
+    return [without_clean_text(absent)] if absent else []
 
 
 def _summary(failures: Sequence[Failure]) -> dict[str, Any]:

@@ -41,6 +41,7 @@ class Plan:
     """The work that a run would do.
 
     Args:
+        documents_asked: documents that a question is about; the others are searched too.
         cells: number of cells by stage.
         steps: pages, documents, searches and answers. Answers are counted exactly once their prompts are known;
             before that, all of them count as left.
@@ -52,6 +53,7 @@ class Plan:
     """
 
     documents: int
+    documents_asked: int
     questions: int
     warnings: tuple[str, ...]
     design: Design
@@ -88,7 +90,8 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     if uncalibrated:
         levels = sum(base.target is not None for base in spec.knowledge_bases)
         steps["levels to calibrate"] = Count(levels, uncalibrated)
-    counts = len(session.inputs.documents), len(session.inputs.questions)
+    inputs = session.inputs
+    counts = len(inputs.documents), inputs.documents_asked, len(inputs.questions)
     warnings = (*session.inputs.warnings, *not_swapped(spec))
     minutes = _minutes(spec, session.store, steps, workers)
     return Plan(

@@ -78,6 +78,7 @@ def test_a_right_spec_as_json(ohr):
         "knowledge_bases",
         "cells",
         "documents",
+        "documents_asked",
         "questions",
         "warnings",
         "misplaced_evidence",

@@ -279,12 +279,23 @@ def test_plot_of_no_run_says_how_to_find_one(ohr):
 
 def test_runs_are_listed(finished, there, ohr_here):
     (run,) = json.loads(ohr_here("runs", "--json").stdout)
-    keys = {"name", "time", "status", "partial", "questions", "failures", "largest_loss", "tags", "path"}
+    keys = {"name", "time", "status", "partial", "questions", "failures", "not_judged", "largest_loss", "tags", "path"}
     assert run.keys() == keys
     path = finished[1].stdout.split("results: ")[1].splitlines()[0]
     assert (run["name"], run["failures"], run["path"], run["partial"]) == ("small", 0, path, "")
     header, line = ohr_here("runs").stdout.splitlines()
-    assert header.split() == ["run", "started", "(UTC)", "status", "questions", "failed", "largest", "loss", "shown"]
+    assert header.split() == [
+        "run",
+        "started",
+        "(UTC)",
+        "status",
+        "questions",
+        "failed",
+        "items",
+        "largest",
+        "loss",
+        "shown",
+    ]
     assert line.startswith(f"{path.removeprefix('runs/')}  ") and "  finished  " in line
 
 

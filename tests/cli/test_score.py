@@ -44,7 +44,7 @@ def test_a_knowledge_base_of_ohrbench_is_scored_on_it_by_default(ohr, home):
     done = ohr("score", "answers", "answers.json", "--root", "data", "--protocol", "reference")
     assert done.stdout.splitlines()[1] == "benchmark ohrbench"
     assert "`mean` is that of the domains shown" in done.stdout
-    assert "`of gt`" not in done.stdout  # answers have no row of the ground truth's own
+    assert "`of clean` is a row's" not in done.stdout  # answers have no row of the ground truth's own
     found = ohr("score", "ocr", "data/retrieval_base/mine", *KEYS)
     assert (found.exit_code, found.stdout) == (2, "")
     assert "no file is a document of benchmark mini (a file is 'law/lease', a document 'law/" in found.stderr

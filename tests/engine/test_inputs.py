@@ -1,10 +1,13 @@
+import json
 import re
 
 import pytest
+from PIL import Image
 
 from ohr.contracts import Page
 from ohr.errors import SpecError
 from ohr.inputs import _repeated, read_inputs
+from ohr.messages.wording import sized
 from ohr.spec.read import read_spec
 from ohr.truth import find_copies
 
@@ -57,6 +60,25 @@ def test_questions_are_chosen_by_their_kinds_and_documents_stay(home):
     assert chosen.documents == every.documents
     left, all_of_them = len(chosen.questions), len(every.questions)
     assert f"asked {left} of {all_of_them} questions: those chosen by `questions`" in chosen.warnings
+
+
+def test_a_limit_takes_documents_with_questions_first(tmp_path):
+    (tmp_path / "docs").mkdir()
+    for number in range(12):
+        Image.new("RGB", (40, 40), "white").save(tmp_path / f"docs/page{number}.png")
+    asked = [{"question": "What?", "answers": ["that"], "document": f"page{n}", "page": 1} for n in (4, 7, 9)]
+    (tmp_path / "questions.json").write_text(json.dumps(asked))
+    spec = tmp_path / "study.yaml"
+    spec.write_text(
+        "benchmark: {kind: folder, root: docs, questions: questions.json}\n"
+        "knowledge_bases: [{name: one, ocr: {kind: precomputed, root: docs}}]\n"
+        "retrievers: [{kind: bm25}]\nevaluate: [retrieval]\n"
+    )
+    for limit, expected in ((2, 2), (3, 3), (5, 3)):
+        inputs = read_inputs(read_spec(spec, [f"limit={limit}"]))
+        assert (len(inputs.documents), inputs.documents_asked) == (limit, expected)
+    assert sized(12, 3, 3) == "12 documents (3 with questions), 3 questions"
+    assert sized(1, 1, 4) == "1 document, 4 questions"
 
 
 def test_kinds_that_no_question_has_together_are_reported(home):

@@ -1,6 +1,7 @@
 """Losses, curves, repeats and hypotheses of runs that never were, against the same numbers by hand."""
 
 import json
+from dataclasses import replace
 from math import inf, isnan, nan
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from scipy import stats
 
 from ohr.report.analyses.robustness import robustness
-from ohr.report.words import headline
+from ohr.report.words import counts, headline
 from ohr.results.choices import read_choices
 from ohr.results.derive import derive
 from ohr.results.losses import distinctive, left_out, read_losses
@@ -80,7 +81,7 @@ def test_names_that_all_losses_share_are_left_away(swept):
 
 def test_the_headline_names_the_largest_loss(swept):
     first, largest = headline(swept)
-    assert first == "Retrieval (LCS): 8 of 8 comparisons with clean text show a loss."
+    assert first == "Retrieval (LCS): all 8 comparisons with clean text show a loss."
     assert "blur at 0.8 with bm25 costs 48.0 points (100.0 to 52.0" in largest
     assert "96 of 120 questions score less and 0 more" in largest
 
@@ -96,7 +97,7 @@ def test_questions_without_clean_text_are_in_no_pair(runs):
     (loss,) = read_losses(folder)
     assert (loss.pairs, loss.left_out, loss.lost, loss.questions_gained) == (25, 5, 0.5, 0)
     assert left_out(folder) == 5
-    assert headline(folder)[-1].startswith("5 questions left out of every comparison")
+    assert headline(folder)[-1].startswith("5 questions left out of every mean and comparison")
 
 
 def test_a_run_without_clean_text_says_so(runs):
@@ -122,6 +123,67 @@ def test_few_documents_give_no_interval_and_no_verdict(runs, documents):
     assert (loss.lost, loss.verdict) == (0.5, "")
     assert isnan(loss.low)
     assert headline(run.folder)[0] == f"Retrieval (LCS): too few documents ({documents}) for intervals."
+
+
+def test_a_comparison_of_which_more_than_a_tenth_failed_has_no_verdict(runs):
+    run = runs.make(60)
+    for condition, kind, broken in (("clean", "none", 0), ("half-1", "semantic", 48), ("few-1", "semantic", 6)):
+        base, failed = run.base(condition, kind=kind), {f"q{number}" for number in range(broken)}
+        run.page_scores(base, [1.0] * 60)
+        run.score(base, {"lcs": [0.0 if f"q{number}" in failed else 1.0 for number in range(60)]}, failed=failed)
+    run.close()
+    manifest(run.folder)
+    reasons = [{"stage": "ocr", "reason": "out of memory", "items": 8, "first": "a page 1"}]
+    written = json.loads((run.folder / "manifest.json").read_text()) | {"failures": {"items": 9, "reasons": reasons}}
+    (run.folder / "manifest.json").write_text(json.dumps(written))
+    derive(run.folder, {})
+    half, few = read_losses(run.folder)
+    assert (half.verdict, half.pairs_failed, half.lost) == ("failed", 48, 0.8)
+    assert (few.verdict, few.pairs_failed) != ("failed", 48)
+    first, second, third, *_ = headline(run.folder)
+    assert first.startswith(
+        "9 items failed, most often (8 times) ocr: out of memory. Repair that and run the spec again"
+    )
+    assert second.startswith(
+        "1 of 2 comparisons with clean text cannot be judged: more than 10% of the questions failed"
+    )
+    assert "48 of 60 in retrieval under half-1" in second
+    assert third.endswith(", 1 cannot be judged.")
+    assert not any("costs 80" in line for line in headline(run.folder))
+
+
+def test_failures_of_the_clean_side_count_too(runs):
+    run = runs.make(60)
+    for condition, kind in (("clean", "none"), ("noisy-1", "semantic")):
+        base = run.base(condition, kind=kind)
+        run.page_scores(base, [1.0] * 60)
+        run.score(base, {"lcs": [0.0] * 60}, failed={f"q{number}" for number in range(60)} if kind == "none" else ())
+    (loss,) = read_losses(finished(run))
+    assert (loss.verdict, loss.pairs_failed, loss.failed) == ("failed", 60, 0)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "sentence"),
+    [
+        (["worse"], "the comparison with clean text shows a loss"),
+        (["open"], "the comparison with clean text leaves open whether there is a loss"),
+        (["worse", "worse"], "all 2 comparisons with clean text show a loss"),
+        (["worse", "open"], "1 of 2 comparisons with clean text shows a loss, 1 leaves open whether there is one"),
+        (
+            ["worse"] * 7 + ["open"] * 5,
+            "7 of 12 comparisons with clean text show a loss, 5 leave open whether there is one",
+        ),
+        (["same", "same"], "none of 2 comparisons with clean text shows a loss, 2 show no difference that matters"),
+        (
+            ["failed", "better"],
+            "none of 2 comparisons with clean text shows a loss, 1 shows a gain, 1 cannot be judged",
+        ),
+    ],
+)
+def test_the_counts_are_a_sentence(swept, verdicts, sentence):
+    loss = read_losses(swept)[0]
+    made = [replace(loss, verdict=verdict, lost=-0.1 if verdict == "better" else 0.1) for verdict in verdicts]
+    assert counts(made) == sentence
 
 
 # --- curves -----------------------------------------------------------------------------------------------

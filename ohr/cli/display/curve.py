@@ -14,13 +14,12 @@ __all__ = ["STAGES", "Point", "as_table", "legend", "read_curve"]
 
 def read_curve(folder: Path) -> list[Point]:
     """Read the points of a run's curves over all questions: headline metrics, and those that the spec names."""
-    from ohr.results.folder import headlines, read_finished
+    from ohr.results.folder import read_finished, shown_metrics
     from ohr.results.groups import ALL
     from ohr.results.points import read_points
 
-    manifest = read_finished(folder)
-    headline, further = headlines(manifest), {entry["name"] for entry in manifest["spec"].get("metrics", ())}
-    return [point for point in read_points(folder, group=ALL) if point.metric in {headline[point.stage], *further}]
+    shown = shown_metrics(read_finished(folder))
+    return [point for point in read_points(folder, group=ALL) if point.metric in shown[point.stage]]
 
 
 def as_table(points: Sequence[Point]) -> tuple[list[str], list[list[str]]]:
@@ -43,7 +42,7 @@ def as_table(points: Sequence[Point]) -> tuple[list[str], list[list[str]]]:
         cells = [_mean(here[pipeline]) if pipeline in here else "" for pipeline in pipelines]
         failed = [str(max(point.failed for point in here.values()))] if failing else []
         rows.append([noise, level, *(_number(getattr(first, key)) for _, key in doses), *cells, *failed])
-    return headers + (["failed"] if failing else []), rows
+    return headers + (["failed\nquestions"] if failing else []), rows
 
 
 def legend(points: Sequence[Point]) -> str:

@@ -32,7 +32,9 @@ def carry_out(
     trust_plugins: bool = False,
     tags: Mapping[str, str] | None = None,
 ) -> None:
-    """Run a spec, draw its figures, write its report and print its results; ends with status 1 when items failed."""
+    """Run a spec, draw its figures, write its report and print its results; ends with status 1 where some failed."""
+    from ohr.results.losses import read_losses
+    from ohr.results.pairs import FAILED
     from ohr.results.tags import change_tags
     from ohr.spec.sent import sent
     from ohr.study.run import run
@@ -48,7 +50,7 @@ def carry_out(
     figures = figures_of(finished) if draw else []
     page = report_of(finished, trust_plugins) if write else None
     (_print_json if as_json else _print)(finished, figures, page, seconds)
-    if finished.ledger.failures:
+    if finished.ledger.failures or any(loss.verdict == FAILED for loss in read_losses(finished.folder)):
         raise typer.Exit(1)
 
 

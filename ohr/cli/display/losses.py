@@ -5,19 +5,19 @@ from math import isnan
 from pathlib import Path
 
 from ohr.cli.display.console import fits, say, say_table
+from ohr.report.words import VERDICTS, headline
 from ohr.results.losses import Loss
 
 LEGEND = (
     "lost: clean score less this one, question by question, with its 95% interval over documents; "
     "-n +m: questions that score less, and more\n"
-    "not shown: the interval holds 0; `finds`: the loss that four of five such studies would find"
+    "not shown: the interval holds 0, each loss judged by itself; `finds`: the loss that four of five such studies show"
 )
 
 
 def print_losses(folder: Path) -> None:
     """Print the losses of a run in sentences and as a table; nothing where it has no clean side to compare with."""
     from ohr.cli.display.registered import print_hypotheses, print_repeats
-    from ohr.report.words import headline
     from ohr.results.losses import distinctive, read_losses
 
     losses = distinctive(read_losses(folder))
@@ -51,16 +51,15 @@ def as_table(losses: Sequence[Loss]) -> tuple[list[str], list[list[str]]]:
 
 
 def cell(loss: Loss) -> str:
-    """Write one loss with its verdict."""
+    """Write one loss with its interval, the questions that changed, and what is not shown."""
+    if loss.verdict == "failed":
+        why = f": {loss.pairs_failed} of {loss.pairs} failed" if loss.pairs_failed else ": hardly any answer"
+        return f"{loss.lost:z.2f} not judged{why}"
     counts = f"-{loss.questions_lost} +{loss.questions_gained}"
-    if isnan(loss.low):
-        return f"{loss.lost:z.2f} {counts}"
-    interval = f"[{loss.low:z.2f}, {loss.high:z.2f}]"
-    if loss.verdict == "open":
-        finds = "" if isnan(loss.detectable) else f" finds {loss.detectable:.2f}"
-        return f"not shown {interval} {counts}{finds}"
-    known = {"same": "none that matters ", "small": "small "}.get(loss.verdict, "")
-    return f"{known}{loss.lost:z.2f} {interval} {counts}"
+    interval = "" if isnan(loss.low) else f" [{loss.low:z.2f}, {loss.high:z.2f}]"
+    finds = f", finds {loss.detectable:.2f}" if loss.verdict == "open" and not isnan(loss.detectable) else ""
+    plain = loss.verdict in ("worse", "better", "")
+    return f"{loss.lost:z.2f}{interval} {counts}{'' if plain else f' {VERDICTS[loss.verdict]}'}{finds}"
 
 
 def _header(pipeline: tuple[str, ...]) -> str:

@@ -12,8 +12,9 @@ from ohr.registry import choices
 from ohr.report.words import METRICS
 from ohr.results.choices import read_choices
 from ohr.results.engines import read_engines
-from ohr.results.folder import headlines, page_headline, read_manifest, run_id
+from ohr.results.folder import page_headline, read_manifest, run_id, shown_metrics
 from ohr.results.groups import ALL, STAGES, TRAITS
+from ohr.results.pairs import FAILED
 from ohr.results.reading import read_rows
 
 Values = Literal["mean", "interval", "loss"]
@@ -21,7 +22,7 @@ Values = Literal["mean", "interval", "loss"]
 _PARTS = ("chunker", "retriever", "generator")
 _COLUMNS = (
     "stage", "condition", "noise", "noise_type", "knob_value", *_PARTS, "metric", "by", "group", "mean", "low", "high",
-    "lost", "lost_low", "lost_high", "pairs", "n", "failed", "documents", "kb_r_noise",
+    "lost", "lost_low", "lost_high", "verdict", "pairs", "pairs_failed", "n", "failed", "documents", "kb_r_noise",
 )  # fmt: skip
 
 Row = Mapping[str, Any]
@@ -140,8 +141,11 @@ def _of_metric(folder: Path, rows: Sequence[dict[str, Any]], wanted: Wanted) -> 
         raise DataError(f"{folder}: has no stage {wanted.stage!r}. {choices(wanted.stage, stages)}")
     rows = [row for row in rows if wanted.stage in (None, row["stage"])]
     manifest = read_manifest(folder)
-    headline = {**page_headline(manifest), **headlines(manifest)}
-    found = [row for row in rows if row["metric"] == (wanted.metric or headline.get(row["stage"]))]
+    shown: Mapping[str, Sequence[str]] = {
+        **{stage: (name,) for stage, name in page_headline(manifest).items()},
+        **shown_metrics(manifest),
+    }
+    found = [r for r in rows if r["metric"] in ((wanted.metric,) if wanted.metric else shown.get(r["stage"], ()))]
     if not found:
         metric, known = wanted.metric or "score", sorted({row["metric"] for row in rows})
         raise DataError(f"{folder}: has no metric {metric!r}. {choices(metric, known)}")
@@ -209,6 +213,8 @@ def _cell(row: Row | None, values: Values) -> str:
     if row is None:
         return ""
     failed = f" ({row['failed']:,} failed)" if row["failed"] else ""
+    if values == "loss" and row["verdict"] == FAILED:
+        return f"not judged ({row['pairs_failed']:,} of {row['pairs']:,} failed)"
     if values == "loss" and row["noise_type"] != "none":
         return _with_ends(row["lost"], row["lost_low"], row["lost_high"]) + failed
     if values == "interval":
@@ -258,5 +264,5 @@ def _notes(rows: Sequence[Row], wanted: Wanted, lone: Mapping[str, str]) -> Iter
         yield "No interval: too few documents."
     if any(row["kb_r_noise"] > 0 for row in rows):
         yield "r_noise: share of the questions whose evidence the text damages."
-    if failed := sum(row["failed"] for row in whole):
-        yield f"{counted(failed, 'score')} failed and counted as 0."
+    if failed := max((row["failed"] for row in whole), default=0):
+        yield f"Up to {counted(failed, 'question')} of a mean failed and scored 0."

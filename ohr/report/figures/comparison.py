@@ -17,6 +17,7 @@ from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, Colour
 from ohr.report.figures.wanted import Wanted
 from ohr.results.folder import read_manifest
 from ohr.results.groups import ALL
+from ohr.results.pairs import FAILED
 from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def _draw_losses(
         axes.axvspan(-margin, margin, color="0.9", linewidth=0)
     axes.axvline(0, color=INK, linewidth=0.6 * scale)
     for y, system, row in _lines(axes, section, scale):
-        if (loss := row.loss) is not None and not row.is_clean:
+        if (loss := row.loss) is not None and loss.verdict != FAILED and not row.is_clean:
             values = (loss.lost, loss.low, loss.high)
             ends += _dot(axes, y, values, hues.get(system.search, INK), loss.documents, {"marker": "o"})
     axes.tick_params(axis="y", labelleft=False)

@@ -10,6 +10,7 @@ from ohr.results.choices import read_choices
 from ohr.results.folder import headlines, read_manifest
 from ohr.results.groups import ALL
 from ohr.results.losses import Loss, read_losses
+from ohr.results.pairs import FAILED
 from ohr.results.points import Point, read_points
 
 MOST = 60
@@ -20,7 +21,10 @@ _LONGEST = 26
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One condition in one system; without a loss where it is the clean text, or nothing is paired with it."""
+    """One condition in one system; without a loss where it is the clean text, or nothing is paired with it.
+
+    Of a condition of which too much failed, the name says so, and the loss is not drawn.
+    """
 
     point: Point
     loss: Loss | None
@@ -33,7 +37,8 @@ class Row:
     @property
     def name(self) -> str:
         """The condition, cut to the room that there is."""
-        return shortened(" ".join(filter(None, (self.point.noise, self.point.level))))
+        failed = self.loss is not None and self.loss.verdict == FAILED
+        return shortened(" ".join(filter(None, ("failed:" if failed else "", self.point.noise, self.point.level))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def decomposition(run_folder: Path, wanted: Wanted) -> "Picture":
     extras.require("matplotlib", "report")
     from ohr.report.figures.picture import drawn
 
-    if not (rows := read_headlines(run_folder, wanted.metric)):
+    if not (rows := read_headlines(run_folder, wanted.metric, own=False)):
         of = f" of {wanted.metric}" if wanted.metric else ""
         raise NothingToDraw(
             f"{run_folder}: nothing to draw: no losses{of} by stage; ask for them with `decompose: true`"

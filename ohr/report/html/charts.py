@@ -10,6 +10,7 @@ from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds
 from ohr.report.html.sheets import pipeline
 from ohr.report.html.tables import QUANTITIES
 from ohr.results.groups import ALL
+from ohr.results.pairs import FAILED
 from ohr.results.points import has_sweep
 from ohr.results.reading import read_rows
 
@@ -37,8 +38,10 @@ def _dot(row: Row, several: bool, labels: Mapping[str, str]) -> dict[str, Any]:
     agent = labels.get(row["generator"] or "")
     search, generator = (agent, "") if agent else (row["retriever"], row["generator"] or "")
     names = ("stage", "condition", "noise_type", "metric", "mean", "low", "high", "lost", "lost_low", "lost_high")
+    judged = {} if row["verdict"] != FAILED else dict.fromkeys(("lost", "lost_low", "lost_high"))
     return {
         **{name: row[name] for name in names},
+        **judged,
         "system": [" + ".join(filter(None, (row["chunker"] if several else None, search))), generator],
         "few": bool(row["note"]),
     }

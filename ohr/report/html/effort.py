@@ -44,8 +44,8 @@ def _shown(row: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
         "tokens": _whole(row["tokens_in"] + row["tokens_out"]),
         "shared": _whole(row["shared_tokens"]),
         "answered": "" if isnan(row["answered"]) else f"{100 * row['answered']:.0f} %",
-        "n": row["n"],
-        "failed": row["failed"],
+        "answers": row["n"],
+        "failed answers": row["failed"],
     }
 
 

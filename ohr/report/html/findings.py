@@ -11,9 +11,10 @@ from ohr.report.html import effort, protocol, sheets, tables
 from ohr.report.html.charts import chart_data
 from ohr.report.html.sheets import Sheet
 from ohr.report.leaderboard.runs import run_leaderboards
+from ohr.report.leaderboard.standings import is_same_exam
 from ohr.report.words import headline as sentences
 from ohr.results.choices import read_choices
-from ohr.results.folder import MANIFEST, headlines, read_finished
+from ohr.results.folder import MANIFEST, headlines, read_finished, shown_metrics
 from ohr.results.groups import ALL, STAGES
 from ohr.results.losses import distinctive, left_out, read_losses
 from ohr.results.reading import read_rows
@@ -57,9 +58,9 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
         DataError: the run is not finished, or a table is missing or damaged.
     """
     manifest = read_finished(folder)
-    headline = headlines(manifest)
-    published, note = _published(folder, manifest, trust_plugins)
-    points, losses = _points(folder, headline), distinctive(read_losses(folder))
+    headline, shown = headlines(manifest), shown_metrics(manifest)
+    published, same_exam, note = _published(folder, manifest, trust_plugins)
+    points, losses = _points(folder, shown), distinctive(read_losses(folder))
     sections: dict[str, Sequence[Sheet]] = {
         "hypotheses": tables.hypotheses(folder, manifest),
         "cost": [tables.losses(losses)] if losses else [],
@@ -67,11 +68,9 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
         "protocol": protocol.sheets(folder, manifest),
         "effort": effort.sheets(folder),
         "robustness": tables.robustness(folder),
-        "decomposition": tables.decomposition(folder, headline),
-        "leaderboard": sheets.leaderboard(run_leaderboards(folder, published)),
-        "groups": [
-            sheet for trait in ("evidence_source", "domain") for sheet in sheets.by_group(folder, trait, headline)
-        ],
+        "decomposition": tables.decomposition(folder, shown),
+        "leaderboard": sheets.leaderboard(run_leaderboards(folder, published, same_exam=same_exam)),
+        "groups": [sheet for trait in ("evidence_source", "domain") for sheet in sheets.by_group(folder, trait, shown)],
         "errors": [sheet for _, sheet in sheets.analyses(folder, manifest["questions"])],
         "words": sheets.confused(folder),
         "attribution": tables.attribution(folder, headline),
@@ -83,7 +82,8 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
         left = "`ohr show RUN --analysis formatting_lcs` scores retrieval without markup; here it would take long."
         note = {**note, "errors": left}
     facts = _facts(folder, manifest, points)
-    return Findings(folder, manifest, facts, sentences(folder), chart_data(folder, points), sections, note)
+    charts = chart_data(folder, [row for row in points if row["metric"] == headline[row["stage"]]])
+    return Findings(folder, manifest, facts, sentences(folder), charts, sections, note)
 
 
 # --- words and numbers ------------------------------------------------------------------------------------
@@ -96,6 +96,7 @@ def _facts(folder: Path, manifest: Mapping[str, Any], points: Sequence[Row]) -> 
         ("Benchmark", str(kind)),
         ("Questions", f"{manifest['questions']:,}"),
         ("Documents", f"{manifest.get('documents', 0):,}"),
+        ("With questions", f"{manifest['documents_asked']:,}" if "documents_asked" in manifest else ""),
         ("Conditions", f"{len({row['condition'] for row in points}):,}"),
         ("Without clean text", f"{missing:,}" if missing else ""),
         ("Failed items", f"{manifest['failures'].get('items', 0):,}"),
@@ -104,20 +105,25 @@ def _facts(folder: Path, manifest: Mapping[str, Any], points: Sequence[Row]) -> 
     ]
 
 
-def _points(folder: Path, headline: Mapping[str, str]) -> list[Row]:
-    """Read the means of all questions in each stage's headline metric."""
+def _points(folder: Path, shown: Mapping[str, Sequence[str]]) -> list[Row]:
+    """Read the means of all questions in each stage's headline metric and the spec's own, the headline first."""
     rows = read_rows(folder / "summary.parquet", by="evidence_source", group=ALL)
     order = {stage: number for number, stage in enumerate(STAGES)}
     repeats = read_choices(folder).repeats  # a condition that was run twice is shown once
-    kept = [r for r in rows if r["metric"] == headline.get(r["stage"]) and r["condition"] not in repeats]
-    return sorted(kept, key=lambda row: order[row["stage"]])
+    kept = [r for r in rows if r["metric"] in shown.get(r["stage"], ()) and r["condition"] not in repeats]
+    return sorted(kept, key=lambda row: (order[row["stage"]], shown[row["stage"]].index(row["metric"])))
 
 
 def _published(
     folder: Path, manifest: Mapping[str, Any], trust_plugins: bool
-) -> tuple[Sequence[Published], Mapping[str, str]]:
-    """Return what others published for the run's benchmark; without its plugin or variables nothing, and why."""
+) -> tuple[Sequence[Published], bool, Mapping[str, str]]:
+    """Return what others published for the run's benchmark, and whether it is of the same questions.
+
+    Without the benchmark's plugin or variables there is nothing, and the reason.
+    """
     try:
-        return RecordedSpec(manifest, folder / MANIFEST, trust_plugins=trust_plugins).benchmark.published(), {}
+        benchmark = RecordedSpec(manifest, folder / MANIFEST, trust_plugins=trust_plugins).benchmark
+        published = benchmark.published()
+        return published, bool(published) and is_same_exam(benchmark, manifest["questions"]), {}
     except OhrError as error:
-        return (), {"leaderboard": f"No published rows: {str(error).splitlines()[0]}"}
+        return (), False, {"leaderboard": f"No published rows: {str(error).splitlines()[0]}"}

@@ -11,6 +11,7 @@ import ohr
 from ohr import extras
 from ohr.report.html.findings import Findings
 from ohr.report.html.sheets import Sheet
+from ohr.report.words import VERDICTS
 
 HEADINGS: tuple[tuple[str, str, str], ...] = (
     ("hypotheses", "Hypotheses", ""),
@@ -54,9 +55,8 @@ _OPEN = {
     "provenance": 30,
 }
 """Rows up to which the first table of a section is open from the start; other tables open when they are asked for."""
-_VERDICTS = {
-    "lost": "lost", "gained": "gained", "small": "lost", "not shown": "unclear", "too few documents": "unclear",
-    "none that matters": "unclear",
+_VERDICTS = dict.fromkeys(VERDICTS.values(), "unclear") | {
+    VERDICTS["worse"]: "lost", VERDICTS["small"]: "lost", VERDICTS["better"]: "gained",
 }  # fmt: skip
 _SCRIPTS = ("vendor/d3.min.js", "vendor/plot.min.js", "vendor/tabulator.min.js", "data.js", "charts.js", "questions.js",
             "question.js", "page.js")  # fmt: skip

@@ -128,10 +128,11 @@ class QuestionList:
         return cell.values[0], cell.failed[0]
 
     def lost(self, pipeline: int, condition: int) -> Floats:
-        """Return each question's loss, the clean score minus this one; nan where either is undefined."""
+        """Return each question's loss, the clean score minus this one; nan where it has no pair."""
         if self.clean is None:
             return np.full(len(self.ids), np.nan)
-        return self.scores(pipeline, self.clean)[0] - self.scores(pipeline, condition)[0]
+        lost = self.scores(pipeline, self.clean)[0] - self.scores(pipeline, condition)[0]
+        return np.where(self._scores.questions.counted, lost, np.nan)
 
     @cached_property
     def start(self) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.report.analyses import ANALYSES
-from ohr.report.leaderboard.standings import Leaderboard
+from ohr.report.leaderboard.standings import CAUTION, Leaderboard
 from ohr.report.words import with_intervals
 from ohr.results.groups import ALL, STAGES
 from ohr.results.reading import read_rows
@@ -87,15 +87,15 @@ def cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def by_group(folder: Path, trait: str, headline: Mapping[str, str]) -> list[Sheet]:
-    """Arrange the means by evidence source or domain: a table for each stage, a column for each group."""
+def by_group(folder: Path, trait: str, shown: Mapping[str, Sequence[str]]) -> list[Sheet]:
+    """Arrange the means by evidence source or domain: a table for each stage and metric, a column for each group."""
     columns = ("stage", "condition", "retriever", "generator", "metric", "group", "mean", "n")
     rows = [row for row in read_rows(folder / "summary.parquet", columns, by=trait) if row["n"]]
     wholes = read_rows(folder / "summary.parquet", columns, by="evidence_source", group=ALL)
     rows += [row for row in wholes if trait != "evidence_source"]
     found = []
-    for stage in STAGES:
-        held = [row for row in rows if row["stage"] == stage and row["metric"] == headline[stage]]
+    for stage, metric in ((name, metric) for name in STAGES for metric in shown[name]):
+        held = [row for row in rows if row["stage"] == stage and row["metric"] == metric]
         groups = [group for group in dict.fromkeys(row["group"] for row in held) if group not in (ALL, "multimodal")]
         if not groups:
             continue
@@ -105,10 +105,11 @@ def by_group(folder: Path, trait: str, headline: Mapping[str, str]) -> list[Shee
             lines.setdefault((row["condition"], name), {})[row["group"]] = cell(row["mean"])
         counts = {row["group"]: row["n"] for row in held}
         headers = ("condition", "pipeline", *(f"{group} (n {counts[group]:,})" for group in groups), ALL)
-        shown = tuple((*place, *(line.get(group, "") for group in (*groups, ALL))) for place, line in lines.items())
+        cells = tuple((*place, *(line.get(group, "") for group in (*groups, ALL))) for place, line in lines.items())
         what = "evidence source" if trait == "evidence_source" else "domain"
-        how = f"Mean {headline[stage]} of the questions of each {what}; small groups vary much."
-        found.append(Sheet(f"{stage.capitalize()} by {what}", how, headers, shown))
+        how = f"Mean {metric} of the questions of each {what}; small groups vary much."
+        named = f"{stage.capitalize()} by {what}" + (f": {metric}" if len(shown[stage]) > 1 else "")
+        found.append(Sheet(named, how, headers, cells))
     return found
 
 
@@ -141,7 +142,7 @@ def leaderboard(boards: Iterable[Leaderboard]) -> list[Sheet]:
         distances = any(not isnan(row.edit_distance) for row in board.rows)
         rows = tuple(
             (
-                str(rank),
+                str(rank) if row.ranked else "",
                 row.system,
                 row.setting,
                 *((cell(row.edit_distance),) if distances else ()),
@@ -155,6 +156,7 @@ def leaderboard(boards: Iterable[Leaderboard]) -> list[Sheet]:
         by = "the benchmark's own numbers" if board.by == "number" else f"mean {board.metric} by {board.by}"
         how = f"{by[0].upper()}{by[1:].replace('_', ' ')}, best first"
         how += f"; published rows from {board.table}; yours are marked." if board.table else "."
+        how += f" {CAUTION}." if any(not row.ranked for row in board.rows) else ""
         how += "".join(f" Not to be compared: {warning}." for warning in board.warnings)
         setting = next((row.setting for row in board.rows if row.own), "")
         title = f"{board.stage.capitalize()}: {setting}" if setting else board.stage.capitalize()

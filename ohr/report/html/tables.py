@@ -6,9 +6,10 @@ from typing import Any
 
 from ohr.report.analyses import ANALYSES
 from ohr.report.html.sheets import Sheet, cell, of_rows, pipeline
-from ohr.report.words import interval
+from ohr.report.words import VERDICTS, interval
 from ohr.results.groups import ALL
 from ohr.results.losses import Loss
+from ohr.results.pairs import MOST_FAILED
 from ohr.results.reading import read_rows
 
 Row = Mapping[str, Any]
@@ -19,6 +20,7 @@ def losses(losses: Sequence[Loss]) -> Sheet:
     rows = tuple(
         (
             loss.stage,
+            loss.metric,
             loss.system,
             loss.condition,
             cell(loss.clean),
@@ -29,27 +31,22 @@ def losses(losses: Sequence[Loss]) -> Sheet:
             cell(loss.questions_lost),
             cell(loss.questions_gained),
             cell(loss.pairs),
+            cell(loss.pairs_failed),
             cell(loss.left_out),
         )
         for loss in losses
     )
     headers = (
-        "stage", "pipeline", "condition", "clean", "score", "lost [95% interval]", "verdict", "detectable",
-        "questions that lost", "gained", "compared", "left out",
+        "stage", "metric", "pipeline", "condition", "clean", "score", "lost [95% interval]", "verdict", "detectable",
+        "questions that lost", "gained", "compared", "failed", "left out",
     )  # fmt: skip
     how = (
         "Lost: the clean score minus this one, question by question, with its interval over documents. Detectable: "
-        "the smallest loss that four of five such studies would find. Not shown: the interval holds 0, which is not "
-        "the same as no loss."
+        "the loss that four of five such studies would show. Not shown: the interval holds 0, which is not "
+        "the same as no loss. Failed: compared questions that failed and scored 0; beyond "
+        f"{100 * MOST_FAILED:.0f}% there is no verdict."
     )
     return Sheet("Loss against the clean text", how, headers, rows)
-
-
-VERDICTS: Mapping[str, str] = {
-    "worse": "lost", "better": "gained", "same": "none that matters", "small": "small", "open": "not shown",
-    "identical": "identical", "": "too few documents",
-}  # fmt: skip
-"""Verdicts on a loss, in words."""
 
 
 def hypotheses(folder: Path, manifest: Mapping[str, Any]) -> list[Sheet]:
@@ -92,6 +89,7 @@ def means(points: Sequence[Row]) -> Sheet:
     rows = tuple(
         (
             row["stage"],
+            row["metric"],
             pipeline(row),
             row["condition"],
             cell(row["kb_r_noise"]),
@@ -105,42 +103,34 @@ def means(points: Sequence[Row]) -> Sheet:
         for row in points
     )
     headers = (
-        "stage",
-        "pipeline",
-        "condition",
-        "r_noise",
-        "evidence loss",
-        "score",
-        "floor",
-        "ceiling",
-        "n",
+        "stage", "metric", "pipeline", "condition", "r_noise", "evidence loss", "score", "floor", "ceiling", "n",
         "documents",
-    )
+    )  # fmt: skip
     return Sheet("Scores", "Mean over questions with its 95% interval over documents.", headers, rows)
 
 
-def decomposition(folder: Path, headline: Mapping[str, str]) -> list[Sheet]:
+def decomposition(folder: Path, shown: Mapping[str, Sequence[str]]) -> list[Sheet]:
     """Arrange the loss by stage, where the run has it."""
     path = folder / "decomposition.parquet"
     rows = read_rows(path) if path.is_file() else []
-    rows = [row for row in rows if row["metric"] == headline.get(row["stage"])]
+    rows = [row for row in rows if row["metric"] in shown.get(row["stage"], ())]
     found = []
     for group in dict.fromkeys(row["evidence_source"] for row in rows):
         lines: dict[tuple[str, ...], dict[str, str]] = {}
         for row in (row for row in rows if row["evidence_source"] == group):
-            place = (row["stage"], pipeline(row), row["condition"])
+            place = (row["stage"], row["metric"], pipeline(row), row["condition"])
             lines.setdefault(place, {})[row["quantity"]] = interval(row["value"], row["low"], row["high"])
-        shown = [
-            {"stage": stage, "pipeline": pipeline, "condition": condition}
+        cells = [
+            dict(zip(("stage", "metric", "pipeline", "condition"), place, strict=True))
             | {name: line.get(key, "") for key, name in QUANTITIES.items()}
-            for (stage, pipeline, condition), line in lines.items()
+            for place, line in lines.items()
         ]
         title = "All questions" if group == ALL else str(group).replace("_", " ")
         how = (
             "Loss with a noisy index alone, with noisy reading alone, and what either repair alone brings back; the "
             "overlap comes back only with both."
         )
-        found.append(of_rows(title, how, shown))
+        found.append(of_rows(title, how, cells))
     return found
 
 

@@ -17,7 +17,15 @@ from ohr.inputs import read_inputs
 from ohr.messages.wording import named
 from ohr.metrics.cases import Replies
 from ohr.metrics.replied import answer_scores
-from ohr.report.leaderboard.standings import Leaderboard, Row, asked, column, leaderboards, protocol_boards
+from ohr.report.leaderboard.standings import (
+    Leaderboard,
+    Row,
+    asked,
+    column,
+    is_same_exam,
+    leaderboards,
+    protocol_boards,
+)
 from ohr.results.aggregates import aggregated
 from ohr.results.groups import ALL, TRAITS
 from ohr.results.means import Breakdown, breakdown, macro_over_domains
@@ -145,13 +153,14 @@ def score_answers(
     cell = CellScores(
         tuple(made.values), np.array([[row] for row in made.values.values()]), np.array(list(made.failed.values()))
     )
-    about = Questions.of(questions)
+    about = Questions.of(questions, keys.inputs.without_text)
     scores = {metric: breakdown(about, cell, metric) for metric in protocol.answer}
     values, failed = dict(zip(made.values, cell.values, strict=True)), dict(zip(made.values, cell.failed, strict=True))
     numbers = [one for one in benchmark.aggregates() if all(part.metric in values for part in one.parts)]
     totals = {one.name: (one.unit, aggregated(one, values, failed, about)) for one in numbers}
     headline, headlines = scores[protocol.answer[0]], values[protocol.answer[0]]
     own = Row(name, f"protocol {protocol.name}; {asked(headline)}", _by_column(scores, headline, totals))
+    same = is_same_exam(benchmark, len(questions))
     groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
     return AnswerScore(
         name=name,
@@ -167,7 +176,8 @@ def score_answers(
         blank=sum(not answer for answer in known.values()),
         aggregates=totals,
         failures=[f"{each.metric} of {each.question}: {each.reason}" for each in made.failures],
-        leaderboards=leaderboards(published, stage, [own], groups) + protocol_boards(published, stage, [own]),
+        leaderboards=leaderboards(published, stage, [own], groups, same_exam=same)
+        + protocol_boards(published, stage, [own], same_exam=same),
         warnings=keys.inputs.warnings,
     )
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan
 
-from ohr.contracts import SOURCES, Published
+from ohr.contracts import SOURCES, Benchmark, Published
+from ohr.errors import OhrError
 from ohr.messages.wording import counted
 from ohr.results.groups import ALL
 from ohr.results.means import Breakdown
@@ -25,6 +26,7 @@ class Row:
     Args:
         own: it was measured here, not published.
         is_truth: it is the ground truth, which makes no errors.
+        ranked: it may be ranked; an own row among published ones only where it was asked the same questions.
         of_truth: its score as a share of the ground truth's in the same table, or the same run; this compares systems
             that were asked different questions better than the score itself.
     """
@@ -35,12 +37,13 @@ class Row:
     edit_distance: float = nan
     own: bool = True
     is_truth: bool = False
+    ranked: bool = True
     of_truth: float = nan
 
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """One table, best system first.
+    """One table, best system first; rows without a rank come last.
 
     Args:
         by: what its columns are: `evidence_source`, `domain`, or `number` for those of the benchmark's protocol.
@@ -59,6 +62,22 @@ class Leaderboard:
     warnings: tuple[str, ...] = ()
 
 
+CAUTION = (
+    "Your rows have no rank: they are of other questions than the published ones. What can be compared, where it is "
+    "known, is `of clean`: the share of the ground truth's score under the same settings"
+)
+"""What is said where own rows have no rank."""
+
+
+def is_same_exam(benchmark: Benchmark, questions: int) -> bool:
+    """Report whether as many questions were asked as the published numbers are of, by the benchmark's own count."""
+    try:
+        published = [tally.published for tally in benchmark.verify() if tally.what == "questions"]
+    except OhrError:  # what cannot be counted is not known to be the same
+        return False
+    return published == [questions]
+
+
 def asked(found: Breakdown) -> str:
     """Return the questions of the means, as `676 questions of manual`: a published row has other questions."""
     domains = ", ".join(name for name in found["domain"] if name != ALL)
@@ -66,7 +85,12 @@ def asked(found: Breakdown) -> str:
 
 
 def leaderboards(
-    published: Sequence[Published], stage: str, own: Sequence[Row], own_by: Mapping[str, Sequence[str]]
+    published: Sequence[Published],
+    stage: str,
+    own: Sequence[Row],
+    own_by: Mapping[str, Sequence[str]],
+    *,
+    same_exam: bool = False,
 ) -> list[Leaderboard]:
     """Place own rows into the published main tables of a stage: by evidence source, and by domain.
 
@@ -76,8 +100,9 @@ def leaderboards(
     Args:
         own: rows that were measured here; their scores hold every group of `own_by`.
         own_by: the own groups: `evidence_source` and `domain` to their names.
+        same_exam: own rows are of the questions that the published ones are of, so that they are ranked among them.
     """
-    made = []
+    made, own = [], [replace(row, ranked=same_exam) for row in own]
     main = [number for number in published if number.main]
     for table in dict.fromkeys(n.table for n in main if n.stage == stage):
         numbers = [n for n in main if n.table == table]
@@ -108,13 +133,16 @@ def is_of_protocol(numbers: Sequence[Published]) -> bool:
     return len(metrics) > 1 or any("=" in number.group for number in numbers) or {n.group for n in numbers} == {ALL}
 
 
-def protocol_boards(published: Sequence[Published], stage: str, own: Sequence[Row]) -> list[Leaderboard]:
+def protocol_boards(
+    published: Sequence[Published], stage: str, own: Sequence[Row], *, same_exam: bool = False
+) -> list[Leaderboard]:
     """Place own rows into the published main tables of a stage whose columns are the protocol's own numbers.
 
     Args:
         own: rows that were measured here; their scores are by the name that `column` gives.
+        same_exam: as in `leaderboards`.
     """
-    made = []
+    made, own = [], [replace(row, ranked=same_exam) for row in own]
     main = [number for number in published if number.main and number.stage == stage]
     for table in dict.fromkeys(number.table for number in main):
         numbers = [number for number in main if number.table == table]
@@ -180,8 +208,8 @@ def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Row]:
 
 
 def _sorted(rows: Iterable[Row], column: str) -> tuple[Row, ...]:
-    def worst_last(row: Row) -> float:
+    def worst_last(row: Row) -> tuple[bool, float]:
         value = row.scores.get(column, nan)
-        return inf if isnan(value) else -value
+        return not row.ranked, inf if isnan(value) else -value
 
     return tuple(sorted(rows, key=worst_last))

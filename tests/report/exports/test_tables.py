@@ -99,7 +99,7 @@ def test_failed_scores_are_counted_where_they_are(one):
     table = paper_table(folder, Wanted("mean"))
     assert all(cell.endswith(" (2 failed)") for cell in table.parts[0][1][4:])
     assert not any("failed" in cell for cell in table.parts[0][0])
-    assert "10 scores failed and counted as 0." in table.notes
+    assert "Up to 2 questions of a mean failed and scored 0." in table.notes
 
 
 def test_few_documents_have_no_interval_and_nan_is_empty(one):

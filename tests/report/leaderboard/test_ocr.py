@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from ohr.errors import DataError, SpecError
+from ohr.report.html.sheets import leaderboard
 from ohr.report.leaderboard.ocr import ocr_spec, score_ocr
 from ohr.results.reading import read_rows
 
@@ -129,7 +130,12 @@ def test_the_row_is_listed_among_the_published_ones(base, tmp_path, protocol):
     sources, domains = found.leaderboards
     assert sources.table.startswith("Results of the repository, github.com/opendatalab/OHR-Bench, commit 1f421eb")
     assert (sources.groups[-1], domains.groups) == ("all", ("law", "manual", "mean"))
-    assert [row.system for row in sources.rows][:2] == ["gt", "bad"]
+    # the twelve questions are not the published 8,498: own rows come last, and have no rank
+    assert [row.system for row in sources.rows][-2:] == ["gt", "bad"]
+    assert [row.system for row in sources.rows if not row.ranked] == ["gt", "bad"]
+    (sheet, _) = leaderboard(found.leaderboards)
+    assert [row[0] for row in sheet.rows] == [*map(str, range(1, len(sheet.rows) - 1)), "", ""]
+    assert "Your rows have no rank" in sheet.how
     (own,) = [row for row in domains.rows if row.system == "bad"]
     assert own.setting.endswith("; 12 questions of law, manual")
     retrieval = found.retrieval["bad"]

@@ -1,0 +1,280 @@
+"""One answer: every place that shows a number of a run shows the same number.
+
+The run has pages without clean text, a question that fails, several draws of a noise, and a metric of the spec.
+"""
+
+import csv
+import json
+import re
+from html import unescape
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from ohr import load_run
+from ohr.cli.app import app
+from ohr.report.figures.conditions import read_sections
+from ohr.results.folder import read_manifest
+from ohr.results.reading import read_rows
+
+PLUGINS = """\
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from ohr.contracts import Completion, Generator, Metric, Prompt
+
+
+class Reader(Generator):
+    '''Answers with the number of the passage; fails where it is asked about lot 5.'''
+
+    kind: Literal["reader"] = "reader"
+
+    def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
+        for prompt in prompts:
+            if "lot 5 " in prompt.question:
+                yield Completion("", finish="error", error="the model stumbled")
+            else:
+                name = prompt.question.split()[-1].rstrip("?")
+                after = " ".join(prompt.passages).partition(f"{name} has number ")[2]
+                yield Completion(after.split(" ")[0] or "none")
+
+
+class Length(Metric):
+    '''1 where the prediction is as long as the reference, else the shorter length over the longer.'''
+
+    kind: Literal["length"] = "length"
+
+    def score(self, prediction: str, reference: str) -> float:
+        one, two = sorted((len(prediction), len(reference)))
+        return one / two
+"""
+SPEC = """\
+name: study
+plugins: [./plugins.py]
+replicates: 2
+retries: 0
+benchmark: {kind: folder, root: docs, questions: questions.json, ground_truth: truth}
+knowledge_bases:
+  - name: ground_truth
+  - {name: engine, ocr: {kind: precomputed, root: engine}}
+  - {name: noisy, text_noise: {kind: formatting, rate: 0.6}}
+chunker: {kind: tokens, size: 1024}
+retrievers: [{kind: bm25, top_k: 2}]
+generators: [{kind: reader}]
+metrics: [{kind: length}]
+"""
+LOTS, SCANS = 14, (12, 13)
+ALL = [("retrieval", "lcs"), ("generation", "f1"), ("generation", "length"), ("overall", "f1"), ("overall", "length")]
+CONDITIONS = ("engine", "noisy")
+"""Names of the noises, each with one level."""
+
+
+def text(lot, number):
+    return f"The sale. Lot {lot} is a boat. Boat{lot} has number {number} and a mast."
+
+
+def write(home: Path) -> None:
+    """Write documents of which the last two are scans: an engine reads them, and the truth has no text of them."""
+    questions = []
+    for lot in range(LOTS):
+        name, number = f"sale{lot}", 4000 + 7 * lot
+        (home / "docs").mkdir(exist_ok=True)
+        Image.new("RGB", (60, 80), "white").save(home / f"docs/{name}.png")
+        wrong = text(lot, number).replace("0", "O") if lot % 3 == 0 else text(lot, number)
+        clean = "" if lot in SCANS else text(lot, number)
+        for folder, held in (("truth", clean), ("engine", wrong)):
+            path = home / folder / "documents" / f"{name}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps([{"page_idx": 0, "text": held}]))
+        asked = f"In lot {lot} which number has Boat{lot}?"
+        evidence = f"Boat{lot} has number {number}"
+        questions.append(
+            {"question": asked, "answers": [str(number)], "document": name, "page": 1, "evidence": evidence}
+        )
+    (home / "questions.json").write_text(json.dumps(questions))
+    (home / "plugins.py").write_text(PLUGINS)
+    (home / "study.yaml").write_text(SPEC)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The folder of the run, what it printed, and a function that runs a command beside it."""
+    home = tmp_path_factory.mktemp("study")
+    write(home)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        patch.setenv("COLUMNS", "400")
+
+        def ohr(*words):
+            return CliRunner().invoke(app, list(words), catch_exceptions=False)
+
+        done = ohr("run", "study.yaml", "--trust-plugins", "--executor", "inline", "--no-figures")
+        assert done.exit_code == 1, done.stderr  # a question failed
+        (folder,) = (home / "runs/study").glob("*-*")
+        yield SimpleNamespace(home=home, folder=folder, said=done.stdout, ohr=ohr)
+
+
+# --- what each place says -----------------------------------------------------------------------------------
+#
+# A quantity is named by noise, stage, metric and one of: clean, mean, lost, low, high, pairs, failed, n, less, more.
+
+
+def of_summary_csv(study):
+    found = {}
+    names = {"clean": "clean_mean", "mean": "mean", "lost": "lost", "low": "lost_low", "high": "lost_high"}
+    names |= {"pairs": "pairs", "failed": "failed", "n": "n", "less": "questions_lost", "more": "questions_gained"}
+    with (study.folder / "summary.csv").open(newline="") as opened:
+        for row in csv.DictReader(opened):
+            if (row["by"], row["group"]) == ("evidence_source", "all") and row["noise"] in CONDITIONS:
+                for name, column in names.items():
+                    found[row["noise"], row["stage"], row["metric"], name] = float(row[column] or "nan")
+    return found
+
+
+def of_python(study):
+    names = ("clean", "mean", "lost", "low", "high", "pairs", "failed")
+    rows = load_run(study.folder).frame("losses", library="arrow", group="all").to_pylist()
+    found = {(r["noise"], r["stage"], r["metric"], name): r[name] for r in rows for name in names}
+    for r in rows:
+        found[r["noise"], r["stage"], r["metric"], "less"] = r["questions_lost"]
+        found[r["noise"], r["stage"], r["metric"], "more"] = r["questions_gained"]
+    return found
+
+
+def of_compare(study):
+    found = {}
+    for noise in CONDITIONS:
+        made = json.loads(study.ohr("compare", "study:ground_truth", f"study:{noise}", "--json").stdout)
+        for pair in made["pairs"]:
+            about = {"clean": pair["first"]["mean"], "mean": pair["second"]["mean"], "pairs": pair["n"]}
+            about |= {name: pair[name] for name in ("lost", "low", "high")}
+            about |= {"less": pair["questions_lost"], "more": pair["questions_gained"]}
+            found |= {(noise, pair["stage"], pair["metric"], name): value for name, value in about.items()}
+    return found
+
+
+def of_export(study):
+    found = {}
+    for row in csv.DictReader(StringIO(study.ohr("export", "study", "--csv", "-").stdout, newline="")):
+        if (row["by"], row["group"]) == ("evidence_source", "all") and row["noise"] in CONDITIONS:
+            about = {"clean": row["clean_mean"], "mean": row["mean"], "lost": row["lost"], "n": row["n"]}
+            place = row["noise"], row["stage"], row["metric"]
+            found |= {(*place, name): float(value) for name, value in about.items()}
+    return found
+
+
+def of_figures(study):
+    found = {}
+    for metric in ("lcs", "f1", "length"):
+        for section in read_sections(study.folder, "all", metric):
+            for row in section.rows:
+                if row.loss is not None:
+                    about = {"mean": row.point.mean, "n": row.point.n, "clean": row.loss.clean, "lost": row.loss.lost}
+                    about |= {"low": row.loss.low, "high": row.loss.high, "pairs": row.loss.pairs}
+                    place = row.point.noise, row.point.stage, metric
+                    found |= {(*place, name): value for name, value in about.items()}
+    return found
+
+
+def of_report(study):
+    page = (study.folder / "report.html").read_text(encoding="utf-8")
+    losses = []
+    for table in re.findall(r"<table>.*?</table>", page, re.DOTALL):
+        headers = [unescape(cell) for cell in re.findall(r"<th [^>]*>(.*?)</th>", table)]
+        rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr.*?</tr>", table)[1:]]
+        losses += [dict(zip(headers, row, strict=True)) for row in rows if "detectable" in headers]
+    found = {}
+    for row in losses:
+        lost, low, high = map(float, re.findall(r"-?[\d.]+", row["lost [95% interval]"]))
+        about = {"clean": row["clean"], "mean": row["score"], "lost": lost, "low": low, "high": high}
+        about |= {"pairs": row["compared"], "less": row["questions that lost"], "more": row["gained"]}
+        place = row["condition"], row["stage"], row["metric"]
+        found |= {(*place, name): float(value) for name, value in about.items()}
+    return found
+
+
+def of_screen(study):
+    """Read the table of losses, which has a column for each stage and metric."""
+    lines = study.said.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("lost to"))
+    found = {}
+    for line in lines[start + 1 : start + 3]:
+        noise = line.split()[0]
+        cells = re.findall(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\] -(\d+) \+(\d+)", line)
+        for place, cell in zip(ALL, cells, strict=True):
+            about = dict(zip(("lost", "low", "high", "less", "more"), map(float, cell), strict=True))
+            found |= {(noise, *place, name): value for name, value in about.items()}
+    return found
+
+
+def of_score(study):
+    keys = ("--set", f"root={study.home / 'docs'}", "--set", f"questions={study.home / 'questions.json'}")
+    keys += ("--set", f"ground_truth={study.home / 'truth'}")
+    made = study.ohr("score", "ocr", "engine", "--benchmark", "folder", *keys, "--json")
+    found = json.loads(made.stdout)
+    mean, clean = (found["retrieval"][name]["evidence_source"]["all"] for name in ("engine", found["truth"]))
+    about = {"clean": clean["mean"], "mean": mean["mean"], "n": mean["n"], "lost": found["lost"]["mean"]}
+    about |= {"low": found["lost"]["low"], "high": found["lost"]["high"]}
+    return {("engine", "retrieval", "lcs", name): value for name, value in about.items()}
+
+
+PLACES = {
+    of_python: (1e-9, 90), of_compare: (1e-5, 70), of_export: (1e-5, 36), of_figures: (1e-5, 65),
+    of_report: (0.00051, 80), of_screen: (0.0051, 50), of_score: (1e-5, 6),
+}  # fmt: skip
+"""How near a place's numbers are printed, and how many quantities it has at least."""
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_each_place_shows_the_numbers_of_the_summary(study, place):
+    near, least = PLACES[place]
+    known, shown = of_summary_csv(study), place(study)
+    shared = {name: value for name, value in shown.items() if name in known}
+    assert len(shared) >= least
+    wrong = {n: (v, known[n]) for n, v in shared.items() if v != pytest.approx(known[n], abs=near + 1e-5, nan_ok=True)}
+    assert not wrong
+
+
+def test_means_losses_and_counts_are_those_of_the_scores(study):
+    """The same numbers by hand, from the table of scores: 12 questions have clean text, and one of them failed."""
+    scores = read_rows(study.folder / "scores.parquet", stage="overall", metric="length")
+    by_question: dict[str, dict[str, list[float]]] = {}
+    for row in scores:
+        by_question.setdefault(row["question_id"], {}).setdefault(row["condition"], []).append(row["value"])
+    means = [{name: sum(drawn) / len(drawn) for name, drawn in one.items()} for one in by_question.values()]
+    clean, noisy = ([one[name] for one in means][: LOTS - len(SCANS)] for name in ("ground_truth", "noisy"))
+    known = of_summary_csv(study)
+    place = ("noisy", "overall", "length")
+    assert known[*place, "clean"] == pytest.approx(sum(clean) / 12, abs=1e-5)
+    assert known[*place, "mean"] == pytest.approx(sum(noisy) / 12, abs=1e-5)
+    assert known[*place, "lost"] == pytest.approx(known[*place, "clean"] - known[*place, "mean"], abs=1e-5)
+    assert (known[*place, "n"], known[*place, "pairs"], known[*place, "failed"]) == (12, 12, 1)
+
+
+def test_a_comparison_of_two_noises_is_the_difference_of_their_losses(study):
+    made = json.loads(study.ohr("compare", "study:engine", "study:noisy", "--json").stdout)
+    known = of_summary_csv(study)
+    assert made["questions"] == 12
+    assert made["notes"] == ["2 questions left out of every mean and comparison: the pages have no clean text"]
+    for pair in made["pairs"]:
+        lost = {noise: known[noise, pair["stage"], pair["metric"], "lost"] for noise in CONDITIONS}
+        assert pair["lost"] == pytest.approx(lost["noisy"] - lost["engine"], abs=1e-5)
+
+
+def test_questions_without_clean_text_keep_scores_of_their_own(study):
+    rows = read_rows(study.folder / "summary.parquet", by="clean_text", condition="engine", metric="f1")
+    overall = {row["group"]: (row["n"], row["mean"]) for row in rows if row["stage"] == "overall"}
+    assert (overall["yes"][0], overall["no"][0]) == (12, 2)
+    assert overall["no"][1] == 0.5  # lot 12 is misread, lot 13 is not
+
+
+def test_what_failed_comes_first_and_what_is_left_out_last(study):
+    lines = study.said.splitlines()
+    assert lines[0].endswith("the model stumbled. Repair that and run the spec again: only what failed is done again.")
+    assert "2 questions left out of every mean and comparison: the pages have no clean text." in lines
+    assert [line for line in lines if line.startswith("Answers end to end (length)")]
+    assert read_manifest(study.folder)["documents_asked"] == LOTS
