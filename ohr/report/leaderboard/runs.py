@@ -105,7 +105,7 @@ def _tables(
     ranked = sorted(own, key=lambda row: -_known(row.scores.get(ALL, nan)))
     shares = [replace(row, of_truth=row.scores.get(ALL, nan) / clean if clean else nan) for row in ranked]
     sources = [group for group in groups["evidence_source"] if group not in ("multimodal", ALL)]
-    return [Leaderboard(stage, metric, "evidence_source", (*sources, ALL), tuple(shares), "")]
+    return [Leaderboard(stage, metric, "evidence_source", (*(sources if sources[1:] else ()), ALL), tuple(shares), "")]
 
 
 def _groups(rows: Sequence[Mapping[str, Any]], by: str) -> list[str]:
