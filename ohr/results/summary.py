@@ -1,6 +1,6 @@
 """The summary of a run: each cell's means by group of questions, with doses, losses, floors and ceilings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from math import nan
 from typing import Any
@@ -11,7 +11,7 @@ from ohr.metrics.dose import Dose
 from ohr.metrics.floors import CEILINGS, CONSTANT, FLOORS
 from ohr.results.doses import level_dose
 from ohr.results.groups import ALL, GROUPS, STAGES, TRAITS
-from ohr.results.pairs import Answered, paired, verdict
+from ohr.results.pairs import cell_of, paired, verdict
 from ohr.results.questions import Part, Questions
 from ohr.results.scores import Flags, Floats, Place, ScoreTable, over_draws
 from ohr.results.tables import Tables
@@ -24,12 +24,12 @@ _ROWS = 100  # rows of a sheet at most, each with a row of the summary per group
 _NUMBERS = 1 << 18  # scores of a sheet at most: a few megabytes, however many questions there are
 
 
-def write_summary(scores: ScoreTable, answered: Answered, margin: float, tables: Tables) -> None:
+def write_summary(scores: ScoreTable, silent: Set[tuple[Any, ...]], margin: float, tables: Tables) -> None:
     """Append the rows of `summary`.
 
     Args:
         scores: of the run.
-        answered: which of its cells have answers.
+        silent: its cells without answers.
         margin: difference of a score that matters.
         tables: to append to.
     """
@@ -38,7 +38,7 @@ def write_summary(scores: ScoreTable, answered: Answered, margin: float, tables:
         place.condition: {group: level_dose(scores.read(place), part) for group, part in parts.items()}
         for place in scores.of_stage("page")
     }
-    for sheet in _sheets(scores, answered):
+    for sheet in _sheets(scores, silent):
         tables.append_rows("summary", _summary(sheet, scores.questions, doses, margin))
 
 
@@ -69,11 +69,11 @@ class _Sheet:
     exact: Flags
 
 
-def _sheets(scores: ScoreTable, answered: Answered) -> Iterator[_Sheet]:
+def _sheets(scores: ScoreTable, silent: Set[tuple[Any, ...]]) -> Iterator[_Sheet]:
     """Yield all cells, as many at a time as are summarised at hardly more cost than one."""
     held: list[_Sheet] = []
     for place in (place for place in scores.places if place.stage != "reference"):
-        held.append(_sheet(scores, place, answered))
+        held.append(_sheet(scores, place, silent))
         rows = sum(len(sheet.about) for sheet in held)
         if rows >= _ROWS or rows * len(scores.questions.ids) >= _NUMBERS:
             yield _together(held)
@@ -88,7 +88,7 @@ def _together(sheets: Sequence[_Sheet]) -> _Sheet:
     return _Sheet(about, *(np.concatenate([getattr(sheet, name) for sheet in sheets]) for name in names))
 
 
-def _sheet(scores: ScoreTable, place: Place, answered: Answered) -> _Sheet:
+def _sheet(scores: ScoreTable, place: Place, silent: Set[tuple[Any, ...]]) -> _Sheet:
     whole = scores.read(place)
     cell = whole.only([metric for metric in whole.metrics if not metric.endswith("_floor")])
     undefined = np.full_like(cell.values, nan)
@@ -113,7 +113,7 @@ def _sheet(scores: ScoreTable, place: Place, answered: Answered) -> _Sheet:
     ]
     exact, enough = (
         np.full(len(about), flag)
-        for flag in (place.stage == "page" and place.noise_type == "none", answered.enough(unnoised))
+        for flag in (place.stage == "page" and place.noise_type == "none", cell_of(unnoised) not in silent)
     )
     bad = before.failed if before else np.zeros_like(cell.failed)
     return _Sheet(about, cell.values, cell.failed, clean, bad, enough, floor, ceiling, exact)

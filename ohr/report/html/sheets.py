@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.report.analyses import ANALYSES
-from ohr.report.leaderboard.standings import CAUTION, Leaderboard
+from ohr.report.leaderboard.standings import Leaderboard
 from ohr.report.words import with_intervals
 from ohr.results.groups import ALL
 from ohr.results.reading import read_rows
@@ -166,7 +166,6 @@ def leaderboard(boards: Iterable[Leaderboard]) -> list[Sheet]:
         by = "the benchmark's own numbers" if board.by == "number" else f"mean {board.metric} by {board.by}"
         how = f"{by[0].upper()}{by[1:].replace('_', ' ')}, best first"
         how += f"; published rows from {board.table}; yours are marked." if board.table else "."
-        how += f" {CAUTION}." if any(not row.ranked for row in board.rows) else ""
         how += "".join(f" Not to be compared: {warning}." for warning in board.warnings)
         setting = next((row.setting for row in board.rows if row.own), "")
         title = f"{board.stage.capitalize()}: {setting}" if setting else board.stage.capitalize()
