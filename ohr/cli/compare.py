@@ -26,7 +26,7 @@ def compare(
     first: Annotated[str, typer.Argument(metavar="A", help=_SIDE, show_default=False)],
     second: Annotated[str, typer.Argument(metavar="B", help=_SIDE, show_default=False)],
     metric: Annotated[
-        str | None, typer.Option(help="Any metric of the runs; by default each stage's headline.")
+        str | None, typer.Option(help="Any metric of the runs; by default each stage's headline and the spec's own.")
     ] = None,
     group: Annotated[str, typer.Option(metavar="SOURCE", help="Evidence source: text, table, ...; all.")] = "all",
     margin: Annotated[
