@@ -37,9 +37,10 @@ def parts(losses: Sequence[Loss]) -> Mapping[str, str]:
     clean, edited, blurred = (round(100 * share) for share in (
         found[blur].clean, found[formatting].mean, found[blur].mean
     ))  # fmt: skip
+    documents = found[blur].documents
     picture = f"""\
 The picture shows scores against the share of questions whose evidence is damaged in the knowledge base: the first pages
-of {found[blur].documents} documents, one draw of each level, answers by a baseline without a language model. BM25 finds
+of {documents} documents, one draw of each level, answers by a baseline without a language model. BM25 finds
 {clean}% of the evidence's words on clean text, {edited}% under the heaviest formatting noise, and {blurred}% when
 Tesseract reads heavily blurred pages; the bands are 95% intervals over documents. Read it as an example of the output,
 not as a finding about OCR.

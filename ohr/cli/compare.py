@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ohr.results.comparing import Compared, Pair, Side
 
 _FIGURES = ("lost", "low", "high", "p", "p_holm", "questions_lost", "questions_gained")
+_NAMES = ", ".join(_FIGURES)
 _RULE = re.compile(rf"\s*({'|'.join(_FIGURES)})\s*(>=|<=|>|<)\s*(-?\d*\.?\d+)\s*")
 _SIDE = "A run's folder or name, or RUN:CONDITION."
 
@@ -25,7 +26,7 @@ def compare(
     first: Annotated[str, typer.Argument(metavar="A", help=_SIDE, show_default=False)],
     second: Annotated[str, typer.Argument(metavar="B", help=_SIDE, show_default=False)],
     metric: Annotated[
-        str | None, typer.Option(help="Any metric of the runs; by default each stage's headline.")
+        str | None, typer.Option(help="Any metric of the runs; by default each stage's headline and the spec's own.")
     ] = None,
     group: Annotated[str, typer.Option(metavar="SOURCE", help="Evidence source: text, table, ...; all.")] = "all",
     margin: Annotated[
@@ -35,8 +36,7 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="RULE",
-            help="End with status 1 if any comparison meets the rule, or if too much failed to judge it, as in "
-            f"'low > 0.02': the loss is shown to be larger; of {', '.join(_FIGURES)}.",
+            help=f"End with status 1 where a comparison meets the rule, or failed; as in 'low > 0.02'; of {_NAMES}.",
         ),
     ] = None,
     runs: RunsFolder = RUNS,
@@ -56,17 +56,12 @@ def compare(
         raise typer.BadParameter(f"choose one of {', '.join(GROUPS)} (got {group!r})", param_hint="'--group'")
     sides = _side(first, runs), _side(second, runs)
     found = compare_sides(*sides, metric, group, margin)
-    judged = [
-        (rule, pair, _meets(pair, name, sign, number)) for rule, name, sign, number in rules for pair in found.pairs
-    ]
-    met, unknown = ([f"{rule}: {_label(pair)}" for rule, pair, is_met in judged if is_met is w] for w in (True, None))
+    met, unknown = _judged(found, rules)
     failed = _failed(found, sides)
     if as_json:
         say_json({**_plain(found), "failed": failed, "met": met, "not_judged": unknown})
     else:
-        for line in failed:
-            say(line)
-        _print(found, first, second)
+        _print(found, first, second, failed)
         say_first("rules that are met:", met)
         say_first("rules that cannot be judged, with so few documents or so many failures:", unknown)
     if met or (rules and failed):
@@ -97,23 +92,19 @@ def _rule(text: str) -> tuple[str, str, str, float]:
 
 
 def _failed(found: "Compared", sides: "Sequence[Side]") -> list[str]:
-    """Say which comparisons cannot be judged, and why; nothing where all can."""
-    from ohr.report.words import failed_items
+    """Return which comparisons cannot be judged, and why; nothing where all can."""
+    from ohr.report.words import failed_items, not_judged
     from ohr.results.folder import read_manifest
-    from ohr.results.pairs import FAILED, MOST_FAILED
 
-    unjudged = [pair for pair in found.pairs if pair.verdict == FAILED]
-    if not unjudged:
-        return []
-    reasons = [
-        f"{side.folder}: {why}" for side in dict.fromkeys(sides) if (why := failed_items(read_manifest(side.folder)))
-    ]
-    return [
-        f"{len(unjudged)} of {counted(len(found.pairs), 'comparison')} cannot be judged: more than "
-        f"{100 * MOST_FAILED:.0f}% of the questions failed on a side, or A has hardly any answer.",
-        *reasons,
-        "Repair that and run the spec again: only what failed is done again.",
-    ]
+    unjudged = sum(pair.verdict == "failed" for pair in found.pairs)
+    reasons = [failed_items(read_manifest(side.folder)) for side in sides]
+    return [f"{not_judged(unjudged, len(found.pairs))}.", *dict.fromkeys(filter(None, reasons))] if unjudged else []
+
+
+def _judged(found: "Compared", rules: "Sequence[tuple[str, str, str, float]]") -> list[list[str]]:
+    """Return the rules that are met, and those that cannot be judged, each with its comparison."""
+    judged = [(r[0], pair, _meets(pair, *r[1:])) for r in rules for pair in found.pairs]
+    return [[f"{rule}: {_label(pair)}" for rule, pair, is_met in judged if is_met is wanted] for wanted in (True, None)]
 
 
 def _meets(pair: "Pair", name: str, sign: str, number: float) -> bool | None:
@@ -138,7 +129,9 @@ def _label(pair: "Pair") -> str:
     return " ".join(filter(None, (pair.first.stage, pair.metric, "/".join(filter(None, parts))))) + condition
 
 
-def _print(found: "Compared", first: str, second: str) -> None:
+def _print(found: "Compared", first: str, second: str, failed: Sequence[str]) -> None:
+    for line in failed:
+        say(line)
     say(f"A: {first}")
     say(f"B: {second}")
     say(f"{found.questions:,} questions in {found.documents:,} documents; margin {found.margin:g}")

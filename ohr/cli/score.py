@@ -258,8 +258,6 @@ def _with_interval(estimate: "Estimate") -> str:
 
 
 def _print_leaderboards(boards: "Sequence[Leaderboard]") -> None:
-    from ohr.report.leaderboard.standings import CAUTION
-
     for board in boards:
         shown = any(not isnan(row.edit_distance) for row in board.rows if not row.own)
         related = any(row.own and row.is_truth for row in board.rows)
@@ -285,8 +283,6 @@ def _print_leaderboards(boards: "Sequence[Leaderboard]") -> None:
         say("rows compare only where questions, retrievers and generators are the same")
         if any(row.own and row.is_truth for board in boards for row in board.rows):
             say("`of clean` is a row's share of the ground truth's score under its own settings")
-        if any(not row.ranked for board in boards for row in board.rows):
-            say(f"{CAUTION}; they come last")
         if any("mean" in board.groups for board in boards):
             say("`mean` is that of the domains shown, in published rows too")
 

@@ -19,13 +19,13 @@ def counted(number: int, thing: str, things: str = "") -> str:
 
 
 def sized(documents: int, asked: int, questions: int) -> str:
-    """Say how many documents and questions a study has, and how many of the documents a question is about."""
+    """Return how many documents and questions a study has, and how many of the documents a question is about."""
     about = "" if asked == documents else f" ({asked:,} with questions)"
     return f"{counted(documents, 'document')}{about}, {counted(questions, 'question')}"
 
 
 def without_clean_text(number: int) -> str:
-    """Say how many questions have no clean text to compare with."""
+    """Return how many questions have no clean text to compare with."""
     return f"{counted(number, 'question')} left out of every mean and comparison: the pages have no clean text"
 
 

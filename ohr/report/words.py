@@ -66,17 +66,20 @@ def _failures(manifest: Mapping[str, Any], losses: Sequence[Loss]) -> list[str]:
     crashed = [loss for loss in unjudged if loss.pairs_failed > MOST_FAILED * loss.pairs]
     if crashed:
         most = max(crashed, key=lambda loss: loss.pairs_failed / loss.pairs)
-        found.append(
-            f"{len(crashed)} of {counted(len(losses), 'comparison')} with clean text cannot be judged: more than "
-            f"{100 * MOST_FAILED:.0f}% of the questions failed, as {most.pairs_failed:,} of {most.pairs:,} in "
-            f"{most.stage} under {most.condition}."
-        )
+        where = f"{most.pairs_failed:,} of {most.pairs:,} in {most.stage} under {most.condition}"
+        found.append(f"{not_judged(len(crashed), len(losses))}, as {where}.")
     for name in dict.fromkeys(loss.generator for loss in unjudged if loss not in crashed):
         found.append(
             f"{name or 'The generator'} answers fewer than half of the questions on clean text: no loss of its answers "
             "can be judged. `ohr show RUN --question ID` lists what it was asked and did."
         )
     return found
+
+
+def not_judged(failed: int, comparisons: int) -> str:
+    """Return how many comparisons have no verdict, and why, without the point."""
+    of = f"{failed} of {counted(comparisons, 'comparison')} cannot be judged"
+    return f"{of}: more than {100 * MOST_FAILED:.0f}% of the questions failed on a side"
 
 
 def failed_items(manifest: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from ohr.registry import choices
 from ohr.results.choices import read_choices
 from ohr.results.folder import read_finished, read_manifest, shown_metrics
 from ohr.results.groups import ALL, GROUPS, STAGES
-from ohr.results.pairs import FAILED, Answered, paired, verdict
+from ohr.results.pairs import FAILED, cell_of, paired, silent_cells, verdict
 from ohr.results.questions import Places, Questions
 from ohr.results.reading import read_rows
 from ohr.results.scores import Place, ScoreTable
@@ -95,7 +95,7 @@ def compare_sides(
         known = sorted({name for place, _ in cells for name in tables[0].read(place).metrics})
         if metric not in known:
             raise DataError(f"{first.folder}: has no metric {metric!r}; it has {', '.join(known)}")
-    shown, answered = shown_metrics(read_manifest(first.folder)), Answered(first.folder)
+    shown, silent = shown_metrics(read_manifest(first.folder)), silent_cells(first.folder)
     members, values = [], []
     for one, two in cells:
         for name in (metric,) if metric else shown[one.stage]:
@@ -110,7 +110,7 @@ def compare_sides(
         raise DataError(f"{first.folder} and {second.folder} have no score in common{_hint(first, second)}")
     pairs = []
     for about, (alone, p, is_shown) in zip(members, family(values), strict=True):
-        word = verdict(alone, about[-1], answered=answered.enough(about[0]))
+        word = verdict(alone, about[-1], answered=cell_of(about[0]) not in silent)
         pairs.append(Pair(*about, alone, word, p, is_shown and word != FAILED))
     return Compared(tuple(pairs), int(here.size), len(part.clusters.counts), margin, tuple(notes))
 

@@ -10,7 +10,7 @@ from ohr.results.curves import write_curves
 from ohr.results.doses import Counts, write_doses
 from ohr.results.effort import write_effort
 from ohr.results.hypotheses import write_hypotheses
-from ohr.results.pairs import Answered
+from ohr.results.pairs import silent_cells
 from ohr.results.questions import Questions
 from ohr.results.repair import write_repair
 from ohr.results.repeats import write_repeats
@@ -36,15 +36,15 @@ def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggr
         DataError: a table cannot be read or written.
     """
     scores = ScoreTable(folder / "scores.parquet", Questions.read(folder))
-    choices, answered = read_choices(folder), Answered(folder)
+    choices, silent = read_choices(folder), silent_cells(folder)
     with Tables(folder, DERIVED[:-1]) as tables:
         write_doses(scores, folder / "pages.parquet", counts, tables, "doses")
-        write_summary(scores, answered, choices, tables)
+        write_summary(scores, silent, choices, tables)
         faults = write_aggregates(scores, aggregates, tables)
         write_curves(scores, choices.headline, tables)
         write_variance(scores, choices.headline, tables)
         write_repeats(scores, choices.headline, choices.repeats, tables)
-        write_hypotheses(scores, answered, choices, tables)
+        write_hypotheses(scores, silent, choices, tables)
         write_repair(scores, choices, tables)
     with Tables(folder, DERIVED[-1:]) as tables:  # it reads the summary
         write_effort(folder, choices.headline, tables)

@@ -1,13 +1,13 @@
 """The table of hypotheses: comparisons that the spec wrote down before the run, judged as one family."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from math import isnan
 from typing import Any
 
 import numpy as np
 
 from ohr.results.choices import Choices
-from ohr.results.pairs import FAILED, Answered, paired, verdict
+from ohr.results.pairs import FAILED, cell_of, paired, verdict
 from ohr.results.scores import Floats, Place, ScoreTable
 from ohr.results.tables import Tables
 from ohr.statistics.clusters import Clusters
@@ -16,12 +16,12 @@ from ohr.statistics.comparison import Comparison, family
 _PARTS = ("chunker", "retriever", "generator")
 
 
-def write_hypotheses(scores: ScoreTable, answered: Answered, choices: Choices, tables: Tables) -> None:
+def write_hypotheses(scores: ScoreTable, silent: Set[tuple[Any, ...]], choices: Choices, tables: Tables) -> None:
     """Append the rows of `hypotheses`, in the order of the spec.
 
     Args:
         scores: of the run.
-        answered: which of its cells have answers.
+        silent: its cells without answers.
         choices: of its spec.
         tables: to append to.
     """
@@ -29,7 +29,7 @@ def write_hypotheses(scores: ScoreTable, answered: Answered, choices: Choices, t
     judged = family([member for *_, member in found])
     rows = []
     for wanted, (places, failed, member), (alone, p, shown) in zip(choices.hypotheses, found, judged, strict=True):
-        word = verdict(alone, failed, answered=answered.enough(places[0]))
+        word = verdict(alone, failed, answered=cell_of(places[0]) not in silent)
         about = {"pairs_failed": failed, "margin": member[2], "verdict": word, "p_holm": p}
         rows.append({**_row(wanted, places[1], choices, alone), **about, "held": _held(wanted, alone, word, shown)})
     tables.append_rows("hypotheses", rows)

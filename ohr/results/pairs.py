@@ -1,6 +1,6 @@
 """Pairs of scores: which questions are compared, and whether too many of them failed for a verdict."""
 
-from collections.abc import Mapping
+from collections.abc import Set
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -33,37 +33,28 @@ def verdict(found: Comparison, failed: int, *, answered: bool = True) -> str:
     Args:
         found: the comparison.
         failed: pairs of which a side failed, and scored 0.
-        answered: the first side has answers enough, as `unanswered` says.
+        answered: the first side is none of `silent_cells`.
     """
     return FAILED if failed > MOST_FAILED * found.difference.n or not answered else found.verdict
 
 
-class Answered:
-    """Reports which cells of a run have answers.
+def silent_cells(folder: Path) -> Set[tuple[Any, ...]]:
+    """Return the cells of a run, as `cell_of` names them, that have fewer answers than FEWEST_ANSWERED.
 
-    Args:
-        folder: of the run.
+    An answer that failed counts as a failure, not here.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self._shares = _shares(folder / "answers.parquet")
-
-    def enough(self, place: Place | None) -> bool:
-        """Report whether a cell has an answer to at least FEWEST_ANSWERED of its questions; true without answers."""
-        cell = tuple(getattr(place, name) for name in _CELL) if place else ()
-        return self._shares.get(cell, 1.0) >= FEWEST_ANSWERED
-
-
-def _shares(path: Path) -> Mapping[tuple[Any, ...], float]:
-    """Return the share of a cell's answers that have a text; an answer that failed counts as a failure, not here."""
     import pyarrow.compute as pc
 
+    path = folder / "answers.parquet"
     if not path.is_file():
-        return {}
+        return frozenset()
     answers = plain(read_columns(path, [*_CELL, "answer", "error"]))
-    there = pc.or_(
-        pc.is_valid(answers["error"]), pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(answers["answer"])), 0)
-    )
-    whole = answers.append_column("there", pc.fill_null(there, False))
-    shares = whole.group_by(list(_CELL)).aggregate([("there", "mean")]).to_pylist()
-    return {tuple(row[name] for name in _CELL): row["there_mean"] for row in shares}
+    has_text = pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(answers["answer"])), 0)
+    answered = pc.fill_null(pc.or_(pc.is_valid(answers["error"]), has_text), False)
+    shares = answers.append_column("answered", answered).group_by(list(_CELL)).aggregate([("answered", "mean")])
+    return {tuple(row[n] for n in _CELL) for row in shares.to_pylist() if row["answered_mean"] < FEWEST_ANSWERED}
+
+
+def cell_of(place: Place | None) -> tuple[Any, ...]:
+    """Return the name of a cell: its stage, condition, chunker, retriever and generator."""
+    return tuple(getattr(place, name) for name in _CELL) if place else ()

@@ -1,7 +1,7 @@
 """The summary of a run: each cell's means by group of questions, with doses, losses, floors and ceilings."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from math import nan
 from typing import Any
@@ -12,7 +12,7 @@ from ohr.metrics.dose import Dose
 from ohr.results.choices import Choices
 from ohr.results.doses import level_dose
 from ohr.results.groups import ALL, GROUPS, TRAITS
-from ohr.results.pairs import Answered, paired, verdict
+from ohr.results.pairs import cell_of, paired, verdict
 from ohr.results.questions import Part, Questions
 from ohr.results.references import floors_and_ceilings
 from ohr.results.scores import Flags, Floats, Place, ScoreTable, over_draws
@@ -27,12 +27,12 @@ _ROWS = 100  # rows of a sheet at most, each with a row of the summary per group
 _NUMBERS = 1 << 18  # scores of a sheet at most: a few megabytes, however many questions there are
 
 
-def write_summary(scores: ScoreTable, answered: Answered, choices: Choices, tables: Tables) -> None:
+def write_summary(scores: ScoreTable, silent: Set[tuple[Any, ...]], choices: Choices, tables: Tables) -> None:
     """Append the rows of `summary`.
 
     Args:
         scores: of the run.
-        answered: which of its cells have answers.
+        silent: its cells without answers.
         choices: of its spec.
         tables: to append to.
     """
@@ -44,7 +44,7 @@ def write_summary(scores: ScoreTable, answered: Answered, choices: Choices, tabl
         place.condition: {group: level_dose(scores.read(place), part) for group, part in parts.items()}
         for place in scores.of_stage("page")
     }
-    for sheet in _sheets(scores, answered):
+    for sheet in _sheets(scores, silent):
         tables.append_rows("summary", _summary(sheet, scores.questions, doses, family))
 
 
@@ -93,11 +93,11 @@ class _Sheet:
     exact: Flags
 
 
-def _sheets(scores: ScoreTable, answered: Answered) -> Iterator[_Sheet]:
+def _sheets(scores: ScoreTable, silent: Set[tuple[Any, ...]]) -> Iterator[_Sheet]:
     """Yield all cells, as many at a time as are summarised at hardly more cost than one."""
     held: list[_Sheet] = []
     for place in (place for place in scores.places if place.stage != "reference"):
-        held.append(_sheet(scores, place, answered))
+        held.append(_sheet(scores, place, silent))
         rows = sum(len(sheet.about) for sheet in held)
         if rows >= _ROWS or rows * len(scores.questions.ids) >= _NUMBERS:
             yield _together(held)
@@ -112,7 +112,7 @@ def _together(sheets: Sequence[_Sheet]) -> _Sheet:
     return _Sheet(about, *(np.concatenate([getattr(sheet, name) for sheet in sheets]) for name in names))
 
 
-def _sheet(scores: ScoreTable, place: Place, answered: Answered) -> _Sheet:
+def _sheet(scores: ScoreTable, place: Place, silent: Set[tuple[Any, ...]]) -> _Sheet:
     whole = scores.read(place)
     cell = whole.only([metric for metric in whole.metrics if not metric.endswith("_floor")])
     undefined = np.full_like(cell.values, nan)
@@ -126,7 +126,7 @@ def _sheet(scores: ScoreTable, place: Place, answered: Answered) -> _Sheet:
     ]
     exact, enough = (
         np.full(len(about), flag)
-        for flag in (place.stage == "page" and place.noise_type == "none", answered.enough(unnoised))
+        for flag in (place.stage == "page" and place.noise_type == "none", cell_of(unnoised) not in silent)
     )
     bad = before.failed if before else np.zeros_like(cell.failed)
     return _Sheet(about, cell.values, cell.failed, clean, bad, enough, floor, ceiling, exact)

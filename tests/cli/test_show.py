@@ -77,6 +77,7 @@ def test_a_run_is_shown_by_domain(ran):
         "metric",
         "n",
         "failed",
+        "questions",
         "micro",
         "macro",
         "law",

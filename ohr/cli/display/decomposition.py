@@ -39,7 +39,7 @@ def as_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
         parts = "/".join(filter(None, (row[name] for name in shown)))
         found.setdefault((row["stage"], row["metric"], row["condition"], parts), {})[row["quantity"]] = row
     lines = [[*place, *(_shown(quantities[name]) for name in COLUMNS)] for place, quantities in found.items()]
-    return ["stage", "metric", "noise", "pipeline", *COLUMNS.values()], lines
+    return ["stage", "metric", "condition", "pipeline", *COLUMNS.values()], lines
 
 
 def _shown(row: Mapping[str, Any]) -> str:

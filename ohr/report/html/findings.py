@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import Published
 from ohr.errors import OhrError
 from ohr.report.html import effort, protocol, sheets, tables
 from ohr.report.html.charts import chart_data
 from ohr.report.html.sheets import Sheet
 from ohr.report.leaderboard.runs import run_leaderboards
-from ohr.report.leaderboard.standings import is_same_exam
+from ohr.report.leaderboard.standings import Leaderboard, fairly_ranked
 from ohr.report.words import headline as sentences
 from ohr.results.choices import read_choices
 from ohr.results.folder import MANIFEST, headlines, read_finished, shown_metrics
@@ -59,7 +58,7 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
     """
     manifest = read_finished(folder)
     headline, shown = headlines(manifest), shown_metrics(manifest)
-    published, same_exam, note = _published(folder, manifest, trust_plugins)
+    boards, note = _leaderboards(folder, manifest, trust_plugins)
     points, losses = _points(folder, shown), distinctive(read_losses(folder))
     sections: dict[str, Sequence[Sheet]] = {
         "hypotheses": tables.hypotheses(folder, manifest),
@@ -69,7 +68,7 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
         "effort": effort.sheets(folder),
         "robustness": tables.robustness(folder),
         "decomposition": tables.decomposition(folder, shown),
-        "leaderboard": sheets.leaderboard(run_leaderboards(folder, published, same_exam=same_exam)),
+        "leaderboard": sheets.leaderboard(boards),
         "groups": [sheet for trait in ("evidence_source", "domain") for sheet in sheets.by_group(folder, trait, shown)],
         "errors": [sheet for _, sheet in sheets.analyses(folder, manifest["questions"])],
         "words": sheets.confused(folder),
@@ -114,16 +113,14 @@ def _points(folder: Path, shown: Mapping[str, Sequence[str]]) -> list[Row]:
     return sorted(kept, key=lambda row: (order[row["stage"]], shown[row["stage"]].index(row["metric"])))
 
 
-def _published(
+def _leaderboards(
     folder: Path, manifest: Mapping[str, Any], trust_plugins: bool
-) -> tuple[Sequence[Published], bool, Mapping[str, str]]:
-    """Return what others published for the run's benchmark, and whether it is of the same questions.
-
-    Without the benchmark's plugin or variables there is nothing, and the reason.
-    """
+) -> tuple[Sequence[Leaderboard], Mapping[str, str]]:
+    """Place the run among published rows; without these, return the reason."""
     try:
         benchmark = RecordedSpec(manifest, folder / MANIFEST, trust_plugins=trust_plugins).benchmark
-        published = benchmark.published()
-        return published, bool(published) and is_same_exam(benchmark, manifest["questions"]), {}
+        boards = run_leaderboards(folder, benchmark.published())
+        return fairly_ranked(boards, benchmark, manifest["questions"]), {}
     except OhrError as error:
-        return (), False, {"leaderboard": f"No published rows: {str(error).splitlines()[0]}"}
+        note = {"leaderboard": f"No published rows: {str(error).splitlines()[0]}"}
+        return run_leaderboards(folder, ()), note

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ohr.report.analyses import ANALYSES
-from ohr.report.leaderboard.standings import CAUTION, Leaderboard
+from ohr.report.leaderboard.standings import Leaderboard
 from ohr.report.words import with_intervals
-from ohr.results.groups import ALL, STAGES
+from ohr.results.groups import ALL
 from ohr.results.reading import read_rows
 
 _NUMBER = re.compile(r"^(?:[-−+<>]?\s?[\d.,]+\s?%?(?:\s.*)?|)$")
@@ -94,23 +94,26 @@ def by_group(folder: Path, trait: str, shown: Mapping[str, Sequence[str]]) -> li
     wholes = read_rows(folder / "summary.parquet", columns, by="evidence_source", group=ALL)
     rows += [row for row in wholes if trait != "evidence_source"]
     found = []
-    for stage, metric in ((name, metric) for name in STAGES for metric in shown[name]):
-        held = [row for row in rows if row["stage"] == stage and row["metric"] == metric]
-        groups = [group for group in dict.fromkeys(row["group"] for row in held) if group not in (ALL, "multimodal")]
-        if not groups:
-            continue
-        lines: dict[tuple[str, str], dict[str, str]] = {}
-        for row in held:
-            name = " + ".join(filter(None, (row["retriever"], row["generator"])))
-            lines.setdefault((row["condition"], name), {})[row["group"]] = cell(row["mean"])
-        counts = {row["group"]: row["n"] for row in held}
-        headers = ("condition", "pipeline", *(f"{group} (n {counts[group]:,})" for group in groups), ALL)
-        cells = tuple((*place, *(line.get(group, "") for group in (*groups, ALL))) for place, line in lines.items())
-        what = "evidence source" if trait == "evidence_source" else "domain"
-        how = f"Mean {metric} of the questions of each {what}; small groups vary much."
-        named = f"{stage.capitalize()} by {what}" + (f": {metric}" if len(shown[stage]) > 1 else "")
-        found.append(Sheet(named, how, headers, cells))
+    for stage, metrics in shown.items():
+        for metric in metrics:
+            held = [row for row in rows if (row["stage"], row["metric"]) == (stage, metric)]
+            title = f"{stage.capitalize()} by {trait.replace('_', ' ')}" + (f": {metric}" if metrics[1:] else "")
+            found += _of_metric(held, title, f"Mean {metric} of each group of questions; small groups vary much.")
     return found
+
+
+def _of_metric(held: Sequence[Mapping[str, Any]], title: str, how: str) -> list[Sheet]:
+    """Arrange the means of one metric; none where there is only one group, whose means are those of all questions."""
+    groups = [group for group in dict.fromkeys(row["group"] for row in held) if group not in (ALL, "multimodal")]
+    if len(groups) < 2:
+        return []
+    lines: dict[tuple[str, str], dict[str, str]] = {}
+    for row in held:
+        lines.setdefault((row["condition"], pipeline(row)), {})[row["group"]] = cell(row["mean"])
+    counts = {row["group"]: row["n"] for row in held}
+    headers = ("condition", "pipeline", *(f"{group} (n {counts[group]:,})" for group in groups), ALL)
+    cells = tuple((*place, *(line.get(group, "") for group in (*groups, ALL))) for place, line in lines.items())
+    return [Sheet(title, how, headers, cells)]
 
 
 def analyses(folder: Path, questions: int) -> list[tuple[str, Sheet]]:
@@ -151,12 +154,18 @@ def leaderboard(boards: Iterable[Leaderboard]) -> list[Sheet]:
             )
             for rank, row in enumerate(board.rows, 1)
         )
-        headers = ("#", "system", "setting", *(("edit distance",) if distances else ()), *board.groups, "of clean")
+        headers = (
+            "#",
+            "system" if board.table else "condition",
+            "setting",
+            *(("edit distance",) if distances else ()),
+            *board.groups,
+            "of clean",
+        )
         own = frozenset(place for place, row in enumerate(board.rows) if row.own)
         by = "the benchmark's own numbers" if board.by == "number" else f"mean {board.metric} by {board.by}"
         how = f"{by[0].upper()}{by[1:].replace('_', ' ')}, best first"
         how += f"; published rows from {board.table}; yours are marked." if board.table else "."
-        how += f" {CAUTION}." if any(not row.ranked for row in board.rows) else ""
         how += "".join(f" Not to be compared: {warning}." for warning in board.warnings)
         setting = next((row.setting for row in board.rows if row.own), "")
         title = f"{board.stage.capitalize()}: {setting}" if setting else board.stage.capitalize()

@@ -106,7 +106,9 @@ def means(points: Sequence[Row]) -> Sheet:
         "stage", "metric", "pipeline", "condition", "r_noise", "evidence loss", "score", "floor", "ceiling", "n",
         "documents",
     )  # fmt: skip
-    return Sheet("Scores", "Mean over questions with its 95% interval over documents.", headers, rows)
+    how = "Mean over questions with its 95% interval over documents. lcs, the longest common subsequence: share of the "
+    how += "evidence's words that are in what was retrieved, in order."
+    return Sheet("Scores", how, headers, rows)
 
 
 def decomposition(folder: Path, shown: Mapping[str, Sequence[str]]) -> list[Sheet]:
@@ -170,7 +172,8 @@ def attribution(folder: Path, headline: Mapping[str, str]) -> list[Sheet]:
 def doses(folder: Path) -> list[Sheet]:
     """Return the noise of each knowledge base."""
     names = {
-        "kb": "knowledge base",
+        "condition": "condition",
+        "replicate": "draw",
         "r_noise": "r_noise",
         "r_noise_clean": "of clean evidence",
         "r_content": "without markup",
@@ -212,7 +215,7 @@ def provenance(manifest: Mapping[str, Any]) -> list[Sheet]:
     machine = manifest.get("machine") or {}
     rows: list[tuple[str, str]] = [
         ("run", str(manifest.get("name", ""))),
-        ("key", str(manifest.get("key", ""))),
+        ("key", str(manifest.get("key", ""))[:12]),
         ("ohr", str(manifest.get("ohr", ""))),
         ("started", str(manifest.get("started", ""))),
         ("written", str(manifest.get("written", ""))),

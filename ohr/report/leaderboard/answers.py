@@ -22,7 +22,7 @@ from ohr.report.leaderboard.standings import (
     Row,
     asked,
     column,
-    is_same_exam,
+    fairly_ranked,
     leaderboards,
     protocol_boards,
 )
@@ -160,8 +160,8 @@ def score_answers(
     totals = {one.name: (one.unit, aggregated(one, values, failed, about)) for one in numbers}
     headline, headlines = scores[protocol.answer[0]], values[protocol.answer[0]]
     own = Row(name, f"protocol {protocol.name}; {asked(headline)}", _by_column(scores, headline, totals))
-    same = is_same_exam(benchmark, len(questions))
     groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
+    boards = leaderboards(published, stage, [own], groups) + protocol_boards(published, stage, [own])
     return AnswerScore(
         name=name,
         benchmark=benchmark.kind,
@@ -176,8 +176,7 @@ def score_answers(
         blank=sum(not answer for answer in known.values()),
         aggregates=totals,
         failures=[f"{each.metric} of {each.question}: {each.reason}" for each in made.failures],
-        leaderboards=leaderboards(published, stage, [own], groups, same_exam=same)
-        + protocol_boards(published, stage, [own], same_exam=same),
+        leaderboards=fairly_ranked(boards, benchmark, len(questions)),
         warnings=keys.inputs.warnings,
     )
 

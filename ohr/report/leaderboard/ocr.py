@@ -18,7 +18,7 @@ from ohr.files.ohrbench_json import write_pages
 from ohr.messages.wording import counted, named
 from ohr.report.analyses import noise_ratios
 from ohr.report.leaderboard.runs import protocol_rows
-from ohr.report.leaderboard.standings import Leaderboard, Row, asked, is_same_exam, leaderboards, protocol_boards
+from ohr.report.leaderboard.standings import Leaderboard, Row, asked, fairly_ranked, leaderboards, protocol_boards
 from ohr.results.folder import read_finished
 from ohr.results.groups import ALL
 from ohr.results.means import Breakdown, breakdown, macro_over_domains
@@ -151,8 +151,9 @@ def score_ocr(
     }
     doses = {row["kb"]: {name: row[name] for name in DOSES} for row in read_rows(finished.folder / "doses.parquet")}
     manifest = read_finished(finished.folder)
-    same = is_same_exam(spec.benchmark, manifest["questions"])
     setting = f"{spec.retrievers[0].name}, top {TOP_K}, protocol {spec.benchmark.scoring.name}"
+    boards = _placed(spec.benchmark, setting, truth, own, found, doses)
+    boards += protocol_boards(spec.benchmark.published(), "page", protocol_rows(finished.folder, "page"))
     return OcrScore(
         name=own,
         benchmark=spec.benchmark.kind,
@@ -165,12 +166,7 @@ def score_ocr(
         retrieval=found,
         macro={base: macro_over_domains(found[base]) for base in found},
         lost=_lost(finished.folder, own, metric),
-        leaderboards=[
-            *_placed(spec.benchmark, setting, truth, own, found, doses, same_exam=same),
-            *protocol_boards(
-                spec.benchmark.published(), "page", protocol_rows(finished.folder, "page"), same_exam=same
-            ),
-        ],
+        leaderboards=fairly_ranked(boards, spec.benchmark, manifest["questions"]),
         failures=finished.ledger.failures,
         warnings=[*manifest["warnings"], *_strangers(spec)],
         run=finished.folder,
@@ -184,8 +180,6 @@ def _placed(
     own: str,
     found: Mapping[str, Breakdown],
     doses: Mapping[str, Mapping[str, float]],
-    *,
-    same_exam: bool,
 ) -> list[Leaderboard]:
     setting = f"{setting}; {asked(found[own])}"
     rows = []
@@ -194,7 +188,7 @@ def _placed(
         distance = doses[base]["edit_distance"] if base == own else nan
         rows.append(Row(base, setting, means, distance, is_truth=base == truth))
     groups = {by: list(found[own][by]) for by in ("evidence_source", "domain")}
-    return leaderboards(benchmark.published(), "retrieval", rows, groups, same_exam=same_exam)
+    return leaderboards(benchmark.published(), "retrieval", rows, groups)
 
 
 def _lost(folder: Path, own: str, metric: str) -> dict[str, float]:

@@ -21,13 +21,12 @@ _COLUMNS = ("stage", "condition", "noise_type", *_PARTS, "metric", "by", "group"
 _DIVIDED = ("evidence_source", "domain")
 
 
-def run_leaderboards(folder: Path, published: Sequence[Published], *, same_exam: bool = False) -> list[Leaderboard]:
+def run_leaderboards(folder: Path, published: Sequence[Published]) -> list[Leaderboard]:
     """Rank the conditions of a run for every stage and pipeline.
 
     Args:
         folder: of the run.
         published: what others published for its benchmark; their rows are in the tables of their stage.
-        same_exam: the run asked the questions that these are of.
     """
     headline = headlines(read_manifest(folder))
     rows = read_rows(folder / "summary.parquet", _COLUMNS)
@@ -35,14 +34,14 @@ def run_leaderboards(folder: Path, published: Sequence[Published], *, same_exam:
     wanted += _lone_domain(folder, wanted)
     found: list[Leaderboard] = []
     for stage in ("page", *STAGES):
-        found += protocol_boards(published, stage, protocol_rows(folder, stage), same_exam=same_exam)
+        found += protocol_boards(published, stage, protocol_rows(folder, stage))
     for stage in STAGES:
         pipelines: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
         for row in wanted:
             if row["stage"] == stage:
                 pipelines[_parts_of(row)].append(row)
         for parts, held in pipelines.items():
-            found += _tables(stage, headline[stage], _setting(parts), held, published, same_exam=same_exam)
+            found += _tables(stage, headline[stage], _setting(parts), held, published)
     return found
 
 
@@ -84,13 +83,7 @@ def _setting(parts: tuple[str, ...]) -> str:
 
 
 def _tables(
-    stage: str,
-    metric: str,
-    setting: str,
-    rows: Sequence[Mapping[str, Any]],
-    published: Sequence[Published],
-    *,
-    same_exam: bool,
+    stage: str, metric: str, setting: str, rows: Sequence[Mapping[str, Any]], published: Sequence[Published]
 ) -> list[Leaderboard]:
     """Rank the conditions of one pipeline; a table of its own where nothing is published for the stage."""
     scores: dict[str, dict[str, float]] = defaultdict(dict)
@@ -99,13 +92,13 @@ def _tables(
     truths = {row["condition"] for row in rows if row["noise_type"] == "none"}
     own = [Row(condition, setting, found, is_truth=condition in truths) for condition, found in scores.items()]
     groups = {by: _groups(rows, by) for by in _DIVIDED}
-    if placed := leaderboards(published, stage, own, groups, same_exam=same_exam):
+    if placed := leaderboards(published, stage, own, groups):
         return placed
     clean = next((row.scores.get(ALL, nan) for row in own if row.is_truth), nan)
     ranked = sorted(own, key=lambda row: -_known(row.scores.get(ALL, nan)))
     shares = [replace(row, of_truth=row.scores.get(ALL, nan) / clean if clean else nan) for row in ranked]
     sources = [group for group in groups["evidence_source"] if group not in ("multimodal", ALL)]
-    return [Leaderboard(stage, metric, "evidence_source", (*sources, ALL), tuple(shares), "")]
+    return [Leaderboard(stage, metric, "evidence_source", (*(sources if sources[1:] else ()), ALL), tuple(shares), "")]
 
 
 def _groups(rows: Sequence[Mapping[str, Any]], by: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan
 
@@ -26,7 +27,7 @@ class Row:
     Args:
         own: it was measured here, not published.
         is_truth: it is the ground truth, which makes no errors.
-        ranked: it may be ranked; an own row among published ones only where it was asked the same questions.
+        ranked: it has a rank.
         of_truth: its score as a share of the ground truth's in the same table, or the same run; this compares systems
             that were asked different questions better than the score itself.
     """
@@ -43,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """One table, best system first; rows without a rank come last.
+    """One table, best system first.
 
     Args:
         by: what its columns are: `evidence_source`, `domain`, or `number` for those of the benchmark's protocol.
@@ -63,19 +64,31 @@ class Leaderboard:
 
 
 CAUTION = (
-    "Your rows have no rank: they are of other questions than the published ones. What can be compared, where it is "
-    "known, is `of clean`: the share of the ground truth's score under the same settings"
+    "your rows, which have no rank: they are of other questions. Compare `of clean`, the share of the ground truth's "
+    "score under the same settings, where it is known"
 )
-"""What is said where own rows have no rank."""
+"""The warning where own rows have no rank."""
 
 
-def is_same_exam(benchmark: Benchmark, questions: int) -> bool:
-    """Report whether as many questions were asked as the published numbers are of, by the benchmark's own count."""
-    try:
+def fairly_ranked(boards: Iterable[Leaderboard], benchmark: Benchmark, questions: int) -> list[Leaderboard]:
+    """Return tables in which own rows have no rank among published ones, unless these are of the same questions.
+
+    Args:
+        boards: with published rows, or without any `table`.
+        benchmark: whose own count of questions says how many were published.
+        questions: that were asked here.
+    """
+    boards, published = list(boards), [0]
+    with suppress(OhrError):  # what cannot be counted is not known to be the same
         published = [tally.published for tally in benchmark.verify() if tally.what == "questions"]
-    except OhrError:  # what cannot be counted is not known to be the same
-        return False
-    return published == [questions]
+    if published == [questions]:
+        return boards
+    return [_own_last(board) if board.table and any(row.own for row in board.rows) else board for board in boards]
+
+
+def _own_last(board: Leaderboard) -> Leaderboard:
+    rows = sorted((replace(row, ranked=not row.own) for row in board.rows), key=lambda row: row.own)
+    return replace(board, rows=tuple(rows), warnings=(CAUTION, *board.warnings))
 
 
 def asked(found: Breakdown) -> str:
@@ -85,12 +98,7 @@ def asked(found: Breakdown) -> str:
 
 
 def leaderboards(
-    published: Sequence[Published],
-    stage: str,
-    own: Sequence[Row],
-    own_by: Mapping[str, Sequence[str]],
-    *,
-    same_exam: bool = False,
+    published: Sequence[Published], stage: str, own: Sequence[Row], own_by: Mapping[str, Sequence[str]]
 ) -> list[Leaderboard]:
     """Place own rows into the published main tables of a stage: by evidence source, and by domain.
 
@@ -100,9 +108,8 @@ def leaderboards(
     Args:
         own: rows that were measured here; their scores hold every group of `own_by`.
         own_by: the own groups: `evidence_source` and `domain` to their names.
-        same_exam: own rows are of the questions that the published ones are of, so that they are ranked among them.
     """
-    made, own = [], [replace(row, ranked=same_exam) for row in own]
+    made = []
     main = [number for number in published if number.main]
     for table in dict.fromkeys(n.table for n in main if n.stage == stage):
         numbers = [n for n in main if n.table == table]
@@ -133,16 +140,13 @@ def is_of_protocol(numbers: Sequence[Published]) -> bool:
     return len(metrics) > 1 or any("=" in number.group for number in numbers) or {n.group for n in numbers} == {ALL}
 
 
-def protocol_boards(
-    published: Sequence[Published], stage: str, own: Sequence[Row], *, same_exam: bool = False
-) -> list[Leaderboard]:
+def protocol_boards(published: Sequence[Published], stage: str, own: Sequence[Row]) -> list[Leaderboard]:
     """Place own rows into the published main tables of a stage whose columns are the protocol's own numbers.
 
     Args:
         own: rows that were measured here; their scores are by the name that `column` gives.
-        same_exam: as in `leaderboards`.
     """
-    made, own = [], [replace(row, ranked=same_exam) for row in own]
+    made = []
     main = [number for number in published if number.main and number.stage == stage]
     for table in dict.fromkeys(number.table for number in main):
         numbers = [number for number in main if number.table == table]
@@ -208,8 +212,8 @@ def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Row]:
 
 
 def _sorted(rows: Iterable[Row], column: str) -> tuple[Row, ...]:
-    def worst_last(row: Row) -> tuple[bool, float]:
+    def worst_last(row: Row) -> float:
         value = row.scores.get(column, nan)
-        return not row.ranked, inf if isnan(value) else -value
+        return inf if isnan(value) else -value
 
     return tuple(sorted(rows, key=worst_last))

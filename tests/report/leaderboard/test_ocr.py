@@ -135,7 +135,7 @@ def test_the_row_is_listed_among_the_published_ones(base, tmp_path, protocol):
     assert [row.system for row in sources.rows if not row.ranked] == ["gt", "bad"]
     (sheet, _) = leaderboard(found.leaderboards)
     assert [row[0] for row in sheet.rows] == [*map(str, range(1, len(sheet.rows) - 1)), "", ""]
-    assert "Your rows have no rank" in sheet.how
+    assert "Not to be compared: your rows, which have no rank" in sheet.how
     (own,) = [row for row in domains.rows if row.system == "bad"]
     assert own.setting.endswith("; 12 questions of law, manual")
     retrieval = found.retrieval["bad"]

@@ -2,7 +2,7 @@ from math import isnan, nan
 from types import SimpleNamespace
 
 from ohr.contracts import Published, Tally
-from ohr.report.leaderboard.standings import Row, column, is_same_exam, leaderboards, protocol_boards
+from ohr.report.leaderboard.standings import Row, column, fairly_ranked, leaderboards, protocol_boards
 
 TABLE = "Table 4, 2026"
 
@@ -33,19 +33,19 @@ def test_columns_are_the_tables_own_numbers_and_the_best_is_first():
 def test_groups_of_the_benchmarks_own_are_columns_by_their_value():
     numbers = [published("A", "ffa", 0.9, "type=Number"), published("A", "ffa", 0.8)]
     own = Row("mine", "here", {column("ffa", "type=Number"): 0.5, column("ffa", "all"): 0.85})
-    (board,) = protocol_boards(numbers, "overall", [own], same_exam=True)
-    assert board.groups == ("ffa Number", "ffa")
-    assert [row.system for row in board.rows] == ["mine", "A"]  # by score, as both were asked the same
     (board,) = protocol_boards(numbers, "overall", [own])
-    assert [(row.system, row.ranked) for row in board.rows] == [("A", True), ("mine", False)]
+    assert board.groups == ("ffa Number", "ffa")
+    assert [row.system for row in board.rows] == ["mine", "A"]
     assert not leaderboards(numbers, "overall", [own], {"evidence_source": ["all"], "domain": ["all"]})
 
 
-def test_the_same_exam_has_as_many_questions_as_were_published():
+def test_own_rows_have_a_rank_only_where_as_many_questions_were_asked_as_were_published():
+    (board,) = protocol_boards(NUMBERS[:4], "overall", [Row("mine", "here", {"iqe": 0.1, "overall": 0.9})])
     benchmark = SimpleNamespace(verify=lambda: [Tally("pages", 3, 3), Tally("questions", 90, 90)])
-    assert is_same_exam(benchmark, 90)
-    assert not is_same_exam(benchmark, 24)  # a limit or a sample
-    assert not is_same_exam(SimpleNamespace(verify=lambda: []), 90)  # nobody has counted them
+    assert fairly_ranked([board], benchmark, 90) == [board]
+    for other, questions in ((benchmark, 24), (SimpleNamespace(verify=list), 90)):  # a limit; nobody has counted them
+        (fair,) = fairly_ranked([board], other, questions)
+        assert [(row.system, row.ranked) for row in fair.rows] == [("B", True), ("A", True), ("mine", False)]
 
 
 def test_a_run_without_any_of_the_numbers_has_no_such_table():
