@@ -14,12 +14,12 @@ from unittest.mock import patch
 
 from ohr.benchmarks.fincriticaled import matching, occurrences
 from ohr.benchmarks.fincriticaled.annotations import agreement, read_export
-from ohr.benchmarks.fincriticaled.build import MODELS, SAMPLE
 from ohr.benchmarks.fincriticaled.judging import judge_postprocess, parse_reply
 from ohr.benchmarks.fincriticaled.lexical import mean_scores
 from ohr.benchmarks.fincriticaled.matching import compat_det, strict_det
 from ohr.benchmarks.fincriticaled.reading import GoldPage, prediction_folder, read_data_set, read_predictions
 from ohr.benchmarks.fincriticaled.totals import Record, acc_found, ffa, missing_rate
+from samples.fincriticaled import MODELS, SAMPLE
 
 PAGES = read_data_set(SAMPLE).pages
 Predictions = Mapping[int, str]

@@ -9,7 +9,6 @@ import pytest
 from PIL import Image
 
 import ohr.benchmarks.fcmbench as package
-from ohr.benchmarks.fcmbench import build
 from ohr.benchmarks.fcmbench.conditions import IQE_OPTIONS, LABELS, robustness_label
 from ohr.benchmarks.fcmbench.items import PLACEHOLDER, SUBTASKS
 from ohr.benchmarks.fcmbench.prompting import text_prompt
@@ -17,6 +16,7 @@ from ohr.benchmarks.fcmbench.reading import read_items, read_replies
 from ohr.benchmarks.fcmbench.replies import CLEAN, REFERENCE, REPAIRS, flatten, unwrap
 from ohr.benchmarks.fcmbench.totals import aggregate, robustness, score_items, worth
 from ohr.errors import DataError
+from samples import fcmbench as build
 
 FOLDER = Path(package.__file__).parent / "sample"
 ITEMS = read_items(FOLDER / "items.jsonl", FOLDER / "images")

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from ohr.benchmarks.fincriticaled.annotations import agreement, read_export
-from ohr.benchmarks.fincriticaled.build import MODELS, PAGES, SAMPLE, main, merged_cells, spans
 from ohr.benchmarks.fincriticaled.facts import extract_entities, strip_entity_tags
 from ohr.benchmarks.fincriticaled.judging import judge_postprocess, parse_reply
 from ohr.benchmarks.fincriticaled.lexical import mean_scores
@@ -14,6 +13,7 @@ from ohr.benchmarks.fincriticaled.reading import prediction_folder, read_data_se
 from ohr.benchmarks.fincriticaled.texts import parse
 from ohr.benchmarks.fincriticaled.totals import aggregate, ffa
 from ohr.messages.faults import sentences
+from samples.fincriticaled import MODELS, PAGES, SAMPLE, main, merged_cells, spans
 
 
 @pytest.fixture(scope="module")

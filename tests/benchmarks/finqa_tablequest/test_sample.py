@@ -13,7 +13,7 @@ from ohr.benchmarks.finqa_tablequest.judging import accuracy, parse_binary_judge
 from ohr.benchmarks.finqa_tablequest.reading import image_path, notes, read_adapted, read_questions
 from ohr.benchmarks.finqa_tablequest.retrieval import mean_measures, page_scores, queries, read_by
 from ohr.benchmarks.finqa_tablequest.tables import published, remarks, rows
-from ohr.benchmarks.tablequest import build
+from samples import tablequest as build
 
 SAMPLE = build.FINQA
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ohr.benchmarks.tablequest import build
 from ohr.benchmarks.tablequest.answers import accuracy_of, deterministic_accuracy, parse_answer
 from ohr.benchmarks.tablequest.elo import ratings_by_level
 from ohr.benchmarks.tablequest.figures import figures
 from ohr.benchmarks.tablequest.pairwise import forfeit, parse_pairwise, record, settle
 from ohr.benchmarks.tablequest.reading import read_questions
 from ohr.benchmarks.tablequest.recall import bucket, token_recall
+from samples import tablequest as build
 
 SAMPLE = build.SAMPLE
 REPORTS = ("brindlemere_2023", "callowridge_2022", "pennistow_2023")

@@ -1,8 +1,8 @@
-"""Builds the sample: questions with their contexts, and page images, from `source/`.
+"""Builds the sample of TableQuest: questions with their contexts, and page images, from its `source/`.
 
-`python -m ohr.benchmarks.tablequest.build` writes `sample/`, and the pages of the sample of `finqa_tablequest`. All
-companies and figures are invented. A context is a piece of HTML as in a filing; typst sets the same content as a page.
-The output is deterministic: same sources, same fonts, same bytes.
+`python -m samples.tablequest` writes `benchmarks/tablequest/sample/`, and the pages of the sample of
+`finqa_tablequest`. All companies and figures are invented. A context is a piece of HTML as in a filing; typst sets the
+same content as a page. The output is deterministic: same sources, same fonts, same bytes.
 """
 
 import json
@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-HERE = Path(__file__).parent
-SOURCE, SAMPLE = HERE / "source", HERE / "sample"
-FINQA = HERE.parent / "finqa_tablequest" / "sample"
+from . import BENCHMARKS
+
+SOURCE, SAMPLE = BENCHMARKS / "tablequest/source", BENCHMARKS / "tablequest/sample"
+FINQA = BENCHMARKS / "finqa_tablequest/sample"
 FINQA_PAGES = {
     "easy": ("brindlemere_2023", "pennistow_2023"),
     "medium": ("callowridge_2022",),

@@ -1,8 +1,7 @@
 """Builds the sample of FCMBench's layout from its sources: pictures of certificates, items and canned replies.
 
-`python -m ohr.benchmarks.fcmbench.build` draws `source/*.typ` with typst, photographs the certificates with ohr's own
-image noise, and writes `sample/` after it has checked the items; with `--into FOLDER` it writes there. What a person
-edits:
+`python -m samples.fcmbench` draws `source/*.typ` with typst, photographs the certificates with ohr's own image noise,
+and writes `sample/` after it has checked the items; with `--into FOLDER` it writes there. What a person edits:
 
 - `source/facts.yaml`: what the certificates say; `source/*.typ`: what they look like;
 - `source/items.yaml`: questions with their golds, what a made-up model replies, and where its reply is computed,
@@ -26,17 +25,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ohr.benchmarks.fcmbench.conditions import CAPTURES
+from ohr.benchmarks.fcmbench.items import SUBTASKS
+from ohr.benchmarks.fcmbench.layout import CANNED, IMAGES, ITEMS, REPLIES, SAMPLE, TEXTS
+from ohr.benchmarks.fcmbench.reading import read_items, read_replies
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.registry import Registry
 from ohr.seeds import generator
 
-from .conditions import CAPTURES
-from .items import SUBTASKS
-from .layout import CANNED, IMAGES, ITEMS, REPLIES, SAMPLE, TEXTS
-from .reading import read_items, read_replies
+from . import BENCHMARKS
 
-SOURCE = Path(__file__).parent / "source"
+SOURCE = BENCHMARKS / "fcmbench/source"
 
 _FONTS = ("font_source_serif_pro", "font_source_sans_pro")
 _NOTO = Path("/usr/share/fonts/opentype/noto")

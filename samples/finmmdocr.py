@@ -1,9 +1,8 @@
 """Builds the sample of FinMMDocR: page images, texts of pages, questions and canned outputs.
 
-`python -m ohr.benchmarks.finmmdocr.build` typesets `source/<document>/document.typ` with the charts of the mini
-benchmark, and writes `sample/` in the published layout (`test.json`, `images/<document>/page_<n>.png`,
-`texts/<document>.json`), with `outputs.json`, and `canned.jsonl` for the generator `canned`. With `--preview FOLDER` it
-writes there.
+`python -m samples.finmmdocr` typesets `source/<document>/document.typ` with the charts of the mini benchmark, and
+writes `sample/` in the published layout (`test.json`, `images/<document>/page_<n>.png`, `texts/<document>.json`), with
+`outputs.json`, and `canned.jsonl` for the generator `canned`. With `--preview FOLDER` it writes there.
 
 The output is deterministic: same sources, same fonts, same versions of typst, pypdfium2 and Pillow, same bytes.
 """
@@ -20,10 +19,11 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from .literals import numbers_in
+from ohr.benchmarks.finmmdocr.literals import numbers_in
 
-HERE = Path(__file__).parent
-SOURCE, SAMPLE = HERE / "source", HERE / "sample"
+from . import BENCHMARKS
+
+SOURCE, SAMPLE = BENCHMARKS / "finmmdocr/source", BENCHMARKS / "finmmdocr/sample"
 _DPI = 100
 _GREYS = 8
 """Grey levels of the page images: 47 pages need 1.7 MB, with 16 levels 2.1 MB."""
@@ -41,7 +41,7 @@ def compile_pdf(name: str) -> bytes:
 
     fonts = typst.Fonts(include_system_fonts=False, font_paths=[str(path) for path in _font_folders()])
     document = str(SOURCE / name / "document.typ")
-    return bytes(typst.compile(document, root=str(HERE.parent), font_paths=fonts, timestamp=0))
+    return bytes(typst.compile(document, root=str(BENCHMARKS), font_paths=fonts, timestamp=0))
 
 
 def _font_folders() -> Iterator[Path]:

@@ -1,7 +1,7 @@
 """Builds the mini benchmark from its sources: PDFs, ground truth and questions.
 
-`python -m ohr.benchmarks.mini.build` compiles `source/<domain>/<document>/` into `data/`; with document names it
-compiles and checks only those. Each document is three files that a person edits:
+`python -m samples.mini` compiles `benchmarks/mini/source/<domain>/<document>/` into `benchmarks/mini/data/`; with
+document names it compiles and checks only those. Each document is three files that a person edits:
 
 - `document.typ`: what the page looks like (typst; `/chart.typ` draws the charts);
 - `truth.md`: what the pages say, in Mathpix-Markdown, each page after a line `<!-- page N -->`;
@@ -22,8 +22,9 @@ from typing import Any
 
 from ohr.messages.wording import counted
 
-HERE = Path(__file__).parent
-SOURCE, DATA = HERE / "source", HERE / "data"
+from . import BENCHMARKS
+
+SOURCE, DATA = BENCHMARKS / "mini/source", BENCHMARKS / "mini/data"
 SOURCES = ("text", "table", "formula", "chart", "reading_order")
 FORMS = ("String", "Numeric", "Yes/No", "List")
 TASKS = ("understanding", "reasoning")

@@ -1,8 +1,9 @@
-"""Builds the sample: six invented pages in the published layout, with predictions, a judge's replies and annotations.
+"""Builds the sample of FinCriticalED: six invented pages, with predictions, a judge's replies and annotations.
 
-`python -m ohr.benchmarks.fincriticaled.build` draws `source/page_{i}.typ` with typst and reads `source/gold_{i}.html`,
-the same page with its facts tagged; it writes `sample/` when the words of both agree. The output is deterministic: same
-sources, same fonts, same versions of typst and Pillow, same bytes. All names, companies and figures are invented.
+`python -m samples.fincriticaled` draws `source/page_{i}.typ` with typst and reads `source/gold_{i}.html`, the same page
+with its facts tagged; it writes `sample/` in the published layout when the words of both agree. The output is
+deterministic: same sources, same fonts, same versions of typst and Pillow, same bytes. All names, companies and figures
+are invented.
 """
 
 import csv
@@ -19,11 +20,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from .facts import TYPES, extract_entities, strip_entity_tags
-from .texts import parse, seen_text, strip_html_tags
+from ohr.benchmarks.fincriticaled.facts import TYPES, extract_entities, strip_entity_tags
+from ohr.benchmarks.fincriticaled.texts import parse, seen_text, strip_html_tags
 
-HERE = Path(__file__).parent
-SOURCE, SAMPLE = HERE / "source", HERE / "sample"
+from . import BENCHMARKS
+
+SOURCE, SAMPLE = BENCHMARKS / "fincriticaled/source", BENCHMARKS / "fincriticaled/sample"
 PAGES = range(6)
 DOCUMENT_TYPES = ("sec_filings", "sec_filings", "legal", "statements", "legal", "tax_forms")
 DPI = 110
