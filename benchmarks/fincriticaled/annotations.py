@@ -5,12 +5,10 @@ the XPaths where it starts and ends, which have no offsets: of two spans in one 
 first 20 tasks, and of these the ones that have exactly as many annotators as are asked for.
 """
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import nan
 from pathlib import Path
 from typing import Any, Literal
 
@@ -126,11 +124,6 @@ def read_export(path: Path) -> list[Task]:
     return [_task(task, f"{path}: task {number}") for number, task in enumerate(tasks, start=1)]
 
 
-def tag_name(label: str) -> str:
-    """Return the tag of a label on gold pages: `monetaryunit` for `Monetary Unit` (published)."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "", label).lower() or "mark"
-
-
 def agreement(tasks: Sequence[Task], annotators: int, mode: Mode = "clean") -> Agreement:
     """Compare the annotators of the tasks that have exactly `annotators` of them.
 
@@ -180,17 +173,6 @@ def agreement_note(path: Path) -> Iterator[str]:
         f"(published: {FLEISS} of 4) and {clean.fleiss:.4f} by their places; Cohen's of two "
         f"{' to '.join(f'{end(as_published.cohen.values()):.2f}' for end in (min, max))} (published: {COHEN})"
     )
-
-
-def same_documents(first: Iterable[Sequence[object]], second: Iterable[Sequence[object]]) -> float:
-    """Return the share of documents on all of whose facts two judges agree: a judge and a person, say.
-
-    Args:
-        first: verdicts of one on the facts of each document.
-        second: those of the other, in the same order.
-    """
-    equal = [list(ours) == list(theirs) for ours, theirs in zip(first, second, strict=True)]
-    return sum(equal) / len(equal) if equal else nan
 
 
 def _items(labels: Mapping[int, Mapping[SpanKey, str]], annotators: Sequence[int]) -> list[tuple[str, ...]]:

@@ -4,7 +4,7 @@ from os import mkfifo
 
 import pytest
 
-from ohr.benchmarks.fincriticaled.annotations import agreement, agreement_note, read_export, same_documents, tag_name
+from ohr.benchmarks.fincriticaled.annotations import agreement, agreement_note, read_export
 from ohr.errors import DataError
 
 
@@ -106,17 +106,6 @@ def test_nobody_agrees_where_nothing_is_marked(export):
     found = agreement(export(task(a1=[], a2=[])), 2)
     assert isnan(found.fleiss)
     assert found.cohen == {}
-
-
-def test_judges_agree_on_documents_all_of_whose_facts_are_judged_the_same():
-    judge, person = [[True, False], [True], [False]], [[True, False], [False], [False]]
-    assert same_documents(judge, person) == pytest.approx(2 / 3)
-    assert isnan(same_documents([], []))
-
-
-@pytest.mark.parametrize(("label", "tag"), [("Monetary Unit", "monetaryunit"), ("R&D_a-1", "rd_a-1"), ("日期", "mark")])
-def test_a_label_becomes_a_tag_without_spaces_and_signs(label, tag):
-    assert tag_name(label) == tag
 
 
 @pytest.mark.parametrize(
