@@ -34,7 +34,7 @@ from ohr.errors import DataError
 from ohr.registry import Registry
 from ohr.seeds import generator
 
-from . import BENCHMARKS
+from . import BENCHMARKS, as_json, put
 
 SOURCE = BENCHMARKS / "fcmbench/source"
 
@@ -80,15 +80,15 @@ def build(into: Path) -> None:
     """
     shutil.rmtree(into / IMAGES, ignore_errors=True)
     for path, picture in pictures():
-        _put(into / IMAGES / path, _encoded(picture, Path(path).suffix))
+        put(into / IMAGES / path, _encoded(picture, Path(path).suffix))
     written = _yaml("items.yaml")
     fields = ("id", "images", "question", "response", "task", "subtask", "robustness")
-    _put(into / ITEMS, _lines([{name: each[name] for name in fields} for each in map(_complete, written)]))
+    put(into / ITEMS, _lines([{name: each[name] for name in fields} for each in map(_complete, written)]))
     replied = [each for each in written if "reply" in each]
-    _put(into / REPLIES, _lines([{"id": each["id"], "response": each["reply"]} for each in replied]))
+    put(into / REPLIES, _lines([{"id": each["id"], "response": each["reply"]} for each in replied]))
     said = dict(texts())
-    _put(into / TEXTS, json.dumps(said, ensure_ascii=False, indent=1).encode() + b"\n")
-    _put(into / CANNED, _lines([{"id": each["id"], "reply": _canned(each, said)} for each in written]))
+    put(into / TEXTS, as_json(said))
+    put(into / CANNED, _lines([{"id": each["id"], "reply": _canned(each, said)} for each in written]))
     check(into)
 
 
@@ -232,11 +232,6 @@ def _encoded(picture: Image, suffix: str) -> bytes:
 
 def _lines(records: Sequence[Mapping[str, Any]]) -> bytes:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
-
-
-def _put(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
 
 
 if __name__ == "__main__":

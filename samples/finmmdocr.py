@@ -21,7 +21,7 @@ from unicodedata import normalize
 
 from ohr.benchmarks.finmmdocr.literals import numbers_in
 
-from . import BENCHMARKS
+from . import BENCHMARKS, as_json, put
 
 SOURCE, SAMPLE = BENCHMARKS / "finmmdocr/source", BENCHMARKS / "finmmdocr/sample"
 _DPI = 100
@@ -165,24 +165,15 @@ def build(folder: Path) -> int:
     for name in asked["documents"]:
         pdf = compile_pdf(name)
         for number, content in enumerate(page_images(pdf), start=1):
-            _put(folder / "images" / name / f"page_{number}.png", content)
+            put(folder / "images" / name / f"page_{number}.png", content)
             size += len(content)
         texts[name] = page_texts(pdf)
-        _put(folder / "texts" / f"{name}.json", _json(texts[name]))
+        put(folder / "texts" / f"{name}.json", as_json(texts[name]))
     records = [record(q, asked["documents"][q["doc_id"]], len(texts[q["doc_id"]])) for q in asked["questions"]]
-    _put(folder / "test.json", _json(records))
-    _put(folder / "outputs.json", _json(list(outputs(asked["questions"]))))
-    _put(folder / "canned.jsonl", "".join(f"{line}\n" for line in canned(asked["questions"], texts)).encode())
+    put(folder / "test.json", as_json(records))
+    put(folder / "outputs.json", as_json(list(outputs(asked["questions"]))))
+    put(folder / "canned.jsonl", "".join(f"{line}\n" for line in canned(asked["questions"], texts)).encode())
     return size
-
-
-def _json(value: object) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def _put(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
 
 
 def main(arguments: list[str]) -> int:

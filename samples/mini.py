@@ -10,7 +10,6 @@ document names it compiles and checks only those. Each document is three files t
 The output is deterministic: same sources, same fonts, same bytes.
 """
 
-import json
 import re
 import sys
 from argparse import ArgumentParser
@@ -22,7 +21,7 @@ from typing import Any
 
 from ohr.messages.wording import counted
 
-from . import BENCHMARKS
+from . import BENCHMARKS, as_json, put
 
 SOURCE, DATA = BENCHMARKS / "mini/source", BENCHMARKS / "mini/data"
 SOURCES = ("text", "table", "formula", "chart", "reading_order")
@@ -161,12 +160,12 @@ def write(documents: list[Document], pdfs: dict[str, bytes]) -> None:
     """Write `data/` in the layout of OHRBench: retrieval_base/gt, pdfs, qas.json; and documents.json."""
     records = []
     for document in documents:
-        _put(DATA / "pdfs" / f"{document.name}.pdf", pdfs[document.name])
+        put(DATA / "pdfs" / f"{document.name}.pdf", pdfs[document.name])
         pages = [{"page_idx": number, "text": text} for number, text in enumerate(document.pages)]
-        _put(DATA / "retrieval_base/gt" / f"{document.name}.json", _json(pages))
+        put(DATA / "retrieval_base/gt" / f"{document.name}.json", as_json(pages))
         records += [_record(document, question) for question in document.questions]
-    _put(DATA / "qas.json", _json(records))
-    _put(DATA / "documents.json", _json({d.name: {"language": d.language, "pages": len(d.pages)} for d in documents}))
+    put(DATA / "qas.json", as_json(records))
+    put(DATA / "documents.json", as_json({d.name: {"language": d.language, "pages": len(d.pages)} for d in documents}))
 
 
 def _record(document: Document, question: dict[str, Any]) -> dict[str, Any]:
@@ -183,15 +182,6 @@ def _record(document: Document, question: dict[str, Any]) -> dict[str, Any]:
         "evidence_page_no": question["pages"][0] if single else question["pages"],
         "task_type": question["task_type"],
     }
-
-
-def _json(value: object) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def _put(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
 
 
 def main(arguments: list[str]) -> int:
@@ -230,7 +220,7 @@ def _report(document: Document, found: list[str]) -> None:
 def _preview(stem: Path, pdf: bytes) -> None:
     import pypdfium2
 
-    _put(stem.with_suffix(".pdf"), pdf)
+    put(stem.with_suffix(".pdf"), pdf)
     with pypdfium2.PdfDocument(pdf) as opened:
         for number, page in enumerate(opened):
             page.render(scale=110 / 72).to_pil().save(f"{stem}-{number}.png")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from . import BENCHMARKS
+from . import BENCHMARKS, put
 
 SOURCE, SAMPLE = BENCHMARKS / "tablequest/source", BENCHMARKS / "tablequest/sample"
 FINQA = BENCHMARKS / "finqa_tablequest/sample"
@@ -153,18 +153,13 @@ def _load(name: str) -> Any:
 def write() -> None:
     """Write both samples' files that are made from `source/`."""
     lines = (json.dumps(question, ensure_ascii=False) + "\n" for question in questions())
-    _put(SAMPLE / "questions.jsonl", "".join(lines).encode())
+    put(SAMPLE / "questions.jsonl", "".join(lines).encode())
     for name in _load("reports.json"):
-        _put(SAMPLE / "pages" / f"{name}.png", page_png(name, DPI))
+        put(SAMPLE / "pages" / f"{name}.png", page_png(name, DPI))
     for level, names in FINQA_PAGES.items():
         for name in names:
             image = page_png(name.replace("_8k", "_2023"), DPI, 3 if name == "pennistow_8k" else None)
-            _put(FINQA / "sampled_pages" / level / f"{FINQA_NAMES[name]}.png", image)
-
-
-def _put(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+            put(FINQA / "sampled_pages" / level / f"{FINQA_NAMES[name]}.png", image)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Prints the worth of each repair of FinCriticalED's scoring, on predictions of its sample.
 
-    python speed/fincriticaled_worth.py
+    python -m speed.fincriticaled_worth
 
 Three predictions are made of `exact` here: the two columns of page 3 exchanged, parentheses and percent signs lost, and
 spaces between signs and digits, as cut cells of tables have them.

@@ -15,15 +15,13 @@ from typing import Any, Literal
 from ohr.errors import DataError
 from ohr.files.json_input import parse_json
 from ohr.messages.wording import quoted
-from ohr.statistics.agreement import cohen_kappa, fleiss_kappa, is_label, label_counts
+from ohr.statistics.agreement import cohen_kappa, fleiss_kappa, label_counts
 
 Mode = Literal["reference", "clean"]
 SpanKey = tuple[str, ...]
 
 OUTSIDE = "O"
 """Label of a span for an annotator who has not marked it."""
-GOLD_ANNOTATOR = 4
-"""Whose annotation became the gold standard, where there is one (published)."""
 FLEISS, COHEN = ".8837", ".82 to .93"
 """Agreement of four annotators over 20 tasks (published)."""
 REFERENCE_TASKS = 20
@@ -65,19 +63,11 @@ class Task:
         html: the page, without tags of facts.
         annotators: ids of those who annotated it, ascending.
         spans: their spans, by annotator; of one who annotated it twice, those of the last time.
-        first: the annotator of the first annotation; None where there is none.
     """
 
     html: str
     annotators: tuple[int, ...]
     spans: Mapping[int, tuple[Marked, ...]]
-    first: int | None
-
-    @property
-    def gold(self) -> tuple[Marked, ...]:
-        """The spans of the gold standard: those of annotator 4, or of the first annotation where 4 has none."""
-        annotator = GOLD_ANNOTATOR if GOLD_ANNOTATOR in self.spans else self.first
-        return () if annotator is None else self.spans[annotator]
 
     def labels(self, mode: Mode) -> dict[int, dict[SpanKey, str]]:
         """Return the label of each span by annotator; of two spans of the same name the last one's."""
@@ -90,19 +80,15 @@ class Agreement:
 
     Args:
         fleiss: kappa of all annotators over the tasks that each of so many annotated.
-        by_label: the same for each label against all others.
         cohen: kappa of each pair of annotators.
         items: spans that any of them marked, the items of `fleiss`.
         tasks: that these are in.
-        left_out: tasks with another number of annotators.
     """
 
     fleiss: float
-    by_label: Mapping[str, float]
     cohen: Mapping[tuple[int, int], float]
     items: int
     tasks: int
-    left_out: int
 
 
 def read_export(path: Path) -> list[Task]:
@@ -142,11 +128,9 @@ def agreement(tasks: Sequence[Task], annotators: int, mode: Mode = "clean") -> A
     labels = sorted({label for row in ratings for label in row} | {OUTSIDE})
     return Agreement(
         fleiss=fleiss_kappa(label_counts(table, labels)),
-        by_label={label: fleiss_kappa(label_counts(is_label(table, label), (False, True))) for label in labels},
         cohen=dict(_pairs(used if mode == "reference" else known, mode)),
         items=len(ratings),
         tasks=len(used),
-        left_out=len(known) - len(used),
     )
 
 
@@ -204,7 +188,7 @@ def _task(task: object, where: str) -> Task:
         spans[who] = tuple(_marked(annotation.get("result"), where))
     data = task.get("data")
     html = data.get("matched_html") if isinstance(data, dict) else None
-    return Task(str(html or ""), tuple(sorted(spans)), spans, next(iter(spans), None))
+    return Task(str(html or ""), tuple(sorted(spans)), spans)
 
 
 def _marked(results: object, where: str) -> Iterator[Marked]:
