@@ -36,7 +36,7 @@ acceptance: .venv/dev
 check: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy ohr noise ocr retrievers generators agents benchmarks checks
+	$(BIN)/mypy ohr noise ocr retrievers generators agents benchmarks checks samples
 	$(BIN)/mypy $(LENIENT) speed
 	$(BIN)/python -m checks
 
@@ -47,7 +47,7 @@ docs: .venv/dev
 # rebuilds the PDFs, ground truth and questions of the mini benchmark; Chinese needs Debian's fonts-noto-cjk
 mini: .venv/dev
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[mini]'
-	$(BIN)/python -m ohr.benchmarks.mini.build
+	$(BIN)/python -m samples.mini
 
 schema: .venv/dev
 	$(BIN)/ohr schema > docs/spec.schema.json

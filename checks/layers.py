@@ -71,7 +71,7 @@ def package(module: str) -> str:
 
 def _wraps_a_library(module: str) -> bool:
     """Report whether a module is only ever imported by a function that needs its library."""
-    return package(module) in ("report",) or module.endswith(".build")
+    return package(module) == "report"
 
 
 def _circles(found: Sequence[Import], to_cut: Exceptions) -> Iterator[str]:

@@ -28,6 +28,7 @@ CLEAN = (
     "noise/table_format.py",
     "ohr",
     "retrievers",
+    "samples",
     "docs/**/*.md",
     "speed/bm25.py",
     "speed/calibration.py",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .source import FAMILIES, ROOT
 
-FOLDERS = ("ohr", *FAMILIES, "speed", "checks")
+FOLDERS = ("ohr", *FAMILIES, "speed", "checks", "samples")
 MOST_IN_A_FILE = 300
 MOST_IN_A_FUNCTION = 40
 """Lines without the docstring, which may be as long as its reader needs."""

@@ -7,34 +7,62 @@ at hand, `ROOT` is its folder and `REPLIES` a file of predictions, such as `pred
 """
 
 import sys
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from ohr.benchmarks.fcmbench.layout import REPLIES, SAMPLE, question_file
-from ohr.benchmarks.fcmbench.reading import read_items, read_replies
-from ohr.benchmarks.fcmbench.replies import CLEAN, REFERENCE
-from ohr.benchmarks.fcmbench.totals import aggregate, score_items, worth
+from ohr.benchmarks.fcmbench import FcmBench
+from ohr.benchmarks.fcmbench.items import TASKS
+from ohr.benchmarks.fcmbench.layout import REPLIES, SAMPLE
+from ohr.benchmarks.fcmbench.metrics import F1, PARSED
+from ohr.benchmarks.fcmbench.reading import read_replies
+from ohr.benchmarks.fcmbench.replies import CLEAN, MODES, REFERENCE, REPAIRS, Repair
+from ohr.report.leaderboard.answers import AnswerScore, score_answers
+
+
+class Repaired(FcmBench):
+    """FCMBench with any choice of repairs in place of a protocol's."""
+
+    repairs: tuple[Repair, ...] = ()
+
+    @property
+    def scoring(self):
+        return replace(super().scoring, metric_fields={F1: {"repairs": self.repairs}})
+
+
+def scored(root: Path, replies: Mapping[str, str], repairs: Collection[Repair]) -> AnswerScore:
+    return score_answers(Repaired(root=root, repairs=tuple(repairs)), replies, "replies")
+
+
+def overall(root: Path, replies: Mapping[str, str], repairs: Collection[Repair]) -> float:
+    return scored(root, replies, repairs).aggregates["overall"][1].mean
+
+
+def worth(root: Path, replies: Mapping[str, str]) -> dict[Repair, tuple[float, float]]:
+    """Return the overall score with each repair alone, and with all but that one."""
+    return {
+        each: (overall(root, replies, REFERENCE | {each}), overall(root, replies, CLEAN - {each})) for each in REPAIRS
+    }
 
 
 def main(root: Path, path: Path) -> None:
-    items, replies = read_items(question_file(root)), read_replies(path)
-    found = {name: aggregate(score_items(items, replies, each)) for name, each in MODES.items()}
-    for name, totals in found.items():
-        tasks = " ".join(f"{task} {100 * value:.2f}" for task, value in totals.tasks.items())
-        print(f"{name:<10} overall {100 * totals.overall:.2f}  {tasks}  ({totals.n_scored:,} scored)")
-    print(f"parse rate {100 * found['clean'].parse_rate:.1f}%, coverage {100 * found['clean'].coverage:.1f}%\n")
-    reference, clean = (found[name].overall for name in ("reference", "clean"))
-    for repair, each in worth(items, replies).items():
-        alone, without = (100 * value for value in each)
-        changes = f"({alone - 100 * reference:+.2f})", f"({without - 100 * clean:+.2f})"
-        print(f"{repair:<13} alone {alone:.2f} {changes[0]}  left out {without:.2f} {changes[1]}")
+    replies = read_replies(path)
+    found = {name: scored(root, replies, each) for name, each in MODES.items()}
+    parsed = {name: score.scores[PARSED]["evidence_source"]["all"] for name, score in found.items()}
+    means = {name: {key: one.mean for key, (_, one) in score.aggregates.items()} for name, score in found.items()}
+    for name, values in means.items():
+        tasks = " ".join(f"{task} {100 * values[task]:.2f}" for task in TASKS if task in values)
+        print(f"{name:<10} overall {100 * values['overall']:.2f}  {tasks}  ({parsed[name].n:,} scored)")
+    print(f"parse rate {100 * parsed['clean'].mean:.1f}%, {len(found['clean'].missing):,} without a reply\n")
+    reference, clean = (means[name]["overall"] for name in ("reference", "clean"))
+    for repair, (alone, without) in worth(root, replies).items():
+        changes = f"({100 * (alone - reference):+.2f})", f"({100 * (without - clean):+.2f})"
+        print(f"{repair:<13} alone {100 * alone:.2f} {changes[0]}  left out {100 * without:.2f} {changes[1]}")
     print()
     for name, reply in {"an empty answer": '{"answer": ""}', "no JSON": "Not legible."}.items():
-        constant = {item.id: reply for item in items}
-        scores = [100 * aggregate(score_items(items, constant, each)).overall for each in MODES.values()]
+        constant = {question.id: reply for question in FcmBench(root=root).questions()}
+        scores = [100 * overall(root, constant, each) for each in MODES.values()]
         print(f"{name} to everything: reference {scores[0]:.2f}, clean {scores[1]:.2f}")
-
-
-MODES = {"reference": REFERENCE, "clean": CLEAN}
 
 
 if __name__ == "__main__":

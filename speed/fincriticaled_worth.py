@@ -1,6 +1,6 @@
 """Prints the worth of each repair of FinCriticalED's scoring, on predictions of its sample.
 
-    python speed/fincriticaled_worth.py
+    python -m speed.fincriticaled_worth
 
 Three predictions are made of `exact` here: the two columns of page 3 exchanged, parentheses and percent signs lost, and
 spaces between signs and digits, as cut cells of tables have them.
@@ -14,12 +14,12 @@ from unittest.mock import patch
 
 from ohr.benchmarks.fincriticaled import matching, occurrences
 from ohr.benchmarks.fincriticaled.annotations import agreement, read_export
-from ohr.benchmarks.fincriticaled.build import MODELS, SAMPLE
 from ohr.benchmarks.fincriticaled.judging import judge_postprocess, parse_reply
-from ohr.benchmarks.fincriticaled.lexical import mean_scores
+from ohr.benchmarks.fincriticaled.lexical import page_scores
 from ohr.benchmarks.fincriticaled.matching import compat_det, strict_det
-from ohr.benchmarks.fincriticaled.reading import GoldPage, prediction_folder, read_data_set, read_predictions
+from ohr.benchmarks.fincriticaled.reading import GoldPage, read_data_set, read_predictions
 from ohr.benchmarks.fincriticaled.totals import Record, acc_found, ffa, missing_rate
+from samples.fincriticaled import MODELS, SAMPLE
 
 PAGES = read_data_set(SAMPLE).pages
 Predictions = Mapping[int, str]
@@ -28,7 +28,7 @@ Scorer = Callable[[str, str], Record]
 
 def predictions() -> dict[str, Predictions]:
     found: dict[str, Predictions] = {
-        model.__name__: read_predictions(prediction_folder(SAMPLE, model.__name__)) for model in MODELS
+        model.__name__: read_predictions(SAMPLE / f"results/{model.__name__}_zero-shot") for model in MODELS
     }
     exact = found["exact"]
     rows = [row.split("<td>") for row in PAGES[3].html.split("</tr>")]
@@ -109,18 +109,15 @@ def judge() -> None:
 
 def judged(page: GoldPage, mode: str) -> Record:
     reply = (SAMPLE / f"judge/reply_{page.index}.txt").read_text(encoding="utf-8")
-    text = (prediction_folder(SAMPLE, "without_commas") / f"pred_{page.index}.txt").read_text(encoding="utf-8")
+    text = (SAMPLE / f"results/without_commas_zero-shot/pred_{page.index}.txt").read_text(encoding="utf-8")
     return judge_postprocess(page.tagged, text, parse_reply(reply).diagnostics, mode)
 
 
 def words() -> None:
-    gold = {page.index: page.html for page in PAGES}
-    half = {index: text for index, text in predictions()["exact"].items() if index < 3}
-    found = {mode: mean_scores(gold, half, mode) for mode in ("reference", "clean")}
-    print(
-        "\nROUGE-1 x 100 of three exact pages of six:",
-        ", ".join(f"{mode} {100 * means.rouge1:.1f}" for mode, means in found.items()),
-    )
+    """A page without a prediction is left out in the published mean, and scores 0 in the clean one."""
+    exact = predictions()["exact"]
+    total = 100 * sum(page_scores(page.html, exact[page.index])["rouge1"] for page in PAGES if page.index < 3)
+    print(f"\nROUGE-1 x 100 of three exact pages of six: reference {total / 3:.1f}, clean {total / len(PAGES):.1f}")
 
 
 def annotators() -> None:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ohr.benchmarks.finqa_tablequest import loading as finqa
-from ohr.benchmarks.finqa_tablequest.judging import accuracy, parse_binary_judge
-from ohr.benchmarks.finqa_tablequest.retrieval import mean_measures, page_scores, queries, read_by
+from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
+from ohr.benchmarks.finqa_tablequest.retrieval import measures, queries, read_by
 from ohr.benchmarks.tablequest import loading as tablequest
 from ohr.benchmarks.tablequest.answers import deterministic_accuracy, parse_answer
 from ohr.benchmarks.tablequest.contexts import as_page
 from ohr.benchmarks.tablequest.elo import elo_vs_baseline_mle
-from ohr.benchmarks.tablequest.pairwise import Settled, forfeit, one_order, parse_pairwise, record, settle
+from ohr.benchmarks.tablequest.pairwise import Settled, forfeit, one_order, parse_pairwise, settle
 from ohr.benchmarks.tablequest.recall import token_recall
 from ohr.metrics.lcs import lcs
 
@@ -51,9 +51,14 @@ def settled(model: str, choose: Callable[[str, str, str], Settled]) -> Iterator[
         yield forfeit(mine, theirs) or choose(name, first, second)
 
 
+def games(made: Iterable[Settled]) -> list[int]:
+    """Count the games that were won, tied and lost."""
+    outcomes = [one.outcome for one in made]
+    return [outcomes.count(result) for result in ("win", "tie", "loss")]
+
+
 def rated(made: Iterable[Settled]) -> str:
-    found = record(made)
-    return f"{elo_vs_baseline_mle(found.win, found.tie, found.loss, clip=True):.1f}"
+    return f"{elo_vs_baseline_mle(*games(made), clip=True):.1f}"
 
 
 def table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -97,7 +102,6 @@ def ratings() -> None:
     }
     rows = []
     for model in MODELS:
-        found = record(both[model])
         orders = [
             rated(
                 settled(
@@ -106,10 +110,9 @@ def ratings() -> None:
             )
             for place in (0, 1)
         ]
-        counts = f"{found.win} / {found.tie} / {found.loss}"
-        rows.append(
-            (model, counts, found.disagreements, found.unparsed, rated(both[model]), *orders, rated(strict[model]))
-        )
+        counts = " / ".join(map(str, games(both[model])))
+        doubts = sum(one.disagree for one in both[model]), sum(one.unparsed for one in both[model])
+        rows.append((model, counts, *doubts, rated(both[model]), *orders, rated(strict[model])))
     header = ("model", "won / tied / lost", "orders disagree", "no verdict", "clean", "first order", "second order")
     table("Ratings against the opponent, 1000", (*header, "JSON alone is read"), rows)
     lost = [model for model in MODELS for level in ("easy", "medium", "hard") if is_undefined(both[model], level)]
@@ -152,10 +155,14 @@ def judged() -> None:
             parse_binary_judge(given[one.id], protocol).judgment if one.id in given else "ERROR"
             for one in finqa.load("sample").read
         ]
-        found = accuracy(verdicts, protocol=protocol)
-        counts = [int(found[f"{name}_answers"]) for name in ("correct", "incorrect", "error")]
+        counts = [verdicts.count(verdict) for verdict in ("CORRECT", "INCORRECT", "ERROR")]
         rows.append((protocol, *counts, f"{counts[0] / len(verdicts):.3f}", f"{1 - counts[2] / len(verdicts):.3f}"))
     table("The judge of finqa_tablequest", ("protocol", "correct", "incorrect", "error", "accuracy", "judged"), rows)
+
+
+def ranked(chunks: Iterable[tuple[str, float]]) -> list[str]:
+    """Return the pages of some chunks by their best one; of equal scores the last name comes first, as in trec_eval."""
+    return list(dict.fromkeys(page for _, page in sorted(((score, page) for page, score in chunks), reverse=True)))
 
 
 def retrieved() -> None:
@@ -164,10 +171,16 @@ def retrieved() -> None:
     names, rows = ("nDCG@1", "P@1", "R@1", "nDCG@3", "P@3", "R@3", "RR", "Rprec"), []
     for protocol in ("reference", "clean"):
         asked = queries(questions, protocol)
-        run = {query.id: page_scores(map(tuple, chunks[query.questions[0]])) for query in asked}
-        found = mean_measures(run, asked)
+        found = [measures(ranked(chunks[query.questions[0]]), query.pages) for query in asked]
         own = sum(query is not None and name in query.questions for name, query in read_by(questions, protocol).items())
-        rows.append((protocol, len(asked), *(f"{found[name]:.3f}" for name in names), f"{own} of {len(questions)}"))
+        rows.append(
+            (
+                protocol,
+                len(asked),
+                *(f"{sum(one[name] for one in found) / len(asked):.3f}" for name in names),
+                f"{own} of {len(questions)}",
+            )
+        )
     table("Retrieval of finqa_tablequest", ("protocol", "queries", *names, "reads its own pages"), rows)
 
 

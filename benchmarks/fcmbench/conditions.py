@@ -43,11 +43,6 @@ CAPTURES: dict[str, Capture] = {
 
 AS_NORMAL = Capture(NORMAL, "正常", "Normal")
 LABELS: tuple[str, ...] = (NORMAL, *(capture.label for capture in CAPTURES.values()))
-IQE_OPTIONS = {
-    "zh": tuple(each.word for each in (AS_NORMAL, *CAPTURES.values()) if each.word),
-    "en": tuple(each.option for each in (AS_NORMAL, *CAPTURES.values()) if each.option),
-}
-"""The ten answers to the question about image quality, by language."""
 
 _BY_WORD = {each.word: each.label for each in (AS_NORMAL, *CAPTURES.values()) if each.word}
 _TOGETHER = re.compile(r"组合\d+")  # folders of pictures with several certificates

@@ -1,13 +1,10 @@
 """Prompts of FCMBench: with the images, or with the text that OCR read on them."""
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from ohr.contracts import Passage
 
 from .items import PLACEHOLDER
-
-_Image = TypeVar("_Image")
 
 
 def text_prompt(question: str, texts: Sequence[str]) -> str:
@@ -49,8 +46,3 @@ def dossier_prompt(question: str, places: Sequence[tuple[str, int]], passages: S
 def _of_page(place: tuple[str, int], passages: Sequence[Passage]) -> list[str]:
     """List the texts of a page once each: an item may show one picture twice."""
     return list(dict.fromkeys(passage.text for passage in passages if place in passage.pages))
-
-
-def image_prompt(question: str, images: Sequence[_Image]) -> list[str | _Image]:
-    """Return the parts of a message: the question with its placeholders, then its images in their order."""
-    return [question, *images]

@@ -5,27 +5,23 @@ the XPaths where it starts and ends, which have no offsets: of two spans in one 
 first 20 tasks, and of these the ones that have exactly as many annotators as are asked for.
 """
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import nan
 from pathlib import Path
 from typing import Any, Literal
 
 from ohr.errors import DataError
 from ohr.files.json_input import parse_json
 from ohr.messages.wording import quoted
-from ohr.statistics.agreement import cohen_kappa, fleiss_kappa, is_label, label_counts
+from ohr.statistics.agreement import cohen_kappa, fleiss_kappa, label_counts
 
 Mode = Literal["reference", "clean"]
 SpanKey = tuple[str, ...]
 
 OUTSIDE = "O"
 """Label of a span for an annotator who has not marked it."""
-GOLD_ANNOTATOR = 4
-"""Whose annotation became the gold standard, where there is one (published)."""
 FLEISS, COHEN = ".8837", ".82 to .93"
 """Agreement of four annotators over 20 tasks (published)."""
 REFERENCE_TASKS = 20
@@ -67,19 +63,11 @@ class Task:
         html: the page, without tags of facts.
         annotators: ids of those who annotated it, ascending.
         spans: their spans, by annotator; of one who annotated it twice, those of the last time.
-        first: the annotator of the first annotation; None where there is none.
     """
 
     html: str
     annotators: tuple[int, ...]
     spans: Mapping[int, tuple[Marked, ...]]
-    first: int | None
-
-    @property
-    def gold(self) -> tuple[Marked, ...]:
-        """The spans of the gold standard: those of annotator 4, or of the first annotation where 4 has none."""
-        annotator = GOLD_ANNOTATOR if GOLD_ANNOTATOR in self.spans else self.first
-        return () if annotator is None else self.spans[annotator]
 
     def labels(self, mode: Mode) -> dict[int, dict[SpanKey, str]]:
         """Return the label of each span by annotator; of two spans of the same name the last one's."""
@@ -92,19 +80,15 @@ class Agreement:
 
     Args:
         fleiss: kappa of all annotators over the tasks that each of so many annotated.
-        by_label: the same for each label against all others.
         cohen: kappa of each pair of annotators.
         items: spans that any of them marked, the items of `fleiss`.
         tasks: that these are in.
-        left_out: tasks with another number of annotators.
     """
 
     fleiss: float
-    by_label: Mapping[str, float]
     cohen: Mapping[tuple[int, int], float]
     items: int
     tasks: int
-    left_out: int
 
 
 def read_export(path: Path) -> list[Task]:
@@ -126,11 +110,6 @@ def read_export(path: Path) -> list[Task]:
     return [_task(task, f"{path}: task {number}") for number, task in enumerate(tasks, start=1)]
 
 
-def tag_name(label: str) -> str:
-    """Return the tag of a label on gold pages: `monetaryunit` for `Monetary Unit` (published)."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "", label).lower() or "mark"
-
-
 def agreement(tasks: Sequence[Task], annotators: int, mode: Mode = "clean") -> Agreement:
     """Compare the annotators of the tasks that have exactly `annotators` of them.
 
@@ -149,11 +128,9 @@ def agreement(tasks: Sequence[Task], annotators: int, mode: Mode = "clean") -> A
     labels = sorted({label for row in ratings for label in row} | {OUTSIDE})
     return Agreement(
         fleiss=fleiss_kappa(label_counts(table, labels)),
-        by_label={label: fleiss_kappa(label_counts(is_label(table, label), (False, True))) for label in labels},
         cohen=dict(_pairs(used if mode == "reference" else known, mode)),
         items=len(ratings),
         tasks=len(used),
-        left_out=len(known) - len(used),
     )
 
 
@@ -180,17 +157,6 @@ def agreement_note(path: Path) -> Iterator[str]:
         f"(published: {FLEISS} of 4) and {clean.fleiss:.4f} by their places; Cohen's of two "
         f"{' to '.join(f'{end(as_published.cohen.values()):.2f}' for end in (min, max))} (published: {COHEN})"
     )
-
-
-def same_documents(first: Iterable[Sequence[object]], second: Iterable[Sequence[object]]) -> float:
-    """Return the share of documents on all of whose facts two judges agree: a judge and a person, say.
-
-    Args:
-        first: verdicts of one on the facts of each document.
-        second: those of the other, in the same order.
-    """
-    equal = [list(ours) == list(theirs) for ours, theirs in zip(first, second, strict=True)]
-    return sum(equal) / len(equal) if equal else nan
 
 
 def _items(labels: Mapping[int, Mapping[SpanKey, str]], annotators: Sequence[int]) -> list[tuple[str, ...]]:
@@ -222,7 +188,7 @@ def _task(task: object, where: str) -> Task:
         spans[who] = tuple(_marked(annotation.get("result"), where))
     data = task.get("data")
     html = data.get("matched_html") if isinstance(data, dict) else None
-    return Task(str(html or ""), tuple(sorted(spans)), spans, next(iter(spans), None))
+    return Task(str(html or ""), tuple(sorted(spans)), spans)
 
 
 def _marked(results: object, where: str) -> Iterator[Marked]:

@@ -149,11 +149,6 @@ def gold_folder(table: Path) -> Path:
     return gold
 
 
-def prediction_folder(root: Path, model: str) -> Path:
-    """Return the folder of a model's predictions in the published layout."""
-    return root / "results" / f"{model.replace('/', '-')}_zero-shot"
-
-
 def read_predictions(folder: Path) -> dict[int, str]:
     """Read the files `pred_{i}.txt` of a folder, by index; other files are ignored.
 

@@ -61,7 +61,7 @@ def asked(root: Path) -> Asked:
 
 @lru_cache(maxsize=4)
 def _asked(root: Path, written: object) -> Asked:  # noqa: ARG001 # a cache key
-    found = survey(root, images=False, texts=False)
+    found = survey(root)
     found.refuse_errors(questions_file(root))
     records = {name_of(record): record for record in reversed(found.records)}
     records = {name: records[name] for name in dict.fromkeys(map(name_of, found.records))}

@@ -1,12 +1,10 @@
-"""Groups of questions as in the paper's tables, and scores by group."""
+"""Groups of questions as in the paper's tables."""
 
 import ast
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from .numbers import accuracy
 from .records import CHARTS, DOC_TYPES, SCENARIOS, TABLES, TEXTS, Record
 
 _ABBREVIATIONS = {name: short for short, name in DOC_TYPES.items()}
@@ -25,14 +23,6 @@ class Group(NamedTuple):
     dimension: str
     name: str
     derived: bool = False
-
-
-class Row(NamedTuple):
-    """The accuracy of a group in percent, over `n` questions; nan where none is scored."""
-
-    group: Group
-    n: int
-    accuracy: float
 
 
 def calc_steps(program: str) -> int | None:
@@ -81,20 +71,6 @@ def groups(record: Record) -> tuple[Group, ...]:
     scenarios cannot be derived.
     """
     return (*_of_scenarios(record), *_of_document(record), *_of_evidence(record), *_of_steps(record))
-
-
-def breakdown(scored: Iterable[tuple[Record, float]]) -> list[Row]:
-    """Return the accuracy of every group, in the order in which the groups come up.
-
-    Args:
-        scored: questions with their scores in [0, 1]; nan is not counted.
-    """
-    scores: dict[Group, list[float]] = defaultdict(list)
-    for record, score in scored:
-        for group in groups(record):
-            if score == score:  # not nan
-                scores[group].append(score)
-    return [Row(group, len(found), accuracy(found)) for group, found in scores.items()]
 
 
 def _of_scenarios(record: Record) -> Iterator[Group]:

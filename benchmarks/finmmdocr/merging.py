@@ -11,10 +11,6 @@ from ohr.contracts import Image
 
 from .protocol import Protocol
 
-THRESHOLDS = (300, 50, 15)
-"""Published numbers of pages from which pages are merged."""
-LONG_SIDES = (3840, 1920)
-"""Published long sides in pixels, beside full size."""
 _TWO_COLUMNS = "complong_testmini_246"
 """The one English document whose pages the published code sets in two columns."""
 

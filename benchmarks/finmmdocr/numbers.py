@@ -3,7 +3,7 @@
 import re
 from ast import literal_eval
 from collections.abc import Sequence
-from math import isnan, nan
+from math import nan
 
 from .arithmetic import TooLargeError, evaluate
 from .protocol import Protocol
@@ -94,12 +94,6 @@ def is_no_answer(extracted: str) -> bool:
 def is_gold(gt: object) -> bool:
     """Report whether a gold is a finite number or a truth value."""
     return isinstance(gt, int | float) and gt - gt == 0  # inf and nan differ from themselves
-
-
-def accuracy(scores: Sequence[float]) -> float:
-    """Return the mean of scores in percent, rounded to two digits; nan scores are left out, none give nan."""
-    known = [score for score in scores if not isnan(score)]
-    return round(sum(known) / len(known) * 100, 2) if known else nan
 
 
 def normalized(extracted: str, protocol: Protocol = "reference") -> str:

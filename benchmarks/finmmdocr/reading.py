@@ -47,23 +47,7 @@ class Survey:
             raise DataError(f"{path}: {'; '.join(sentences(self.errors))}")
 
 
-def read(root: Path, *, images: bool = True, texts: bool = True) -> tuple[Record, ...]:
-    """Read the questions of a folder, which must be without errors.
-
-    Args:
-        root: the folder with `test.json`.
-        images: require all page images.
-        texts: require all texts of pages.
-
-    Raises:
-        DataError: the file cannot be read, or a record is wrong; all kinds of faults are listed.
-    """
-    found = survey(root, images=images, texts=texts)
-    found.refuse_errors(questions_file(root))
-    return found.records
-
-
-def survey(root: Path, *, images: bool = True, texts: bool = True) -> Survey:
+def survey(root: Path) -> Survey:
     """Read the questions of a folder and report all faults.
 
     Raises:
@@ -83,7 +67,6 @@ def survey(root: Path, *, images: bool = True, texts: bool = True) -> Survey:
     if not records and not faults:
         raise DataError(f"{path}: holds no record; {_FORM}")
     faults += faults_of(records)
-    faults += _missing_files(root, records, images=images, texts=texts)
     return Survey(tuple(records), tuple(faults))
 
 
@@ -209,29 +192,6 @@ def _encoding(content: bytes, error: UnicodeDecodeError) -> str:
     except UnicodeDecodeError:
         guess = ": save it as UTF-8"
     return f"not UTF-8 from byte {error.start} on{guess}"
-
-
-def _missing_files(root: Path, records: Sequence[Record], *, images: bool, texts: bool) -> Iterator[Fault]:
-    """Look for the files of each document once."""
-    for record in {(each.doc_id, each.images, each.texts): each for each in reversed(records)}.values():
-        if images and (lacking := missing_images(root, record)):
-            where = f"{shortened(record.question_id)} of {record.where} ({named_paths(lacking)})"
-            yield Fault("record", "whose page images are missing", where)
-        if images and (empty := empty_images(root, record)):
-            where = f"{shortened(record.question_id)} of {record.where} ({named_paths(empty)})"
-            yield Fault("record", "whose page images are empty files", where)
-        if texts and _found(root, record.texts) is None:
-            where = f"{shortened(record.question_id)} of {record.where} ({shortened(record.texts) or 'no path'})"
-            yield Fault("record", "whose texts are missing", where)
-        elif texts:
-            yield from _text_faults(root, record)
-
-
-def _text_faults(root: Path, record: Record) -> Iterator[Fault]:
-    try:
-        page_texts(root, record)
-    except DataError as error:
-        yield Fault("record", "whose texts cannot be used", f"{shortened(record.question_id)} ({error})")
 
 
 def _found(root: Path, path: str) -> Path | None:

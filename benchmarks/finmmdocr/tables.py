@@ -1,6 +1,6 @@
 """The numbers that were published for FinMMDocR, shipped as they were printed in `published/`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -31,16 +31,6 @@ def published() -> tuple[Published, ...]:
     The setting of a number names the kind of input.
     """
     return tuple(number for table in _PRINTED.tables for number in _numbers(table))
-
-
-def remarks() -> Sequence[str]:
-    """List what is to be known of the tables, and of the systems in them."""
-    found = []
-    for table in _PRINTED.tables:
-        found += [f"{table['table']}: {remark}" for remark in table.get("remarks", ())]
-        warned = (row for row in rows(table["file"]) if row["warning"])
-        found += [f"{table['table']}, {row['system']} ({row['input']}): {row['warning']}" for row in warned]
-    return found
 
 
 def group_sizes() -> dict[tuple[str, str], int]:

@@ -1,24 +1,16 @@
-"""The binary judge of finqa-tablequest-bench: its prompt, its reply, and the accuracy of many verdicts.
+"""The binary judge of finqa-tablequest-bench: its prompt and its reply.
 
-`reference` repeats the published code (llm_judge_evaluation.py): a verdict that it cannot parse is INCORRECT, and a
-failed call (ERROR) stays in the denominator. `clean` reads decorated verdicts, takes one that it cannot parse for a
-failed one, and scores the judged answers only; report the share of those beside it.
+`reference` repeats the published code (llm_judge_evaluation.py): a verdict that it cannot parse is INCORRECT. `clean`
+reads decorated verdicts, and takes one that it cannot parse for a failed one.
 """
 
-from collections.abc import Sequence
-from math import nan
 from typing import Literal
 
 from ..tablequest.binary import UNPARSED, Judged, Judgment, binary_prompt, read_verdict
 
-__all__ = ["Judged", "Judgment", "Protocol", "accuracy", "binary_prompt", "parse_binary_judge"]
+__all__ = ["Judged", "Judgment", "Protocol", "binary_prompt", "parse_binary_judge"]
 
 Protocol = Literal["clean", "reference"]
-
-JUDGE = "qwen2.5:14b"
-TEMPERATURE = 0.1
-MOST_TOKENS = 512
-"""Judge, temperature and longest reply of the published runs."""
 
 
 def parse_binary_judge(reply: str, protocol: Protocol = "reference") -> Judged:
@@ -31,42 +23,6 @@ def parse_binary_judge(reply: str, protocol: Protocol = "reference") -> Judged:
             nothing but the verdict; a reply without one is ERROR.
     """
     return _as_published(reply) if protocol == "reference" else read_verdict(reply)
-
-
-def accuracy(
-    judgments: Sequence[str],
-    confidences: Sequence[float] | None = None,
-    seconds: Sequence[float] | None = None,
-    protocol: Protocol = "reference",
-) -> dict[str, float]:
-    """Summarize verdicts under the keys of the published code.
-
-    Args:
-        judgments: CORRECT, INCORRECT or ERROR.
-        confidences: of the judge, in the same order; their mean leaves ERROR out.
-        seconds: wall time of each verdict; their mean has all.
-        protocol: `reference`: `accuracy` is over all questions. `clean`: over those that were judged, and `coverage`
-            is their share.
-
-    Edge cases: no questions -> nothing at all in `reference`, as published, and nan in `clean`; a mean of nothing is 0
-        in `reference`, nan in `clean` and where its values are not given.
-    """
-    clean = protocol == "clean"
-    if not judgments and not clean:
-        return {}
-    total, correct, errors = len(judgments), judgments.count("CORRECT"), judgments.count("ERROR")
-    sure = None if confidences is None else [c for c, j in zip(confidences, judgments, strict=True) if j != "ERROR"]
-    judged, nothing = total - errors, nan if clean else 0.0
-    summary = {
-        "total_questions": total,
-        "correct_answers": correct,
-        "incorrect_answers": judgments.count("INCORRECT"),
-        "error_answers": errors,
-        "accuracy": _ratio(correct, judged if clean else total, nothing),
-        "avg_confidence": _mean(sure, nothing),
-        "avg_judgment_time": _mean(seconds, nothing),
-    }
-    return summary | {"coverage": _ratio(judged, total, nan)} if clean else summary
 
 
 def _as_published(reply: str) -> Judged:
@@ -92,13 +48,3 @@ def _clamped(value: str) -> float:
         return max(0.0, min(1.0, float(value)))
     except ValueError:
         return 0.0
-
-
-def _ratio(part: int, whole: int, nothing: float) -> float:
-    return part / whole if whole else nothing
-
-
-def _mean(values: Sequence[float] | None, nothing: float) -> float:
-    if values is None:
-        return nan
-    return sum(values) / len(values) if values else nothing

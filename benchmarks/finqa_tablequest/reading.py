@@ -1,8 +1,7 @@
 """Questions of finqa-tablequest-bench, read from its layout.
 
 `qa_pairs/{easy,medium,hard}.json` are lists of questions with `image`, `difficulty`, `question`, `answer`, `cot` (null
-for easy), `table_loc`, `report_type` and `page_number`. `qa_pairs/adapted_pairs/adapted_{level}.json` have the same
-questions by document. Pages are `sampled_pages/{level}/{document}_p{number}.png`.
+for easy), `table_loc`, `report_type` and `page_number`. Pages are `sampled_pages/{level}/{document}_p{number}.png`.
 """
 
 import re
@@ -17,7 +16,7 @@ from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import quoted, shortened
 
 from ..tablequest.levels import Level
-from ..tablequest.reading import is_file, level_of, read_records, require, shown
+from ..tablequest.reading import level_of, read_records, require
 
 REPORT_TYPES = ("10K", "10Q", "8K", "EARNINGS")
 PUBLISHED = {"easy": 58, "medium": 53, "hard": 58}
@@ -72,40 +71,6 @@ def read_questions(root: Path) -> list[FinqaQuestion]:
             the entry.
     """
     return [question for level in get_args(Level) for question in _level(root / "qa_pairs" / f"{level}.json", level)]
-
-
-def read_adapted(root: Path, level: Level) -> list[tuple[str, str, tuple[int, ...]]]:
-    """Read document, question and evidence pages of the adapted file of a level.
-
-    Raises:
-        DataError: as for `read_questions`.
-    """
-    path = root / "qa_pairs" / "adapted_pairs" / f"adapted_{level}.json"
-    found = []
-    for where, record in read_records(path):
-        require(where, record, ("doc_name",))
-        pairs = record.get("qa_pairs")
-        if not isinstance(pairs, list) or not all(isinstance(pair, Mapping) for pair in pairs):
-            raise DataError(f"{where}: qa_pairs must be a list of questions (got {quoted(pairs)})")
-        for pair in pairs:
-            require(where, pair, ("question", "answer"))
-            pages = pair.get("evidence_pages")
-            if not isinstance(pages, list) or not pages:
-                raise DataError(f"{where}: evidence_pages must be a list of page numbers (got {quoted(pages)})")
-            found.append((record["doc_name"], pair["question"], tuple(_number(where, page) for page in pages)))
-    return found
-
-
-def image_path(root: Path, question: FinqaQuestion) -> Path:
-    """Return the path of a question's page image.
-
-    Raises:
-        DataError: there is no such file.
-    """
-    path = root / question.image
-    if not is_file(path):
-        raise DataError(f"{question.where}: image {shown(path)} does not exist")
-    return path
 
 
 def notes(questions: Sequence[FinqaQuestion]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Retrieval of finqa-tablequest-bench: from scores of chunks to ranked pages, and the measures of a ranking.
+"""Retrieval of finqa-tablequest-bench: its queries, and the measures of a ranking.
 
 The published code (query_qrel_builder.py, evaluator_ir.py) scores a page by its best chunk and measures with
 ir_measures (trec_eval): nDCG, precision and recall at 1, 3, 5 and 10, reciprocal rank and R-precision. It takes a
@@ -6,7 +6,7 @@ query's text for its key, so that equal questions become one query with the page
 (ollama_answer_generation.py) looks pages up by the number of the question instead.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import log2, nan
 
@@ -62,23 +62,6 @@ def read_by(questions: Sequence[FinqaQuestion], protocol: Protocol = "clean") ->
     return {q.id: made[place] if place < len(made) else None for place, q in enumerate(questions)}
 
 
-def page_scores(chunks: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Score each page by its best chunk.
-
-    Args:
-        chunks: the page and the score of each chunk.
-    """
-    best: dict[str, float] = {}
-    for page, score in chunks:
-        best[page] = max(score, best.get(page, score))
-    return best
-
-
-def ranked(scores: Mapping[str, float]) -> list[str]:
-    """Rank pages, best first; of equal scores the last name comes first, as in trec_eval."""
-    return sorted(sorted(scores, reverse=True), key=lambda page: -scores[page])
-
-
 def measures(pages: Sequence[Hashable], relevant: Collection[Hashable]) -> dict[str, float]:
     """Return all measures of one ranking: `nDCG@k`, `P@k`, `R@k` for each cut-off, `RR` and `Rprec`.
 
@@ -104,16 +87,6 @@ def measures(pages: Sequence[Hashable], relevant: Collection[Hashable]) -> dict[
     found["RR"] = 1 / ranks[0] if ranks else 0.0
     found["Rprec"] = sum(rank <= len(relevant) for rank in ranks) / len(relevant)
     return found
-
-
-def mean_measures(run: Mapping[str, Mapping[str, float]], asked: Sequence[Query]) -> dict[str, float]:
-    """Return the mean of each measure over some queries.
-
-    Args:
-        run: scores of pages, by the id of a query; a query without any scores 0.
-    """
-    rows = [measures(ranked(run.get(query.id, {})), query.pages) for query in asked]
-    return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]} if rows else {}
 
 
 def _gain(ranks: Iterable[int]) -> float:

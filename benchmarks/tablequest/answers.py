@@ -5,13 +5,12 @@ our choice. They decide what can be decided safely, name the rule that did, and 
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from json import JSONDecoder, dumps
 from math import nan
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 from unicodedata import normalize
 
 from .figures import Figure, agree, figures
@@ -54,22 +53,6 @@ class Verdict(NamedTuple):
     def score(self) -> float:
         """1, 0, or nan where a judge is needed."""
         return {"correct": 1.0, "wrong": 0.0}.get(self.outcome, nan)
-
-
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """The accuracy over some questions, as far as it is decided.
-
-    Args:
-        low: share of correct answers if all undecided ones are wrong; nan without questions.
-        high: the same if they are all correct.
-        shares: share of the questions that each rule decided; `judge` is the share that is left to one.
-    """
-
-    questions: int
-    low: float
-    high: float
-    shares: Mapping[Rule, float]
 
 
 def parse_answer(reply: str) -> str:
@@ -119,16 +102,6 @@ def deterministic_accuracy(answer: str, gold: str) -> Verdict:
     if len(gold_figures) == 1 and _is_short(gold):
         return _compare_figures(answer, gold, gold_figures[0])
     return _compare_words(said, wanted)
-
-
-def accuracy_of(verdicts: Sequence[Verdict]) -> Accuracy:
-    """Summarize verdicts: bounds of the accuracy, and the share that each rule decided."""
-    n = len(verdicts)
-    outcomes, rules = Counter(one.outcome for one in verdicts), Counter(one.rule for one in verdicts)
-    if not n:
-        return Accuracy(0, nan, nan, dict.fromkeys(get_args(Rule), nan))
-    low = outcomes["correct"] / n
-    return Accuracy(n, low, low + outcomes["undecided"] / n, {rule: rules[rule] / n for rule in get_args(Rule)})
 
 
 def _compare_figures(answer: str, gold: str, wanted: Figure) -> Verdict:

@@ -4,7 +4,7 @@ The paper compares each model with one opponent and does not say in which order 
 both: a verdict counts where the two orders agree, and disagreement is a tie. This is our choice.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from json import dumps
 from typing import Literal
@@ -47,17 +47,6 @@ class Settled:
     outcome: Outcome
     disagree: bool = False
     unparsed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """The results of many questions against one opponent, with the counts that say how far to trust them."""
-
-    win: int
-    tie: int
-    loss: int
-    disagreements: int
-    unparsed: int
 
 
 def pairwise_prompt(question: str, gold: str, first: str, second: str, id: str = "") -> Prompt:
@@ -103,16 +92,3 @@ def settle(as_first: Choice | None, as_second: Choice | None) -> Settled:
 def one_order(choice: Choice | None, *, as_first: bool) -> Settled:
     """Settle a question by the verdict of one order, in which the model was `model_1` or `model_2`."""
     return Settled((_AS_FIRST if as_first else _AS_SECOND)[choice], unparsed=int(choice is None))
-
-
-def record(settled: Iterable[Settled]) -> Record:
-    """Count results, disagreements between the orders, and verdicts that could not be parsed."""
-    held = list(settled)
-    outcomes = [one.outcome for one in held]
-    return Record(
-        win=outcomes.count("win"),
-        tie=outcomes.count("tie"),
-        loss=outcomes.count("loss"),
-        disagreements=sum(one.disagree for one in held),
-        unparsed=sum(one.unparsed for one in held),
-    )

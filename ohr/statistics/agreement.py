@@ -74,13 +74,3 @@ def label_counts(ratings: Sequence[Labels], labels: Labels) -> list[list[int]]:
         (items, categories) counts.
     """
     return [[of_item.count(label) for label in labels] for of_item in zip(*ratings, strict=True)]
-
-
-def is_label(ratings: Sequence[Labels], label: Hashable) -> list[list[bool]]:
-    """Return ratings as yes or no to one label, for the agreement on it alone.
-
-    Args:
-        ratings: (raters, items).
-        label: the label that counts as yes.
-    """
-    return [[given == label for given in of_rater] for of_rater in ratings]

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ohr.benchmarks.mini import Mini, build
+from ohr.benchmarks.mini import Mini
 from ohr.contracts import Document, Question
 from ohr.metrics.dose import by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
+from samples import mini as build
 
 MINI = Mini()
 DOCUMENTS = MINI.documents()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.statistics.agreement import cohen_kappa, fleiss_kappa, is_label, label_counts
+from ohr.statistics.agreement import cohen_kappa, fleiss_kappa, label_counts
 
 LABELS = st.lists(st.tuples(st.sampled_from("ABO"), st.sampled_from("ABO")), min_size=1, max_size=12)
 
@@ -69,9 +69,3 @@ def test_raters_of_different_items_are_refused():
 
 def test_labels_are_counted_by_item():
     assert label_counts([["A", "B"], ["A", "O"], ["O", "B"]], ["A", "B", "O"]) == [[2, 0, 1], [0, 2, 1]]
-
-
-def test_one_label_is_a_yes_or_no():
-    ratings = [["A", "B"], ["A", "O"]]
-    assert is_label(ratings, "A") == [[True, False], [True, False]]
-    assert fleiss_kappa(label_counts(is_label(ratings, "A"), (False, True))) == 1.0

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ohr.benchmarks.fcmbench.conditions import CAPTURES, IQE_OPTIONS, LABELS, label_effect, robustness_label
+from ohr.benchmarks.fcmbench.conditions import AS_NORMAL, CAPTURES, LABELS, label_effect, robustness_label
 from ohr.benchmarks.fcmbench.items import SUBTASKS, Item
 from ohr.registry import Registry
 
@@ -47,7 +47,8 @@ def test_each_condition_is_a_noise_of_ohr():
     assert CAPTURES.keys() <= set(Registry().names("image_noise"))
     assert len(CAPTURES) == 10
     assert len(set(LABELS)) == 11
-    assert all(len(set(options)) == 10 for options in IQE_OPTIONS.values())
+    answers = [each for each in (AS_NORMAL, *CAPTURES.values()) if each.word]
+    assert len({each.word for each in answers}) == len({each.option for each in answers}) == 10
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
-"""Metrics and aggregates of runs agree with the scores of `totals`, which the published scores are compared with."""
+"""Metrics of replies, and the numbers that are more than a mean of one metric."""
 
 from math import isnan, nan
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,14 +11,13 @@ from ohr.benchmarks.fcmbench.aggregates import aggregates, macro, relative_match
 from ohr.benchmarks.fcmbench.layout import SAMPLE
 from ohr.benchmarks.fcmbench.metrics import FcmBenchF1, FcmBenchParsed
 from ohr.benchmarks.fcmbench.reading import read_items, read_replies
-from ohr.benchmarks.fcmbench.replies import MODES, REPAIRS
-from ohr.benchmarks.fcmbench.totals import aggregate, robustness, score_items
+from ohr.benchmarks.fcmbench.replies import REPAIRS
 from ohr.contracts import Case
 from ohr.report.leaderboard.answers import score_answers
 from ohr.testing import check_metric
 
 ITEMS, REPLIES = read_items(SAMPLE / "items.jsonl"), read_replies(SAMPLE / "replies.jsonl")
-READINGS = ("relative_f1", "relative_f1_matched", "relative_instances")
+NORMAL, BLUR = "Normal Captures", "Out-of-focus"
 
 
 def case(reply, gold='{"answer": "x"}', subtask="key_ver_002"):
@@ -29,25 +29,46 @@ def test_a_metric_keeps_the_contract(metric):
     check_metric(metric)
 
 
-@pytest.mark.parametrize("protocol", MODES)
-def test_scores_and_aggregates_are_those_of_the_totals(protocol):
-    found = score_answers(FcmBench(root="sample", protocol=protocol), REPLIES, "made up")
-    scores = score_items(ITEMS, REPLIES, MODES[protocol])
-    totals, under = aggregate(scores), robustness(scores)
-    values = {name: estimate.mean for name, (_, estimate) in found.aggregates.items()}
-    wanted = dict(totals.tasks) | {"overall": totals.overall}
-    wanted["overall_without_iqe"] = np.mean([value for task, value in totals.tasks.items() if task != "IQE"])
-    for label, condition in under.items():
-        for name in READINGS:
-            if f"{name}/{label}" in values:
-                wanted[f"{name}/{label}"] = getattr(condition, name)
-    assert values == pytest.approx(wanted, abs=1e-12, nan_ok=True)
-    assert len(values) == 9 + 3 * 10 - 5  # five conditions have no subtask that normal captures have
-    (all_items,) = (
-        table["evidence_source"]["all"] for name, table in found.scores.items() if name == "fcmbench_parsed"
-    )
-    assert all_items.mean == totals.parse_rate
-    assert all_items.n == totals.n_scored
+def numbers(scores):
+    """Return the aggregates of scores, which are (subtask, condition, value)."""
+    items = [SimpleNamespace(subtask=subtask, robustness=label) for subtask, label, _ in scores]
+    return {
+        one.name: float(one.combine(np.array([mean(part, scores) for part in one.parts]), None))
+        for one in aggregates(items)
+    }
+
+
+def mean(part, scores):
+    rows = [({"subtask": subtask, "robustness": label}, value) for subtask, label, value in scores]
+    values = [value for groups, value in rows if part.where.items() <= groups.items() and not isnan(value)]
+    return sum(values) / len(values) if values else nan
+
+
+def test_subtasks_weigh_equally_in_a_task_and_tasks_in_the_overall_mean():
+    of_one = [("inf_ext_001", NORMAL, value) for value in (1.0, 0.0, 0.5)]
+    found = numbers([*of_one, ("en.inf_ext_001", NORMAL, 1.0), ("rea_chk_001", NORMAL, 0.0)])
+    assert found == {"KIE": 0.75, "RR": 0.0, "overall": 0.375}
+
+
+def test_each_reading_of_robustness_has_its_own_numerator_and_denominator():
+    """Blurred pictures are asked an easy subtask, too, so that they score better than normal ones at first sight."""
+    normal = [("inf_ext_001", 0.8), ("inf_ext_001", 0.4), ("num_cal_001", 0.2), ("qua_eva_001", 0.5)]
+    blurred = [("inf_ext_001", 0.3), ("con_cnk_001", 1.0), ("qua_eva_001", 1.0), ("num_cal_001", nan)]
+    found = numbers([(name, label, value) for label, of in ((NORMAL, normal), (BLUR, blurred)) for name, value in of])
+    assert found[f"relative_f1/{BLUR}"] == pytest.approx(((0.3 + 1 + 1) / 3) / ((0.6 + 0.2 + 0.5) / 3))
+    assert found[f"relative_f1_matched/{BLUR}"] == pytest.approx(0.3 / 0.6)
+    assert found[f"relative_instances/{BLUR}"] == pytest.approx((2.3 / 3) / (1.9 / 4))
+
+
+def test_a_ratio_to_nothing_is_undefined():
+    found = numbers([("inf_ext_001", NORMAL, 0.0), ("inf_ext_001", BLUR, 0.1)])
+    assert all(isnan(found[f"{name}/{BLUR}"]) for name in ("relative_f1", "relative_f1_matched", "relative_instances"))
+
+
+def test_the_numbers_are_tasks_in_the_published_order_then_overall_ones_and_ratios():
+    names = [one.name for one in aggregates(ITEMS)]
+    assert names[:9] == ["IQE", "DTR", "KIE", "CC", "VC", "NC", "RR", "overall", "overall_without_iqe"]
+    assert len(names) == 9 + 3 * 10 - 5  # five conditions have no subtask that normal captures have
 
 
 def test_a_missing_reply_scores_0_where_the_published_code_leaves_it_out():

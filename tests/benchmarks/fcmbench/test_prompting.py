@@ -2,7 +2,7 @@
 
 import pytest
 
-from ohr.benchmarks.fcmbench.prompting import image_prompt, text_prompt
+from ohr.benchmarks.fcmbench.prompting import text_prompt
 
 
 @pytest.mark.parametrize("mark", ["<image>", "<image_001>", "<images_001>"])
@@ -33,7 +33,3 @@ def test_an_unread_image_leaves_an_empty_text():
 def test_there_must_be_a_text_for_each_placeholder(texts):
     with pytest.raises(ValueError, match=f"1 placeholders, but {len(texts)} texts"):
         text_prompt("<image>Who?", texts)
-
-
-def test_images_follow_the_unchanged_question():
-    assert image_prompt("<image_001><image_002>Who?", [1, 2]) == ["<image_001><image_002>Who?", 1, 2]

@@ -1,7 +1,7 @@
 """The sample from end to end: files, golds that can be checked by hand, and scores in both modes."""
 
 import json
-from math import isnan, nan
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -9,14 +9,16 @@ import pytest
 from PIL import Image
 
 import ohr.benchmarks.fcmbench as package
-from ohr.benchmarks.fcmbench import build
-from ohr.benchmarks.fcmbench.conditions import IQE_OPTIONS, LABELS, robustness_label
+from ohr.benchmarks.fcmbench.conditions import AS_NORMAL, CAPTURES, LABELS, robustness_label
 from ohr.benchmarks.fcmbench.items import PLACEHOLDER, SUBTASKS
+from ohr.benchmarks.fcmbench.metrics import FcmBenchF1
 from ohr.benchmarks.fcmbench.prompting import text_prompt
 from ohr.benchmarks.fcmbench.reading import read_items, read_replies
 from ohr.benchmarks.fcmbench.replies import CLEAN, REFERENCE, REPAIRS, flatten, unwrap
-from ohr.benchmarks.fcmbench.totals import aggregate, robustness, score_items, worth
+from ohr.contracts import Case
 from ohr.errors import DataError
+from samples import fcmbench as build
+from speed.fcmbench_worth import overall, scored, worth
 
 FOLDER = Path(package.__file__).parent / "sample"
 ITEMS = read_items(FOLDER / "items.jsonl", FOLDER / "images")
@@ -62,56 +64,75 @@ TASKS = {
 }
 
 
+QUESTIONS = package.FcmBench(root="sample").questions()
+
+
+def scores(replies, repairs):
+    """Return the score of each question by its id."""
+    metric, cases = FcmBenchF1(repairs=repairs), {}
+    for question in QUESTIONS:
+        if question.id in replies:
+            cases[question.id] = metric.score_case(
+                Case(question.text, question.answers, (), replies[question.id], question.id, dict(question.groups))
+            )
+    return {question.id: cases.get(question.id, metric.score_missing(question)) for question in QUESTIONS}
+
+
 @pytest.mark.parametrize("mode", [0, 1], ids=["reference", "clean"])
 def test_each_reply_has_the_score_that_a_person_gives_it(mode):
-    scores = score_items(ITEMS, REPLIES, (REFERENCE, CLEAN)[mode])
-    assert {s.id for s in scores} >= LESS_THAN_RIGHT.keys()
-    for scored in scores:
-        wanted = LESS_THAN_RIGHT.get(scored.id, (1, 1))[mode]
-        assert scored.value == pytest.approx(wanted, nan_ok=True), scored.id
+    found = scores(REPLIES, (REFERENCE, CLEAN)[mode])
+    wanted = {name: LESS_THAN_RIGHT.get(name, (1, 1))[mode] for name in found}
+    assert found == pytest.approx(wanted, nan_ok=True)
+    assert found.keys() >= LESS_THAN_RIGHT.keys()
 
 
 @pytest.mark.parametrize("mode", [0, 1], ids=["reference", "clean"])
 def test_totals_are_the_means_of_subtasks_tasks_and_all(mode):
-    found = aggregate(score_items(ITEMS, REPLIES, (REFERENCE, CLEAN)[mode]))
+    found = scored(FOLDER, REPLIES, (REFERENCE, CLEAN)[mode])
     wanted = {task: both[mode] for task, both in TASKS.items()}
-    assert found.tasks == pytest.approx(wanted)
-    assert found.overall == pytest.approx(sum(wanted.values()) / 7)
-    assert found.overall == pytest.approx((0.770881, 0.689739)[mode], abs=1e-6)
-    assert found.outcomes == {"parsed": 48, "unparsable": 4, "missing": 1, "unfinished": 1}
-    assert (found.n_scored, found.parse_rate, found.coverage) == (52, 48 / 52, 52 / 53)
+    assert {task: found.aggregates[task][1].mean for task in TASKS} == pytest.approx(wanted)
+    assert found.aggregates["overall"][1].mean == pytest.approx(sum(wanted.values()) / 7)
+    assert found.aggregates["overall"][1].mean == pytest.approx((0.770881, 0.689739)[mode], abs=1e-6)
+    without = [value for task, value in wanted.items() if task != "IQE"]
+    assert found.aggregates["overall_without_iqe"][1].mean == pytest.approx(sum(without) / 6)
+    parsed = found.scores["fcmbench_parsed"]["evidence_source"]["all"]
+    assert (parsed.n, parsed.mean, len(found.missing)) == (52, 48 / 52, 1)
 
 
 def test_every_repair_changes_the_overall_score():
-    reference, clean = (aggregate(score_items(ITEMS, REPLIES, each)).overall for each in (REFERENCE, CLEAN))
-    found = worth(ITEMS, REPLIES)
+    reference, clean = (overall(FOLDER, REPLIES, each) for each in (REFERENCE, CLEAN))
+    found = worth(FOLDER, REPLIES)
     assert list(found) == list(REPAIRS)
-    assert all(each.alone < reference and each.without > clean for each in found.values())
-    assert reference - found["acres"].alone == pytest.approx(1 / 7 / 7)
-    assert found["missing"].without - clean == pytest.approx((11 / 15 - 11 / 18) / 7)
+    assert all(alone < reference and without > clean for alone, without in found.values())
+    assert reference - found["acres"][0] == pytest.approx(1 / 7 / 7)
+    assert found["missing"][1] - clean == pytest.approx((11 / 15 - 11 / 18) / 7)
 
 
 def test_an_empty_answer_to_everything_earns_points_for_the_empty_golds_only():
     empty = {item.id: '{"answer": ""}' for item in ITEMS}
     for repairs in (REFERENCE, CLEAN):
-        right = {s.id for s in score_items(ITEMS, empty, repairs) if s.value == 1}
+        right = {name for name, value in scores(empty, repairs).items() if value == 1}
         assert right == {"doc_cla_003_02", "inf_ext_003_01", "en.inf_ext_003_01", "con_cnk_001_02"}
 
 
 def test_conditions_are_compared_with_normal_captures():
-    found = robustness(score_items(ITEMS, REPLIES, CLEAN))
-    assert found.keys() == set(LABELS)
-    assert found["Out-of-focus"].relative_f1_matched == pytest.approx((3 / 4) / ((2 / 3 + 1 / 3) / 2))
-    assert found["Multi-doc Images"].relative_f1_matched == pytest.approx(2 / 3)
-    assert isnan(found["Cropped Captures"].relative_f1_matched)  # no subtask that normal captures have
+    found = scored(FOLDER, REPLIES, CLEAN).aggregates
+    assert {name.partition("/")[2] for name in found if name.startswith("relative_f1/")} == set(LABELS) - {
+        "Normal Captures"
+    }
+    blurred, joined = (found[f"relative_f1_matched/{label}"][1].mean for label in ("Out-of-focus", "Multi-doc Images"))
+    assert blurred == pytest.approx((3 / 4) / ((2 / 3 + 1 / 3) / 2))
+    assert joined == pytest.approx(2 / 3)
+    assert "relative_f1_matched/Cropped Captures" not in found  # no subtask that normal captures have
 
 
 def test_the_sample_has_each_subtask_option_and_kind_of_gold():
     assert {item.subtask for item in ITEMS} == SUBTASKS.keys()
     golds = {item.id: unwrap(json.loads(item.gold)) for item in ITEMS}
     options = {golds[item.id][0] for item in ITEMS if item.task == "IQE"}
-    zh, en = IQE_OPTIONS["zh"], IQE_OPTIONS["en"]
-    assert {zh.index(o) if o in zh else en.index(o) for o in options} == set(range(10))
+    answers = [each for each in (AS_NORMAL, *CAPTURES.values()) if each.word]
+    assert all({each.word, each.option} & options for each in answers)
+    assert options <= {option for each in answers for option in (each.word, each.option)}
     assert [] in golds.values()
     assert any(isinstance(gold, list) and gold and isinstance(gold[0], list) for gold in golds.values())
     assert any(len(str(v)) == 19 and str(v).isdigit() for g in golds.values() for _, v in flatten(g, CLEAN))

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from ohr.benchmarks.fcmbench import FcmBench
 from ohr.benchmarks.fcmbench.items import TASKS
 from ohr.benchmarks.fcmbench.reading import read_items, read_replies
-from ohr.benchmarks.fcmbench.replies import CLEAN, REFERENCE
-from ohr.benchmarks.fcmbench.totals import aggregate, score_items
 from ohr.cli.app import app
+from ohr.report.leaderboard.answers import score_answers
 
 FOLDER = Path(os.environ.get("FCMBENCH_ROOT") or ".") / "vision_language"
 ITEMS, REPLIES = FOLDER / "FCMBench_v1.1_testset_small.jsonl", FOLDER / "prediction_results_example.jsonl"
@@ -21,14 +21,21 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+def scored(replies, protocol):
+    """Return the means of the tasks and of all, and the number of replies with a score."""
+    found = score_answers(FcmBench(root=FOLDER, protocol=protocol), replies, "example")
+    means = {name: found.aggregates[name][1].mean for name in (*TASKS, "overall")}
+    return means, found.scores["fcmbench_parsed"]["evidence_source"]["all"].n
+
+
 def test_the_reference_mode_gives_the_published_scores():
-    found = aggregate(score_items(read_items(ITEMS), read_replies(REPLIES), REFERENCE))
-    in_percent = {task: round(100 * value, 2) for task, value in found.tasks.items()}
+    means, count = scored(read_replies(REPLIES), "reference")
+    in_percent = {task: round(100 * means[task], 2) for task in TASKS}
     assert in_percent == {
         "IQE": 42.92, "DTR": 64.27, "KIE": 42.07, "CC": 44.24, "VC": 53.31, "NC": 57.19, "RR": 43.97,
     }  # fmt: skip
-    assert found.overall == pytest.approx(0.4970941954044377, abs=1e-9)
-    assert found.n_scored == 1373
+    assert means["overall"] == pytest.approx(0.4970941954044377, abs=1e-9)
+    assert count == 1373
 
 
 @pytest.mark.parametrize("root", [FOLDER, FOLDER.parent], ids=["the track", "the repository"])
@@ -43,14 +50,12 @@ def test_the_command_gives_the_published_scores(root):
 
 
 def test_an_empty_answer_to_everything_earns_what_the_empty_golds_are_worth():
-    items = read_items(ITEMS)
-    found = aggregate(score_items(items, {item.id: '{"answer":""}' for item in items}, REFERENCE))
-    assert round(100 * found.overall, 2) == 9.68
-    assert [round(100 * found.tasks[task], 1) for task in ("DTR", "KIE", "VC")] == [23.1, 28.6, 12.9]
+    means, _ = scored({item.id: '{"answer":""}' for item in read_items(ITEMS)}, "reference")
+    assert round(100 * means["overall"], 2) == 9.68
+    assert [round(100 * means[task], 1) for task in ("DTR", "KIE", "VC")] == [23.1, 28.6, 12.9]
 
 
 def test_the_clean_mode_scores_each_item_that_the_reference_mode_scores():
-    items, replies = read_items(ITEMS), read_replies(REPLIES)
-    found = aggregate(score_items(items, replies, CLEAN))
-    assert found.n_scored == 1373
-    assert 0 < found.overall < 1
+    means, count = scored(read_replies(REPLIES), "clean")
+    assert count == 1373
+    assert 0 < means["overall"] < 1

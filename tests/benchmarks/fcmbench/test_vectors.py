@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ohr.benchmarks.fcmbench.reading import read_items, read_replies
+from ohr.benchmarks.fcmbench import FcmBench
+from ohr.benchmarks.fcmbench.aggregates import ratio_of_two
+from ohr.benchmarks.fcmbench.items import TASKS
+from ohr.benchmarks.fcmbench.layout import question_file
+from ohr.benchmarks.fcmbench.reading import read_replies
 from ohr.benchmarks.fcmbench.replies import CLEAN, REFERENCE, extract_json, f1, flatten, normalize_val
-from ohr.benchmarks.fcmbench.totals import aggregate, relative_f1, score_items
+from ohr.report.leaderboard.answers import score_answers
 
 FOLDER = os.environ.get("OHRBENCH_VECTORS")
 PATH = Path(FOLDER or ".") / "fcmbench.json"
@@ -27,15 +31,18 @@ def of_f1(given, repairs):
 
 
 def of_relative_f1(given, repairs):
-    return relative_f1(given["normal"], given["artifacts"])
+    known = as_numbers(given["artifacts"])
+    return {name: float(ratio_of_two([value, as_numbers(given["normal"])], None)) for name, value in known.items()}
 
 
 def of_aggregate_example(given, repairs):
     replies, items = (Path(name) for name in given.split(" vs "))
     folder = Path(SHIPPED) / replies.parent
-    items, replies = (read(folder / path.name) for read, path in ((read_items, items), (read_replies, replies)))
-    found = aggregate(score_items(items, replies, repairs))
-    return dict(found.tasks) | {"overall": found.overall, "n_scored": found.n_scored}
+    assert question_file(folder).name == items.name
+    benchmark = FcmBench(root=folder, protocol="clean" if repairs else "reference")
+    found = score_answers(benchmark, read_replies(folder / replies.name), "example")
+    count = found.scores["fcmbench_parsed"]["evidence_source"]["all"].n
+    return {name: found.aggregates[name][1].mean for name in (*TASKS, "overall")} | {"n_scored": count}
 
 
 FUNCTIONS = {

@@ -13,11 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 from ohr.benchmarks.fincriticaled import FinCriticalED
-from ohr.benchmarks.fincriticaled.build import SAMPLE
 from ohr.benchmarks.fincriticaled.totals import aggregate, ffa_recall_style
 from ohr.cli.app import app
 from ohr.errors import DataError
 from ohr.testing import check_benchmark
+from samples.fincriticaled import SAMPLE
 
 TAGGED = "<p>Sales of <number>25,700</number> in <temporal>2024</temporal></p>"
 PLAIN = "<p>Sales of 25,700 in 2024</p>"

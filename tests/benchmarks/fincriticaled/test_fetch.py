@@ -3,9 +3,9 @@
 import pytest
 
 from ohr.benchmarks.fincriticaled import FinCriticalED
-from ohr.benchmarks.fincriticaled.build import SAMPLE
 from ohr.benchmarks.fincriticaled.fetch import REPOSITORY, fetch
 from ohr.errors import DataError
+from samples.fincriticaled import SAMPLE
 
 from ..hub_server import archive
 

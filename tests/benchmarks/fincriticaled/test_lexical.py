@@ -1,10 +1,8 @@
-from math import isnan
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.benchmarks.fincriticaled.lexical import edit_distance_norm, mean_scores, page_scores, rouge_f1
+from ohr.benchmarks.fincriticaled.lexical import edit_distance_norm, page_scores, rouge_f1
 
 WORDS = (
     "Net", "net", "income", "incomes", "Revenues", "(10,234)", "10", "234", "$5", "净利润", "running", "İstanbul",
@@ -45,21 +43,3 @@ def test_edit_distance_is_a_share_of_the_longer_text(reference, prediction, dist
 def test_a_page_is_compared_as_text_on_both_sides():
     found = page_scores("<table><tr><td>Net&nbsp;income</td><td>5</td></tr></table>", "\n Net income 5 \n")
     assert found == {"rouge1": 1.0, "rougeL": 1.0, "edit_distance": 0.0}
-
-
-GOLD = {0: "<p>Net income</p>", 1: "<p>Total revenue</p>"}
-
-
-def test_pages_without_a_prediction_are_left_out_as_published():
-    found = mean_scores(GOLD, {0: "Net income", 7: "of no page"}, "reference")
-    assert (found.rouge1, found.edit_distance, found.pages, found.coverage) == (1.0, 0.0, 1, 0.5)
-
-
-def test_pages_without_a_prediction_are_wrong_in_clean_mode():
-    found = mean_scores(GOLD, {0: "Net income"})
-    assert (found.rouge1, found.rougeL, found.edit_distance, found.pages, found.coverage) == (0.5, 0.5, 0.5, 2, 0.5)
-
-
-def test_no_page_has_no_mean():
-    assert isnan(mean_scores(GOLD, {}, "reference").rouge1)
-    assert isnan(mean_scores({}, {}).coverage)

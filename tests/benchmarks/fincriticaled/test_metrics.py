@@ -6,13 +6,13 @@ from math import isnan
 import pytest
 
 from ohr.benchmarks.fincriticaled import FinCriticalED
-from ohr.benchmarks.fincriticaled.build import SAMPLE
 from ohr.benchmarks.fincriticaled.metrics import FactInText, Ffa, FfaJudge, PageLexical
 from ohr.benchmarks.fincriticaled.occurrences import holds
 from ohr.contracts import Completion, Generator
 from ohr.contracts import Question as Q
 from ohr.generators.extractive import Extractive
 from ohr.testing import check_metric
+from samples.fincriticaled import SAMPLE
 
 GOLD = "<p>Sales of <number>25,700</number>, not 25,700, in <temporal>2015</temporal></p>"
 PLAIN = "<p> Sales of 25,700, not 25,700, in 2015 </p>"

@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from ohr.benchmarks.fincriticaled.reading import prediction_folder, read_data_set, read_predictions, read_text
+from ohr.benchmarks.fincriticaled.reading import read_data_set, read_predictions, read_text
 from ohr.errors import DataError
 from ohr.messages.faults import sentences
 
@@ -298,10 +298,10 @@ def test_a_text_file_is_read_by_its_byte_order_mark_or_as_utf_8_or_latin_1(tmp_p
 
 def test_predictions_are_read_by_the_number_in_their_names(data):
     files = {f"results/a-b_zero-shot/{name}": name for name in ("pred_10.txt", "pred_2.txt", "pred_x.txt", "log.txt")}
-    found = read_predictions(prediction_folder(data(files), "a/b"))
+    found = read_predictions(data(files) / "results/a-b_zero-shot")
     assert found == {2: "pred_2.txt", 10: "pred_10.txt"}
 
 
 def test_predictions_that_are_not_there_are_refused(tmp_path):
     with pytest.raises(DataError, match="no such folder"):
-        read_predictions(prediction_folder(tmp_path, "model"))
+        read_predictions(tmp_path / "results")

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ohr.benchmarks.fincriticaled.build import SAMPLE
 from ohr.cli.app import app
 from ohr.engine.executors.inline import Inline
 from ohr.report.leaderboard.ocr import as_base
@@ -17,6 +16,7 @@ from ohr.results.reading import read_rows
 from ohr.results.survival import read_survival
 from ohr.spec.read import read_spec
 from ohr.study.run import run
+from samples.fincriticaled import SAMPLE
 
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "fincriticaled-mini.yaml"
 WITHOUT_COMMAS = SAMPLE / "results/without_commas_zero-shot"

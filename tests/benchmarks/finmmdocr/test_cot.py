@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 import pytest
 from pydantic import ValidationError
 
-from ohr.benchmarks.finmmdocr.build import SAMPLE
 from ohr.benchmarks.finmmdocr.cot import CotAccuracy, read_extraction_prompt
 from ohr.contracts import Case, Completion, Generator, Prompt
 from ohr.errors import SpecError
 from ohr.testing import check_metric
+from samples.finmmdocr import SAMPLE
 
 OUTPUTS = [output for output in json.loads((SAMPLE / "outputs.json").read_text("utf-8")) if output["kind"] == "cot"]
 GOLDS = {

@@ -1,11 +1,10 @@
-"""Groups of questions, and accuracy by group."""
+"""Groups of questions."""
 
 from dataclasses import replace
-from math import nan
 
 import pytest
 
-from ohr.benchmarks.finmmdocr.grouping import Group, breakdown, calc_steps, evidence_type, extract_steps, groups
+from ohr.benchmarks.finmmdocr.grouping import Group, calc_steps, evidence_type, extract_steps, groups
 from ohr.benchmarks.finmmdocr.records import DOC_TYPES, Record
 from ohr.benchmarks.finmmdocr.tables import group_sizes
 
@@ -164,15 +163,6 @@ def test_labels_of_the_record_count_before_derived_ones():
 def test_without_label_and_program_there_is_no_group_of_calculations():
     assert name("compute", python_solution="no program(") is None
     assert name("compute", python_solution="no program(", calc_steps=2) == "<=4"
-
-
-def test_accuracy_by_group():
-    long = replace(PLAIN, pages_num=40)
-    rows = {row.group: row for row in breakdown([(PLAIN, 1.0), (PLAIN, 0.0), (PLAIN, 1.0), (long, nan), (long, 0.0)])}
-    short = rows[Group("doc_length", "<=30")]
-    assert (short.n, short.accuracy) == (3, 66.67)
-    assert (rows[Group("doc_length", ">=31")].n, rows[Group("doc_length", ">=31")].accuracy) == (1, 0)
-    assert rows[Group("doc_type", "CR")].n == 4
 
 
 def test_every_published_group_can_come_up():

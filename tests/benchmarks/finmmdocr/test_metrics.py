@@ -6,7 +6,6 @@ from math import isnan
 import pytest
 
 from ohr.benchmarks.finmmdocr import running
-from ohr.benchmarks.finmmdocr.build import SAMPLE
 from ohr.benchmarks.finmmdocr.metrics import (
     Executed,
     GoldenFound,
@@ -20,6 +19,7 @@ from ohr.contracts import Case, Ranking
 from ohr.errors import PluginError
 from ohr.sandbox import Limits
 from ohr.testing import check_metric
+from samples.finmmdocr import SAMPLE
 
 OUTPUTS = json.loads((SAMPLE / "outputs.json").read_text("utf-8"))
 GOLDS = {

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.benchmarks.finmmdocr.numbers import (
-    accuracy,
     cot_accuracy,
     is_gold,
     is_no_answer,
@@ -257,10 +256,3 @@ def test_any_text_is_scored(extracted, gold, protocol):
 def test_a_number_that_is_written_out_is_right(number):
     for text in (repr(number), f"${number!r}", f"x = {number!r}"):
         assert cot_accuracy(text, number) == 1
-
-
-def test_accuracy_is_in_percent_and_leaves_out_what_is_not_scored():
-    assert accuracy([1, 0, 1, nan]) == 66.67
-    assert accuracy([0.0]) == 0
-    assert isnan(accuracy([]))
-    assert isnan(accuracy([nan]))

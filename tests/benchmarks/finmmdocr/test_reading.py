@@ -4,15 +4,26 @@ import json
 
 import pytest
 
-from ohr.benchmarks.finmmdocr.reading import page_image_file, page_texts, read, survey
+from ohr.benchmarks.finmmdocr.asking import asked, file_faults
+from ohr.benchmarks.finmmdocr.reading import page_image_file, page_texts, survey
 from ohr.errors import DataError
+from ohr.messages.faults import sentences
 
 
-def error(root, **which):
+def read(root):
+    return asked(root).found.records
+
+
+def error(root):
     with pytest.raises(DataError) as caught:
-        read(root, **which)
+        read(root)
     assert str(root) in str(caught.value)
     return str(caught.value)
+
+
+def lacking(root):
+    """Return what is said of the files of pages."""
+    return " ".join(sentences(file_faults(root, asked(root).records)))
 
 
 def test_records_are_read_in_the_order_of_the_file(copy):
@@ -43,7 +54,7 @@ def test_paths_do_not_leave_the_folder(copy, tmp_path_factory):
     outside = tmp_path_factory.mktemp("outside") / "texts.json"
     outside.write_text('["a", "b", "c"]')
     for path in (str(outside), f"../{outside.parent.name}/texts.json"):
-        assert "whose texts are missing" in error(copy.write(copy.record(texts=path)))
+        assert "no such file (test.json record 0)" in lacking(copy.write(copy.record(texts=path)))
 
 
 def test_a_folder_without_the_file_is_an_error(copy):
@@ -116,13 +127,6 @@ def test_a_byte_order_mark_before_json_lines_is_no_fault(copy):
         ({"evidence": {"table": [True]}}, "no whole number from 1 on"),
         ({"evidence": [2]}, "whose evidence is no object"),
         ({"pages_num": None, "images": []}, "without pages"),
-        (
-            {"images": ["images/report/page_1.png", "images/report/page_2.png", "x.png"]},
-            "whose page images are missing",
-        ),
-        ({"images": ["a" * 5000] * 3}, "whose page images are missing"),
-        ({"texts": "texts/other.json"}, "whose texts are missing: test-0 of test.json record 0 (texts/other.json)"),
-        ({"texts": None}, "whose texts are missing"),
         ({"question": " "}, "without question: test.json record 0"),
         ({"question_id": None, "doc_id": 7}, "without question_id and doc_id"),
     ],
@@ -131,22 +135,30 @@ def test_a_fault_of_a_record_is_named_with_the_record(copy, changes, said):
     assert said in error(copy.write(copy.record(**changes)))
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"images": ["images/report/page_1.png", "images/report/page_2.png", "x.png"]}, "page images are missing"),
+        ({"images": ["a" * 5000] * 3}, "page images are missing"),
+        ({"texts": "texts/other.json"}, "texts/other.json: no such file (test.json record 0)"),
+        ({"texts": None}, "without usable texts"),
+    ],
+)
+def test_a_file_that_a_record_names_in_vain_is_named(copy, changes, said):
+    assert said in lacking(copy.write(copy.record(**changes)))
+
+
 def test_a_record_that_is_no_object_is_named(copy):
     assert "1 record that is no object: test.json record 1 ('text')" in error(copy.write(copy.record(), "text"))
 
 
-def test_only_the_files_that_are_needed_must_be_there(copy):
-    copy.put("test.json", [copy.record()])
-    assert "whose page images are missing" in error(copy.root, texts=False)
-    assert "whose texts are missing" in error(copy.root, images=False)
-    assert len(read(copy.root, images=False, texts=False)) == 1
-
-
-def test_missing_files_are_named_once_for_each_document(copy):
+def test_questions_are_read_without_the_files_of_pages_which_are_named_once_for_each_document(copy):
     copy.put("test.json", [copy.record(number) for number in range(5)])
-    message = error(copy.root)
-    assert "1 record whose page images are missing: test-0 of test.json record 0" in message
-    assert "images/report/page_1.png" in message
+    assert len(read(copy.root)) == 5
+    message = lacking(copy.root)
+    assert "1 document whose page images are missing" in message
+    assert "company_research/report (3 images: images/report/page_1.png" in message
+    assert "1 document without usable texts" in message
 
 
 @pytest.mark.parametrize(
@@ -162,7 +174,7 @@ def test_missing_files_are_named_once_for_each_document(copy):
 def test_texts_that_cannot_be_used_are_named_with_their_file(copy, texts, said):
     root = copy.write(copy.record())
     copy.put("texts/report.json", texts)
-    message = error(root)
+    message = lacking(root)
     assert said in message
     assert "texts/report.json" in message
 
@@ -218,7 +230,7 @@ def test_what_does_no_harm_is_a_note(copy, changes, note):
 
 
 def test_a_number_of_pages_that_is_not_that_of_the_images_is_a_note(copy):
-    found = survey(copy.write(copy.record(pages_num=4)), texts=False)
+    found = survey(copy.write(copy.record(pages_num=4)))
     assert found.errors == []
     assert "whose pages_num is not the number of its images: test-0 (test.json record 0): 4 and 3" in found.notes[0]
     with pytest.raises(DataError, match=r"report has no image of page 4 \(test\.json record 0\)"):
@@ -272,7 +284,9 @@ def test_a_gold_that_is_too_large_for_a_double_is_noted(copy):
 def test_an_empty_image_file_is_named(copy):
     root = copy.write(copy.record())
     copy.put("images/report/page_2.png", b"")
-    assert "whose page images are empty files: test-0 of test.json record 0 (images/report/page_2.png)" in error(root)
+    message = lacking(root)
+    assert "whose page images are empty files" in message
+    assert "company_research/report (1 image: images/report/page_2.png)" in message
 
 
 def test_records_that_are_no_objects_are_named(copy):
@@ -290,6 +304,7 @@ def test_a_root_that_is_no_folder_is_said_to_be_none(copy, name):
     [{"question_id": "a" * 10_000, "ground_truth": None}, {"texts": "a" * 10_000}, {"images": ["a" * 10_000]}],
 )
 def test_a_long_text_of_a_record_is_cut_in_messages(copy, changes):
-    found = survey(copy.write(copy.record(**changes)))
-    assert found.faults
-    assert all(len(fault.where) < 1000 for fault in found.faults)
+    found = asked(copy.write(copy.record(**changes)))
+    faults = [*found.found.faults, *file_faults(copy.root, found.records)]
+    assert faults
+    assert all(len(fault.where) < 1000 for fault in faults)

@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.benchmarks.finmmdocr.retrieval import golden_k, last_rank, recall, reciprocal_rank, retrieval_at, unranked
-
-
-def question(pages, gold):
-    return {
-        "question_id": "q",
-        "retrieved_results": [{"page": page, "score": -place} for place, page in enumerate(pages)],
-        "evidence_pages": gold,
-    }
+from ohr.benchmarks.finmmdocr.retrieval import last_rank, recall, reciprocal_rank
 
 
 def test_recall_is_a_share_of_the_distinct_gold_pages():
@@ -42,32 +34,11 @@ def test_a_page_that_is_ranked_twice_counts_twice_only_as_published():
     assert recall([1, 1, 3], [3], 2, "clean") == 1
 
 
-def test_means_over_questions():
-    asked = [question([7, 3, 9, 1], [3, 3, 9]), question([5, 6], [1]), question([2, 4], [])]
-    assert retrieval_at(asked) == pytest.approx({"MRR@10": 1 / 6, "Recall@10": 1 / 3})
-    assert retrieval_at(asked, 1) == {"MRR@1": 0, "Recall@1": 0}
-    assert retrieval_at(asked, 10, "clean") == pytest.approx({"MRR@10": 1 / 4, "Recall@10": 1 / 2})
-
-
-def test_the_order_of_the_results_counts_not_their_scores():
-    asked = {"retrieved_results": [{"page": 1, "score": 0}, {"page": 2, "score": 9}], "evidence_pages": [2]}
-    assert retrieval_at([asked])["MRR@10"] == 0.5
-
-
-def test_no_question_gives_no_mean():
-    assert all(map(isnan, retrieval_at([]).values()))
-    assert all(map(isnan, retrieval_at([question([1], [])], 10, "clean").values()))
-    assert isnan(golden_k([])["mean"])
-
-
 def test_golden_k_is_the_rank_of_the_last_gold_page():
-    asked = [
-        {"ranking": [7, 3, 9, 1], "gold": [3, 9]},
-        {"ranking": [2, 1, 3], "gold": [2]},
-        {"ranking": [4, 5, 6, 1, 2], "gold": [1, 2, 2]},
-    ]
-    assert golden_k(asked) == {"per_question": [3, 1, 5], "mean": 3.0}
-    assert unranked(asked) == 0
+    assert last_rank([7, 3, 9, 1], [3, 9]) == 3
+    assert last_rank([2, 1, 3], [2]) == 1
+    assert last_rank([4, 5, 6, 1, 2], [1, 2, 2]) == 5
+    assert last_rank([1], []) is None
 
 
 def test_a_gold_page_that_is_not_ranked_comes_behind_the_ranking_or_last_in_the_document():
@@ -75,16 +46,6 @@ def test_a_gold_page_that_is_not_ranked_comes_behind_the_ranking_or_last_in_the_
     assert last_rank([7, 3], [3, 8], 35) == 35
     assert last_rank([], [8]) == 1
     assert last_rank([8, 3, 8], [8]) == 1
-    asked = [{"ranking": [7, 3], "gold": [3, 8], "pages_num": 35}, {"ranking": [1], "gold": [1]}]
-    assert golden_k(asked) == {"per_question": [35, 1], "mean": 18.0}
-    assert unranked(asked) == 1
-
-
-def test_questions_without_gold_pages_have_no_golden_k():
-    assert golden_k([{"ranking": [1], "gold": []}, {"ranking": [2, 1], "gold": [1]}]) == {
-        "per_question": [None, 2],
-        "mean": 2.0,
-    }
 
 
 @given(st.permutations(range(1, 13)), st.sets(st.integers(1, 12), min_size=1))

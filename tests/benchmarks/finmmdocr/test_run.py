@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from ohr.benchmarks.finmmdocr import running
-from ohr.benchmarks.finmmdocr.build import SAMPLE
 from ohr.cli.app import app
 from ohr.engine.executors.inline import Inline
 from ohr.errors import PluginError
@@ -17,6 +16,7 @@ from ohr.results.reading import read_rows
 from ohr.results.survival import read_survival
 from ohr.spec.read import read_spec
 from ohr.study.run import run
+from samples.finmmdocr import SAMPLE
 
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "finmmdocr-mini.yaml"
 OUTPUTS = json.loads((SAMPLE / "outputs.json").read_text("utf-8"))

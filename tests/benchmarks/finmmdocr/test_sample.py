@@ -8,16 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohr.benchmarks.finmmdocr import FinMMDocR, build
+from ohr.benchmarks.finmmdocr import FinMMDocR
 from ohr.benchmarks.finmmdocr.grouping import calc_steps, evidence_type, extract_steps, groups
 from ohr.benchmarks.finmmdocr.numbers import cot_accuracy, is_no_answer, pot_accuracy
 from ohr.benchmarks.finmmdocr.programs import extract_program
-from ohr.benchmarks.finmmdocr.reading import page_image_file, page_texts, read, survey
+from ohr.benchmarks.finmmdocr.reading import page_image_file, page_texts, survey
 from ohr.files.images import read_image
 from ohr.report.leaderboard.answers import read_answers, score_answers
+from samples import finmmdocr as build
 
 SAMPLE = build.SAMPLE
-RECORDS = read(SAMPLE)
+RECORDS = survey(SAMPLE).records
 BY_ID = {record.question_id: record for record in RECORDS}
 OUTPUTS = json.loads((SAMPLE / "outputs.json").read_text("utf-8"))
 DOCUMENTS = {record.doc_id: record for record in RECORDS}

@@ -10,12 +10,28 @@ import pytest
 
 from ohr.benchmarks.finmmdocr.numbers import cot_accuracy, pot_accuracy, within_tolerance
 from ohr.benchmarks.finmmdocr.programs import extract_program
-from ohr.benchmarks.finmmdocr.retrieval import golden_k, retrieval_at
+from ohr.benchmarks.finmmdocr.retrieval import last_rank, recall, reciprocal_rank
 
 FOLDER = os.environ.get("OHRBENCH_VECTORS")
 PATH = Path(FOLDER or ".") / "finmmdocr.json"
 VECTORS = json.loads(PATH.read_text("utf-8"))["vectors"] if FOLDER and PATH.is_file() else []
 pytestmark = pytest.mark.skipif(not VECTORS, reason="OHRBENCH_VECTORS names no folder with finmmdocr.json")
+
+
+def golden_k(given):
+    ranks = [last_rank(each["ranking"], each["gold"], each.get("pages_num")) for each in given]
+    return {"per_question": ranks, "mean": mean([rank for rank in ranks if rank is not None])}
+
+
+def retrieval_at(given, k):
+    cases = [([hit["page"] for hit in each["retrieved_results"]], each["evidence_pages"]) for each in given]
+    measures = (("MRR", reciprocal_rank), ("Recall", recall))
+    return {f"{name}@{k}": mean([measure(pages, gold, k) for pages, gold in cases]) for name, measure in measures}
+
+
+def mean(values):
+    return sum(values) / len(values) if values else nan
+
 
 FUNCTIONS = {
     "extract_program": extract_program,

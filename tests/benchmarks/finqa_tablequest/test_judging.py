@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.benchmarks.finqa_tablequest.judging import accuracy, binary_prompt, parse_binary_judge
+from ohr.benchmarks.finqa_tablequest.judging import binary_prompt, parse_binary_judge
 
 UNPARSED = ("INCORRECT", 0.0, "Failed to parse response")
 
@@ -67,41 +67,6 @@ def test_clean_takes_a_reply_without_a_verdict_for_a_failed_one(reply):
 def test_both_protocols_read_a_reply_in_the_asked_form_equally(judgment, confidence, reasoning):
     reply = f"JUDGMENT: {judgment}\nCONFIDENCE: {confidence:.3f}\nREASONING: {reasoning}"
     assert parse_binary_judge(reply, "clean") == parse_binary_judge(reply, "reference")
-
-
-VERDICTS = ["CORRECT", "INCORRECT", "ERROR", "CORRECT"]
-
-
-def test_reference_keeps_failed_calls_in_the_denominator():
-    found = accuracy(VERDICTS, [0.9, 0.6, 0.0, 0.9], [1.0, 1.0, 2.0, 0.0])
-    assert found == {
-        "total_questions": 4,
-        "correct_answers": 2,
-        "incorrect_answers": 1,
-        "error_answers": 1,
-        "accuracy": 0.5,
-        "avg_confidence": pytest.approx(0.8),  # without that of the failed call
-        "avg_judgment_time": 1.0,
-    }
-
-
-def test_clean_scores_judged_answers_and_reports_their_share():
-    found = accuracy(VERDICTS, protocol="clean")
-    assert (found["accuracy"], found["coverage"]) == (2 / 3, 0.75)
-    assert isnan(found["avg_confidence"])
-
-
-def test_nothing_judged_is_zero_in_reference_and_undefined_in_clean():
-    assert accuracy([]) == {}
-    assert accuracy(["ERROR"], [0.0])["accuracy"] == accuracy(["ERROR"], [0.0])["avg_confidence"] == 0
-    assert isnan(accuracy(["ERROR"], [0.0], protocol="clean")["accuracy"])
-    assert isnan(accuracy([], protocol="clean")["accuracy"])
-    assert isnan(accuracy([], protocol="clean")["coverage"])
-
-
-def test_confidences_of_another_number_are_refused():
-    with pytest.raises(ValueError, match="zip"):
-        accuracy(VERDICTS, [0.5])
 
 
 def test_the_prompt_asks_for_the_published_keys():

@@ -3,7 +3,7 @@ from os import mkfifo
 
 import pytest
 
-from ohr.benchmarks.finqa_tablequest.reading import image_path, notes, read_adapted, read_questions
+from ohr.benchmarks.finqa_tablequest.reading import notes, read_questions
 from ohr.errors import DataError
 
 GOOD = {
@@ -20,7 +20,7 @@ GOOD = {
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "qa_pairs" / "adapted_pairs").mkdir(parents=True)
+    (tmp_path / "qa_pairs").mkdir()
     for level in ("easy", "medium", "hard"):
         write(tmp_path, level, [GOOD | {"difficulty": level}])
     return tmp_path
@@ -101,48 +101,8 @@ def test_a_broken_or_missing_file_is_named(folder):
     assert refused(folder) == "hard.json: cannot be read: No such file or directory"
 
 
-def test_an_image_that_is_not_there_is_named(folder):
-    question = read_questions(folder)[0]
-    with pytest.raises(DataError, match=r"easy.json: entry 1: image .*HARROW_2022_10K_p12.png does not exist"):
-        image_path(folder, question)
-
-
-def adapted(root, *records):
-    path = root / "qa_pairs" / "adapted_pairs" / "adapted_easy.json"
-    path.write_text(json.dumps(records), encoding="utf-8")
-    return root
-
-
-def test_adapted_questions_are_read_with_their_pages(folder):
-    pairs = [{"question": "a", "answer": "1", "evidence_pages": [3, 4]}]
-    assert read_adapted(adapted(folder, {"doc_name": "A", "qa_pairs": pairs}), "easy") == [("A", "a", (3, 4))]
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"qa_pairs": []},
-        {"doc_name": "A"},
-        {"doc_name": "A", "qa_pairs": [5]},
-        {"doc_name": "A", "qa_pairs": [{"question": "a"}]},
-        {"doc_name": "A", "qa_pairs": [{"question": "a", "answer": "1", "evidence_pages": []}]},
-        {"doc_name": "A", "qa_pairs": [{"question": "a", "answer": "1", "evidence_pages": ["3"]}]},
-    ],
-)
-def test_broken_adapted_questions_are_refused(folder, record):
-    with pytest.raises(DataError, match=r"adapted_easy\.json: entry 1: "):
-        read_adapted(adapted(folder, record), "easy")
-
-
 def test_a_pipe_is_no_file(folder):
     path = folder / "qa_pairs" / "easy.json"
     path.unlink()
     mkfifo(path)
     assert refused(folder) == "easy.json: is no file"
-
-
-def test_an_image_of_a_long_name_is_named_shortly(folder):
-    write(folder, "easy", [GOOD | {"image": f"{'a' * 100_000}_p12.png"}])
-    with pytest.raises(DataError, match="does not exist") as caught:
-        image_path(folder, read_questions(folder)[0])
-    assert len(str(caught.value)) < 500

@@ -7,11 +7,8 @@ from hypothesis import strategies as st
 from ohr.benchmarks.finqa_tablequest.reading import FinqaQuestion
 from ohr.benchmarks.finqa_tablequest.retrieval import (
     CUT_OFFS,
-    mean_measures,
     measures,
-    page_scores,
     queries,
-    ranked,
     read_by,
 )
 from ohr.metrics.rankings import hit_at_k, ndcg_at_k, recall_at_k, reciprocal_rank
@@ -22,14 +19,6 @@ def question(number, text, page):
 
 
 ASKED = [question(1, "a", 1), question(2, "b", 2), question(3, "a", 3), question(4, "c", 4)]
-
-
-def test_a_page_has_the_score_of_its_best_chunk():
-    assert page_scores([("a", -1.0), ("b", 0.5), ("a", -3.0), ("b", 2.0)]) == {"a": -1.0, "b": 2.0}
-
-
-def test_pages_are_ranked_by_score_and_of_equal_ones_the_last_name_is_first():
-    assert ranked({"a": 1.0, "c": 1.0, "b": 2.0, "d": -1.0}) == ["b", "c", "a", "d"]
 
 
 def test_clean_has_one_query_for_each_question():
@@ -82,10 +71,3 @@ def test_measures_agree_with_those_of_other_benchmarks(order, relevant, length):
 
 def test_a_query_without_pages_has_no_measures():
     assert all(map(isnan, measures(["a"], frozenset()).values()))
-
-
-def test_a_query_that_found_nothing_counts_as_zero():
-    asked = queries(ASKED[:2])
-    found = mean_measures({"q1": {"A_2023_10K_p1": 1.0}}, asked)
-    assert found["P@1"] == found["RR"] == found["nDCG@10"] == 0.5
-    assert mean_measures({}, []) == {}

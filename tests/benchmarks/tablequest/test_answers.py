@@ -9,7 +9,6 @@ from ohr.benchmarks.tablequest import answers
 from ohr.benchmarks.tablequest.answers import (
     FEW_WORDS,
     Verdict,
-    accuracy_of,
     deterministic_accuracy,
     json_objects,
     parse_answer,
@@ -170,16 +169,3 @@ def test_any_two_texts_get_a_verdict(answer, gold):
 def test_an_answer_that_is_not_empty_never_contradicts_itself(text):
     verdict = deterministic_accuracy(text, text)
     assert verdict.outcome != "wrong" or verdict.rule == "empty"
-
-
-def test_undecided_answers_widen_the_accuracy():
-    verdicts = [deterministic_accuracy(answer, "$5 million") for answer in ("$5 million", "6", "6", "5 or 6", "")]
-    found = accuracy_of(verdicts)
-    assert (found.questions, found.low, found.high) == (5, 0.2, 0.4)
-    assert found.shares == {
-        "empty": 0.2, "equality": 0.2, "number": 0.4, "yes_no": 0, "containment": 0, "judge": 0.2,
-    }  # fmt: skip
-
-
-def test_no_questions_have_no_accuracy():
-    assert isnan(accuracy_of([]).low)

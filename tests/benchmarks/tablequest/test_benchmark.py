@@ -6,11 +6,12 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
-from ohr.benchmarks.tablequest import TableQuest, build
+from ohr.benchmarks.tablequest import TableQuest
 from ohr.benchmarks.tablequest.loading import question_file
 from ohr.cli.app import app
 from ohr.errors import DataError
 from ohr.testing import check_benchmark
+from samples import tablequest as build
 
 SAMPLE = TableQuest(root="sample")
 GOOD = {

@@ -1,11 +1,12 @@
-from math import isnan, log10
+from math import isnan
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.benchmarks.tablequest.elo import anchored, elo_raw_unanchored, elo_vs_baseline_mle, ratings_by_level
+from ohr.benchmarks.tablequest.elo import elo_vs_baseline_mle
+from ohr.benchmarks.tablequest.totals import rating
 
 GAMES = st.integers(0, 60)
 
@@ -49,74 +50,8 @@ def test_the_closed_form_maximizes_the_likelihood(win, tie, loss):
         assert expected == pytest.approx(win + tie / 2)
 
 
-def test_raw_ratings_have_the_mean_1000():
-    found = elo_raw_unanchored({"a": (60, 0, 20), "b": (20, 0, 60)}, "c")
-    assert list(found) == ["a", "b", "c"]
-    assert sum(found.values()) / 3 == pytest.approx(1000)
-    assert found["a"] - found["c"] == pytest.approx(400 * log10(3))
-
-
-def test_raw_ratings_of_one_model_straddle_1000():
-    assert elo_raw_unanchored({"a": (60, 0, 20)}) == pytest.approx({"a": 1095.42, "gpt-4o": 904.58}, abs=0.005)
-
-
-def test_an_anchor_shifts_all_ratings():
-    raw = elo_raw_unanchored({"a": (60, 0, 20), "b": (30, 0, 50)}, "c")
-    assert anchored(raw, "c") == pytest.approx(
-        {
-            "a": elo_vs_baseline_mle(60, 0, 20),
-            "b": elo_vs_baseline_mle(30, 0, 50),
-            "c": 1000,
-        }
-    )
-    assert anchored(raw, "b")["b"] == 1000
-
-
-def test_one_undefined_rating_leaves_no_mean():
-    assert all(map(isnan, elo_raw_unanchored({"a": (8, 0, 0), "b": (4, 0, 4)}).values()))
-
-
-OUTCOMES = {"easy": ["win"] * 6 + ["loss"] * 2, "hard": ["tie"] * 4 + ["loss"] * 4}
-
-
-def test_ratings_are_per_level_and_pooled_over_questions():
-    found = ratings_by_level(OUTCOMES, np.random.default_rng(1))
-    assert list(found) == ["easy", "hard", "overall"]
-    assert found["easy"].value == pytest.approx(elo_vs_baseline_mle(6, 0, 2))
-    assert found["hard"].value == pytest.approx(elo_vs_baseline_mle(0, 4, 4))
-    assert found["overall"].value == pytest.approx(elo_vs_baseline_mle(6, 4, 6))
-    assert [one.games for one in found.values()] == [8, 8, 16]
-
-
-def test_the_interval_holds_the_rating_and_depends_on_the_generator_alone():
-    first, again, other = (ratings_by_level(OUTCOMES, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert first == again != other
-    assert all(one.low < one.value < one.high for one in first.values())
-
-
-def test_the_overall_interval_draws_within_levels():
-    """The questions of easy have no spread, so that only those of hard move the overall rating."""
-    outcomes = {"easy": ["win"] * 50, "hard": ["win", "loss"]}
-    found = ratings_by_level(outcomes, np.random.default_rng(1))["overall"]
-    assert found.low == pytest.approx(elo_vs_baseline_mle(50, 0, 2))
-    assert found.high == pytest.approx(elo_vs_baseline_mle(52, 0, 0, clip=True))
-
-
-@pytest.mark.parametrize("result", ["win", "tie", "loss"])
-def test_equal_results_have_no_interval(result):
-    found = ratings_by_level({"easy": [result] * 9}, np.random.default_rng(1))["easy"]
-    assert isnan(found.low)
-    assert isnan(found.high)
-
-
-def test_a_level_that_was_won_whole_is_clipped_and_marked():
-    found = ratings_by_level({"easy": ["win"] * 80}, np.random.default_rng(1))["easy"]
-    assert found.value == pytest.approx(1880.56, abs=0.005)
-    assert found.clipped
-
-
-def test_a_level_without_questions_has_no_rating_and_one_question_no_interval():
-    found = ratings_by_level({"easy": [], "hard": ["tie"]}, np.random.default_rng(1))
-    assert isnan(found["easy"].value)
-    assert found["hard"].value == 1000
-    assert isnan(found["hard"].low)
+def test_a_share_of_points_has_the_rating_of_its_games_clipped_at_half_a_game():
+    assert rating([10 / 16], [16]) == pytest.approx(elo_vs_baseline_mle(8, 4, 4))
+    assert rating([1.0], [80]) == pytest.approx(1880.56, abs=0.005)
+    assert rating([0.5], [1], opponent=1100) == 1100
+    assert isnan(rating([np.nan], [0]))

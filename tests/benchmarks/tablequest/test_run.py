@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ohr.benchmarks.tablequest import build
 from ohr.engine.executors.inline import Inline
 from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
 from ohr.study.run import run
+from samples import tablequest as build
 
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "tablequest-mini.yaml"
 REPLIES, VERDICTS = build.SAMPLE / "replies" / "MODEL.jsonl", build.SAMPLE / "verdicts" / "MODEL.jsonl"

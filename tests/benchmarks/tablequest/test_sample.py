@@ -1,7 +1,7 @@
 """The sample: its pages, its figures, and the scores of its recorded replies and verdicts."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from importlib.util import find_spec
 from io import BytesIO
 from math import log10
@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ohr.benchmarks.tablequest import build
-from ohr.benchmarks.tablequest.answers import accuracy_of, deterministic_accuracy, parse_answer
-from ohr.benchmarks.tablequest.elo import ratings_by_level
+from ohr.benchmarks.tablequest.answers import deterministic_accuracy, parse_answer
 from ohr.benchmarks.tablequest.figures import figures
-from ohr.benchmarks.tablequest.pairwise import forfeit, parse_pairwise, record, settle
+from ohr.benchmarks.tablequest.pairwise import forfeit, parse_pairwise, settle
 from ohr.benchmarks.tablequest.reading import read_questions
 from ohr.benchmarks.tablequest.recall import bucket, token_recall
+from ohr.benchmarks.tablequest.totals import rating
+from samples import tablequest as build
 
 SAMPLE = build.SAMPLE
 REPORTS = ("brindlemere_2023", "callowridge_2022", "pennistow_2023")
@@ -142,19 +142,18 @@ def test_calculated_answers_follow_from_the_tables(questions):
 
 def test_replies_are_judged_by_rule_where_a_rule_can(questions):
     found = {
-        model: accuracy_of(
-            [
-                deterministic_accuracy(parse_answer(reply), questions[name].answer)
-                for name, reply in replies.items()
-                if questions[name].difficulty != "hard"
-            ]
-        )
+        model: [
+            deterministic_accuracy(parse_answer(reply), questions[name].answer)
+            for name, reply in recorded(f"replies/{model}").items()
+            if questions[name].difficulty != "hard"
+        ]
         for model in MODELS
-        for replies in [recorded(f"replies/{model}")]
     }
-    bounds = {model: (round(6 * one.low), round(6 * one.high)) for model, one in found.items()}
-    assert bounds == {"baseline": (5, 5), "north": (6, 6), "delta": (1, 4), "plain": (3, 3)}
-    assert found["plain"].shares["empty"] == pytest.approx(1 / 6)
+    counts = {model: Counter(one.outcome for one in verdicts) for model, verdicts in found.items()}
+    assert {model: (count["correct"], count["undecided"]) for model, count in counts.items()} == {
+        "baseline": (5, 0), "north": (6, 0), "delta": (1, 3), "plain": (3, 0),
+    }  # fmt: skip
+    assert [one.rule for one in found["plain"]].count("empty") == 1
 
 
 def test_verdicts_of_both_orders_make_ratings(questions):
@@ -162,15 +161,14 @@ def test_verdicts_of_both_orders_make_ratings(questions):
     records, ratings = {}, {}
     for model in MODELS[1:]:
         mine, given = recorded(f"replies/{model}"), recorded(f"verdicts/{model}")
-        outcomes, held = defaultdict(list), []
-        for name, question in questions.items():
+        held = []
+        for name in questions:
             verdicts = (given.get(f"{name}/{order}", "") for order in ("first", "second"))
             answers = (parse_answer(replies[name]) for replies in (mine, theirs))
             held.append(forfeit(*answers) or settle(*map(parse_pairwise, verdicts)))
-            outcomes[question.difficulty].append(held[-1].outcome)
-        found = record(held)
-        records[model] = (found.win, found.tie, found.loss, found.disagreements, found.unparsed)
-        ratings[model] = ratings_by_level(outcomes, np.random.default_rng(0))["overall"].value
+        games = [[one.outcome for one in held].count(result) for result in ("win", "tie", "loss")]
+        records[model] = (*games, sum(one.disagree for one in held), sum(one.unparsed for one in held))
+        ratings[model] = rating([(games[0] + games[1] / 2) / sum(games)], [sum(games)])
     assert records == {"north": (4, 5, 0, 1, 1), "delta": (0, 4, 5, 1, 1), "plain": (0, 4, 5, 1, 2)}
     assert ratings == pytest.approx(
         {

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from ohr.benchmarks.tablequest.elo import anchored, elo_raw_unanchored, elo_vs_baseline_mle
+from ohr.benchmarks.tablequest.elo import elo_vs_baseline_mle
 from ohr.benchmarks.tablequest.tables import published, remarks, rows
 
 LEVELS = ("easy", "medium", "hard")
@@ -21,6 +21,12 @@ def half_games(points, n=QUESTIONS):
 
 def rating(points, n=QUESTIONS):
     return elo_vs_baseline_mle(*half_games(points, n))
+
+
+def anchored(records, opponent="gpt-4o-vision", anchor="gpt-4o"):
+    """Return ratings of models that all met one opponent, and the opponent's, where the anchor has 1000."""
+    shift = 1000 - elo_vs_baseline_mle(*records[anchor])
+    return {name: elo_vs_baseline_mle(*games) + shift for name, games in records.items()} | {opponent: 1000 + shift}
 
 
 def elo(columns=("overall", *LEVELS)):
@@ -47,7 +53,7 @@ def test_the_overall_rating_is_not_pooled_with_gpt_4o_as_the_opponent():
 @pytest.mark.parametrize("level", LEVELS)
 def test_ratings_follow_if_every_model_met_gpt_4o_vision_and_gpt_4o_has_1000(level):
     records = {system: half_games(points) for (system, of), points in implied().items() if of == level}
-    found = anchored(elo_raw_unanchored(records, "gpt-4o-vision"), "gpt-4o")
+    found = anchored(records)
     printed = {system: value for (system, of), value in elo().items() if of == level}
     assert len(printed) >= 7
     assert {system: found[system] for system in printed} == pytest.approx(printed, abs=PRINTED)
@@ -58,7 +64,7 @@ def test_overall_ratings_are_then_pooled_over_the_levels():
     for (system, _), points in implied().items():
         sums[system].append(points)
     records = {name: half_games(sum(points), 240) for name, points in sums.items() if len(points) == 3}
-    found = anchored(elo_raw_unanchored(records, "gpt-4o-vision"), "gpt-4o")
+    found = anchored(records)
     printed = {system: value for (system, level), value in elo().items() if level == "overall" and system in found}
     assert len(printed) == 8
     assert {system: found[system] for system in printed} == pytest.approx(printed, abs=PRINTED)

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ohr.benchmarks.finqa_tablequest.judging import accuracy, parse_binary_judge
+from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
 from ohr.benchmarks.tablequest.answers import parse_answer
-from ohr.benchmarks.tablequest.elo import elo_raw_unanchored, elo_vs_baseline_mle
+from ohr.benchmarks.tablequest.binary import Judged
+from ohr.benchmarks.tablequest.elo import BASE, elo_vs_baseline_mle
+from ohr.benchmarks.tablequest.judges import judged_score
 from ohr.benchmarks.tablequest.pairwise import parse_pairwise
 from ohr.benchmarks.tablequest.recall import token_recall
 
@@ -18,8 +20,6 @@ FILES = sorted(Path(FOLDER).glob("tablequest*.json")) if FOLDER else []
 VECTORS = [vector for file in FILES for vector in json.loads(file.read_text(encoding="utf-8"))["vectors"]]
 pytestmark = pytest.mark.skipif(not VECTORS, reason="OHRBENCH_VECTORS names no folder with tablequest*.json")
 
-AVERAGES = ("avg_confidence", "avg_judgment_time")
-
 
 def elo(given, expected):
     found = elo_vs_baseline_mle(**given)
@@ -27,7 +27,10 @@ def elo(given, expected):
 
 
 def raw(given, expected):
-    assert elo_raw_unanchored(given) == pytest.approx(expected, abs=0.005)
+    """A regression without an anchor: the mean of all ratings, with the opponent's, is 1000."""
+    against = {name: elo_vs_baseline_mle(*games) for name, games in given.items()} | {"gpt-4o": BASE}
+    mean = sum(against.values()) / len(against)
+    assert {name: BASE + rating - mean for name, rating in against.items()} == pytest.approx(expected, abs=0.005)
 
 
 def recall(given, expected):
@@ -43,12 +46,9 @@ def binary(given, expected):
 
 
 def accuracies(given, expected):
-    found = accuracy(given)
-    assert found.keys() == expected.keys()
-    # a vector has the verdicts alone, without the confidences and times that the averages are made of
-    assert {k: v for k, v in found.items() if k not in AVERAGES} == pytest.approx(
-        {k: v for k, v in expected.items() if k not in AVERAGES}
-    )
+    """A failed call counts as 0, as a failed score does in a run."""
+    scores = [0.0 if one == "ERROR" else judged_score(Judged(one, 1.0, ""), "") for one in given]
+    assert expected.get("accuracy") == (pytest.approx(sum(scores) / len(scores)) if scores else None)
 
 
 def pairwise(given, expected):

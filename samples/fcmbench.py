@@ -1,8 +1,7 @@
 """Builds the sample of FCMBench's layout from its sources: pictures of certificates, items and canned replies.
 
-`python -m ohr.benchmarks.fcmbench.build` draws `source/*.typ` with typst, photographs the certificates with ohr's own
-image noise, and writes `sample/` after it has checked the items; with `--into FOLDER` it writes there. What a person
-edits:
+`python -m samples.fcmbench` draws `source/*.typ` with typst, photographs the certificates with ohr's own image noise,
+and writes `sample/` after it has checked the items; with `--into FOLDER` it writes there. What a person edits:
 
 - `source/facts.yaml`: what the certificates say; `source/*.typ`: what they look like;
 - `source/items.yaml`: questions with their golds, what a made-up model replies, and where its reply is computed,
@@ -26,17 +25,18 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ohr.benchmarks.fcmbench.conditions import CAPTURES
+from ohr.benchmarks.fcmbench.items import SUBTASKS
+from ohr.benchmarks.fcmbench.layout import CANNED, IMAGES, ITEMS, REPLIES, SAMPLE, TEXTS
+from ohr.benchmarks.fcmbench.reading import read_items, read_replies
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.registry import Registry
 from ohr.seeds import generator
 
-from .conditions import CAPTURES
-from .items import SUBTASKS
-from .layout import CANNED, IMAGES, ITEMS, REPLIES, SAMPLE, TEXTS
-from .reading import read_items, read_replies
+from . import BENCHMARKS, as_json, put
 
-SOURCE = Path(__file__).parent / "source"
+SOURCE = BENCHMARKS / "fcmbench/source"
 
 _FONTS = ("font_source_serif_pro", "font_source_sans_pro")
 _NOTO = Path("/usr/share/fonts/opentype/noto")
@@ -82,15 +82,15 @@ def build(into: Path) -> None:
         raise DataError(f"{into / IMAGES}: is there already: name a new folder with --into")
     shutil.rmtree(into / IMAGES, ignore_errors=True)
     for path, picture in pictures():
-        _put(into / IMAGES / path, _encoded(picture, Path(path).suffix))
+        put(into / IMAGES / path, _encoded(picture, Path(path).suffix))
     written = _yaml("items.yaml")
     fields = ("id", "images", "question", "response", "task", "subtask", "robustness")
-    _put(into / ITEMS, _lines([{name: each[name] for name in fields} for each in map(_complete, written)]))
+    put(into / ITEMS, _lines([{name: each[name] for name in fields} for each in map(_complete, written)]))
     replied = [each for each in written if "reply" in each]
-    _put(into / REPLIES, _lines([{"id": each["id"], "response": each["reply"]} for each in replied]))
+    put(into / REPLIES, _lines([{"id": each["id"], "response": each["reply"]} for each in replied]))
     said = dict(texts())
-    _put(into / TEXTS, json.dumps(said, ensure_ascii=False, indent=1).encode() + b"\n")
-    _put(into / CANNED, _lines([{"id": each["id"], "reply": _canned(each, said)} for each in written]))
+    put(into / TEXTS, as_json(said))
+    put(into / CANNED, _lines([{"id": each["id"], "reply": _canned(each, said)} for each in written]))
     check(into)
 
 
@@ -234,11 +234,6 @@ def _encoded(picture: Image, suffix: str) -> bytes:
 
 def _lines(records: Sequence[Mapping[str, Any]]) -> bytes:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
-
-
-def _put(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
 
 
 if __name__ == "__main__":

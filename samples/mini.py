@@ -1,7 +1,7 @@
 """Builds the mini benchmark from its sources: PDFs, ground truth and questions.
 
-`python -m ohr.benchmarks.mini.build` compiles `source/<domain>/<document>/` into `data/`; with document names it
-compiles and checks only those. Each document is three files that a person edits:
+`python -m samples.mini` compiles `benchmarks/mini/source/<domain>/<document>/` into `benchmarks/mini/data/`; with
+document names it compiles and checks only those. Each document is three files that a person edits:
 
 - `document.typ`: what the page looks like (typst; `/chart.typ` draws the charts);
 - `truth.md`: what the pages say, in Mathpix-Markdown, each page after a line `<!-- page N -->`;
@@ -10,7 +10,6 @@ compiles and checks only those. Each document is three files that a person edits
 The output is deterministic: same sources, same fonts, same bytes.
 """
 
-import json
 import re
 import sys
 from argparse import ArgumentParser
@@ -22,8 +21,9 @@ from typing import Any
 
 from ohr.messages.wording import counted
 
-HERE = Path(__file__).parent
-SOURCE, DATA = HERE / "source", HERE / "data"
+from . import BENCHMARKS, as_json, put
+
+SOURCE, DATA = BENCHMARKS / "mini/source", BENCHMARKS / "mini/data"
 SOURCES = ("text", "table", "formula", "chart", "reading_order")
 FORMS = ("String", "Numeric", "Yes/No", "List")
 TASKS = ("understanding", "reasoning")
@@ -160,12 +160,12 @@ def write(documents: list[Document], pdfs: dict[str, bytes]) -> None:
     """Write `data/` in the layout of OHRBench: retrieval_base/gt, pdfs, qas.json; and documents.json."""
     records = []
     for document in documents:
-        _put(DATA / "pdfs" / f"{document.name}.pdf", pdfs[document.name])
+        put(DATA / "pdfs" / f"{document.name}.pdf", pdfs[document.name])
         pages = [{"page_idx": number, "text": text} for number, text in enumerate(document.pages)]
-        _put(DATA / "retrieval_base/gt" / f"{document.name}.json", _json(pages))
+        put(DATA / "retrieval_base/gt" / f"{document.name}.json", as_json(pages))
         records += [_record(document, question) for question in document.questions]
-    _put(DATA / "qas.json", _json(records))
-    _put(DATA / "documents.json", _json({d.name: {"language": d.language, "pages": len(d.pages)} for d in documents}))
+    put(DATA / "qas.json", as_json(records))
+    put(DATA / "documents.json", as_json({d.name: {"language": d.language, "pages": len(d.pages)} for d in documents}))
 
 
 def _record(document: Document, question: dict[str, Any]) -> dict[str, Any]:
@@ -182,15 +182,6 @@ def _record(document: Document, question: dict[str, Any]) -> dict[str, Any]:
         "evidence_page_no": question["pages"][0] if single else question["pages"],
         "task_type": question["task_type"],
     }
-
-
-def _json(value: object) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def _put(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
 
 
 def main(arguments: list[str]) -> int:
@@ -229,7 +220,7 @@ def _report(document: Document, found: list[str]) -> None:
 def _preview(stem: Path, pdf: bytes) -> None:
     import pypdfium2
 
-    _put(stem.with_suffix(".pdf"), pdf)
+    put(stem.with_suffix(".pdf"), pdf)
     with pypdfium2.PdfDocument(pdf) as opened:
         for number, page in enumerate(opened):
             page.render(scale=110 / 72).to_pil().save(f"{stem}-{number}.png")

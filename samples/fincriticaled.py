@@ -1,8 +1,9 @@
-"""Builds the sample: six invented pages in the published layout, with predictions, a judge's replies and annotations.
+"""Builds the sample of FinCriticalED: six invented pages, with predictions, a judge's replies and annotations.
 
-`python -m ohr.benchmarks.fincriticaled.build` draws `source/page_{i}.typ` with typst and reads `source/gold_{i}.html`,
-the same page with its facts tagged; it writes `sample/` when the words of both agree. The output is deterministic: same
-sources, same fonts, same versions of typst and Pillow, same bytes. All names, companies and figures are invented.
+`python -m samples.fincriticaled` draws `source/page_{i}.typ` with typst and reads `source/gold_{i}.html`, the same page
+with its facts tagged; it writes `sample/` in the published layout when the words of both agree. The output is
+deterministic: same sources, same fonts, same versions of typst and Pillow, same bytes. All names, companies and figures
+are invented.
 """
 
 import csv
@@ -19,11 +20,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from .facts import TYPES, extract_entities, strip_entity_tags
-from .texts import parse, seen_text, strip_html_tags
+from ohr.benchmarks.fincriticaled.facts import TYPES, extract_entities, strip_entity_tags
+from ohr.benchmarks.fincriticaled.texts import parse, seen_text, strip_html_tags
 
-HERE = Path(__file__).parent
-SOURCE, SAMPLE = HERE / "source", HERE / "sample"
+from . import BENCHMARKS, put
+
+SOURCE, SAMPLE = BENCHMARKS / "fincriticaled/source", BENCHMARKS / "fincriticaled/sample"
 PAGES = range(6)
 DOCUMENT_TYPES = ("sec_filings", "sec_filings", "legal", "statements", "legal", "tax_forms")
 DPI = 110
@@ -230,19 +232,14 @@ def write(folder: Path, pages: Sequence[str]) -> None:
     for index, tagged in enumerate(pages):
         html, image = strip_entity_tags(tagged), f"images/page_{index}.png"
         rows.writerow((index, image, DOCUMENT_TYPES[index], html))
-        _put(folder / image, draw(index))
-        _put(folder / f"gold_annotation_html/gold_{index}.txt", tagged)
-        _put(folder / f"judge/reply_{index}.txt", reply(index, tagged))
+        put(folder / image, draw(index))
+        put(folder / f"gold_annotation_html/gold_{index}.txt", tagged)
+        put(folder / f"judge/reply_{index}.txt", reply(index, tagged))
         for model in MODELS:
-            _put(folder / f"results/{model.__name__}_zero-shot/pred_{index}.txt", model(html))
-    _put(folder / "raw_input.csv", table.getvalue())
+            put(folder / f"results/{model.__name__}_zero-shot/pred_{index}.txt", model(html))
+    put(folder / "raw_input.csv", table.getvalue())
     tasks = ",\n".join(json.dumps(task, ensure_ascii=False) for task in annotations(pages))
-    _put(folder / "annotations.json", f"[\n{tasks}\n]\n")
-
-
-def _put(path: Path, content: str | bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    put(folder / "annotations.json", f"[\n{tasks}\n]\n")
 
 
 def main(arguments: Sequence[str]) -> int:

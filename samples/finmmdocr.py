@@ -1,9 +1,8 @@
 """Builds the sample of FinMMDocR: page images, texts of pages, questions and canned outputs.
 
-`python -m ohr.benchmarks.finmmdocr.build` typesets `source/<document>/document.typ` with the charts of the mini
-benchmark, and writes `sample/` in the published layout (`test.json`, `images/<document>/page_<n>.png`,
-`texts/<document>.json`), with `outputs.json`, and `canned.jsonl` for the generator `canned`. With `--preview FOLDER` it
-writes there.
+`python -m samples.finmmdocr` typesets `source/<document>/document.typ` with the charts of the mini benchmark, and
+writes `sample/` in the published layout (`test.json`, `images/<document>/page_<n>.png`, `texts/<document>.json`), with
+`outputs.json`, and `canned.jsonl` for the generator `canned`. With `--preview FOLDER` it writes there.
 
 The output is deterministic: same sources, same fonts, same versions of typst, pypdfium2 and Pillow, same bytes.
 """
@@ -20,10 +19,11 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from .literals import numbers_in
+from ohr.benchmarks.finmmdocr.literals import numbers_in
 
-HERE = Path(__file__).parent
-SOURCE, SAMPLE = HERE / "source", HERE / "sample"
+from . import BENCHMARKS, as_json, put
+
+SOURCE, SAMPLE = BENCHMARKS / "finmmdocr/source", BENCHMARKS / "finmmdocr/sample"
 _DPI = 100
 _GREYS = 8
 """Grey levels of the page images: 47 pages need 1.7 MB, with 16 levels 2.1 MB."""
@@ -41,7 +41,7 @@ def compile_pdf(name: str) -> bytes:
 
     fonts = typst.Fonts(include_system_fonts=False, font_paths=[str(path) for path in _font_folders()])
     document = str(SOURCE / name / "document.typ")
-    return bytes(typst.compile(document, root=str(HERE.parent), font_paths=fonts, timestamp=0))
+    return bytes(typst.compile(document, root=str(BENCHMARKS), font_paths=fonts, timestamp=0))
 
 
 def _font_folders() -> Iterator[Path]:
@@ -165,24 +165,15 @@ def build(folder: Path) -> int:
     for name in asked["documents"]:
         pdf = compile_pdf(name)
         for number, content in enumerate(page_images(pdf), start=1):
-            _put(folder / "images" / name / f"page_{number}.png", content)
+            put(folder / "images" / name / f"page_{number}.png", content)
             size += len(content)
         texts[name] = page_texts(pdf)
-        _put(folder / "texts" / f"{name}.json", _json(texts[name]))
+        put(folder / "texts" / f"{name}.json", as_json(texts[name]))
     records = [record(q, asked["documents"][q["doc_id"]], len(texts[q["doc_id"]])) for q in asked["questions"]]
-    _put(folder / "test.json", _json(records))
-    _put(folder / "outputs.json", _json(list(outputs(asked["questions"]))))
-    _put(folder / "canned.jsonl", "".join(f"{line}\n" for line in canned(asked["questions"], texts)).encode())
+    put(folder / "test.json", as_json(records))
+    put(folder / "outputs.json", as_json(list(outputs(asked["questions"]))))
+    put(folder / "canned.jsonl", "".join(f"{line}\n" for line in canned(asked["questions"], texts)).encode())
     return size
-
-
-def _json(value: object) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def _put(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
 
 
 def main(arguments: list[str]) -> int:

@@ -1,8 +1,8 @@
-"""Builds the sample: questions with their contexts, and page images, from `source/`.
+"""Builds the sample of TableQuest: questions with their contexts, and page images, from its `source/`.
 
-`python -m ohr.benchmarks.tablequest.build` writes `sample/`, and the pages of the sample of `finqa_tablequest`. All
-companies and figures are invented. A context is a piece of HTML as in a filing; typst sets the same content as a page.
-The output is deterministic: same sources, same fonts, same bytes.
+`python -m samples.tablequest` writes `benchmarks/tablequest/sample/`, and the pages of the sample of
+`finqa_tablequest`. All companies and figures are invented. A context is a piece of HTML as in a filing; typst sets the
+same content as a page. The output is deterministic: same sources, same fonts, same bytes.
 """
 
 import json
@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-HERE = Path(__file__).parent
-SOURCE, SAMPLE = HERE / "source", HERE / "sample"
-FINQA = HERE.parent / "finqa_tablequest" / "sample"
+from . import BENCHMARKS, put
+
+SOURCE, SAMPLE = BENCHMARKS / "tablequest/source", BENCHMARKS / "tablequest/sample"
+FINQA = BENCHMARKS / "finqa_tablequest/sample"
 FINQA_PAGES = {
     "easy": ("brindlemere_2023", "pennistow_2023"),
     "medium": ("callowridge_2022",),
@@ -152,18 +153,13 @@ def _load(name: str) -> Any:
 def write() -> None:
     """Write both samples' files that are made from `source/`."""
     lines = (json.dumps(question, ensure_ascii=False) + "\n" for question in questions())
-    _put(SAMPLE / "questions.jsonl", "".join(lines).encode())
+    put(SAMPLE / "questions.jsonl", "".join(lines).encode())
     for name in _load("reports.json"):
-        _put(SAMPLE / "pages" / f"{name}.png", page_png(name, DPI))
+        put(SAMPLE / "pages" / f"{name}.png", page_png(name, DPI))
     for level, names in FINQA_PAGES.items():
         for name in names:
             image = page_png(name.replace("_8k", "_2023"), DPI, 3 if name == "pennistow_8k" else None)
-            _put(FINQA / "sampled_pages" / level / f"{FINQA_NAMES[name]}.png", image)
-
-
-def _put(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+            put(FINQA / "sampled_pages" / level / f"{FINQA_NAMES[name]}.png", image)
 
 
 if __name__ == "__main__":
