@@ -97,7 +97,7 @@ class PageScoring:
             found.take(with_failures(scored, questions, failed), questions)
             reasons = {each.question: each.reason for each in scored.failures}
             judgements[name] += [
-                Judgement(question.id, completion and completion.text, reasons.get(question.id), score)
+                Judgement(question.id, None if completion is None else completion.text, reasons.get(question.id), score)
                 for question, score in zip(questions, scored.values[name], strict=True)
             ]
         judging.close()

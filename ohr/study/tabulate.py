@@ -94,8 +94,6 @@ class Tabulator:
         self._failed: dict[str, set[str]] = {}
         self._misplaced: int | None = None
 
-    # --- knowledge bases ----------------------------------------------------------------------------------
-
     def base(self, part: BasePart) -> None:
         """Write the texts, pages, edits and evidence scores of a knowledge base."""
         base, sums = part.base, _Sums()
@@ -271,8 +269,6 @@ class Tabulator:
             return
         table = "attribution_scores" if cell.base.name in self.trials else "scores"
         self.tables.append(table, score_columns(cell, questions, scores))
-
-    # --- the end ------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Finish the tables, and make those that follow from them: doses, means, costs, losses by stage."""
