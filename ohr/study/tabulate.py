@@ -205,10 +205,10 @@ class Tabulator:
             protocol = self.keys.spec.benchmark.scoring
             given = {q: as_answered(found[name], protocol) if name in found else _FAILED for q, name in answers.items()}
             self.tables.append("answers", answer_columns(cell, given))
-            ends = {answers[q]: one.completion.finish for q, one in given.items() if answers[q] in found}
-            self.ledger.replied((cell.agent or cell.generator).name, ends)  # type: ignore[union-attr] # one of them
             if cell.agent is not None:
                 self._steps(cell, {q: found[name] for q, name in answers.items() if name in found})
+            elif cell.generator is not None:
+                self.ledger.replied(cell.generator.name, {name: each["finish"] for name, each in found.items()})
         scored = self._batch(cell, batch, scores, (*self.keys.answer_metrics, *self.keys.rules.facts))
         if cell.base.name not in self.trials and not cell.swap:
             for name, keys in judged.items():
@@ -219,6 +219,8 @@ class Tabulator:
         assert cell.agent is not None
         self.tables.append("steps", step_columns(cell, trajectories))
         self.ledger.ends[cell.agent.name].update(each["end"] for each in trajectories.values())
+        asked = (step for each in trajectories.values() for step in each["steps"] if step["kind"] == "ask")
+        self.ledger.replied(cell.agent.name, {step["key"]: step["finish"] for step in asked})
 
     def shown(self, cell: Cell, batch: Batch, scores: str) -> None:
         """Write the scores of the pages that an agent has looked at."""

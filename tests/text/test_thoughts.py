@@ -1,4 +1,4 @@
-"""Thoughts are told from answers whatever a model calls them, and text that only names a mark stays."""
+"""Thoughts are left out whatever a model calls them, and text that only names a mark stays."""
 
 import pytest
 
