@@ -51,8 +51,7 @@ from ohr.study.evidence import sentence
 from ohr.study.judging import Judged
 from ohr.study.paging import PageScoring
 
-_AT_ONCE = 64
-"""Documents that are read at once: few enough to hold, enough to save round trips to a remote store."""
+_AT_ONCE = 64  # documents that are read at once: few enough to hold, enough to save round trips to a remote store
 
 
 @dataclass
@@ -207,7 +206,7 @@ class Tabulator:
             self.tables.append("answers", answer_columns(cell, given))
             if cell.agent is not None:
                 self._steps(cell, {q: found[name] for q, name in answers.items() if name in found})
-            elif cell.generator is not None:
+            elif cell.generator:
                 self.ledger.replied(cell.generator.name, {name: each["finish"] for name, each in found.items()})
         scored = self._batch(cell, batch, scores, (*self.keys.answer_metrics, *self.keys.rules.facts))
         if cell.base.name not in self.trials and not cell.swap:
@@ -219,8 +218,8 @@ class Tabulator:
         assert cell.agent is not None
         self.tables.append("steps", step_columns(cell, trajectories))
         self.ledger.ends[cell.agent.name].update(each["end"] for each in trajectories.values())
-        asked = (step for each in trajectories.values() for step in each["steps"] if step["kind"] == "ask")
-        self.ledger.replied(cell.agent.name, {step["key"]: step["finish"] for step in asked})
+        asks = (step for each in trajectories.values() for step in each["steps"] if step["kind"] == "ask")
+        self.ledger.replied(cell.agent.name, {step["key"]: step["finish"] for step in asks})
 
     def shown(self, cell: Cell, batch: Batch, scores: str) -> None:
         """Write the scores of the pages that an agent has looked at."""
@@ -253,8 +252,8 @@ class Tabulator:
         kept = self.scheduler.read([scores]).get(scores)
         found = read_scores(kept, metrics, len(batch.questions))
         questions = [self.inputs.questions[place] for place in batch.questions]
-        bases = [cell.base, *([cell.swap.clean] if cell.swap else ())]
-        failed = set[str]().union(*(self._failed.get(base.name, ()) for base in bases))
+        bases = (cell.base, cell.swap.clean) if cell.swap else (cell.base,)
+        failed = {question for base in bases for question in self._failed.get(base.name, ())}
         found = with_failures(found.only(metrics), questions, failed)
         self._fail(cell, found)
         self._scores(cell, batch.questions, found)
