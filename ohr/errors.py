@@ -3,7 +3,8 @@
 OhrError
 ├── SpecError      the spec (or a command's argument) is wrong; one line per fault
 ├── PluginError    a plugin is unknown, claimed twice, missing, or breaks its contract
-│   └── MissingExtra   a plugin's library is not installed
+│   ├── MissingExtra   a plugin's library is not installed
+│   └── MissingKey     a server's key is not in the environment
 ├── DataError      a benchmark's file is missing, damaged or cannot be read
 ├── StoreError     the store cannot be read or written
 └── StageError     a stage failed on one item
@@ -26,6 +27,10 @@ class PluginError(OhrError):
 
 class MissingExtra(PluginError, ImportError):
     """A library of an optional extra is not installed; the message has the command that installs it."""
+
+
+class MissingKey(PluginError):
+    """The environment variable that is to hold a server's key is not set; only a run needs it."""
 
 
 class DataError(OhrError):

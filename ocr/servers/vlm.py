@@ -55,8 +55,8 @@ class Vlm(ChatServer, StructuredOcr):
 
     def check(self) -> None:
         """Raise when a library, the preset or the key is missing; asks the server nothing."""
-        self.check_server(f"ocr {self.kind}")
         self._preset()
+        self.check_server(f"ocr {self.kind}")
 
     def identity(self) -> Mapping[str, object]:
         """Identify the model by its name, and the preset by its content."""

@@ -36,7 +36,7 @@ def check(
 
     try:
         read = limited(read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ()), limit)
-        inputs = _ready(read)
+        inputs, keyless = _ready(read)
     except OhrError as error:
         if not as_json:
             raise
@@ -45,7 +45,7 @@ def check(
         raise typer.Exit(2) from None
     counts = count(read)
     lost = list(misplaced(inputs))
-    warnings = [*sent(read), *inputs.warnings, *not_swapped(read), *([sentence(len(lost))] if lost else [])]
+    warnings = [*keyless, *sent(read), *inputs.warnings, *not_swapped(read), *([sentence(len(lost))] if lost else [])]
     found = {
         "knowledge_bases": len(read.knowledge_bases),
         "cells": counts,
@@ -77,14 +77,14 @@ def _located(inputs: "Inputs", found: "Misplaced") -> str:
     return f"{place}: {text}" if place else text
 
 
-def _ready(spec: "Spec") -> "Inputs":
-    """Read the inputs of the run; raises an OhrError that lists everything that prevents it."""
+def _ready(spec: "Spec") -> tuple["Inputs", list[str]]:
+    """Read the inputs of the run, and list missing keys; raises an OhrError that lists everything that prevents it."""
     from ohr.inputs import read_inputs
     from ohr.study.preflight import check_stages
 
     faults = []
     try:
-        check_stages(spec)
+        keyless = check_stages(spec, asks=False)
     except OhrError as error:
         faults.append(str(error))
     try:
@@ -94,4 +94,4 @@ def _ready(spec: "Spec") -> "Inputs":
             faults.append(str(error))
     if faults:
         raise OhrError("\n".join(faults))
-    return inputs
+    return inputs, keyless

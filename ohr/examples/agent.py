@@ -7,6 +7,7 @@ from pydantic import Field
 
 from ohr.contracts import Agent, Ask, Desk, Generator, Outcome, Reads, Retriever, Search, Steps, Turn
 from ohr.parts import GeneratorPart, TextRetrieverPart
+from ohr.text.thoughts import without_thoughts
 
 
 class Example(Agent):
@@ -43,4 +44,5 @@ class Example(Agent):
         parts = (desk.instruction, *(hit.passage for hit in hits), question)
         read = tuple(dict.fromkeys(hit.page for hit in hits))
         reply = (yield Ask("reader", (Turn("user", tuple(filter(None, parts))),), read=read)).text
-        return Outcome(reply.strip(), "answered" if reply.strip() else "unparsed", reply)
+        answer = without_thoughts(reply).strip()
+        return Outcome(answer, "answered" if answer else "unparsed", reply)

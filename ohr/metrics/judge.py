@@ -24,7 +24,7 @@ _SCORE = re.compile(
 """The place of a grade, which begins a line or a sentence: within one, as in `if wrong, score: 1`, judges explain."""
 _GRADE = re.compile(rf"{_MARKS}(?P<grade>{_NUMBER})(?:\s*(?:/|out of)\s*(?P<best>{_NUMBER}))?(?P<rest>.*)")
 _REST = re.compile(rf"{_MARKS}[.,;]?{_MARKS}|{_MARKS}(?:[.;,]\s|[(–—-])\D*", re.DOTALL)
-"""What may follow a grade in its line: decoration, or words without another number."""
+"""Text that may follow a grade in its line: decoration, or words without another number."""
 _FAULTS = {
     "model_type": "must be a mapping with `user`, and perhaps `system` and `scale`",
     "string_pattern_mismatch": "must have the placeholder {reply}",

@@ -19,8 +19,8 @@ _WHOLE = frozenset({"stop", "end_turn", "stop_sequence", "eos", "eos_token", "co
 _WHOLE |= {"tool_calls", "tool_use", "function_call"}
 _CUT = frozenset({"length", "max_tokens", "model_length", "max_length", "max_output_tokens"})
 _FILTERED = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
-"""What servers call the end of a reply that is whole, was cut at its longest, or was filtered; any other is an error,
-and where a server says nothing the reply is whole."""
+"""Names of the end of a reply that is whole, was cut at its longest, or was filtered; any other is an error, and where
+a server says nothing the reply is whole."""
 _ABOUT_THE_PROMPT = frozenset({400, 413, 422})
 """Status codes of requests that cannot be answered: too long, too large, not well formed."""
 _LARGEST = 4 << 20

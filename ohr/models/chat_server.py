@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from ohr import extras
 from ohr.contracts import execution
-from ohr.errors import PluginError
+from ohr.errors import MissingKey, PluginError
 from ohr.models.chat_client import ChatClient
 
 _log = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ def check_key(owner: str, url: str, variable: str | None) -> None:
         return
     key = os.environ.get(variable, "")
     if not key:
-        raise PluginError(f"{owner}: environment variable {variable} is not set")
+        raise MissingKey(f"{owner}: environment variable {variable} is not set")
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise PluginError(
             f"{owner}: environment variable {variable} has a space, a line end, or another character that cannot be "

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from ohr.contracts import Completion, Generator, Image, Prompt, ScoringProtocol, Stage
 from ohr.errors import StoreError
@@ -166,14 +166,10 @@ def _effort(found: Mapping[str, Any]) -> Effort:
 
 
 def total(found: Mapping[str, Any]) -> Completion:
-    """Return the reply of a trajectory with the sums of its calls, without shared ones such as page summaries.
-
-    Its finish is `length` where one of the calls was cut.
-    """
+    """Return the reply of a trajectory with the sums of its calls, without shared ones such as page summaries."""
     own = [step for step in found["steps"] if step["kind"] == "ask" and not step["shared"]]
     tokens_in, tokens_out, seconds = (sum(s[name] for s in own) for name in ("tokens_in", "tokens_out", "seconds"))
-    finish: Literal["stop", "length"] = "length" if any(step["finish"] == "length" for step in own) else "stop"
-    return Completion(found["reply"], tokens_in, tokens_out, round(seconds, 4), finish)
+    return Completion(found["reply"], tokens_in, tokens_out, round(seconds, 4))
 
 
 def as_answered(found: dict[str, Any], protocol: ScoringProtocol) -> Answered:

@@ -67,7 +67,7 @@ class Plan:
 
 def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | None = None) -> Plan:
     """Compile the graph of a run and count its results in the store; runs nothing."""
-    check_stages(spec)
+    keyless = check_stages(spec, asks=False)
     spec = limited(spec, limit)
     session = Session(read_inputs(spec), open_store(store), None)
     spec, uncalibrated = _calibrated(spec, session)
@@ -83,16 +83,16 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     for name in ("page images to render", "texts to swap"):
         if not steps[name].total:
             del steps[name]
-    sizes = Sizes(session, keys)
-    steps["prompts to answer"], tokens = _answers(session, graph, sizes)
-    agents, calls, agent_tokens = _agents(graph, set(there), sizes)
+    estimates = Sizes(session, keys)
+    steps["prompts to answer"], tokens = _answers(session, graph, estimates)
+    agents, calls, agent_tokens = _agents(graph, set(there), estimates)
     steps |= {"agent questions": agents} if agents.total else {}
     if uncalibrated:
         levels = sum(base.target is not None for base in spec.knowledge_bases)
         steps["levels to calibrate"] = Count(levels, uncalibrated)
     inputs = session.inputs
     counts = len(inputs.documents), inputs.documents_asked, len(inputs.questions)
-    warnings = (*session.inputs.warnings, *not_swapped(spec))
+    warnings = (*keyless, *session.inputs.warnings, *not_swapped(spec))
     minutes = _minutes(spec, session.store, steps, workers)
     return Plan(
         *counts, warnings, design(spec, session.inputs), count(spec), steps, tokens, minutes, calls, agent_tokens

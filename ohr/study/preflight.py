@@ -3,15 +3,19 @@
 from collections.abc import Iterator
 
 from ohr.contracts import FAMILIES, Agent, Stage
-from ohr.errors import OhrError, PluginError, SpecError
+from ohr.errors import MissingKey, OhrError, PluginError, SpecError
 from ohr.graph.protocol import protocol_metrics
 from ohr.spec.model import Spec
 from ohr.steps.prompting import read_prompt
 
 
-def check_stages(spec: Spec) -> None:
-    """Raise one PluginError that lists everything that is missing."""
-    faults = []
+def check_stages(spec: Spec, *, asks: bool = True) -> list[str]:
+    """Raise one PluginError that lists everything that is missing.
+
+    Args:
+        asks: the stages are about to run; else the keys of servers may be missing, and are returned as warnings.
+    """
+    faults, keys = [], []
     protocol = spec.benchmark.scoring
     for name in dict.fromkeys((protocol.prompt, *(named.stage.prompt for named in spec.generators))):
         try:
@@ -34,11 +38,15 @@ def check_stages(spec: Spec) -> None:
             stage.check()
         except Exception as error:  # a foreign plugin's check may raise anything
             reason = str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"
+            if isinstance(error, MissingKey) and not asks:
+                keys.append(f"{reason}; a run needs it")
+                continue
             # that of a part names the part; several agents may have it
             named = reason.split(" ")[0] in FAMILIES
             faults.append(reason if named else f"{type(stage).family} {stage.kind}: {reason}")
     if faults:
         raise PluginError("\n".join(dict.fromkeys(faults)))
+    return list(dict.fromkeys(keys))
 
 
 def _fault_of_reads(agent: Agent) -> str | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import sqrt
 from typing import Any
 
 from ohr.contracts import Agent, Case, Chunker, Generator, Page, PageRetriever, Passage, Prompt, Question
@@ -14,6 +15,7 @@ from ohr.graph.indexes import scopes
 from ohr.graph.keys import Keys
 from ohr.metrics.dose import by_page, own_passages
 from ohr.steps.prompting import make_prompt
+from ohr.steps.prompts import PreparePrompts
 from ohr.steps.step import Ready
 
 
@@ -30,24 +32,30 @@ class Sizes:
     session: Session
     keys: Keys
     _found: dict[Any, list[str]] = field(default_factory=dict)
-    _known: set[str] = field(default_factory=set)
-    """Keys of the replies to prompts of references, of which several may have one."""
+    _known: set[tuple[Any, ...]] = field(default_factory=set)
+    """Prompts that are counted: a page that is found alone is read as the question's own page is, and asked once."""
 
     def prompts(self, cell: Cell, batch: Batch) -> int:
         """Estimate the prompt tokens of a batch, with those of the judges of its replies; images are not counted."""
         assert cell.generator is not None and batch.asks is not None
-        generator, questions = cell.generator.stage, [self.keys.inputs.questions[place] for place in batch.questions]
-        prompts = self._prompts(batch, questions)
+        work, generator = batch.asks, cell.generator.stage
+        questions = [self.keys.inputs.questions[place] for place in batch.questions]
+        passages = self._passages(cell, batch.scope) if work.source == "overall" and not work.images else []
+        few = len(passages) < 2  # then the prompts are as they will be, and may be those of the question's own page
+        prompts = self._prompts(work, questions, passages if few else ())
+        if few:
+            place = cell.base.name if work.source in ("overall", "generation") else ""
+            shown = bool(work.images) and work.source
+            made = {name: (cell.generator.name, place, shown, prompt.user) for name, prompt in prompts.items()}
+            prompts = {name: prompt for name, prompt in prompts.items() if made[name] not in self._known}
+            self._known.update(made.values())
         total = size_of(generator, prompts.values())
-        if cell.stage == "overall" and not generator.reads_images:
-            passages = self._passages(cell, batch.scope)
-            empty, full = (make_prompt(self.keys.inputs.benchmark, questions[0], some, prompt=generator.prompt)
-                           for some in ((), passages))  # fmt: skip
-            extra = size_of(generator, [full]) - size_of(generator, [empty])
-            total += extra * len(prompts)
-        return total + sum(
-            self._judged(question, prompts[question.id]) for question in questions if question.id in prompts
-        )
+        if not few:
+            empty, full = self._prompt(work, questions[0], ()), self._prompt(work, questions[0], passages)
+            total += (size_of(generator, [full]) - size_of(generator, [empty])) * len(prompts)
+        read = tuple(passage.text for passage in passages)
+        asked = (question for question in questions if question.id in prompts)
+        return total + sum(self._judged(question, read or prompts[question.id].passages) for question in asked)
 
     def agent(self, agent: Agent, questions: int) -> int:
         """Return a bound of an agent's text: every call with all that the calls before it may have shown."""
@@ -56,22 +64,21 @@ class Sizes:
         page = sum(map(_tokens, pages)) // max(len(pages), 1)
         return questions * calls * (calls + 1) // 2 * page * hits
 
-    def _prompts(self, batch: Batch, questions: Sequence[Question]) -> dict[str, Prompt]:
-        """Return the prompts by question; those with passages that a search would find without passages."""
-        work, inputs = batch.asks, self.keys.inputs
-        assert work is not None
+    def _prompts(
+        self, work: PreparePrompts, questions: Sequence[Question], passages: Sequence[Passage]
+    ) -> dict[str, Prompt]:
+        """Return the prompts by question, those of a search with the given passages."""
         if work.source not in ("overall", "generation"):
-            asked = work.prompts(Ready((), ()), self.session.context)
-            found = {name: one.prompt for name, one in asked.items() if work.answer_key(one) not in self._known}
-            self._known.update(map(work.answer_key, asked.values()))
-            return found
-        shown = work.images is not None
-        made = {}
-        for question in questions:
-            pages = by_page(inputs.truth.get(question.document, ()))
-            read = own_passages(question, pages) if work.source == "generation" else ()
-            made[question.id] = make_prompt(inputs.benchmark, question, read, prompt=work.prompt, images=shown)
-        return made
+            return {name: one.prompt for name, one in work.prompts(Ready((), ()), self.session.context).items()}
+        truth = self.keys.inputs.truth
+        if work.source == "overall":
+            return {question.id: self._prompt(work, question, passages) for question in questions}
+        pages = {name: by_page(truth.get(name, ())) for name in {question.document for question in questions}}
+        return {q.id: self._prompt(work, q, own_passages(q, pages[q.document])) for q in questions}
+
+    def _prompt(self, work: PreparePrompts, question: Question, passages: Sequence[Passage]) -> Prompt:
+        images = work.images is not None
+        return make_prompt(self.keys.inputs.benchmark, question, passages, prompt=work.prompt, images=images)
 
     def _passages(self, cell: Cell, scope: str) -> list[Passage]:
         """Return as many passages of a scope as are found, of a typical length of those that words are found in."""
@@ -87,9 +94,9 @@ class Sizes:
         texts = self._found[place]
         if len(texts) <= top_k:
             return [Passage(text) for text in texts]
-        # a search finds words, and a longer passage has more of them: places at equal steps of the sum of lengths
-        ends = [len(text) for text in texts]
-        total, place_of, chosen, passed = sum(ends), 0, [], 0
+        # a longer passage is found more often, but searches discount length: places at equal steps of the sum of roots
+        ends = [sqrt(len(text)) for text in texts]
+        total, place_of, chosen, passed = sum(ends), 0, list[Passage](), 0.0
         for number in range(top_k):
             while passed + ends[place_of] < total * (number + 0.5) / top_k:
                 passed += ends[place_of]
@@ -101,13 +108,13 @@ class Sizes:
     def _scopes(self) -> dict[str, tuple[str, ...]]:
         return {scope.name: scope.names for scope in scopes(self.keys)}
 
-    def _judged(self, question: Question, prompt: Prompt) -> int:
+    def _judged(self, question: Question, passages: tuple[str, ...]) -> int:
         """Estimate the prompts of all judges about a reply, taken to be the accepted answer."""
         total = 0
         answer = question.answers[0] if question.answers else ""
-        case = Case(question.text, question.answers, prompt.passages, answer, question.id, dict(question.groups))
+        case = Case(question.text, question.answers, passages, answer, question.id, dict(question.groups))
         for judge in self.keys.judges.values():
-            with suppress(Exception):  # a foreign judge may raise anything; the run tells
+            with suppress(Exception):  # a foreign judge may raise anything, which the run reports
                 total += size_of(judge.judge, judge.prompts_for(case) or ())
         return total
 

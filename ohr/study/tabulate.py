@@ -51,8 +51,7 @@ from ohr.study.evidence import sentence
 from ohr.study.judging import Judged
 from ohr.study.paging import PageScoring
 
-_AT_ONCE = 64
-"""Documents that are read at once: few enough to hold, enough to save round trips to a remote store."""
+_AT_ONCE = 64  # documents that are read at once: few enough to hold, enough to save round trips to a remote store
 
 
 @dataclass
@@ -93,8 +92,6 @@ class Tabulator:
         self._sources = page_sources(self.inputs.questions)
         self._failed: dict[str, set[str]] = {}
         self._misplaced: int | None = None
-
-    # --- knowledge bases ----------------------------------------------------------------------------------
 
     def base(self, part: BasePart) -> None:
         """Write the texts, pages, edits and evidence scores of a knowledge base."""
@@ -207,10 +204,10 @@ class Tabulator:
             protocol = self.keys.spec.benchmark.scoring
             given = {q: as_answered(found[name], protocol) if name in found else _FAILED for q, name in answers.items()}
             self.tables.append("answers", answer_columns(cell, given))
-            ends = {answers[q]: one.completion.finish for q, one in given.items() if answers[q] in found}
-            self.ledger.replied((cell.agent or cell.generator).name, ends)  # type: ignore[union-attr] # one of them
             if cell.agent is not None:
                 self._steps(cell, {q: found[name] for q, name in answers.items() if name in found})
+            elif cell.generator:
+                self.ledger.replied(cell.generator.name, {name: each["finish"] for name, each in found.items()})
         scored = self._batch(cell, batch, scores, (*self.keys.answer_metrics, *self.keys.rules.facts))
         if cell.base.name not in self.trials and not cell.swap:
             for name, keys in judged.items():
@@ -221,6 +218,8 @@ class Tabulator:
         assert cell.agent is not None
         self.tables.append("steps", step_columns(cell, trajectories))
         self.ledger.ends[cell.agent.name].update(each["end"] for each in trajectories.values())
+        asks = (step for each in trajectories.values() for step in each["steps"] if step["kind"] == "ask")
+        self.ledger.replied(cell.agent.name, {step["key"]: step["finish"] for step in asks})
 
     def shown(self, cell: Cell, batch: Batch, scores: str) -> None:
         """Write the scores of the pages that an agent has looked at."""
@@ -253,8 +252,8 @@ class Tabulator:
         kept = self.scheduler.read([scores]).get(scores)
         found = read_scores(kept, metrics, len(batch.questions))
         questions = [self.inputs.questions[place] for place in batch.questions]
-        bases = [cell.base, *([cell.swap.clean] if cell.swap else ())]
-        failed = set[str]().union(*(self._failed.get(base.name, ()) for base in bases))
+        bases = (cell.base, cell.swap.clean) if cell.swap else (cell.base,)
+        failed = {question for base in bases for question in self._failed.get(base.name, ())}
         found = with_failures(found.only(metrics), questions, failed)
         self._fail(cell, found)
         self._scores(cell, batch.questions, found)
@@ -271,8 +270,6 @@ class Tabulator:
             return
         table = "attribution_scores" if cell.base.name in self.trials else "scores"
         self.tables.append(table, score_columns(cell, questions, scores))
-
-    # --- the end ------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Finish the tables, and make those that follow from them: doses, means, costs, losses by stage."""

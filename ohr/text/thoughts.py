@@ -1,4 +1,4 @@
-"""Thoughts that models write into their replies: the one place that tells them from the answer, for every reader."""
+"""Thoughts that models write into their replies: and how every reader gets what remains."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -84,7 +84,7 @@ def opened_thought(prompt: str) -> str:
 
 
 def is_mark(token: str) -> bool:
-    """Report whether a special token of a model tells its thoughts from its answer."""
+    """Report whether a special token of a model is between its thoughts and its answer."""
     return bool(
         _MARK.fullmatch(token) or _TOKEN.fullmatch(token) or re.fullmatch(r"<\|?(?:channel|message)\|?>", token)
     )

@@ -218,3 +218,19 @@ def test_the_prompts_for_small_models_repeat_the_question():
     assert said(run) == (
         f"[2] law/lease, page 1:\nThe lease ends in 1964.\n\nQuestion: {QUESTION}\nGive the answer in tags: <answer>"
     )
+
+
+@pytest.mark.parametrize(
+    "close", ["<think>If it says so I end with <answer>Lyon</answer>.</think>", "<answer>Lyon</answer>?</think>"]
+)
+def test_an_action_in_the_thoughts_is_none(close):
+    replies = (f"{close}<search>house</search>", "<answer>Paris</answer>")
+    run = played(*replies)
+    assert [search.query for search in run.searches] == ["house"]
+    assert run.outcome == Outcome("Paris", reply=replies[1])
+
+
+def test_a_reply_that_was_cut_in_its_thoughts_is_no_action():
+    run = played("<think>I could <answer>Lyon</answer>", "<answer>Paris</answer>")
+    assert run.outcome.answer == "Paris"
+    assert not run.searches

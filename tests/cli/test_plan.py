@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 
 def test_a_plan_before_the_first_run_has_everything_left(ohr):
     report = json.loads(ohr("plan", "small.yaml", "--json").stdout)
@@ -59,3 +61,23 @@ def test_where_neither_pages_nor_prompts_are_left_no_time_is_printed(ohr):
     done = ohr("plan", "small.yaml", "--set", "evaluate=[retrieval]", "--set", "generators=[]").stdout
     (line,) = [line for line in done.splitlines() if line.startswith("left")]
     assert line == "left to do: no page to recognise and no prompt to answer; the rest is not timed"
+
+
+@pytest.mark.parametrize("top_k", [2, 6])
+@pytest.mark.parametrize("chunker", ["{kind: page}", "{kind: tokens, size: 64}"])
+def test_the_planned_prompt_tokens_are_those_that_the_run_sends(ohr, chunker, top_k):
+    sets = ("--set", f"chunker={chunker}", "--set", f"retrievers=[{{kind: bm25, top_k: {top_k}}}]")
+    planned = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)["tokens"]
+    sent = json.loads(ohr("run", "small.yaml", *sets, "--workers", "1", "--json").stdout)["tokens"]["in"]
+    assert planned == pytest.approx(sent, rel=0.15)
+
+
+def test_neither_a_plan_nor_a_check_needs_the_key(ohr):
+    server = "generators=[{kind: openai, base_url: 'http://127.0.0.1:9', model: m, api_key_env: OHR_ABSENT_API_KEY}]"
+    for command in ("plan", "check"):
+        result = ohr(command, "small.yaml", "--set", server, "--json")
+        assert result.exit_code == 0
+        assert any(
+            "OHR_ABSENT_API_KEY is not set; a run needs it" in line for line in json.loads(result.stdout)["warnings"]
+        )
+    assert ohr("run", "small.yaml", "--set", server).exit_code != 0

@@ -11,6 +11,8 @@ import pytest
 from ohr.cli.app import main
 from ohr.results.folder import RunFolder
 
+from ..conftest import completion
+
 OHR = Path(sys.executable).with_name("ohr")
 
 PLUGIN = """\
@@ -340,3 +342,14 @@ def test_fresh_takes_a_stage_whatever_is_in_the_working_folder(home, monkeypatch
         main()
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith(message)
+
+
+def test_replies_that_were_cut_are_counted_and_warned_of(home, ohr, chat_server):
+    chat_server.replies = [(200, {}, completion("in 19", "length"))] * 2
+    server = f"generators=[{{kind: openai, name: g, base_url: '{chat_server.url}', model: m}}]"
+    sets = ("--set", server, "--set", "evaluate=[generation]", "--set", "knowledge_bases=[{name: ground_truth}]")
+    report = json.loads(ohr("run", "small.yaml", *sets, "--workers", "1", "--json").stdout)
+    manifest = json.loads((Path(report["folder"]) / "manifest.json").read_text())
+    counts = manifest["cut_replies"]["g"]
+    assert counts["cut"] == 2
+    assert f"g: 2 of {counts['replies']} replies were cut at max_tokens; raise it" in report["warnings"]

@@ -1,6 +1,8 @@
 import json
 from base64 import b64decode
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from io import BytesIO
 from time import perf_counter
 
@@ -13,6 +15,7 @@ from ohr.errors import PluginError
 from ohr.generators.local_model import MODELS
 from ohr.generators.openai import OpenAI, OpenAIVision
 from ohr.keys import identity
+from ohr.models.chat_client import retry_after
 
 from ..conftest import completion
 
@@ -248,3 +251,71 @@ def test_a_real_server_continues_a_conversation(llama_server):
     assert second.tokens_in > first.tokens_in + 10
     assert "1964" in second.text
     assert [reply.text for reply in stage.chat(asked)] == [first.text, second.text]  # top_k 1 leaves no choice
+
+
+# --- replies that servers give in other forms --------------------------------------------------------------------
+
+
+def reply_of(finish="stop", **message):
+    return (200, {}, json.dumps({"choices": [{"message": message, "finish_reason": finish}]}))
+
+
+@pytest.mark.parametrize("finish", ["error", "abort", "cancelled", "something_new"])
+def test_an_ending_that_is_not_known_to_be_good_is_an_error_and_tried_again(ask, chat_server, finish):
+    chat_server.replies = [reply_of(finish, content="Par"), reply_of(content="Paris")]
+    assert [one.text for one in ask(retries=1)] == ["Paris"]
+    chat_server.replies = [reply_of(finish, content="Par")]
+    (given,) = ask(retries=0)
+    assert given.error == f'the server ended the reply early ({finish}): "Par"'
+
+
+@pytest.mark.parametrize(
+    ("finish", "ours"),
+    [("max_tokens", "length"), ("model_length", "length"), ("MAX_TOKENS", "length"), ("end_turn", "stop"),
+     ("stop_sequence", "stop"), ("tool_calls", "stop"), (None, "stop")],
+)  # fmt: skip
+def test_good_endings_have_several_names(ask, chat_server, finish, ours):
+    chat_server.replies = [reply_of(finish, content="Paris is the")]
+    assert [(one.finish, one.error) for one in ask(retries=0)] == [(ours, None)]
+
+
+def test_a_reply_that_was_all_thought_is_empty_and_asked_for_once(ask, chat_server):
+    chat_server.replies = [reply_of("length", role="assistant")]
+    assert [(one.text, one.finish, one.error) for one in ask()] == [("", "length", None)]
+    assert len(chat_server.requests) == 1
+
+
+def test_the_text_parts_of_a_content_are_the_reply(ask, chat_server):
+    parts = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Par"}, {"type": "text", "text": "is"}]
+    chat_server.replies = [reply_of(content=parts)]
+    assert ask()[0].text == "Paris"
+
+
+@pytest.mark.parametrize("status", [520, 522, 524, 529, 599])
+def test_any_status_of_a_server_in_trouble_is_tried_again(ask, chat_server, status):
+    chat_server.replies = [(status, {}, "overloaded")]
+    assert ask(retries=1)[0].error is None
+
+
+def test_a_time_to_wait_may_be_a_date():
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    assert 25 < retry_after({"retry-after": later}) <= 30
+    assert retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
+    assert retry_after({"retry-after-ms": "300"}) == 0.3
+
+
+def test_fields_that_a_model_refuses_are_left_out(ask, chat_server):
+    ask(temperature=None, body={"max_completion_tokens": 500})
+    (request,) = chat_server.requests
+    assert request.keys() == {"model", "messages", "max_completion_tokens"}
+    ask(max_tokens=None)
+    assert "max_tokens" not in chat_server.requests[-1]
+
+
+def test_a_refused_key_is_given_up_in_every_batch_with_one_reason(ask, chat_server):
+    chat_server.replies = [(401, {}, f"no such key, request {number}") for number in range(90)]
+    prompts = [replace(ASKED, user=f"number {number}") for number in range(20)]
+    given = [one for _ in range(4) for one in ask(*prompts, concurrency=2, model="guarded")]
+    assert len(chat_server.requests) <= 5
+    assert {one.error.split(":")[0] for one in given} == {"server answered 401"}
+    assert len({one.error for one in given}) == 1

@@ -3,8 +3,9 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from ohr.contracts import Case
+from ohr.contracts import Case, Completion
 from ohr.errors import SpecError
+from ohr.metrics.cases import graded
 from ohr.metrics.judge import Judge, read_judge_prompt
 
 JUDGE = Judge(generator={"kind": "extractive"})
@@ -48,6 +49,48 @@ def test_a_reply_without_a_grade_is_refused_with_the_reason(reply, reason):
     with pytest.raises(ValueError) as caught:
         JUDGE.score_reply(reply)
     assert str(caught.value) == reason
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "It is right. Score: 4.",
+        '{"why": "ok", "score": 4}',
+        "Score：4",
+        "Score: 4 out of 5",
+        "4/5",
+        "Score: 4 (partly right)",
+    ],
+)
+def test_a_grade_may_be_decorated_and_say_its_scale(reply):
+    assert JUDGE.score_reply(reply) == 0.75
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "If it is wrong I write Score: 1, if it is right Score: 5. Now the reply",
+        "Score: 4/10",
+        "8/10",
+        "Score: 80%",
+        "Score: 4-5",
+        "Score: 4 or 5",
+        "Score: 1\nScore: 5",
+        "Score: 5 means right.",
+        "3 4",
+        "Score:",
+    ],
+)
+def test_a_number_that_is_not_one_grade_on_the_scale_is_no_grade(reply):
+    with pytest.raises(ValueError, match=r"judge's (reply|grade)"):
+        JUDGE.score_reply(reply)
+
+
+def test_a_cut_reply_of_a_judge_has_no_grade():
+    cut = Completion("If it is right, I write\nScore: 5", finish="length")
+    with pytest.raises(ValueError, match="the judge's reply was cut at its longest"):
+        graded(cut)
+    assert graded(Completion("<think>Score: 1?</think>Score: 5")) == "Score: 5"
 
 
 def test_placeholders_inside_the_texts_are_left_alone():
