@@ -73,12 +73,7 @@ class Tabulator:
     """
 
     def __init__(
-        self,
-        session: Session,
-        keys: Keys,
-        scheduler: Scheduler,
-        folder: Path,
-        trials: Mapping[str, Trial],
+        self, session: Session, keys: Keys, scheduler: Scheduler, folder: Path, trials: Mapping[str, Trial]
     ) -> None:
         self.keys, self.inputs, self.store = keys, keys.inputs, session.store
         self.scheduler, self.ledger, self.folder, self.trials = scheduler, session.ledger, folder, trials

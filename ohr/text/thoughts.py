@@ -1,4 +1,4 @@
-"""Thoughts that models write into their replies: and how every reader gets what remains."""
+"""Thoughts that models write into their replies, and how every reader gets what remains."""
 
 import re
 from collections.abc import Mapping, Sequence

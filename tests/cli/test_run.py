@@ -117,6 +117,7 @@ def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here
         "curve",
         "warnings",
         "failures",
+        "absent",
         "calls",
         "tokens",
         "seconds",

@@ -8,6 +8,7 @@ import json
 import re
 from html import unescape
 from io import StringIO
+from math import nan
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -153,6 +154,7 @@ def of_compare(study):
             about = {"clean": pair["first"]["mean"], "mean": pair["second"]["mean"], "pairs": pair["n"]}
             about |= {name: pair[name] for name in ("lost", "low", "high")}
             about |= {"less": pair["questions_lost"], "more": pair["questions_gained"]}
+            about = {name: nan if value is None else value for name, value in about.items()}
             found |= {(noise, pair["stage"], pair["metric"], name): value for name, value in about.items()}
     return found
 
@@ -189,7 +191,7 @@ def of_report(study):
         losses += [dict(zip(headers, row, strict=True)) for row in rows if "detectable" in headers]
     found = {}
     for row in losses:
-        lost, low, high = map(float, re.findall(r"-?[\d.]+", row["lost [95% interval]"]))
+        lost, low, high, *_ = (*map(float, re.findall(r"-?[\d.]+", row["lost [95% interval]"])), nan, nan)
         about = {"clean": row["clean"], "mean": row["score"], "lost": lost, "low": low, "high": high}
         about |= {"pairs": row["compared"], "less": row["questions that lost"], "more": row["gained"]}
         place = row["condition"], row["stage"], row["metric"]
@@ -204,9 +206,10 @@ def of_screen(study):
     found = {}
     for line in lines[start + 1 : start + 3]:
         noise = line.split()[0]
-        cells = re.findall(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\] -(\d+) \+(\d+)", line)
+        cells = re.findall(r"(-?[\d.]+)(?: \[(-?[\d.]+), (-?[\d.]+)\])? -(\d+) \+(\d+)", line)
         for place, cell in zip(ALL, cells, strict=True):
-            about = dict(zip(("lost", "low", "high", "less", "more"), map(float, cell), strict=True))
+            numbers = (float(number or "nan") for number in cell)
+            about = dict(zip(("lost", "low", "high", "less", "more"), numbers, strict=True))
             found |= {(noise, *place, name): value for name, value in about.items()}
     return found
 

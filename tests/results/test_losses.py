@@ -81,8 +81,9 @@ def test_names_that_all_losses_share_are_left_away(swept):
 
 def test_the_headline_names_the_largest_loss(swept):
     first, largest = headline(swept)
-    assert first == "Retrieval (LCS): all 8 comparisons with clean text show a loss."
+    assert first == f"Retrieval (LCS): all 8 comparisons with clean text show a loss{TOGETHER}."
     assert "blur at 0.8 with bm25 costs 48.0 points (100.0 to 52.0" in largest
+    assert "wide enough for all 8 comparisons" in largest
     assert "96 of 120 questions score less and 0 more" in largest
 
 
@@ -160,28 +161,51 @@ def test_failures_of_the_clean_side_count_too(runs):
     assert (loss.verdict, loss.pairs_failed, loss.failed) == ("failed", 60, 0)
 
 
+TOGETHER = " (judged together by Holm's method)"
+
+
 @pytest.mark.parametrize(
     ("verdicts", "sentence"),
     [
         (["worse"], "the comparison with clean text shows a loss"),
         (["open"], "the comparison with clean text leaves open whether there is a loss"),
-        (["worse", "worse"], "all 2 comparisons with clean text show a loss"),
-        (["worse", "open"], "1 of 2 comparisons with clean text shows a loss, 1 leaves open whether there is one"),
+        (["identical"], "the comparison with clean text has the same scores"),
+        (["worse", "worse"], f"all 2 comparisons with clean text show a loss{TOGETHER}"),
+        (
+            ["worse", "open"],
+            f"1 of 2 comparisons with clean text shows a loss{TOGETHER}, 1 leaves open whether there is one",
+        ),
         (
             ["worse"] * 7 + ["open"] * 5,
-            "7 of 12 comparisons with clean text show a loss, 5 leave open whether there is one",
+            f"7 of 12 comparisons with clean text show a loss{TOGETHER}, 5 leave open whether there is one",
         ),
-        (["same", "same"], "none of 2 comparisons with clean text shows a loss, 2 show no difference that matters"),
+        (
+            ["same", "same"],
+            f"none of 2 comparisons with clean text shows a loss{TOGETHER}, 2 show no difference that matters",
+        ),
         (
             ["failed", "better"],
-            "none of 2 comparisons with clean text shows a loss, 1 shows a gain, 1 cannot be judged",
+            f"none of 2 comparisons with clean text shows a loss{TOGETHER}, 1 shows a gain, 1 cannot be judged",
         ),
     ],
 )
 def test_the_counts_are_a_sentence(swept, verdicts, sentence):
     loss = read_losses(swept)[0]
-    made = [replace(loss, verdict=verdict, lost=-0.1 if verdict == "better" else 0.1) for verdict in verdicts]
-    assert counts(made) == sentence
+    losses = [
+        replace(
+            loss,
+            verdict=verdict,
+            lost=-0.1 if verdict == "better" else 0.1,
+            p_holm=0.01 if verdict in ("worse", "better") else nan,
+        )
+        for verdict in verdicts
+    ]
+    assert counts(losses) == sentence
+
+
+def test_a_loss_that_only_holds_by_itself_is_open_among_others(swept):
+    loss = replace(read_losses(swept)[0], verdict="worse", p=0.03, p_holm=0.06)
+    assert counts([loss, loss]).endswith("2 leave open whether there is one")
 
 
 # --- curves -----------------------------------------------------------------------------------------------

@@ -167,7 +167,7 @@ def score_ocr(
         macro={base: macro_over_domains(found[base]) for base in found},
         lost=_lost(finished.folder, own, metric),
         leaderboards=fairly_ranked(boards, spec.benchmark, manifest["questions"]),
-        failures=finished.ledger.failures,
+        failures=[*finished.ledger.failures, *finished.ledger.absent],  # a vendor wants to know of both
         warnings=[*manifest["warnings"], *_strangers(spec)],
         run=finished.folder,
     )
