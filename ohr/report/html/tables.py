@@ -186,6 +186,8 @@ def doses(folder: Path) -> list[Sheet]:
         "excluded": "excluded",
     }
     rows = read_rows(folder / "doses.parquet")
+    if not any(row["replicate"] for row in rows):
+        del names["replicate"]
     how = (
         "r_noise: share of questions whose evidence is damaged; evidence loss: mean share of the evidence's words that "
         "is lost."
