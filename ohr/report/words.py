@@ -123,7 +123,9 @@ def counts(losses: Sequence[Loss]) -> str:
     many = "none" if not shown else "all" if shown == total else f"{shown}"
     first = f"{many}{' of' if shown < total else ''} {total} comparisons with clean text "
     first += "shows a loss" if shown < 2 else "show a loss"
-    first += " (judged together by Holm's method)"
+    alone = sum(loss.verdict in ("worse", "small") and loss.lost > 0 for loss in losses)
+    by_itself = f"; {alone} {'does' if alone == 1 else 'do'} by {'itself' if alone == 1 else 'themselves'}"
+    first += f" (judged together by Holm's method{by_itself if alone > shown else ''})"
     return ", ".join([first, *(f"{count} {one if count == 1 else several}" for count, one, several in others)])
 
 

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,7 @@ class Loss:
     @property
     def is_shown(self) -> bool:
         """Whether a difference is shown among all comparisons of its stage and metric."""
-        return self.p_holm <= ALPHA
+        return self.p_holm <= ALPHA and self.verdict != FAILED
 
     @property
     def pipeline(self) -> tuple[str, ...]:
@@ -127,8 +126,7 @@ def read_losses(folder: Path, group: str = ALL, *, every_metric: bool = False) -
     for row in chosen:
         families[row["stage"], row["metric"]].append(row)
     for members in families.values():
-        judged = [nan if row["verdict"] == FAILED else row["lost_p"] for row in members]
-        for row, p in zip(members, holm(judged), strict=True):
+        for row, p in zip(members, holm([row["lost_p"] for row in members]), strict=True):
             row["lost_p_holm"] = p
     losses = [_loss(row) for row in chosen]
     return sorted(losses, key=lambda loss: (STAGES.index(loss.stage), loss.metric not in shown[loss.stage][:1]))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ohr.results.choices import Choices
 from ohr.results.groups import ALL
-from ohr.results.pairs import paired
+from ohr.results.pairs import MOST_FAILED, paired
 from ohr.results.reading import read_rows
 from ohr.results.references import floors_and_ceilings
 from ohr.results.scores import Floats, Place, ScoreTable
@@ -59,7 +59,16 @@ def _rows(
     for other in others if mine is not None else ():
         theirs = _sides(scores, other, metric)
         if mine is not None and theirs is not None:
-            yield _row(scores, place, other, metric, np.stack([*mine, *theirs]), margin)
+            row = _row(scores, place, other, metric, np.stack([*mine, *theirs]), margin)
+            failed = any(_fails(scores, at, metric) for at in (place, other))
+            yield {**row, "verdict": "", "note": "too much failed"} if failed else row
+
+
+def _fails(scores: ScoreTable, place: Place, metric: str) -> bool:
+    """Report whether too many questions of a cell, or of its clean counterpart, failed for a verdict."""
+    part = scores.questions.part("evidence_source", ALL)
+    cells = [scores.read(at).only([metric]).failed[0][part.places] for at in (place, scores.clean(place)) if at]
+    return any(failed.mean() > MOST_FAILED for failed in cells)
 
 
 def _sides(scores: ScoreTable, place: Place, metric: str) -> tuple[Floats, Floats, Floats] | None:

@@ -139,6 +139,7 @@ def of_summary_csv(study):
 def of_python(study):
     names = ("clean", "mean", "lost", "low", "high", "pairs", "failed")
     rows = load_run(study.folder).frame("losses", library="arrow", group="all").to_pylist()
+    rows = [{name: nan if value is None else value for name, value in row.items()} for row in rows]
     found = {(r["noise"], r["stage"], r["metric"], name): r[name] for r in rows for name in names}
     for r in rows:
         found[r["noise"], r["stage"], r["metric"], "less"] = r["questions_lost"]
