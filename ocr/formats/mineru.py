@@ -12,7 +12,19 @@ from typing import Any
 
 from ohr.contracts import Block, BlockKind
 
-from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, table, without_gaps
+from .values import (
+    Pages,
+    Unreadable,
+    formula,
+    known,
+    mapping,
+    page_number,
+    picture,
+    sequence,
+    string,
+    table,
+    without_gaps,
+)
 
 _KINDS: Mapping[str, BlockKind] = {
     "header": "header",
@@ -60,6 +72,8 @@ def read(found: Any) -> Pages:
     """Read any of the files."""
     if isinstance(found, list):
         if found and all(isinstance(page, list) for page in found):
+            if not any(found):
+                raise Unreadable("not as expected: no page has a block")
             _check([block for page in found for block in page])
             return {number: _page(page) for number, page in enumerate(found)}
         _check(found)
@@ -79,7 +93,7 @@ def _check(blocks: list[Any]) -> None:
         block = mapping(each, "a block")
         inside = block.get("content")
         keys = (*(key for key in block if key != "content"), *inside) if isinstance(inside, dict) else tuple(block)
-        kind = str(block.get("type"))
+        kind = string(block.get("type"), "a block's type")
         kinds[kind if kind in _FIGURES else "text"].append(
             dict.fromkeys("text" if key in _HOLDERS or key.endswith("_content") else key for key in keys)
         )
@@ -180,8 +194,8 @@ def _level(block: Mapping[str, Any]) -> int:
 
 def _text(block: Mapping[str, Any]) -> str:
     """Return a block's text, whichever key has it."""
-    if isinstance(block.get("text"), str):
-        return str(block["text"])
+    if block.get("text") is not None:
+        return string(block["text"], "a block's text")
     contents = [value for key, value in block.items() if key.endswith("_content")]
     if block.get("lines"):
         return _joined([_line(line) for line in block["lines"]])
@@ -222,7 +236,7 @@ def _inline(value: Any) -> str:
     if isinstance(value, list):
         return "".join(_inline(each) for each in value)
     if not isinstance(value, dict):
-        return value if isinstance(value, str) else ""
+        return string(value, "what should be text")
     text, kind = _inline(value.get("content") or value.get("children")), value.get("type")
     if kind in _INLINE:
         return f"${text.strip()}$"

@@ -84,6 +84,9 @@ def export(
         raise typer.BadParameter(f"the option before {swallowed} needs a file, or - to print the table")
     if sum(path == _PRINTED for path in wanted.values()) > 1:
         raise typer.BadParameter("only one table can be printed: name a file for the others")
+    named = [path.resolve() for path in (*wanted.values(), texts) if path not in (None, _PRINTED)]
+    if len(set(named)) < len(named):
+        raise typer.BadParameter("two options name one file: give each its own")
     folder = locate(run, runs)
     manifest = read_finished(folder)
     note = report if _PRINTED in wanted.values() else say

@@ -22,8 +22,15 @@ _LARGEST_CELL = 2**31 - 1  # Python's own limit is 131,072 characters, less than
 _FORMULA_TEXT = re.compile(r'="(.*)"', re.DOTALL)
 """How spreadsheets write a text that looks like a number, such as ="00123"."""
 _NO_VALUE = ("nan", "NaN", "NaT", "<NA>", "#N/A")
-_NOT_WESTERN = re.compile("[À-ÿ]{3}|[A-Za-zÀ-ÿ][¡-¬®-¶¸-¿][A-Za-zÀ-ÿ]|[‚ƒ†‡ˆ‰].{1,2}[‚ƒ†‡ˆ‰]")  # prose: ok
-"""Other alphabets, when they are read as Windows-1252: accented letters in a row, or signs inside words."""
+_NOT_WESTERN = re.compile(
+    r"(?!([–—•…·])\1)[^\x00-\x7f\xa0]{4}|(?<![A-Za-z])[À-ÖØ-öø-ÿ]{2,3}(?![A-Za-z])"
+    "|[a-zß-öø-ÿ][À-ÖØ-ÞŠŽŒŸ]|[A-Za-zÀ-ÿ](?:[¡-¬®-¶¸-¿‚„ƒˆ‰‹][A-Za-zÀ-ÿ]|[¡¤¦¨¬¯¶¸¼¾¿]|±(?! ?[0-9]))"
+    "|(?<![0-9])[¤¦¨¯¶¸¼¾][A-Za-z]|[¤¦¨¯±¶¸¼¾][À-ÿ]|[‚ƒ†‡ˆ‰].{1,2}[‚ƒ†‡ˆ‰]"
+)
+"""Other alphabets, when they are read as Windows-1252.
+
+Accented letters in a row or in a word without others, capitals after small letters, and signs in or at words.
+"""
 _SHOWN = re.compile(r"(#,##)?(0+)(?:\.(0+))?(%?)(?:_.*)?")
 """Number formats that change which digits are seen."""
 

@@ -107,7 +107,8 @@ def _of_records(records: Iterable[tuple[str, Any]], names: Names, hint: str, not
 def _of_grid(
     path: Path, grids: Sequence[Grid], names: Names, needed: Sequence[str], hint: str, notes: Sequence[str]
 ) -> Table:
-    if not any(grid.rows for grid in grids[:-1] or grids):  # the last is the one that divides nothing
+    sheets = [grid for grid in grids if grid.name]
+    if not any(grid.rows for grid in sheets or grids[:-1] or grids):  # of CSV, the last grid divides nothing
         raise DataError(grids[0].fault if grids and grids[0].fault else f"{path}: is empty")
     grid, at = _best(grids, names)
     where, header = grid.rows[at]

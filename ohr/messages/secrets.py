@@ -7,9 +7,10 @@ from functools import lru_cache
 SHORTEST = 8
 """Characters of a key, or of a part of one, that is worth hiding: local servers take any word, such as `EMPTY`."""
 
-_USER = re.compile(r"(?<=://)[^/?#@\s\"']+@")
+_USER = re.compile(r"(?<=://)[^/?#\s\"']+@")
 _NAMED = re.compile(
-    r"([?&#;][^=&#\s\"']*(?:key|token|secret|passw|pwd|auth|credential|sig(?:nature)?(?==))[^=&#\s\"']*=)[^&#\s\"']+",
+    r"([?&#;](?>[^?;=&#\s\"']*?(?:key|token|secret|passw|pwd|auth|credential|sig(?:nature)?(?==)))"
+    r"[^=&#\s\"']{0,200}=)[^&#\s\"']+",  # nothing is tried twice: time grows with the text only
     re.IGNORECASE,
 )
 _ESCAPED = re.compile(r"\\{1,4}u([0-9a-f]{4})|%([0-9a-f]{2})|\\{1,4}(.)|(.)", re.IGNORECASE | re.DOTALL)

@@ -23,6 +23,7 @@ from ohr.statistics.derived import against_zero, of_means
 from ohr.statistics.estimate import Estimate
 
 TABLE = "repair"
+_FAILED = "too much failed"
 
 
 def write_repair(scores: ScoreTable, choices: Choices, tables: Tables) -> None:
@@ -41,7 +42,7 @@ def write_repair(scores: ScoreTable, choices: Choices, tables: Tables) -> None:
             rows = list(_rows(scores, place, others, metric, choices.margin))
             if place.condition in choices.text_alone and "image" in choices.agents[place.generator]:
                 # it looks at clean images: it repairs nothing
-                rows = [{**row, "verdict": "looks past it"} if row["verdict"] else row for row in rows]
+                rows = [{**row, "verdict": "looks past it"} if row["note"] != _FAILED else row for row in rows]
             tables.append_rows(TABLE, rows)
 
 
@@ -61,7 +62,7 @@ def _rows(
         if mine is not None and theirs is not None:
             row = _row(scores, place, other, metric, np.stack([*mine, *theirs]), margin)
             failed = any(_fails(scores, at, metric) for at in (place, other))
-            yield {**row, "verdict": "", "note": "too much failed"} if failed else row
+            yield {**row, "verdict": "", "note": _FAILED} if failed else row
 
 
 def _fails(scores: ScoreTable, place: Place, metric: str) -> bool:

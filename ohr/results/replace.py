@@ -49,6 +49,9 @@ def refuse(path: Path, option: str, *, force: bool = False) -> None:
 
     Raises: as `written`.
     """
+    above = next(parent for parent in path.absolute().parents if parent.exists())
+    if not above.is_dir():
+        raise DataError(f"{path}: cannot be written: {above} is not a folder")
     if not force and not _may_replace(path):
         kind = "a folder with files" if path.is_dir() else "a file"
         named = f"name another with {option}" if option else "move it away"

@@ -82,7 +82,7 @@ class Judging:
         for name, held in self.held.items():
             asked: JudgeMetric | PageJudgeMetric = self.keys.judges.get(name) or self.keys.page_judges[name]
             judge, graph = asked.judge, Graph()
-            there = set(read_sound(self.session.store, held, "answer"))
+            there = set(read_sound(self.session.store, list(held), "answer"))
             order = sorted(held.keys() - there, key=lambda key: (len(held[key][0].user), key))
             size = _WINDOW if judge.resources().alone else _SMALL
             for start in range(0, len(order), size):

@@ -12,14 +12,15 @@ _NAMES = "|".join(
     )
 )
 """Names of thoughts in tags, in several languages."""
+_ATTRIBUTE = r"""\s{1,3}[\w:.-]{1,40}\s?=\s?(?:"[^"<>\n]{0,100}"|'[^'<>\n]{0,100}'|[^\s<>"']{1,100}?)"""
 _TAG = (
     r"(?P<bracket><\|?|&lt;|[\[◁⟨〈《【「『])\s{0,3}(?P<end>/|end_(?:of_)?)?\s{0,3}"
     rf"(?:\w{{1,20}}:)?(?:(?:begin|start)_(?:of_)?)?(?P<name>{_NAMES})"
-    r"(?:\s[^<>\n]{0,200}?)?\s{0,3}(?P<empty>/?)(?:\|?>|&gt;|[\]▷⟩〉》】」』])"
+    rf"(?:{_ATTRIBUTE}){{0,5}}?\s{{0,3}}(?P<empty>/?)(?:\|?>|&gt;|[\]▷⟩〉》】」』])"
 )
 _CHANNEL = r"(?:<\|start\|>\w{0,20})?<\|channel\|?>\s{0,3}(?P<channel>\w+)[^<\n]{0,100}(?:<\|?message\|?>)?"
 """The channels of gpt-oss and Gemma, of which `final` has the answer."""
-_PLAIN = r"(?P<plain>\A\s*analysis(?=(?-i:[A-Z])))|(?P<final>(?-i:assistantfinal))"
+_PLAIN = r"(?P<plain>\A\s*(?-i:analysis(?=[A-Z])))|(?P<final>(?-i:assistantfinal))"
 """The same where a tokenizer left its special tokens out."""
 _SPOKEN = r"(?P<process>^here(?: is|'s) my thought process:)|(?P<response>^here(?: is|'s) my response:)"
 """Granite's words."""
@@ -60,9 +61,9 @@ def without_thoughts(reply: str) -> str:
         turn, name = _turn(mark, names, closed)
         if turn == "text":
             continue
-        if turn == "open":
+        if turn in ("open", "nothing"):
             pieces += [] if names else [reply[start : mark.start()]]
-            names.append(name)
+            names += [name] if turn == "open" else []
         else:
             if not names or name == "final":
                 pieces.clear()
@@ -91,7 +92,7 @@ def is_mark(token: str) -> bool:
 
 
 def _turn(mark: re.Match[str], names: Sequence[str], closed: Mapping[str, int]) -> tuple[str, str]:
-    """Return what a mark does, `open`, `close` or nothing, as it is `text`; and of which thought.
+    """Return what a mark does, `open`, `close`, `nothing` (it is left out), or it is `text`; and of which thought.
 
     Args:
         names: of the thoughts that are open.
@@ -111,9 +112,10 @@ def _turn(mark: re.Match[str], names: Sequence[str], closed: Mapping[str, int]) 
         case "response":
             return ("close" if "process" in names else "text"), "process"
     name, text, (start, end) = mark["name"].lower(), mark.string, mark.span()
-    if text[max(start - 1, 0) : start] in _QUOTES and text[end : end + 1] in _QUOTES:
-        return "text", name
+    before, closes = text[max(start - 1, 0) : start], mark["end"] and name in names
+    if before in _QUOTES and text[end : end + 1] in _QUOTES and not (closes or (mark["end"] and before == "`")):
+        return "text", name  # backticks around a tag that closes are those of code before and after it
     if mark["end"] or mark["empty"]:
-        return "close", name
+        return "close" if mark["end"] or names else "nothing", name
     is_heading = mark["bracket"] not in ("<", "<|", "&lt;", "◁") and name != "think"
     return ("text" if is_heading and closed.get(name, 0) < end else "open"), name

@@ -77,7 +77,7 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
 IN_WORD = r"[\w\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff]"
 """A character of a word, combining marks too, which `\\w` leaves out; for regular expressions."""
 
-_CUT = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n[ \t]*(?=[^\W\d_])")
+_CUT = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010](?:\r\n?|\n)[ \t]*(?=[^\W\d_])")
 _CHANGING = re.compile("[^\\x00-\\x7f\\u4e00-\\u9fff\\uac00-\\ud7a3]")
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[\uff0c\uff0e](?=\d)")
 _DIVIDING = ("Po", "Ps", "Pe")
@@ -118,7 +118,10 @@ def typed(text: str) -> str:
     digits of any script ASCII digits, and accents are composed (NFC). Combining marks, vowel signs of Hebrew, Arabic
     and Devanagari among them, stay with their letters: a word with them is another one than without.
     """
-    if "-\n" in text or not text.isascii():  # engines keep the hyphen of a cut word, text layers do not
+    text = unicodedata.normalize("NFC", text)
+    if (
+        "-\n" in text or "-\r" in text or not text.isascii()
+    ):  # engines keep the hyphen of a cut word, text layers do not
         text = _CUT.sub("", text)
     if text.isascii():
         return text

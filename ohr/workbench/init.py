@@ -13,6 +13,7 @@ from ohr.errors import DataError, OhrError
 from ohr.files.tables import SUFFIXES, read_table
 from ohr.messages.wording import counted
 from ohr.registry import Registry
+from ohr.results.replace import RECORD
 from ohr.workbench.evidence import evidence_places
 
 _QUESTION = {"question": ("question", "questions", "query", "question_text")}
@@ -61,14 +62,16 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
     Raises:
         DataError: there is no document, or the questions are wrong.
     """
+    if folder.is_file():
+        raise DataError(f"{folder}: is a file: name its folder, {folder.parent}")
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder")
     if home.resolve().is_relative_to(folder.resolve()):
         raise DataError(f"{folder}: go to the folder above it: results beside the documents would count as documents")
+    documents = list(_benchmark(folder, questions or home / "questions.csv").documents())
     given, others = (questions, []) if questions else _found(folder, home)
     asked, files = given or home / "questions.csv", dict[Path, str]()
     bench = _benchmark(folder, asked)
-    documents = list(bench.documents())
     if given is None:
         files[asked] = _template(documents)
     layers = {document.name: _layer(folder, asked, document) for document in documents}
@@ -97,7 +100,7 @@ def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
     for place in (folder, home):
         files = []
         for path in sorted(place.iterdir()):
-            if path.suffix.lower() not in SUFFIXES or not path.is_file():
+            if path.suffix.lower() not in SUFFIXES or not path.is_file() or path.name == RECORD:
                 continue
             try:
                 rows = read_table(path, _QUESTION, tuple(_QUESTION)).rows

@@ -85,7 +85,7 @@ def test_chunkers_and_generators_are_named_where_there_are_several():
 
 def test_failed_items_get_a_column():
     headers, rows = as_table([point(), point("overall", failed=3)])
-    assert (headers[-1], rows[0][-1]) == ("failed", "3")
+    assert (headers[-1], rows[0][-1]) == ("failed\nquestions", "3")
 
 
 @pytest.mark.parametrize(

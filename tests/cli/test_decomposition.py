@@ -12,7 +12,7 @@ def test_a_run_and_show_print_the_losses_by_stage(ohr, home):
     assert ran.exit_code == 0
     lines = [" ".join(line.split()) for line in ran.stdout.splitlines()]
     head = lines.index(
-        "stage metric noise pipeline total loss noisy index alone noisy reading alone gain: clean index "
+        "stage metric condition pipeline total loss noisy index alone noisy reading alone gain: clean index "
         "gain: clean reading overlap"
     )
     assert [line.split()[:4] for line in lines[head + 1 : head + 3]] == [

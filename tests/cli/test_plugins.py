@@ -48,9 +48,10 @@ def test_an_unknown_family(ohr):
 
 def test_a_plugin_is_shown_with_its_parameters(ohr):
     lines = ohr("plugins", "show", "retriever", "bm25").stdout.splitlines()
-    assert lines[0] == "retriever bm25 (version 4)"
+    assert lines[0] == "retriever bm25 (version 5)"
     assert lines[1] == "Ranks chunks by the rare words they share with the query (Robertson & Zaragoza 2009)."
-    assert [line.split()[0] for line in lines[lines.index("") + 3 :]][:3] == ["parameter", "top_k", "k1"]
+    head = next(place for place, line in enumerate(lines) if line.startswith("parameter"))
+    assert [line.split()[0] for line in lines[head : head + 3]] == ["parameter", "top_k", "k1"]
     assert (
         " ".join(next(line for line in lines if line.split()[:1] == ["b"]).split())
         == "b number 0.75 >= 0, <= 1 How much long chunks are penalised."

@@ -105,6 +105,13 @@ def test_what_ohr_wrote_is_replaced_until_somebody_changes_it(place, ohr, comman
     assert path.read_bytes() == changed
 
 
+@pytest.mark.parametrize("other", ["s.csv", "./s.csv"])
+def test_two_options_cannot_name_one_file(place, ohr, other):
+    done = ohr("export", "small", "--csv", "s.csv", "--latex", other)
+    assert done.exit_code == 2 and "two options name one file" in done.stderr
+    assert not (place / "s.csv").exists()
+
+
 @pytest.mark.parametrize("name", ["manifest.json", "scores.parquet", "summary.csv"])
 @pytest.mark.parametrize("command", ["export small --csv", "report small --out"])
 def test_the_files_of_a_run_are_not_written_over(place, ohr, name, command):

@@ -44,7 +44,7 @@ def test_failures_are_counted_and_the_last_one_is_shown(running, ohr):
     _, events = running
     for item in ("page 1", "page 2"):
         events.write("failure", stage="ocr", item=item, reason="paper jam", kind="error")
-    assert ohr("status", "small").stdout.splitlines()[-1] == "2 failed, the last: ocr on page 2: paper jam"
+    assert ohr("status", "small").stdout.splitlines()[-1] == "2 items failed, the last: ocr on page 2: paper jam"
     shown = json.loads(ohr("status", "small", "--json").stdout)
     assert shown["status"] == "running" and len(shown["failures"]) == 2
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -112,11 +113,12 @@ def test_processes_that_an_engine_left_behind_end_with_the_run(home, bad):
     assert alive == []
 
 
-def test_a_run_that_is_killed_leaves_no_temporary_folder_and_no_process(home):
+def test_a_run_that_is_killed_leaves_no_temporary_folder_and_no_process(home, request):
     home.write(SPEC.replace("BAD", "hang"))
     command = [OHR, "run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1"]
-    temporary = home.folder / "temporary"
-    temporary.mkdir()
+    place = tempfile.TemporaryDirectory()  # a short name, as sockets in it have at most 108 characters
+    request.addfinalizer(place.cleanup)
+    temporary = Path(place.name)
     ended = subprocess.Popen(command, cwd=home.folder, env={**os.environ, "TMPDIR": str(temporary)})
     while not list(temporary.rglob("worker-*")):
         assert ended.poll() is None

@@ -78,13 +78,38 @@ def test_an_old_encoding_of_windows_is_read_and_said(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("word", "encoding"), [("Кто это", "cp1251"), ("誰ですか", "cp932"), ("Kto żyje w głębi", "cp1250")]
+    ("word", "encoding"),
+    [("Кто это", "cp1251"), ("誰ですか", "cp932"), ("Kto żyje w głębi", "cp1250")]
+    + [
+        ("谁是", "gbk"),
+        ("誰", "big5"),
+        ("東京", "cp932"),
+        ("누가 왔나", "euc_kr"),
+        ("Он и я", "cp1251"),
+        ("Kto to są", "iso8859_2"),
+    ],
 )
 def test_an_encoding_that_is_not_western_is_refused(tmp_path, word, encoding):
     path = tmp_path / "q.csv"
     path.write_bytes(f"question;answer\n{word}?;x\n".encode(encoding))
     with pytest.raises(DataError, match=r"q.csv: cannot be read: it is not UTF-8 text; save it as UTF-8"):
         read(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Où est l’élève ? «\xa0À Évry\xa0» — créée, œuvre",
+        "¿Qué es él? ¡Ñandú! 1ª, 2º",
+        "5 °C, 20€, £5, m², §3, x±2, ½ cup, Acme®",
+        "å, på ø; vélþýðing",
+        "———— •••",
+    ],
+)
+def test_western_prose_in_an_old_encoding_is_read(tmp_path, text):
+    path = tmp_path / "q.csv"
+    path.write_bytes(f'question\n"{text}"\n'.encode("cp1252"))
+    assert parts(path) == [{"question": text}]
 
 
 @pytest.mark.parametrize(
@@ -175,6 +200,15 @@ def test_the_sheet_that_is_read_is_the_one_with_the_columns_and_is_named(tmp_pat
     assert [row.parts["answers"] for row in table.rows] == ["May"]
     assert list(table.notes) == ["q.xlsx: read from the sheet May; not read: Remarks"]
     assert table.rows[0].where.endswith("q.xlsx, sheet May, row 2")
+
+
+def test_empty_sheets_before_the_one_with_data_are_passed_over(tmp_path):
+    path = tmp_path / "q.xlsx"
+    book = workbook(path)
+    book.create_sheet("May").append(("question",))
+    book["May"].append(("Who?",))
+    book.save(path)
+    assert parts(path) == [{"question": "Who?"}]
 
 
 @pytest.mark.parametrize(

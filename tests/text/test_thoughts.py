@@ -44,6 +44,12 @@ def test_a_reply_that_was_cut_in_its_thought_is_empty(opens):
         ("<think>a</think>In Paris, <think>no?</think>France", "In Paris, France"),
         ("<think>the `x</think>Paris `y`", "Paris `y`"),
         ("<think>a</thinking>Paris", "Paris"),
+        ('<think>The year is "1964"</think>"1964"', '"1964"'),
+        ("<think>`x`</think>`x`", "`x`"),
+        ("`x`</think>`x`", "`x`"),
+        ("Answer: 5<think/>", "Answer: 5"),
+        ("Paris<thinking/>", "Paris"),
+        ("<think>Lyon?<think/>Paris", "Paris"),
         ("analysisLyon is near.assistantfinalParis", "Paris"),
         ("Here is my thought process:\nLyon?\nHere is my response:\nParis", "Paris"),
     ],
@@ -62,6 +68,10 @@ def test_nested_repeated_and_unopened_thoughts_are_left_out(reply, answer):
         "【思考】租约【回答】巴黎",
         "<thoughtful>x</thoughtful>",
         "analysis of the lease",
+        "AnalysisServices",
+        "[Think tank] RAND",
+        "<Think Different> was a slogan",
+        "a <thought experiment>",
     ],
 )
 def test_text_that_is_no_thought_stays_as_it_is(reply):

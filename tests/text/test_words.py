@@ -100,6 +100,8 @@ def test_a_search_takes_neighbouring_letters_together(text, expected):
         ("cafe\u0301", "café"),
         ("co\u00adoperate", "cooperate"),
         ("co\u00ad\noperate", "cooperate"),
+        ("co-\r\noperate", "cooperate"),
+        ("3 =\u0338 4", "3 4"),  # as of ≠, the composed form
         ("\ufeffParis\u200f", "paris"),
         ("１，９６４", "1964"),
         ("２０２０－２１", "202021"),

@@ -149,7 +149,8 @@ def test_answers_from_a_file_have_the_scores_that_a_person_counts(protocol, over
     assert (report["given"], report["missing"], report["stage"]) == (53, ["en.key_ver_003_01"], "generation")
     (board,) = report["leaderboards"]
     assert board["groups"] == ["IQE", "DTR", "KIE", "CC", "VC", "NC", "RR", "overall"]
-    assert [row["system"] for row in board["rows"]][:2] == ["replies", "Gemini 3 Pro"]
+    assert board["rows"][0]["system"] == "Gemini 3 Pro"
+    assert board["rows"][-1]["system"] == "replies"  # of other questions than the published ones: it has no rank
 
 
 @pytest.mark.parametrize(

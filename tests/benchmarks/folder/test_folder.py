@@ -255,5 +255,8 @@ def test_a_question_about_a_scan_is_in_no_comparison(carry_out, recorded):
     )
     finished = carry_out(", ground_truth: text_layer", TRUE + READ)
     (row,) = read_rows(finished.folder / "summary.parquet", stage="retrieval", metric="lcs", noise="mine", group="all")
-    assert (row["n"], row["pairs"]) == (2, 1)
-    assert "1 question in no comparison: the pages have no clean text" in read_manifest(finished.folder)["warnings"]
+    assert (row["n"], row["pairs"]) == (1, 1)
+    assert (
+        "1 question left out of every mean and comparison: the pages have no clean text"
+        in read_manifest(finished.folder)["warnings"]
+    )
