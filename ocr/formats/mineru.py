@@ -12,19 +12,8 @@ from typing import Any
 
 from ohr.contracts import Block, BlockKind
 
-from .values import (
-    Pages,
-    Unreadable,
-    formula,
-    known,
-    mapping,
-    page_number,
-    picture,
-    sequence,
-    string,
-    table,
-    without_gaps,
-)
+from . import values
+from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, table, without_gaps
 
 _KINDS: Mapping[str, BlockKind] = {
     "header": "header",
@@ -93,7 +82,7 @@ def _check(blocks: list[Any]) -> None:
         block = mapping(each, "a block")
         inside = block.get("content")
         keys = (*(key for key in block if key != "content"), *inside) if isinstance(inside, dict) else tuple(block)
-        kind = string(block.get("type"), "a block's type")
+        kind = values.string(block.get("type"), "a block's type")
         kinds[kind if kind in _FIGURES else "text"].append(
             dict.fromkeys("text" if key in _HOLDERS or key.endswith("_content") else key for key in keys)
         )
@@ -195,7 +184,7 @@ def _level(block: Mapping[str, Any]) -> int:
 def _text(block: Mapping[str, Any]) -> str:
     """Return a block's text, whichever key has it."""
     if block.get("text") is not None:
-        return string(block["text"], "a block's text")
+        return values.string(block["text"], "a block's text")
     contents = [value for key, value in block.items() if key.endswith("_content")]
     if block.get("lines"):
         return _joined([_line(line) for line in block["lines"]])
@@ -236,7 +225,7 @@ def _inline(value: Any) -> str:
     if isinstance(value, list):
         return "".join(_inline(each) for each in value)
     if not isinstance(value, dict):
-        return string(value, "what should be text")
+        return values.string(value, "what should be text")
     text, kind = _inline(value.get("content") or value.get("children")), value.get("type")
     if kind in _INLINE:
         return f"${text.strip()}$"

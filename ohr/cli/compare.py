@@ -44,9 +44,9 @@ def compare(
 ) -> None:
     """Compare two runs, or two conditions of one, by question.
 
-    `lost` is A's score less B's. Where there are many comparisons, findings are corrected by Holm's method. `worse` and
-    `better`: B's difference is shown; `same`: it is shown to be within the margin; `small`: both; `open`: neither;
-    `failed`: more than one in ten of the questions failed on a side, so that nothing can be said.
+    `lost` is A's score less B's. The sentences below the table judge all rows together, by Holm's method; each row by
+    itself. `worse` and `better`: B's difference is shown; `same`: it is shown to be within the margin; `small`: both;
+    `open`: neither; `identical`: no score differs; `failed`: more than one in ten of the questions failed on a side.
     """
     from ohr.results.comparing import compare_sides
     from ohr.results.groups import GROUPS
@@ -176,7 +176,9 @@ def verdict(found: "Compared") -> list[str]:
     if all(pair.verdict == "identical" for pair in found.pairs):
         lines.append("Every score is the same on both sides.")
     elif not shown:
-        lines.append(f"No difference is shown{f' in any{family}' if family else ''}.")
+        alone = sum(pair.verdict in ("worse", "better", "small") for pair in found.pairs)
+        by_itself = f"; {alone} {'is' if alone == 1 else 'are'} by {'itself' if alone == 1 else 'themselves'}"
+        lines.append(f"No difference is shown{f' in any{family}' if family else ''}{by_itself if alone else ''}.")
         if all(isnan(pair.found.difference.low) for pair in found.pairs):
             lines.append(f'That is not "no effect": {counted(found.documents, "document")} give no interval.')
         elif not same:

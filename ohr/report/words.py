@@ -44,8 +44,8 @@ def headline(folder: Path) -> list[str]:
     losses = distinctive(read_losses(folder))
     found = _failures(read_manifest(folder), losses)
     if not losses:
-        nothing = "No knowledge base without noise, or no question with clean text"
-        return [*found, f"{nothing}: this run cannot show a cost of noise."]
+        nothing = "it has no condition without noise, or no question with an answer or evidence and with clean text"
+        return [*found, f"This run cannot show a cost of noise: {nothing}."]
     found += findings(losses)
     if missing := left_out(folder):
         found.append(f"{without_clean_text(missing)}.")

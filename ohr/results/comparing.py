@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ohr.errors import DataError
-from ohr.messages.wording import without_clean_text
+from ohr.messages.wording import named, without_clean_text
 from ohr.registry import choices
 from ohr.results.choices import read_choices
 from ohr.results.folder import read_finished, read_manifest, shown_metrics
@@ -91,6 +91,8 @@ def compare_sides(
         raise DataError(f"{first.folder} and {second.folder} have no question of {group} in common")
     part = tables[0].questions.among(here)
     cells = list(_cells(first, second, tables))
+    if first.condition is second.condition is None:
+        notes += _unmatched(tables)
     if metric is not None:
         known = sorted({name for place, _ in cells for name in tables[0].read(place).metrics})
         if metric not in known:
@@ -163,18 +165,46 @@ def _common(first: Side, second: Side, tables: Sequence[ScoreTable]) -> tuple[tu
 
 def _cells(first: Side, second: Side, tables: Sequence[ScoreTable]) -> Iterator[tuple[Place, Place]]:
     """Yield the cells that the sides share: of one pipeline, and of one condition where none is named."""
-    for side, table in zip((first, second), tables, strict=True):
-        known = list(dict.fromkeys(place.condition for place in table.places if place.stage in STAGES))
-        if side.condition is not None and side.condition not in known:
-            raise DataError(f"{side.folder}: has no condition {side.condition!r}. {choices(side.condition, known)}")
-    named = first.condition is not None or second.condition is not None
-    found = {_name(place, named): place for place in tables[1].places if second.condition in (None, place.condition)}
+    by_pipeline = first.condition is not None or second.condition is not None
+    first, second = (
+        _side(side, table, other.condition)
+        for side, table, other in zip((first, second), tables, (second, first), strict=True)
+    )
+    found = {
+        _name(place, by_pipeline): place for place in tables[1].places if second.condition in (None, place.condition)
+    }
     for place in tables[0].places:
         if place.stage in STAGES and first.condition in (None, place.condition):
-            other = found.get(_name(place, named))
+            other = found.get(_name(place, by_pipeline))
             if other is not None:
                 yield place, other
 
 
-def _name(place: Place, named: bool) -> tuple[str | None, ...]:
-    return place.pipeline if named else (*place.pipeline, place.condition)
+def _side(side: Side, table: ScoreTable, other: str | None) -> Side:
+    """Choose a condition where the other side names one: that of the same name, or the only one.
+
+    Raises:
+        DataError: there is no such condition, or several could be meant.
+    """
+    known = _conditions(table)
+    wanted = side.condition or (known[0] if other is not None and len(known) == 1 else other)
+    if wanted is not None and wanted not in known:
+        known_as = f"{side.folder}: has no condition {wanted!r}; name one as in RUN:CONDITION"
+        raise DataError(f"{known_as}. {choices(wanted, known)}")
+    return Side(side.folder, wanted)
+
+
+def _conditions(table: ScoreTable) -> list[str]:
+    return list(dict.fromkeys(place.condition for place in table.places if place.stage in STAGES))
+
+
+def _unmatched(tables: Sequence[ScoreTable]) -> Iterator[str]:
+    """Yield what only one of two whole runs has, and so is in no comparison."""
+    ours, theirs = map(_conditions, tables)
+    for side, names, others in (("A", ours, theirs), ("B", theirs, ours)):
+        if alone := [name for name in names if name not in others]:
+            yield f"conditions that only {side} has, in no comparison: {named(alone)}"
+
+
+def _name(place: Place, by_pipeline: bool) -> tuple[str | None, ...]:
+    return place.pipeline if by_pipeline else (*place.pipeline, place.condition)

@@ -44,10 +44,8 @@ def test_answers_that_were_all_refused_show_no_loss_of_0(broken, ohr):
     assert "items failed, " in first
     assert first.endswith("the key is wrong. Repair that and run the spec again: only what failed is done again.")
     assert second.startswith("2 of 2 comparisons cannot be judged: more than 10% of the questions failed")
-    assert (
-        "Answers end to end (F1): none of 2 comparisons with clean text shows a loss (judged together by Holm's method), 2 cannot be judged."
-        in rest
-    )
+    none = "Answers end to end (F1): none of 2 comparisons with clean text shows a loss"
+    assert f"{none} (judged together by Holm's method), 2 cannot be judged." in rest
     table = next(line for line in rest if line.startswith("formatting  "))
     assert "0.00 not judged: " in table and "not shown" not in table
     assert "2 of 2 not judged: too much failed" in ohr("runs").stdout

@@ -109,7 +109,8 @@ def test_a_run_without_clean_text_says_so(runs):
     folder = finished(run)
     assert read_losses(folder) == []
     assert headline(folder) == [
-        "No knowledge base without noise, or no question with clean text: this run cannot show a cost of noise."
+        "This run cannot show a cost of noise: it has no condition without noise, or no question with an answer or "
+        "evidence and with clean text."
     ]
 
 

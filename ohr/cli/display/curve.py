@@ -49,15 +49,15 @@ def legend(points: Sequence[Point]) -> str:
     """Return the numbers of questions and documents behind the table, and how its intervals are made."""
     if not points:
         return ""
-    first = points[0]
+    first = max(points, key=lambda point: point.n)
     interval = "± 95% interval over documents" if not isnan(first.low) else "no intervals: fewer than 5 documents"
     note = f" ({first.note})" if first.note == "few documents" else ""
     counts: dict[int, list[str]] = {}  # questions without evidence count for answers, but not for retrieval
-    for point in points:
+    for point in (point for point in points if point.n):
         stages = counts.setdefault(point.n, [])
         stages += [point.stage] * (point.stage not in stages)
     documents = counted(first.documents, "document")
-    if len(counts) == 1:
+    if len(counts) < 2:
         return f"n = {counted(first.n, 'question')} in {documents}; {interval}{note}"
     (n, stages), *others = counts.items()
     parts = [f"{counted(n, 'question')} in {' and '.join(stages)}"]
