@@ -123,7 +123,7 @@ def _inner(table: Floats, clusters: Clusters, found: Sequence[Estimate], alpha: 
     for row, one in enumerate(found):
         if one.changed >= CHANGED and not np.isnan(one.se):
             reach = float(quantile(1 - alpha, one.df)) * one.se
-            ends[row] = min(ends[row, 0], one.mean - reach), max(ends[row, 1], one.mean + reach)
+            ends[row] = max(-1, min(ends[row, 0], one.mean - reach)), min(1, max(ends[row, 1], one.mean + reach))
     return [(low, high) for low, high in ends.tolist()]
 
 

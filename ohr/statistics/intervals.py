@@ -134,7 +134,7 @@ def _of_differences(table: Floats, clusters: Clusters, level: float) -> list[Est
     means, p = table.mean(axis=1), _p_values(table, clusters, variance, df)
     reach = quantile(0.5 + level / 2, df) * np.sqrt(variance)
     t = _cut(means - reach, means + reach)
-    ends, rare = t, changed < CHANGED
+    ends, rare = t, (changed < CHANGED) | (variance <= STILL)  # equal changes have no error that could be seen
     if rare.any():
         ends = np.where(rare[:, None], mover(table, clusters, level), t)
     ends = _agreeing(ends, t, p <= 1 - level + STILL)
@@ -166,8 +166,8 @@ def _agreeing(ends: Floats, t: Floats, shown: Flags) -> Floats:
     """Make (rows, 2) ends of intervals agree with their tests: 0 is outside just where a difference is shown."""
     low, high = ends.T
     loss, gain = shown & (t[:, 0] >= 0), shown & (t[:, 1] <= 0)
-    low = np.where(loss, np.maximum(low, t[:, 0]), np.where(gain, low, np.minimum(low, 0)))
-    high = np.where(gain, np.minimum(high, t[:, 1]), np.where(loss, high, np.maximum(high, 0)))
+    low = np.where(loss & (low <= 0), t[:, 0], np.where(shown, low, np.minimum(low, 0)))
+    high = np.where(gain & (high >= 0), t[:, 1], np.where(shown, high, np.maximum(high, 0)))
     return np.stack([low, high], axis=1)
 
 

@@ -94,6 +94,21 @@ def test_the_interval_and_the_verdict_agree(seed):
         assert judged.verdict in (("worse", "better", "small") if judged.p <= 0.05 else ("open", "same"))
 
 
+@pytest.mark.parametrize("size", [1.0, 0.1])
+def test_equal_changes_of_all_documents_have_an_interval_wider_than_the_inner_one(size):
+    judged = one_question_each([size] * 12)
+    one = judged.difference
+    assert judged.verdict == "worse" and 0 < one.low <= judged.inner_low <= size
+    assert one.low < 1 if size == 1 else one.low <= size
+
+
+def test_inner_ends_are_cut_at_what_is_possible():
+    values = np.array([0.1] * 100 + [-0.1] * 3)
+    code = np.concatenate([np.zeros(92, int), np.arange(1, 12)])
+    judged = compare(values, 0 * values, Clusters.of(code))
+    assert -1 <= judged.inner_low <= judged.inner_high <= 1
+
+
 def test_the_largest_of_several_has_an_interval_that_allows_for_the_choice():
     rng = np.random.default_rng(0)
     code = Clusters.of(np.repeat(np.arange(20), 3))
