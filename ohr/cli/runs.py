@@ -10,7 +10,7 @@ import typer
 
 from ohr.cli.display.console import fits, report, say, say_json, say_table
 from ohr.cli.options import RUNS, AsJson, RunsFolder
-from ohr.messages.wording import shortened
+from ohr.messages.wording import named, shortened
 
 if TYPE_CHECKING:
     from ohr.results.listing import ListedRun
@@ -81,6 +81,10 @@ def _is_chosen(run: "ListedRun", chosen: Sequence[Path] | None, runs: Path) -> b
     )
 
 
+_OF_A_RUN = {"manifest.json", "tags.json", "run.log", "events.jsonl", "report.html", "report-data", "figures"}
+"""What a run's folder holds beside the files that its manifest lists."""
+
+
 def _delete(chosen: Sequence[Path], runs: Path) -> None:
     """Delete the folders of runs; each must be named as a whole, so that none is meant by chance."""
     from ohr.results.folder import MANIFEST, read_manifest, status
@@ -89,8 +93,13 @@ def _delete(chosen: Sequence[Path], runs: Path) -> None:
     if not folders:
         raise typer.BadParameter("name the runs to delete, as in: ohr runs NAME/ID --delete")
     for folder in folders:  # all are looked at before the first is deleted
-        if status(read_manifest(folder)) == "running":
+        manifest = read_manifest(folder)
+        if status(manifest) == "running":
             raise typer.BadParameter(f"{folder} is running, here or on another machine: end it first")
+        if others := {path.name for path in folder.iterdir()} - set(manifest.get("files", ())) - _OF_A_RUN:
+            raise typer.BadParameter(
+                f"{folder} holds what ohr did not write: {named(sorted(others))}. Move it away first"
+            )
     for folder in folders:
         shutil.rmtree(folder)
         say(f"deleted {folder}")

@@ -320,6 +320,11 @@ def test_a_run_is_deleted_by_its_name_and_id_and_a_running_one_is_not(home, ohr)
     assert refused.exit_code == 2 and "is running" in refused.stderr and begun.path.is_dir()
     assert ohr("runs", "small", "--delete").exit_code == 2
     begun.stop("enough")
+    note = Path("runs", name, "my-notes.txt")
+    note.write_text("mine")
+    kept = ohr("runs", name, "--delete")
+    assert kept.exit_code == 2 and "my-notes.txt" in kept.stderr and note.read_text() == "mine"
+    note.unlink()
     assert ohr("runs", name, "--delete").stdout == f"deleted runs/{name}\n"
     assert list((home / "runs/small").iterdir()) == []
 
