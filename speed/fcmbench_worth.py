@@ -20,7 +20,7 @@ from ohr.benchmarks.fcmbench.replies import CLEAN, MODES, REFERENCE, REPAIRS, Re
 from ohr.report.leaderboard.answers import AnswerScore, score_answers
 
 
-class Repaired(FcmBench):
+class Repaired(FcmBench):  # type: ignore[misc] # checked by itself, this folder does not see the families' types
     """FCMBench with any choice of repairs in place of a protocol's."""
 
     repairs: tuple[Repair, ...] = ()

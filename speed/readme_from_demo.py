@@ -52,7 +52,7 @@ def placed(text: str, made: Mapping[str, str]) -> str:
     """Put the parts between their marks, `<!-- demo: NAME -->` and `<!-- end of NAME -->`."""
     for name, part in made.items():
         between = re.compile(rf"(<!-- demo: {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
-        text = between.sub(lambda found, part=part: f"{found[1]}{part}{found[2]}", text)
+        text = between.sub(r"\g<1>" + part.replace("\\", r"\\") + r"\g<2>", text)
     return text
 
 

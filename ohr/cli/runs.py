@@ -82,7 +82,7 @@ def _is_chosen(run: "ListedRun", chosen: Sequence[Path] | None, runs: Path) -> b
 
 
 _OF_A_RUN = {"manifest.json", "tags.json", "run.log", "events.jsonl", "report.html", "report-data", "figures"}
-"""What a run's folder holds beside the files that its manifest lists."""
+"""Files and folders of a run beside those that its manifest lists."""
 
 
 def _delete(chosen: Sequence[Path], runs: Path) -> None:
