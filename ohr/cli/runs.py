@@ -1,6 +1,5 @@
 """`ohr runs`: the runs that were done here, their tags, and in which settings they differ."""
 
-import shutil
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 
 from ohr.cli.display.console import fits, report, say, say_json, say_table
 from ohr.cli.options import RUNS, AsJson, RunsFolder
-from ohr.messages.wording import named, shortened
+from ohr.messages.wording import shortened
 
 if TYPE_CHECKING:
     from ohr.results.listing import ListedRun
@@ -26,10 +25,6 @@ Tag = Annotated[
 ]
 Diff = Annotated[bool, typer.Option("--diff", help="List the settings in which runs of one name differ, instead.")]
 
-Delete = Annotated[
-    bool, typer.Option("--delete", help="Delete the folders of the runs RUN..., NAME/ID as listed; not running ones.")
-]
-
 _WIDEST = 40  # letters of a setting or tag in a table
 
 
@@ -40,7 +35,6 @@ def runs(
     where: Where = None,
     diff: Diff = False,
     tag: Tag = None,
-    delete: Delete = False,
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
@@ -52,9 +46,6 @@ def runs(
     from ohr.results.listing import list_runs
     from ohr.results.tags import parse_tags
 
-    if delete:
-        _delete(list(chosen or ()), runs)
-        return
     if tag and (where or diff):
         raise typer.BadParameter("--tag changes the runs that you name: leave out --where and --diff")
     if tag:
@@ -79,30 +70,6 @@ def _is_chosen(run: "ListedRun", chosen: Sequence[Path] | None, runs: Path) -> b
     return not chosen or any(
         str(one) == run.name or run.folder.resolve() in (one.resolve(), (runs / one).resolve()) for one in chosen
     )
-
-
-_OF_A_RUN = {"manifest.json", "tags.json", "run.log", "events.jsonl", "report.html", "report-data", "figures"}
-"""Files and folders of a run beside those that its manifest lists."""
-
-
-def _delete(chosen: Sequence[Path], runs: Path) -> None:
-    """Delete the folders of runs; each must be named as a whole, so that none is meant by chance."""
-    from ohr.results.folder import MANIFEST, read_manifest, status
-
-    folders = [next((f for f in (run, runs / run) if (f / MANIFEST).is_file()), run) for run in chosen]
-    if not folders:
-        raise typer.BadParameter("name the runs to delete, as in: ohr runs NAME/ID --delete")
-    for folder in folders:  # all are looked at before the first is deleted
-        manifest = read_manifest(folder)
-        if status(manifest) == "running":
-            raise typer.BadParameter(f"{folder} is running, here or on another machine: end it first")
-        if others := {path.name for path in folder.iterdir()} - set(manifest.get("files", ())) - _OF_A_RUN:
-            raise typer.BadParameter(
-                f"{folder} holds what ohr did not write: {named(sorted(others))}. Move it away first"
-            )
-    for folder in folders:
-        shutil.rmtree(folder)
-        say(f"deleted {folder}")
 
 
 def _tag(folders: Sequence[Path], words: Sequence[str]) -> None:

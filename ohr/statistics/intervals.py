@@ -134,9 +134,9 @@ def _of_differences(table: Floats, clusters: Clusters, level: float) -> list[Est
     means, p = table.mean(axis=1), _p_values(table, clusters, variance, df)
     reach = quantile(0.5 + level / 2, df) * np.sqrt(variance)
     t = _cut(means - reach, means + reach)
-    ends, rare = t, (changed < CHANGED) | (variance <= STILL)  # equal changes have no error that could be seen
+    ends, rare = t.copy(), (changed < CHANGED) | (variance <= STILL)  # equal changes have no error that could be seen
     if rare.any():
-        ends = np.where(rare[:, None], mover(table, clusters, level), t)
+        ends[rare] = mover(table[rare], clusters, level)
     ends = _agreeing(ends, t, p <= 1 - level + STILL)
     ends[changed == 0] = nan
     how = np.where(changed == 0, "", np.where(rare, "rare", "t")).tolist()

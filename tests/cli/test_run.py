@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ohr.cli.app import main
-from ohr.results.folder import RunFolder
 
 from ..conftest import completion
 
@@ -311,22 +310,6 @@ def test_a_damaged_run_is_reported_and_the_others_listed(home, finished, ohr):
     assert result.exit_code == 0
     assert [run["path"] for run in json.loads(result.stdout)] == ["runs/small/whole"]
     assert result.stderr.startswith("runs/small/broken/manifest.json: not readable as JSON: ")
-
-
-def test_a_run_is_deleted_by_its_name_and_id_and_a_running_one_is_not(home, ohr):
-    begun = RunFolder.start(home / "runs", "small", "ab" * 32, {"spec": {"name": "small"}, "questions": 4})
-    name = f"small/{begun.path.name}"
-    refused = ohr("runs", name, "--delete")
-    assert refused.exit_code == 2 and "is running" in refused.stderr and begun.path.is_dir()
-    assert ohr("runs", "small", "--delete").exit_code == 2
-    begun.stop("enough")
-    note = Path("runs", name, "my-notes.txt")
-    note.write_text("mine")
-    kept = ohr("runs", name, "--delete")
-    assert kept.exit_code == 2 and "my-notes.txt" in kept.stderr and note.read_text() == "mine"
-    note.unlink()
-    assert ohr("runs", name, "--delete").stdout == f"deleted runs/{name}\n"
-    assert list((home / "runs/small").iterdir()) == []
 
 
 def test_no_runs_is_said(ohr):
