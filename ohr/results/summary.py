@@ -182,7 +182,7 @@ _NOTHING: Mapping[str, Any] = {
 }
 """Columns that are empty in rows by other traits than the evidence source."""
 
-_ESTIMATE = tuple(name for name in Estimate.__slots__ if name not in ("changed", "p"))
+_ESTIMATE = tuple(name for name in Estimate.__slots__ if name not in ("changed", "p", "wide_low", "wide_high"))
 
 
 def _groups(questions: Questions) -> list[tuple[str, str]]:

@@ -91,8 +91,7 @@ def comparisons(
             1 - alpha / among.
     """
     table = np.where(np.abs(table) < SAME, 0.0, table)
-    found = differences(table, clusters, 1 - alpha)
-    wide = differences(table, clusters, 1 - alpha / among) if among > 1 else found
+    found = differences(table, clusters, 1 - alpha, among)
     inner = _inner(table, clusters, found, alpha)
     return [
         Comparison(
@@ -103,10 +102,10 @@ def comparisons(
             _detectable(one, values, clusters, alpha),
             int((values > 0).sum()),
             int((values < 0).sum()),
-            broad.low,
-            broad.high,
+            one.wide_low,
+            one.wide_high,
         )
-        for one, values, ends, broad in zip(found, table, inner, wide, strict=True)
+        for one, values, ends in zip(found, table, inner, strict=True)
     ]
 
 

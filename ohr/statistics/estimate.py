@@ -40,6 +40,8 @@ class Estimate:
         interval: how the interval was made: `logit`, `edge`, `t`, `rare`, or empty where there is none.
         changed: of a difference, the documents in which some question differs; -1 of anything else.
         p: of a difference, the two-sided p value of no difference; nan of anything else, and where nothing differs.
+        wide_low: of a difference, the lower end of the interval that holds together with those of a family; nan, as is
+            `wide_high`, of anything else.
     """
 
     mean: float
@@ -56,6 +58,8 @@ class Estimate:
     interval: str = ""
     changed: int = -1
     p: float = nan
+    wide_low: float = nan
+    wide_high: float = nan
 
 
 def quantile(probability: float, df: Any) -> Any:

@@ -105,9 +105,12 @@ def clustered_means(
     return [replace(one, failed=count) for one, count in zip(made, failed, strict=True)] if failed else made
 
 
-def differences(values: Floats, clusters: Clusters, level: float = 0.95) -> list[Estimate]:
-    """`paired_difference` of several (rows, n) differences of scores in [0, 1] on the same questions."""
-    return by_pattern(values, clusters, lambda table, mine: _of_differences(table, mine, level))
+def differences(values: Floats, clusters: Clusters, level: float = 0.95, among: int = 1) -> list[Estimate]:
+    """`paired_difference` of several (rows, n) differences of scores in [0, 1] on the same questions.
+
+    With `among`, `wide_low` and `wide_high` are those of the level 1 - (1 - level) / among.
+    """
+    return by_pattern(values, clusters, lambda table, mine: _of_differences(table, mine, level, among))
 
 
 def _of_scores(table: Floats, clusters: Clusters, level: float) -> list[Estimate]:
@@ -124,7 +127,7 @@ def _of_scores(table: Floats, clusters: Clusters, level: float) -> list[Estimate
     return estimates(replace(found, low=low, high=high, how=how), table.shape[1], clusters)
 
 
-def _of_differences(table: Floats, clusters: Clusters, level: float) -> list[Estimate]:
+def _of_differences(table: Floats, clusters: Clusters, level: float, among: int) -> list[Estimate]:
     table = np.where(np.abs(table) < SAME, 0.0, table)
     changed = _changed(table, clusters)
     if len(clusters.counts) < NO_INTERVAL:
@@ -132,18 +135,32 @@ def _of_differences(table: Floats, clusters: Clusters, level: float) -> list[Est
     left = clusters.left_out(table)
     variance, df = left.error(left.without)
     means, p = table.mean(axis=1), _p_values(table, clusters, variance, df)
-    reach = quantile(0.5 + level / 2, df) * np.sqrt(variance)
-    t = _cut(means - reach, means + reach)
-    ends, rare = t.copy(), (changed < CHANGED) | (variance <= STILL)  # equal changes have no error that could be seen
-    if rare.any():
-        ends[rare] = mover(table[rare], clusters, level)
-    ends = _agreeing(ends, t, p <= 1 - level + STILL)
-    ends[changed == 0] = nan
+    rare = (changed < CHANGED) | (variance <= STILL)  # equal changes have no error that could be seen
+
+    def ends_at(level: float) -> Floats:
+        reach = quantile(0.5 + level / 2, df) * np.sqrt(variance)
+        t = _cut(means - reach, means + reach)
+        ends = t.copy()
+        if rare.any():
+            ends[rare] = mover(table[rare], clusters, level)
+        ends = _agreeing(ends, t, p <= 1 - level + STILL)
+        ends[changed == 0] = nan
+        return ends
+
+    ends = ends_at(level)
+    wide = ends_at(1 - (1 - level) / among) if among > 1 else ends
     how = np.where(changed == 0, "", np.where(rare, "rare", "t")).tolist()
     made = estimates(Bounds(means, variance, df, ends[:, 0], ends[:, 1], how), table.shape[1], clusters)
     return [
-        replace(one, changed=int(k), p=float(value) if k else nan, note=one.note or (FEW_CHANGED if few else ""))
-        for one, k, value, few in zip(made, changed, p, rare & (changed > 0), strict=True)
+        replace(
+            one,
+            changed=int(k),
+            p=float(value) if k else nan,
+            wide_low=float(low),
+            wide_high=float(high),
+            note=one.note or (FEW_CHANGED if few else ""),
+        )
+        for one, k, value, (low, high), few in zip(made, changed, p, wide, rare & (changed > 0), strict=True)
     ]
 
 
