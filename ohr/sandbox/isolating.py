@@ -2,30 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from .values import UNSAFE
 
 WORDS = {
     "seccomp": "a filter of system calls (seccomp)",
     "limits": "limits of CPU time, memory, files and processes",
-    "root": "a root folder of its own",
-    "landlock": "file rules (Landlock)",
+    "namespaces": "a root folder, process numbers, a network without devices, queues and a host name of its own",
+    "landlock": "rules on files, TCP and signals (Landlock), where there is no root folder of its own",
     "privileges": "no user's rights and no capabilities",
-    "mounts": "mounts of its own",
-    "processes": "process numbers of its own",
-    "network": "a network of its own, without devices",
-    "ipc": "shared memory and queues of its own",
-    "hostname": "a host name of its own",
-    "cgroup": "control groups of its own",
-    "user": "users of its own",
 }
 """The mechanisms, the two needed ones first."""
 
 NEEDED = ("seccomp", "limits")
 """The filter and the limits, together, hold by themselves. They leave a program no socket, no process, no signal, no
-file; it may open files only where a root of its own or Landlock confines it to its folder. All other mechanisms are a
-second wall behind the filter."""
+file; it may open files only where it has a root of its own. The other mechanisms are a second wall behind these."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +41,7 @@ class Isolation:
     @property
     def files(self) -> bool:
         """Whether a program may use its own folder; elsewhere it can open no file at all."""
-        return "root" in self.works or "landlock" in self.works
+        return "namespaces" in self.works
 
     @property
     def why(self) -> str:
@@ -64,16 +55,6 @@ class Isolation:
         works = [f"works: {WORDS[name]}" for name in self.works]
         lacks = [f"lacks: {WORDS[name]} ({reason})" for name, reason in self.lacks.items()]
         return "\n".join([verdict, *works, *lacks])
-
-
-def read(report: Mapping[str, Any]) -> Isolation:
-    """Return the isolation that a starter reports."""
-    reasons = report["reasons"]
-    return Isolation(
-        works=tuple(name for name in WORDS if reasons.get(name) == ""),
-        lacks={name: reasons[name] for name in WORDS if reasons.get(name)},
-        broken=report["broken"],
-    )
 
 
 def refusal(why: str) -> str:

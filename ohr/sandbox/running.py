@@ -1,28 +1,29 @@
 """The sandbox as its user sees it: programs in, outcomes out, in order."""
 
 import atexit
+import json
 import os
-import selectors
 import socket
 import threading
-from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from types import TracebackType
+from tempfile import TemporaryFile
 from typing import Self
 
 from ohr.errors import DataError
 
-from . import isolating, readings
-from .inside import wire
-from .isolating import Isolation
-from .starting import Processes, received, start
+from . import readings
+from .isolating import Isolation, refusal
+from .starting import Processes, start
 from .values import UNSAFE, Limits, Outcome, SandboxError
 
 _GRACE = 20.0
 """Seconds beyond the limit after which a silent lane counts as lost; it needs milliseconds unless the machine hangs."""
 _MOST_WORKERS = 64
+_MOST_OF_PROGRAM = 1 << 20
+"""Bytes of the longest program; the longest reply of a model is a tenth of that."""
+_MOST_OF_END = 1 << 16
 
 
 class Sandbox:
@@ -59,7 +60,7 @@ class Sandbox:
         self._function, self._without, self._unsafe = function, without, bool(unsafe)
         self._workers = min(workers or _cores(), _MOST_WORKERS)
         self._processes: Processes | None = None
-        self._owner = os.getpid()
+        self._owner, self._lock = os.getpid(), threading.RLock()
         self.isolation = self._start()
 
     def run(self, programs: Sequence[str]) -> Iterator[Outcome]:
@@ -68,78 +69,65 @@ class Sandbox:
         Raises:
             SandboxError: when the machine, not a program, is at fault.
         """
-        waiting, done = deque(enumerate(programs)), dict[int, Outcome]()
-        busy: dict[socket.socket, int] = {}
+        ended = False
+        pool = ThreadPoolExecutor(self._workers)
         try:
-            for place in range(len(programs)):
-                while place not in done:
-                    self._send(waiting, busy, done)
-                    if busy:
-                        self._receive(busy, done)
-                yield done.pop(place)
+            yield from pool.map(self._run, programs)
+            ended = True
         finally:
-            if busy:  # the caller has stopped in between: what these lanes answer is no longer wanted
+            if not ended:  # the caller has stopped in between: what the lanes answer is no longer wanted
                 self.close()
+            pool.shutdown(cancel_futures=True)
 
     def close(self) -> None:
         """End all processes of the sandbox; a later run starts new ones."""
-        if self._processes and os.getpid() == self._owner:  # a forked child leaves them to its parent
-            self._processes.end()
-        self._processes = None
+        with self._lock:
+            if self._processes and os.getpid() == self._owner:  # a forked child leaves them to its parent
+                self._processes.end()
+            self._processes = None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _start(self) -> Isolation:
         self._processes = start(self.limits, self._function, self._workers, self._without)
-        found = isolating.read(self._processes.report)
+        found = self._processes.isolation
         if not found.suffices and not self._unsafe:
             self.close()
-            raise SandboxError(isolating.refusal(found.why))
+            raise SandboxError(refusal(found.why))
         return found
 
-    def _send(self, waiting: deque[tuple[int, str]], busy: dict[socket.socket, int], done: dict[int, Outcome]) -> None:
-        """Send a program to each free lane."""
-        if self._processes is None:
-            self._start()
-        assert self._processes is not None
-        for line in self._processes.lines:
-            while waiting and line not in busy:
-                place, program = waiting.popleft()
-                data = program.encode("utf-8", "surrogatepass")
-                if len(data) > wire.MOST_OF_PROGRAM:
-                    most = wire.MOST_OF_PROGRAM
-                    done[place] = readings.lost(0.0, "refused", f"the program has more than {most} bytes")
-                    continue
-                busy[line] = place
-                with suppress(OSError):  # a lost lane is noticed when it is read
-                    line.sendall(wire.LENGTH.pack(len(data)) + data)
-
-    def _receive(self, busy: dict[socket.socket, int], done: dict[int, Outcome]) -> None:
-        """Wait for the next results; where a lane is lost, all start again."""
-        with selectors.DefaultSelector() as waiting:
-            for line in busy:
-                waiting.register(line, selectors.EVENT_READ)
-            ready = [key.fileobj for key, _ in waiting.select(self.limits.seconds + _GRACE)]
-        lost = not ready
-        for line in [line for line in busy if line in ready]:
+    def _run(self, program: str) -> Outcome:
+        """Run one program in a lane; where the lane is lost, all start again."""
+        data = program.encode("utf-8", "surrogatepass")
+        if len(data) > _MOST_OF_PROGRAM:
+            return readings.lost(0.0, "refused", f"the program has more than {_MOST_OF_PROGRAM} bytes")
+        with self._lock:
+            if self._processes is None:
+                self._start()
+            assert self._processes is not None
+            processes, line = self._processes, self._processes.free.pop()
+        with TemporaryFile() as file:
+            file.write(data)
+            file.flush()
             try:
-                head = received(line, wire.HEAD.size)
-                reply = received(line, wire.HEAD.unpack(head)[-1])
-            except (EOFError, OSError):
-                lost = True
-                continue
-            done[busy.pop(line)] = readings.outcome(head, reply, self.limits)
-        if lost:
-            for place in busy.values():
-                done[place] = readings.lost(0.0, "killed", "the process that ran it was lost")
-            busy.clear()
-            self.close()
+                line.settimeout(self.limits.seconds + _GRACE)
+                socket.send_fds(line, [b"."], [file.fileno()])
+                end = line.recv(_MOST_OF_END)
+            except OSError:
+                end = b""
+            if not end:
+                line.close()
+                with self._lock:
+                    if self._processes is processes:  # no other thread has started new ones
+                        self.close()
+                return readings.lost(0.0, "killed", "the process that ran it was lost")
+            processes.free.append(line)
+            file.seek(0)
+            return readings.outcome(json.loads(end), file.read(readings.longest(self.limits) + 1), self.limits)
 
 
 def run_programs(
@@ -173,8 +161,7 @@ def run_program(program: str, limits: Limits | None = None, *, function: str = "
         SandboxError: where programs cannot be isolated, and `unsafe` does not allow it.
     """
     with _LOCK:
-        (outcome,) = _kept(os.getpid(), limits or Limits(), function, unsafe).run([program])
-    return outcome
+        return _kept(os.getpid(), limits or Limits(), function, unsafe)._run(program)
 
 
 def isolation() -> Isolation:

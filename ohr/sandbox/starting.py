@@ -2,22 +2,19 @@
 
 import json
 import os
-import shutil
+import secrets
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
-from importlib.util import find_spec
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from ohr.errors import DataError
 
-from .inside import wire
+from .isolating import Isolation
 from .values import Limits, SandboxError
 
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from inside.starter import main; main()"
@@ -37,20 +34,31 @@ _KEPT = ("LD_LIBRARY_PATH", "PYTHONHOME", "SYSTEMROOT")
 _PATIENCE = 60.0
 """Seconds that loading the modules may take; numpy takes 0.1, a cold network drive far more."""
 _ENDING = 2.0
+_MOST_OF_REPORT = 1 << 16
 
 
 @dataclass
 class Processes:
-    """The processes of one sandbox: a starter, its lines to the lanes, and its report."""
+    """The processes of one sandbox.
+
+    Args:
+        starter: their first, which starts the others.
+        name: a word in the command line of each.
+        lines: the lines to the lanes; `free` are those that run no program.
+    """
 
     starter: subprocess.Popen[bytes]
+    name: str
     lines: list[socket.socket]
-    base: str
-    report: Mapping[str, Any]
+    free: list[socket.socket]
+    isolation: Isolation
 
     def end(self) -> None:
-        """End all processes and delete their folder; no trouble if some are gone."""
+        """End all processes; no trouble if some are gone. A line that is in use is closed by its user."""
         for line in self.lines:
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+        for line in self.free:
             line.close()
         try:
             self.starter.wait(_ENDING)
@@ -59,7 +67,6 @@ class Processes:
             self.starter.wait()
         if self.starter.stderr:
             self.starter.stderr.close()
-        shutil.rmtree(self.base, ignore_errors=True)
 
 
 def start(limits: Limits, function: str, workers: int, without: Collection[str]) -> Processes:
@@ -71,99 +78,51 @@ def start(limits: Limits, function: str, workers: int, without: Collection[str])
     """
     if not hasattr(os, "fork") or not sys.executable:
         raise SandboxError("programs cannot be run here: the sandbox needs a Unix system with a Python interpreter")
-    base = tempfile.mkdtemp(prefix="ohr-sandbox-")
-    Path(base).chmod(0o711)  # a program that is nobody walks through it to its own folder
-    pairs = [socket.socketpair() for _ in range(workers)]
-    theirs = [pair[1].fileno() for pair in pairs]
-    command = [sys.executable, *_OPTIONS, "-c", _BOOT, str(Path(__file__).parent), base]  # base: for ps
+    name = f"ohr-sandbox-{secrets.token_hex(8)}"
+    command = [sys.executable, *_OPTIONS, "-c", _BOOT, str(Path(__file__).parent), name]
+    environment = {**_ENVIRONMENT, **{name: os.environ[name] for name in _KEPT if name in os.environ}}
+    (control, its), *pairs = [socket.socketpair() for _ in range(workers + 1)]
+    lines, others = [line for line, _ in pairs], [its, *(other for _, other in pairs)]
+    paths = [str(Path(path).absolute()) for path in sys.path]
+    task = {**asdict(limits), "function": function, "paths": paths, "without": [*without]}
+    with control:
+        try:
+            starter = subprocess.Popen(
+                command, stdin=its.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
+                env=environment, start_new_session=True,
+            )  # fmt: skip
+            with suppress(OSError):  # an interpreter that has ended is noticed when it does not report
+                socket.send_fds(control, [json.dumps(task).encode()], [other.fileno() for other in others[1:]])
+        except OSError as error:
+            for line in lines:
+                line.close()
+            raise SandboxError(f"the sandbox's interpreter does not start: {error}") from None
+        finally:
+            for other in others:
+                other.close()
+        processes = Processes(starter, name, lines, [*lines], Isolation((), {}))
+        try:
+            processes.isolation = _report(control, starter)
+        except BaseException:
+            processes.end()
+            raise
+    return processes
+
+
+def _report(control: socket.socket, starter: subprocess.Popen[bytes]) -> Isolation:
+    control.settimeout(_PATIENCE)
     try:
-        starter = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=base,
-            env=_environment(), pass_fds=theirs, start_new_session=True,
-        )  # fmt: skip
-    except OSError as error:
-        for line, _ in pairs:
-            line.close()
-        Path(base).rmdir()
-        raise SandboxError(f"the sandbox's interpreter does not start: {error}") from None
-    finally:
-        for _, other in pairs:
-            other.close()
-    made = Processes(starter, [line for line, _ in pairs], base, {})
-    try:
-        made.report = _report(
-            made, {**_settings(limits, function), "lines": theirs, "base": base, "without": [*without]}
-        )
-    except BaseException:
-        made.end()
-        raise
-    if made.report["root"] == "mount":  # nothing is in it; a run that is killed leaves no folder
-        Path(base).rmdir()
-    return made
-
-
-def _settings(limits: Limits, function: str) -> dict[str, Any]:
-    return {
-        "modules": limits.modules,
-        "paths": _paths(limits.modules),
-        "function": function,
-        "seconds": limits.seconds,
-        "cpu_seconds": max(1, round(limits.cpu_seconds)),
-        "memory": limits.memory_mb << 20,
-        "folder": limits.folder_mb << 20,
-        "output": limits.output_bytes,
-    }
-
-
-def _environment() -> dict[str, str]:
-    return {**_ENVIRONMENT, **{name: os.environ[name] for name in _KEPT if name in os.environ}}
-
-
-def _paths(modules: Sequence[str]) -> list[str]:
-    """Return the folders that hold the modules, beside the standard library's."""
-    folders: dict[str, None] = {}
-    for name in modules:
-        with suppress(ImportError, ValueError):
-            found = find_spec(name.partition(".")[0])
-            if found and found.has_location and found.origin:
-                place = Path(found.origin)
-                folders[str(place.parents[1] if found.submodule_search_locations else place.parent)] = None
-    return list(folders)
-
-
-def _report(made: Processes, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Send the settings to the starter and receive its report."""
-    assert made.starter.stdin is not None
-    with suppress(BrokenPipeError), made.starter.stdin as stdin:
-        stdin.write(json.dumps(settings).encode())
-    line = made.lines[0]
-    line.settimeout(_PATIENCE)
-    try:
-        report: dict[str, Any] = json.loads(received(line, wire.LENGTH.unpack(received(line, wire.LENGTH.size))[0]))
+        message = control.recv(_MOST_OF_REPORT)
     except TimeoutError:
         raise SandboxError(f"the sandbox's interpreter did not start within {_PATIENCE:g} seconds") from None
-    except EOFError:
-        raise SandboxError(f"the sandbox's interpreter ended at its start: {_last_words(made.starter)}") from None
+    except OSError:
+        message = b""
+    if not message:
+        raise SandboxError(f"the sandbox's interpreter ended at its start: {_last_words(starter)}")
+    report = json.loads(message)
     if fault := report.get("fault"):
         raise DataError(f"limits of programs: modules: {fault}; install it or leave it out")
-    line.settimeout(None)
-    return report
-
-
-def received(line: socket.socket, size: int) -> bytes:
-    """Return `size` bytes from a line.
-
-    Raises:
-        EOFError: when it ends before.
-    """
-    parts = []
-    while size:
-        part = line.recv(min(size, 1 << 16))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+    return Isolation(**{**report, "works": tuple(report["works"])})
 
 
 def _last_words(starter: subprocess.Popen[bytes]) -> str:

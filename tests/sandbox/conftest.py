@@ -17,12 +17,10 @@ from ohr.sandbox import UNSAFE, Isolation, Limits, Outcome, Sandbox, isolation
 
 HONEST = "import math\ndef solution():\n    return math.sqrt(1764)\n"
 QUICK = Limits(seconds=0.5, cpu_seconds=1, memory_mb=64, folder_mb=4)
-NAMESPACES = ("mounts", "processes", "network", "ipc", "hostname", "cgroup", "user")
-WITHOUT_ALL = ("seccomp", "landlock", "root", "chroot", "privileges", "limits", *NAMESPACES)
+WITHOUT_ALL = ("seccomp", "landlock", "privileges", "limits", "namespaces")
 WEAKER = {
-    "no namespaces": NAMESPACES,
-    "no namespaces and no root of its own": (*NAMESPACES, "root"),
-    "the filter and the limits alone": (*NAMESPACES, "root", "landlock", "privileges"),
+    "no namespaces": ("namespaces",),
+    "the filter and the limits alone": ("namespaces", "landlock", "privileges"),
 }
 
 
@@ -99,7 +97,7 @@ def processes(sandbox: Sandbox) -> set[int]:
     """Return the processes of a sandbox, zombies left out; none when it has lost its lanes."""
     if sandbox._processes is None:
         return set()
-    ours, found = sandbox._processes.base.encode(), set()
+    ours, found = sandbox._processes.name.encode(), set()
     for name in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if ours in (name / "cmdline").read_bytes():  # forks have the words of the starter

@@ -322,6 +322,8 @@ TIME = {
         "s = modules['_signal']", "s.pthread_sigmask(0, range(1, 65))", "while True: pass"
     ),
     "a loop after the result is closed": _doing("os.close(3)", "while True: pass"),
+    "a loop that writes to the lane": _doing("while True: os.write(4, b'x' * 65536)"),
+    "a sleep that seems to have ended": _doing("os.close(4)", "modules['time'].sleep(10 ** 6)"),
     "one slow operation": _returning("sum(range(10 ** 12))"),
     "a slow pattern": _doing("import re", "return re.match('(a+)+$', 'a' * 60 + 'b')"),
     "a slow repr": _doing("class A:", "    def __repr__(self):", "        while True: pass", "return A()"),

@@ -22,6 +22,7 @@ _RESERVE = 4 << 20
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _MOST_OF_ERROR, _MOST_OF_KIND = 1000, 100
+_NO_MESSAGE = "(its message cannot be read)"
 
 _SUPPORT = ("_pylong", "_strptime", "time", "warnings")
 """Modules that C code of the allowed ones imports in the program's name."""
@@ -49,7 +50,7 @@ def reply(text: str, function: str, modules: Collection[str], most: int) -> byte
     except NotAllowed as error:
         found = _failure("refused", str(error))
     except BaseException as error:
-        found = _failure("raised", f"{type(error).__name__}: {_message(error)}")
+        found = _failure("raised", f"{type(error).__name__}: {_safely(str, error, _NO_MESSAGE)}")
     return json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -72,7 +73,7 @@ def describe(value: Any, most: int) -> Reply:
     """Describe a returned value: its text, its type, and the number that `float` makes of it."""
     numpy = sys.modules.get("numpy")
     kind = str(type(value).__name__)
-    number, error = _number(value), None
+    number, error = _safely(float, value, None), None
     if numpy and isinstance(value, numpy.generic | numpy.ndarray):
         value = value.tolist()
     try:
@@ -81,7 +82,10 @@ def describe(value: Any, most: int) -> Reply:
     except MemoryError:
         raise
     except BaseException as failed:
-        text, error = None, f"its repr raises {type(failed).__name__}: {_message(failed)}"[:_MOST_OF_ERROR]
+        text, error = (
+            None,
+            f"its repr raises {type(failed).__name__}: {_safely(str, failed, _NO_MESSAGE)}"[:_MOST_OF_ERROR],
+        )
     return {"how": "returned", "value": text, "number": number, "kind": kind[:_MOST_OF_KIND], "error": error}
 
 
@@ -90,27 +94,19 @@ def _cut(text: str, most: int) -> str:
     return text if len(data) <= most else data[:most].decode("utf-8", "ignore") + "…"
 
 
-def _number(value: Any) -> float | None:
+def _safely(convert: Callable[[Any], Any], value: Any, otherwise: Any) -> Any:
+    """Convert an object of the program, whose own code this runs; return `otherwise` where it raises."""
     try:
-        return float(value)
+        return convert(value)
     except MemoryError:
         raise
     except BaseException:
-        return None
+        return otherwise
 
 
 def _failure(how: str, error: str) -> Reply:
     text = _ADDRESS.sub("at 0x...", error[:_MOST_OF_ERROR])
     return {"how": how, "value": None, "number": None, "kind": "", "error": text}
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except MemoryError:
-        raise
-    except BaseException:
-        return "(its message cannot be read)"
 
 
 def _importing(modules: Collection[str]) -> Callable[..., Any]:

@@ -1,16 +1,15 @@
 """The filter of system calls (seccomp): a list of what a program may ask of the kernel; all else fails with EPERM.
 
-Sockets, new processes and threads, signals to others, tracing, mounts, keys, io_uring and shared memory are not on the
-list, so that no flaw of theirs can be reached either.
+libseccomp makes the filter from the list. Sockets, new processes and threads, signals to others, tracing, mounts, keys,
+io_uring and shared memory are not on it, so that no flaw of theirs can be reached either.
 """
 
 import ctypes
 import os
-import struct
-from collections.abc import Iterable, Iterator
+import sys
 from errno import ENOTTY, EPERM
 
-from . import kernel
+LIBRARY = "libseccomp.so.2"
 
 PLAIN = (
     "alarm", "brk", "clock_getres", "clock_gettime", "clock_nanosleep", "close", "exit", "exit_group", "fstat",
@@ -21,105 +20,75 @@ PLAIN = (
 )  # fmt: skip
 """Calls without a path: memory, time, the process's own signals, and files that are open already."""
 
-FILES = ("ftruncate", "getdents64")
-"""Calls, beside those that open files, that are allowed where Landlock or a root of its own confines a program to its
-folder. No file is deleted or without a name there, so that all that a program writes can be weighed."""
+FILES = ("access", "faccessat", "ftruncate", "getdents64", "lstat", "newfstatat", "stat", "statx")
+"""Calls, beside those that open files, that are allowed where a program has a root folder of its own."""
 
-LOOKS = ("access", "faccessat", "lstat", "newfstatat", "stat", "statx")
-"""Calls that Landlock does not confine; allowed where the program has a root of its own, and so sees no other file."""
-
-_LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06  # of classic BPF: <linux/bpf_common.h>
-_ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000  # of <linux/seccomp.h>
-_NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
-_X32 = 0x40000000
-"""Calls by the x32 convention have this bit in their number."""
+_MACHINES = ("x86_64", "aarch64")
+"""Machines whose calls and flags are those below; others have more calls, such as mmap2, and other flags."""
+_ALLOW, _FAIL = 0x7FFF0000, 0x00050000  # of <linux/seccomp.h>
+_EQUAL, _MASKED = 4, 7  # SCMP_CMP_EQ and SCMP_CMP_MASKED_EQ of <seccomp.h>
 
 _PROT_EXEC, _O_PATH, _O_TMPFILE = 4, 0o10000000, 0o20000000
 _FCNTL = (0, 1, 2, 3, 1030)
 """F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC. F_SETOWN and F_SETSIG would send signals to other processes."""
 
-_TSYNC = 1
 
-Lines = Iterable[tuple[int, int, int, int]]
-"""BPF instructions: operation, jump if true, jump if false, operand."""
+class _Condition(ctypes.Structure):
+    """The struct scmp_arg_cmp of <seccomp.h>: a comparison of one argument of a call."""
+
+    _fields_ = (
+        ("argument", ctypes.c_uint),
+        ("comparison", ctypes.c_int),
+        ("first", ctypes.c_uint64),
+        ("second", ctypes.c_uint64),
+    )
 
 
-def build(*, files: bool, looks: bool) -> bytes:
-    """Return the filter as BPF instructions.
+class Filter:
+    """The filter, ready to be installed.
 
     Args:
-        files: allow opening files; only where something else confines them.
-        looks: allow questions about a path, such as its size.
+        files: allow opening files; only where a root folder of its own confines a program.
 
     Raises:
         OSError: where this machine has no filter.
     """
-    names = [*PLAIN, *(FILES if files else ()), *(LOOKS if looks else ())]
-    lines = [
-        *((_LOAD, 0, 0, _MACHINE), (_EQUAL, 1, 0, kernel.audit()), (_RETURN, 0, 0, _KILL)),
-        *((_LOAD, 0, 0, _NUMBER), (_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _KILL)),
-        *(line for name in names for line in _when(name, [(_RETURN, 0, 0, _ALLOW)])),
-        *_when("mmap", _without(2, _PROT_EXEC)),
-        *_when("mprotect", _without(2, _PROT_EXEC)),
-        *(_when("open", _without(1, _O_PATH | _O_TMPFILE)) if files else ()),  # of other C libraries than GNU's
-        *(_when("openat", _without(2, _O_PATH | _O_TMPFILE)) if files else ()),
-        *_when("fcntl", _one_of(1, _FCNTL)),
-        *_when("ioctl", [(_RETURN, 0, 0, _FAIL | ENOTTY)]),
-        (_RETURN, 0, 0, _FAIL | EPERM),
-    ]
-    return b"".join(struct.pack("HBBI", *line) for line in lines)
+
+    def __init__(self, *, files: bool) -> None:
+        if sys.platform != "linux" or sys.maxsize < 2**32 or os.uname().machine not in _MACHINES:
+            raise OSError("needs 64-bit Linux on x86_64 or aarch64")
+        try:
+            self.library = ctypes.CDLL(LIBRARY)
+        except OSError:
+            raise OSError("libseccomp is not installed; apt-get install libseccomp2 installs it") from None
+        self.library.seccomp_init.restype = ctypes.c_void_p
+        self.context = ctypes.c_void_p(self.library.seccomp_init(_FAIL | EPERM))
+        for name in (*PLAIN, *(FILES if files else ())):
+            self._rule(_ALLOW, name)
+        for name in ("mmap", "mprotect"):
+            self._rule(_ALLOW, name, (2, _MASKED, _PROT_EXEC, 0))
+        if files:  # no file without a name, whose size the limit of its folder does not know  # prose: ok
+            self._rule(_ALLOW, "open", (1, _MASKED, _O_PATH | _O_TMPFILE, 0))  # of other C libraries than GNU's
+            self._rule(_ALLOW, "openat", (2, _MASKED, _O_PATH | _O_TMPFILE, 0))
+        for command in _FCNTL:
+            self._rule(_ALLOW, "fcntl", (1, _EQUAL, command, 0))
+        self._rule(_FAIL | ENOTTY, "ioctl")
+
+    def install(self) -> None:
+        """Put this process under the filter, for good.
+
+        Raises:
+            OSError: where the kernel refuses.
+        """
+        _check(self.library.seccomp_load(self.context), "seccomp")
+
+    def _rule(self, action: int, name: str, *conditions: tuple[int, int, int, int]) -> None:
+        """Add a rule for a call; libseccomp leaves it out where this machine has no such call."""
+        number = self.library.seccomp_syscall_resolve_name(name.encode())
+        array = (_Condition * len(conditions))(*(_Condition(*fields) for fields in conditions))
+        _check(self.library.seccomp_rule_add_array(self.context, action, number, len(conditions), array), name)
 
 
-def install(instructions: bytes) -> None:
-    """Put this process under a filter, for good.
-
-    Raises:
-        OSError: where the kernel refuses.
-    """
-    kernel.call("prctl", kernel.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    held = ctypes.create_string_buffer(instructions, len(instructions))
-    header = struct.pack("HxxxxxxQ", len(instructions) // 8, ctypes.addressof(held))
-    kernel.call("seccomp", 1, _TSYNC, header)
-
-
-def _when(name: str, lines: Lines) -> Iterator[tuple[int, int, int, int]]:
-    """Yield instructions that run `lines`, which end in a return, for one call, and pass by for others."""
-    body, here = list(lines), kernel.number(name)
-    if here is not None:
-        yield (_EQUAL, 0, len(body), here)
-        yield from body
-
-
-def _without(argument: int, bits: int) -> Lines:
-    """Allow a call whose argument has none of some bits."""
-    return (
-        (_LOAD, 0, 0, _ARGUMENTS + 8 * argument),  # the low half; both machines are little-endian
-        (_ANY_BIT, 0, 1, bits),
-        (_RETURN, 0, 0, _FAIL | EPERM),
-        (_RETURN, 0, 0, _ALLOW),
-    )
-
-
-def _one_of(argument: int, values: tuple[int, ...]) -> Lines:
-    """Allow a call whose argument is one of some values."""
-    last = len(values)
-    return (
-        (_LOAD, 0, 0, _ARGUMENTS + 8 * argument),
-        *((_EQUAL, last - place, 0, value) for place, value in enumerate(values)),
-        (_RETURN, 0, 0, _FAIL | EPERM),
-        (_RETURN, 0, 0, _ALLOW),
-    )
-
-
-def attempt() -> None:
-    """Install the narrowest filter and see that it holds.
-
-    Raises:
-        OSError: where it does not.
-    """
-    install(build(files=False, looks=False))
-    try:
-        os.kill(os.getpid(), 0)
-    except PermissionError:
-        return
-    raise OSError(EPERM, "a filter was installed and does not hold")
+def _check(result: int, name: str) -> None:
+    if result < 0:
+        raise OSError(-result, f"{name}: {os.strerror(-result)}")

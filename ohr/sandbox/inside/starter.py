@@ -1,6 +1,6 @@
 """The starter: a clean interpreter that loads the allowed modules once, isolates itself, and forks the lanes.
 
-It reads its settings as JSON from its standard input and reports on the first lane's line what works here.
+It receives its task, as JSON, and the lanes' lines over its standard input, and reports there what works here.
 """
 
 import contextlib
@@ -9,15 +9,13 @@ import importlib
 import json
 import os
 import resource
-import shutil
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from . import kernel, lane, namespaces, probes, wire
-from .confine import Sizes
+from . import kernel, lane, probes, walls
 
 _WARM = (
     "_strptime", "encodings.ascii", "encodings.cp1252", "encodings.gbk", "encodings.latin_1", "encodings.utf_16",
@@ -31,78 +29,62 @@ _WARM_NUMPY = (
 
 _FIRST_TO_GO = "1000"
 """The highest oom_score_adj: when memory runs out, the kernel ends a program, not the user's run."""
+_MOST_OF_TASK = 1 << 20
 
 
 def main() -> None:
     """Isolate this process, report, and serve until all lines are closed."""
-    settings = json.load(sys.stdin)
-    lines = _lines(settings["lines"])
-    _, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(lane.FILES, highest), highest))
-    if fault := _load(settings["modules"], settings["paths"]):
-        _report(lines[0], {"fault": fault})
+    control = socket.socket(fileno=0)
+    message, lines, _, _ = socket.recv_fds(control, _MOST_OF_TASK, lane.FILES)
+    task = walls.Task(**json.loads(message))
+    if fault := _load(task.modules, task.paths):
+        control.sendall(json.dumps({"fault": fault}).encode())
         return
-    null = os.open(os.devnull, os.O_RDWR)
-    sizes = Sizes(settings["cpu_seconds"], _address_space() + settings["memory"], settings["folder"])
+    task = replace(task, taken=_address_space())
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO, encoding="ascii")
-    kinds = namespaces.separate(settings["without"])
-    if kinds.get("processes") == "" and (child := os.fork()):
-        for line in lines:
-            line.close()
+    reasons = dict.fromkeys(task.without, "left out")
+    if "namespaces" not in reasons:
+        try:
+            walls.separate()
+        except OSError as error:
+            reasons["namespaces"] = str(error)
+    if "namespaces" not in reasons and (child := os.fork()):
+        os.closerange(3, lane.FILES)
         os.waitpid(child, 0)
         return
-    _begin(lines, settings, sizes, null, kinds)
+    _begin(control, lines, task, reasons)
 
 
-def _begin(
-    lines: Sequence[socket.socket], settings: Mapping[str, Any], sizes: Sizes, null: int, kinds: Mapping[str, str]
-) -> None:
+def _begin(control: socket.socket, lines: Sequence[int], task: walls.Task, reasons: Mapping[str, str]) -> None:
     """Find what works, report it, and fork the lanes; this process is the first of its namespace, if that is new."""
-    base, without = settings["base"], settings["without"]
-    plan, reasons = probes.plan(sizes, base, without, mounts=kinds.get("mounts") == "")
-    walls = plan.filter and plan.limits
-    broken = probes.trial(lambda: probes.attack(plan, sizes, base)) if walls else ""
-    _report(lines[0], {"reasons": {**reasons, **kinds}, "root": plan.root, "broken": broken})
-    task = lane.Task(
-        plan, sizes, base, settings["function"], settings["modules"], settings["seconds"], settings["output"], null
-    )
+    wall, lacks = probes.works(task, reasons)
+    needed = wall.filter and "limits" in wall.names
+    broken = probes.trial(lambda: probes.attack(wall, task)) if needed else ""
+    control.sendall(json.dumps({"works": wall.names, "lacks": lacks, "broken": broken}).encode())
     gc.collect()
     gc.freeze()  # so that children do not copy the pages of all objects when they collect garbage
     for line in lines:
         if os.fork() == 0:
-            for other in lines:
-                if other is not line:
-                    other.close()
-            _serve(line, task)
-    for line in lines:
-        line.close()
+            _serve(line, lines, task, wall)
+    os.closerange(3, lane.FILES)
     with contextlib.suppress(ChildProcessError):
         while True:
             os.wait()
-    if plan.root != "mount":  # the user's process deletes it too, unless it was killed
-        shutil.rmtree(base, ignore_errors=True)
 
 
-def _serve(line: socket.socket, task: lane.Task) -> None:
-    with contextlib.suppress(OSError):
-        kernel.call("prctl", kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
+def _serve(line: int, lines: Sequence[int], task: walls.Task, wall: walls.Walls) -> None:
     try:
-        lane.serve(line, task)
+        for other in {*lines} - {line}:
+            os.close(other)
+        with contextlib.suppress(OSError):
+            kernel.call("prctl", kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
+        lane.serve(socket.socket(fileno=line), task, wall)
     finally:
         os._exit(0)
 
 
-def _lines(numbers: Sequence[int]) -> list[socket.socket]:
-    """Take over the lines, with the lowest descriptors there are."""
-    lines = []
-    for number in numbers:
-        lines.append(socket.socket(fileno=os.dup(number)))
-        os.close(number)
-    return lines
-
-
-def _load(modules: Sequence[str], paths: Sequence[str]) -> str:
+def _load(modules: Collection[str], paths: Collection[str]) -> str:
     """Import all that programs may import; return the reason where a module is not there."""
     sys.path.extend(paths)
     gc.disable()
@@ -127,8 +109,3 @@ def _address_space() -> int:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     except OSError:
         return 1 << 30
-
-
-def _report(line: socket.socket, what: Mapping[str, Any]) -> None:
-    data = json.dumps(what).encode()
-    line.sendall(wire.LENGTH.pack(len(data)) + data)
