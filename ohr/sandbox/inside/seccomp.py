@@ -67,7 +67,7 @@ class Filter:
             self._rule(_ALLOW, name)
         for name in ("mmap", "mprotect"):
             self._rule(_ALLOW, name, (2, _MASKED, _PROT_EXEC, 0))
-        if files:  # no file without a name, whose size the limit of its folder does not know  # prose: ok
+        if files:  # but none without a name, and none only to refer to: no calculation needs them
             self._rule(_ALLOW, "open", (1, _MASKED, _O_PATH | _O_TMPFILE, 0))  # of other C libraries than GNU's
             self._rule(_ALLOW, "openat", (2, _MASKED, _O_PATH | _O_TMPFILE, 0))
         for command in _FCNTL:
