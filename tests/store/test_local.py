@@ -109,7 +109,7 @@ def test_opening_takes_no_time(place, store, many):
         began = perf_counter()
         assert place.open().has("key0001")
         seconds.append(perf_counter() - began)
-    assert median(seconds) < 0.5  # a store of many values would take seconds, were they read
+    assert median(seconds) < 2  # a store of many values would take seconds, were they read
 
 
 def test_reading_is_use(store):
