@@ -203,7 +203,7 @@ def test_prompts_with_text_have_the_text_of_each_image():
 @pytest.mark.slow
 def test_the_sample_is_what_its_sources_give(tmp_path):
     pytest.importorskip("typst")
-    if not build._NOTO.is_dir():
+    if not build.NOTO.is_dir():
         pytest.skip("the certificates need Debian's fonts-noto-cjk")
     build.build(tmp_path)
     for name in ("items.jsonl", "replies.jsonl", "canned.jsonl", "texts.json"):
