@@ -6,9 +6,11 @@ query's text for its key, so that equal questions become one query with the page
 (ollama_answer_generation.py) looks pages up by the number of the question instead.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
-from math import log2, nan
+from math import nan
+
+from ohr.statistics.ranking import ndcg_at_k, recall_at_k, reciprocal_rank
 
 from .judging import Protocol
 from .reading import FinqaQuestion
@@ -65,9 +67,8 @@ def read_by(questions: Sequence[FinqaQuestion], protocol: Protocol = "clean") ->
 def measures(pages: Sequence[Hashable], relevant: Collection[Hashable]) -> dict[str, float]:
     """Return all measures of one ranking: `nDCG@k`, `P@k`, `R@k` for each cut-off, `RR` and `Rprec`.
 
-    Formulas: P@k = hits in the first k / k; R@k = hits / relevant; nDCG@k = sum of 1 / log2(rank + 1) over the hits,
-        divided by that of a ranking with all relevant pages first; RR = 1 / rank of the first hit; Rprec = P@r with r
-        relevant pages.
+    Formulas: P@k = hits in the first k / k; Rprec = P@r with r relevant pages; the others are those of
+        `ohr.statistics.ranking`.
     Source: trec_eval, by ir_measures; all agree with it for binary relevance.
 
     Args:
@@ -78,16 +79,10 @@ def measures(pages: Sequence[Hashable], relevant: Collection[Hashable]) -> dict[
     """
     if not relevant:
         return dict.fromkeys(MEASURES, nan)
-    ranks = [rank for rank, page in enumerate(pages, start=1) if page in relevant]
-    found: dict[str, float] = {}
+    ranking, r = [[page] for page in pages], len(relevant)
+    found = {"RR": reciprocal_rank(ranking, relevant), "Rprec": recall_at_k(ranking, relevant, r)}
     for k in CUT_OFFS:
-        hits = [rank for rank in ranks if rank <= k]
-        ideal = range(1, min(k, len(relevant)) + 1)
-        found |= {f"nDCG@{k}": _gain(hits) / _gain(ideal), f"P@{k}": len(hits) / k, f"R@{k}": len(hits) / len(relevant)}
-    found["RR"] = 1 / ranks[0] if ranks else 0.0
-    found["Rprec"] = sum(rank <= len(relevant) for rank in ranks) / len(relevant)
+        found[f"nDCG@{k}"] = ndcg_at_k(ranking, relevant, k)
+        found[f"P@{k}"] = sum(page in relevant for page in pages[:k]) / k
+        found[f"R@{k}"] = recall_at_k(ranking, relevant, k)
     return found
-
-
-def _gain(ranks: Iterable[int]) -> float:
-    return sum(1 / log2(rank + 1) for rank in ranks)
