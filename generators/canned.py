@@ -1,11 +1,10 @@
 """Replies from a file, in the place of a large model: what they have read, they read as badly as it is written."""
 
 import ast
-import json
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -14,7 +13,7 @@ from pydantic import Field, field_validator
 
 from ohr.contracts import Completion, Generator, Prompt
 from ohr.errors import DataError
-from ohr.files.json_input import lines, parse_json
+from ohr.files.json_input import read_replies
 from ohr.keys import file_digest
 from ohr.registry import choices
 
@@ -155,35 +154,3 @@ def sample_file(benchmark: str) -> Path:
             f"replies: {choices(benchmark, known)} Or name a file, as in ./replies.jsonl (got {benchmark!r})"
         )
     return folder / benchmark / "sample" / "canned.jsonl"
-
-
-def read_replies(path: Path) -> Mapping[str, str]:
-    """Read the replies by question.
-
-    Raises:
-        DataError: the file cannot be read, or a line is no reply.
-    """
-    try:
-        about = path.stat()
-        return _read(path, about.st_size, about.st_mtime_ns)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
-
-
-@lru_cache(maxsize=8)
-def _read(path: Path, size: int, written: int) -> dict[str, str]:  # noqa: ARG001 # keys of the cache
-    found: dict[str, str] = {}
-    for number, line in lines(path.read_text(encoding="utf-8")):
-        where = f"{path}:{number}"
-        try:
-            record = parse_json(line.encode())
-        except (ValueError, json.JSONDecodeError) as error:
-            raise DataError(f"{where}: not readable as JSON: {error}") from None
-        if not (isinstance(record, Mapping) and {"id", "reply"} <= record.keys() and isinstance(record["reply"], str)):
-            raise DataError(f"{where}: must have `id` and `reply`, a text (got {line[:60]!r})")
-        if str(record["id"]) in found:
-            raise DataError(f"{where}: question {record['id']!r} has a reply already")
-        found[str(record["id"])] = record["reply"]
-    return found

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from ohr.contracts import Question
+from ohr.files.changes import State, state_of
 
 from ..tablequest.figures import figures
 from ..tablequest.levels import Level
@@ -58,13 +59,11 @@ def load(root: Path | str) -> Copy:
         DataError: as for `read_questions`.
     """
     folder = SAMPLE if root == "sample" else Path(root)
-    files = [folder / "qa_pairs" / f"{level}.json" for level in get_args(Level)]
-    written = tuple((about.st_size, about.st_mtime_ns) for file in files if file.is_file() and (about := file.stat()))
-    return _load(folder, written)
+    return _load(folder, state_of(*(folder / "qa_pairs" / f"{level}.json" for level in get_args(Level))))
 
 
 @lru_cache(maxsize=4)
-def _load(folder: Path, written: object) -> Copy:  # noqa: ARG001 # a key of the cache
+def _load(folder: Path, state: State) -> Copy:  # noqa: ARG001 # a key of the cache
     read = tuple(read_questions(folder))
     reports = {report.name: report for report in _reports(read)}
     names = {report.name.partition("/")[2]: report for report in reports.values()}

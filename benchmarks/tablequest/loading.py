@@ -4,11 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from ohr.contracts import EvidenceSource, Question
 from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import quoted
 
@@ -78,13 +78,11 @@ def load(root: Path | str) -> Copy:
     Raises:
         DataError: as for `read_questions`, or contexts that are equal have different images.
     """
-    path = question_file(SAMPLE if root == "sample" else Path(root))
-    about = path.stat()
-    return _load(path, about.st_size, about.st_mtime_ns)
+    return _load(question_file(SAMPLE if root == "sample" else Path(root)))
 
 
-@lru_cache(maxsize=4)
-def _load(path: Path, size: int, written: int) -> Copy:  # noqa: ARG001 # keys of the cache
+@kept_until_changed()
+def _load(path: Path) -> Copy:
     read = tuple(read_questions(path))
     contexts, names = _contexts(read, path.parent)
     made = tuple(_question(one, contexts[name]) for one, name in zip(read, names, strict=True))

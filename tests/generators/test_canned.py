@@ -115,5 +115,5 @@ def test_replies_of_no_benchmark_are_refused():
 def test_replies_in_another_encoding_are_refused(tmp_path):
     path = tmp_path / "replies.jsonl"
     path.write_text('{"id": "q", "reply": "a"}', encoding="utf-16")
-    with pytest.raises(DataError, match=r"replies.jsonl: is not UTF-8 text; save it as UTF-8"):
+    with pytest.raises(DataError, match=r"replies.jsonl: is not UTF-8 text \(byte 0\); save it as UTF-8"):
         Canned(replies=path).check()
