@@ -10,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import Ask, Completion, Desk, Found, Generator, Outcome, PageId, Picture, Retriever, Search, Turn
 from ohr.contracts.agent import Reads, Steps
+from ohr.files.prompts import filled
 from ohr.parts import GeneratorPart, ImageRetrieverPart, TalkingVisionPart, TextRetrieverPart
 from ohr.text.thoughts import without_thoughts
 
-from .prompted import PromptedAgent, filled
+from .prompted import PromptedAgent
 from .replies import json_object
 
 MOST_CHARACTERS = 100_000

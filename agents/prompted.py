@@ -1,6 +1,5 @@
 """Prompts of an agent: one file with a text for each of its calls, which a user can replace."""
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +11,6 @@ from ohr.contracts import Agent
 from ohr.files.prompts import read_prompt_file
 
 _FAULTS = {"string_pattern_mismatch": "lacks a placeholder that the text of ohr's own prompt has"}
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class PromptedAgent(Agent):
@@ -44,8 +42,3 @@ class PromptedAgent(Agent):
 @lru_cache(maxsize=32)
 def _texts(prompt: Path | str, templates: type[BaseModel], stamp: int) -> Mapping[str, str]:  # noqa: ARG001 # of the cache
     return dict(read_prompt_file(prompt, templates, "ohr.agents.prompts", "prompt", _FAULTS).model_dump())
-
-
-def filled(template: str, **values: str) -> str:
-    """Fill the placeholders `{name}` of a template, in one pass: a value that holds a placeholder is left alone."""
-    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), template)

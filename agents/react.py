@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import Ask, Completion, Desk, Found, Generator, Outcome, PageId, Retriever, Search, Turn
 from ohr.contracts.agent import Reads, Steps
+from ohr.files.prompts import filled
 from ohr.parts import TalkingPart, TextRetrieverPart
 
-from .prompted import PromptedAgent, filled
+from .prompted import PromptedAgent
 from .replies import first_tagged
 
 EXCERPT = 300

@@ -12,10 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from ohr import seeds
 from ohr.contracts import Ask, Completion, Desk, Generator, Outcome, PageId, Picture, Retriever, Search, Steps, Turn
 from ohr.contracts.agent import Reads, Step
+from ohr.files.prompts import filled
 from ohr.parts import GeneratorPart, ImageRetrieverPart, VisionPart
 from ohr.text.thoughts import without_thoughts
 
-from .prompted import PromptedAgent, filled
+from .prompted import PromptedAgent
 from .replies import tagged
 
 _SEED = 123

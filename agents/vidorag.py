@@ -26,9 +26,10 @@ from ohr.contracts import (
     Turn,
 )
 from ohr.contracts.agent import Reads, Step
+from ohr.files.prompts import filled
 from ohr.parts import RetrieverPart, VisionPart
 
-from .prompted import PromptedAgent, filled
+from .prompted import PromptedAgent
 from .replies import json_object
 
 Result = TypeVar("Result")

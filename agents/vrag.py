@@ -10,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from ohr.contracts import Ask, Desk, Found, Generator, Outcome, PageId, Picture, Retriever, Search, Steps, Turn
 from ohr.contracts.agent import Reads
 from ohr.contracts.conversation import Box
+from ohr.files.prompts import filled
 from ohr.parts import ImageRetrieverPart, TalkingVisionPart
 from ohr.text.thoughts import without_thoughts
 
-from .prompted import PromptedAgent, filled
+from .prompted import PromptedAgent
 
 ACTIONS = ("search", "answer", "bbox")
 _FARTHEST = 1_000_000

@@ -26,10 +26,11 @@ import numpy as np
 from ohr.benchmarks.fcmbench.conditions import CAPTURES
 from ohr.benchmarks.fcmbench.items import SUBTASKS
 from ohr.benchmarks.fcmbench.layout import CANNED, IMAGES, ITEMS, REPLIES, SAMPLE, TEXTS
-from ohr.benchmarks.fcmbench.reading import read_items, read_replies
+from ohr.benchmarks.fcmbench.reading import read_items
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.registry import Registry
+from ohr.report.leaderboard.answers import read_answers
 from ohr.seeds import generator
 
 from . import BENCHMARKS, NOTO, as_json, as_lines, folder_to_write, put, read_yaml, small_png, texts_of_pages, typeset
@@ -92,7 +93,7 @@ def build(into: Path) -> None:
 def check(folder: Path) -> None:
     """Raise a DataError where an item is wrong, or a subtask has none."""
     items = read_items(folder / ITEMS, folder / IMAGES)
-    replies = read_replies(folder / REPLIES)
+    replies = read_answers(folder / REPLIES)
     if lacking := SUBTASKS.keys() - {item.subtask for item in items}:
         raise DataError(f"{folder / ITEMS}: no item of {', '.join(sorted(lacking))}")
     if unknown := replies.keys() - {item.id for item in items}:

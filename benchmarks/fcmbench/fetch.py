@@ -43,7 +43,7 @@ def fetch(
         DataError: a server cannot be reached, or a file is damaged.
     """
     found = hub.fetch(repository, folder, revision, wanted=_is_wanted, endpoint=endpoint)
-    lines = [f"{counted(len(found.files), 'file')} of {repository} at commit {found.commit}, {found.unpacked} unpacked"]
+    lines = [found.line]
     path = find_questions(folder, "small")
     if path is None:
         path = folder / QUESTIONS

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ohr.files import hub
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import named
 
 from .reading import TABLES
 
@@ -27,20 +27,15 @@ def fetch(
             write outside of the folder.
     """
     found = hub.fetch(repository, folder, revision, endpoint=endpoint)
-    about = f"{counted(len(found.files), 'file')} of {repository} at commit {found.commit}, {found.unpacked} unpacked"
-    root = _root(folder)
+    root = hub.root_below(folder, _has_table)
     if root is None:  # the layout on the hub was never seen by this project
         there = named(sorted(found.files))
         return [
-            about,
+            found.line,
             f"no {' or '.join(TABLES)} among them ({there}): put one together as the docs of fincriticaled say",
         ]
-    return [about, f"root: {root}"]
+    return [found.line, f"root: {root}"]
 
 
-def _root(folder: Path) -> Path | None:
-    """Return the folder that has the table, itself or in `data`, at most two levels down; None where none has."""
-    for place in (folder, *sorted(folder.glob("*/")), *sorted(folder.glob("*/*/"))):
-        if any((place / inside / name).is_file() for inside in (".", "data") for name in TABLES):
-            return place
-    return None
+def _has_table(root: Path) -> bool:
+    return any((root / inside / name).is_file() for inside in (".", "data") for name in TABLES)

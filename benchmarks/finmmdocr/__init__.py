@@ -198,10 +198,8 @@ def fetched(folder: Path, revision: str | None = None, *, endpoint: str | None =
         DataError: the hub cannot be reached, or what it gives is not what it says.
     """
     found = hub.fetch(REPOSITORY, folder, revision, endpoint=endpoint)
-    files = counted(len(found.files), "file")
-    folders = [folder, *sorted(folder.glob("*/")), *sorted(folder.glob("*/*/"))]
-    root = next((path for path in folders if any((path / name).is_file() for name in FILES)), folder)
-    return [f"{files} of {REPOSITORY} at commit {found.commit}, {found.unpacked} unpacked", f"root: {root}"]
+    root = hub.root_below(folder, lambda path: any((path / name).is_file() for name in FILES))
+    return [found.line, f"root: {root or folder}"]
 
 
 def _accuracy(parts: Any, counts: Any) -> Any:  # noqa: ARG001 # of the contract

@@ -13,16 +13,17 @@ from ohr.benchmarks.fcmbench.conditions import AS_NORMAL, CAPTURES, LABELS, robu
 from ohr.benchmarks.fcmbench.items import PLACEHOLDER, SUBTASKS
 from ohr.benchmarks.fcmbench.metrics import FcmBenchF1
 from ohr.benchmarks.fcmbench.prompting import text_prompt
-from ohr.benchmarks.fcmbench.reading import read_items, read_replies
+from ohr.benchmarks.fcmbench.reading import read_items
 from ohr.benchmarks.fcmbench.replies import CLEAN, REFERENCE, REPAIRS, flatten, unwrap
 from ohr.contracts import Case
 from ohr.errors import DataError
+from ohr.report.leaderboard.answers import read_answers
 from samples import fcmbench as build
 from speed.fcmbench_worth import overall, scored, worth
 
 FOLDER = Path(package.__file__).parent / "sample"
 ITEMS = read_items(FOLDER / "items.jsonl", FOLDER / "images")
-REPLIES = read_replies(FOLDER / "replies.jsonl")
+REPLIES = read_answers(FOLDER / "replies.jsonl")
 
 LESS_THAN_RIGHT = {  # F1 in the reference and in the clean mode; every other reply is right in both
     "qua_eva_001_02": (0, 0),  # another option
