@@ -1,9 +1,7 @@
 """Replies from a file, in the place of a large model: what they have read, they read as badly as it is written."""
 
-import ast
-import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +14,7 @@ from ohr.errors import DataError
 from ohr.files.json_input import read_replies
 from ohr.keys import file_digest
 from ohr.registry import choices
+from ohr.text.arithmetic import evaluate
 
 _MARKED = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
 _NUMBER = re.compile(r"\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+)(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*")
@@ -87,33 +86,14 @@ def read_value(value: str, text: str, unreadable: str) -> str:
     if formula := _FORMULA.fullmatch(value):
         terms = _TERM.sub(lambda term: read_value(term[1], text, "?").replace(",", ""), formula["terms"])
         try:
-            return format(_value_of(ast.parse(terms.strip(), mode="eval").body), formula["form"].strip())
-        except (SyntaxError, ValueError, ArithmeticError):  # a term was not read, or is 0
+            value = evaluate(terms.strip())
+            return format(float(value), formula["form"].strip()) if isinstance(value, int | float) else unreadable
+        except (ValueError, ArithmeticError):  # a term was not read, or is 0
             return unreadable
     plain = _SEPARATOR.sub("", value)
     if _NUMBER.fullmatch(plain.lstrip("-")):
         return _number(plain, text, unreadable)
     return _words(value, text, unreadable)
-
-
-_OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-
-
-def _value_of(node: ast.expr) -> float:
-    """Compute a formula of numbers; raise ValueError where it has anything else."""
-    match node:
-        case ast.Constant(value=int() | float() as number):
-            return float(number)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value_of(operand)
-        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATIONS:
-            return _OPERATIONS[type(sign)](_value_of(left), _value_of(right))
-    raise ValueError("a formula has only numbers, + - * / and parentheses")
 
 
 def _number(value: str, text: str, unreadable: str) -> str:

@@ -12,8 +12,8 @@ from ohr.contracts import Case, JudgeMetric, Prompt
 from ohr.files.prompts import filled, read_prompt_file
 from ohr.messages.wording import shortened
 from ohr.models.asking import AskingMetric
+from ohr.text.arithmetic import evaluate
 
-from .arithmetic import evaluate
 from .metrics import Rules, gold_of
 from .numbers import cot_accuracy, is_gold, is_no_answer, normalized
 

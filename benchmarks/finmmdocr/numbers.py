@@ -5,7 +5,8 @@ from ast import literal_eval
 from collections.abc import Sequence
 from math import nan
 
-from .arithmetic import TooLargeError, evaluate
+from ohr.text.arithmetic import TooLargeError, evaluate
+
 from .protocol import Protocol
 
 TOLERANCE = 0.002

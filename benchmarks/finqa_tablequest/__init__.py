@@ -14,16 +14,17 @@ from pydantic import Field
 from ohr.contracts import Aggregate, Benchmark, Document, Image, Mean, Page, Published, Question, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.files.images import read_image
+from ohr.files.names import is_file
 from ohr.keys import file_digest, key
 from ohr.messages.wording import counted, named
 
 from ..tablequest.levels import Level
-from ..tablequest.reading import is_file, shown
+from ..tablequest.reading import shown
 from . import tables
 from .judging import Protocol
 from .loading import SAMPLE, Copy, Report, load, merged
 from .reading import PUBLISHED
-from .retrieval import MEASURES, read_by
+from .retrieval import MEASURES, misplaced
 
 
 class FinqaTableQuest(Benchmark):
@@ -103,8 +104,7 @@ class FinqaTableQuest(Benchmark):
         copy = self._copy()
         if self.protocol == "clean":
             return copy.notes
-        read = read_by(copy.read, "reference")
-        shifted = [name for name, query in read.items() if query is None or name not in query.questions]
+        shifted = misplaced(copy.read)
         if not shifted:
             return copy.notes
         what = "which in the published code read the pages that were found for another; here each reads its own"

@@ -7,8 +7,8 @@ query's text for its key, so that equal questions become one query with the page
 """
 
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass
 from math import nan
+from typing import NamedTuple
 
 from ohr.statistics.ranking import ndcg_at_k, recall_at_k, reciprocal_rank
 
@@ -19,49 +19,29 @@ CUT_OFFS = (1, 3, 5, 10)
 MEASURES = (*(f"{name}@{k}" for k in CUT_OFFS for name in ("nDCG", "P", "R")), "RR", "Rprec")
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A query with the pages that answer it.
+class Query(NamedTuple):
+    """A query: ids of its questions, several where equal texts were merged, and names of the pages that answer it."""
 
-    Args:
-        id: `q1`, `q2`, ..., in the order of the queries.
-        questions: ids of its questions; several where equal texts were merged.
-        pages: names of its pages.
-    """
-
-    id: str
-    text: str
     questions: tuple[str, ...]
     pages: frozenset[str]
 
 
 def queries(questions: Sequence[FinqaQuestion], protocol: Protocol = "clean") -> list[Query]:
-    """Make the queries of some questions.
-
-    Args:
-        protocol: `clean`: one for each question. `reference`: one for each different text, as published. The published
-            generation counts questions and not queries, so that after the first question that was merged, each reads
-            the pages that were found for a later one: see `read_by`.
-    """
+    """Make the queries of some questions: one for each, in `reference` one for each different text, as published."""
     groups: dict[str, list[FinqaQuestion]] = {}
     for question in questions:
         groups.setdefault(question.question if protocol == "reference" else question.id, []).append(question)
-    return [
-        Query(f"q{number}", held[0].question, tuple(q.id for q in held), frozenset(q.page for q in held))
-        for number, held in enumerate(groups.values(), start=1)
-    ]
+    return [Query(tuple(q.id for q in held), frozenset(q.page for q in held)) for held in groups.values()]
 
 
-def read_by(questions: Sequence[FinqaQuestion], protocol: Protocol = "clean") -> dict[str, Query | None]:
-    """Return the query whose pages the generator reads for each question, by the question's id.
+def misplaced(questions: Sequence[FinqaQuestion]) -> list[str]:
+    """List the questions for which the published generator reads the pages of another one, or none.
 
-    In `reference` it is the query with the question's number, which is another question's query after a merge, and
-    None for the last ones, for which the published code answers "No retrieved context available".
+    It takes the query with the question's number, which is another question's after a merge. For the last ones there is
+    no query, and the published code answers "No retrieved context available".
     """
-    made = queries(questions, protocol)
-    if protocol == "clean":
-        return {question: query for query in made for question in query.questions}
-    return {q.id: made[place] if place < len(made) else None for place, q in enumerate(questions)}
+    made = queries(questions, "reference")
+    return [q.id for place, q in enumerate(questions) if place >= len(made) or q.id not in made[place].questions]
 
 
 def measures(pages: Sequence[Hashable], relevant: Collection[Hashable]) -> dict[str, float]:

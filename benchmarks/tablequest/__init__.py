@@ -15,12 +15,13 @@ from pydantic import Field
 from ohr.contracts import Aggregate, Benchmark, Document, Image, Page, Published, Question, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.files.images import read_image
+from ohr.files.names import is_file
 from ohr.keys import file_digest, key
 
 from . import tables, totals
 from .levels import Level
 from .loading import Context, Copy, load
-from .reading import is_file, shown
+from .reading import shown
 
 Protocol = Literal["clean", "reference"]
 

@@ -130,14 +130,6 @@ def _steps(where: str, given: object, level: Level) -> str:
     return given
 
 
-def is_file(path: Path) -> bool:
-    """Report whether a path that a question names is a file; one that is too long for the system is none."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def shown(path: Path) -> str:
     """Write a path for a message; only one that no file has is cut."""
     return shortened(str(path), _LONGEST_PATH)

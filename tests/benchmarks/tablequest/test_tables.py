@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from ohr.benchmarks.tablequest.elo import elo_vs_baseline_mle
+from ohr.benchmarks.tablequest import totals
 from ohr.benchmarks.tablequest.tables import published, remarks, rows
 
 LEVELS = ("easy", "medium", "hard")
@@ -20,13 +20,18 @@ def half_games(points, n=QUESTIONS):
 
 
 def rating(points, n=QUESTIONS):
-    return elo_vs_baseline_mle(*half_games(points, n))
+    return rating_of(*half_games(points, n))
+
+
+def rating_of(win, tie, loss):
+    games = win + tie + loss
+    return float(totals.rating([(win + tie / 2) / games], [games]))
 
 
 def anchored(records, opponent="gpt-4o-vision", anchor="gpt-4o"):
     """Return ratings of models that all met one opponent, and the opponent's, where the anchor has 1000."""
-    shift = 1000 - elo_vs_baseline_mle(*records[anchor])
-    return {name: elo_vs_baseline_mle(*games) + shift for name, games in records.items()} | {opponent: 1000 + shift}
+    shift = 1000 - rating_of(*records[anchor])
+    return {name: rating_of(*games) + shift for name, games in records.items()} | {opponent: 1000 + shift}
 
 
 def elo(columns=("overall", *LEVELS)):
