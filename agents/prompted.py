@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import BaseModel, Field
 
-from ohr.contracts import Agent
+from ohr.contracts import Agent, Generator, Retriever
 from ohr.files.prompts import read_prompt_file
 
+_Part = TypeVar("_Part", Generator, Retriever)
 _FAULTS = {"string_pattern_mismatch": "lacks a placeholder that the text of ohr's own prompt has"}
 
 
@@ -19,6 +20,17 @@ class PromptedAgent(Agent):
     templates: ClassVar[type[BaseModel]]
     """The content of the file: one text field for each prompt."""
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts; by default its own.")]
+
+    def models(self) -> Mapping[str, Generator]:
+        """Return the generators among its fields, by name."""
+        return self._parts(Generator)
+
+    def retrievers(self) -> Mapping[str, Retriever]:
+        """Return the retrievers among its fields, by name."""
+        return self._parts(Retriever)
+
+    def _parts(self, family: type[_Part]) -> Mapping[str, _Part]:
+        return {name: part for name in type(self).model_fields if isinstance(part := getattr(self, name), family)}
 
     def check(self) -> None:
         """Read the prompts, and check the parts."""

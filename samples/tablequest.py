@@ -18,17 +18,12 @@ from . import BENCHMARKS, as_lines, put, small_png, typeset
 SOURCE, SAMPLE = BENCHMARKS / "tablequest/source", BENCHMARKS / "tablequest/sample"
 FINQA = BENCHMARKS / "finqa_tablequest/sample"
 FINQA_PAGES = {
-    "easy": ("brindlemere_2023", "pennistow_2023"),
-    "medium": ("callowridge_2022",),
-    "hard": ("pennistow_8k",),
+    "easy/BRINDLEMERE_2023_10K_p68": ("brindlemere_2023", None),
+    "easy/PENNISTOW_2023_10K_p97": ("pennistow_2023", None),
+    "medium/CALLOWRIDGE_2022_10K_p81": ("callowridge_2022", None),
+    "hard/PENNISTOW_2023_8K_dated-2023-11-14_p3": ("pennistow_2023", 3),
 }
-"""Pages of the other sample, by level; `pennistow_8k` is the page of `pennistow_2023`, filed on form 8-K."""
-FINQA_NAMES = {
-    "brindlemere_2023": "BRINDLEMERE_2023_10K_p68",
-    "pennistow_2023": "PENNISTOW_2023_10K_p97",
-    "callowridge_2022": "CALLOWRIDGE_2022_10K_p81",
-    "pennistow_8k": "PENNISTOW_2023_8K_dated-2023-11-14_p3",
-}
+"""The source of each page of the other sample, and its number where it is not that of `reports.json`."""
 DPI = 150
 GRAYS = 16  # colors of a page image: text and shading need no more, and 4 bits a pixel keep the files small
 
@@ -141,10 +136,8 @@ def write() -> None:
     put(SAMPLE / "questions.jsonl", as_lines(questions()))
     for name in _load("reports.json"):
         put(SAMPLE / "pages" / f"{name}.png", page_png(name, DPI))
-    for level, names in FINQA_PAGES.items():
-        for name in names:
-            image = page_png(name.replace("_8k", "_2023"), DPI, 3 if name == "pennistow_8k" else None)
-            put(FINQA / "sampled_pages" / level / f"{FINQA_NAMES[name]}.png", image)
+    for path, (name, number) in FINQA_PAGES.items():
+        put(FINQA / "sampled_pages" / f"{path}.png", page_png(name, DPI, number))
 
 
 if __name__ == "__main__":

@@ -112,16 +112,11 @@ def _question(record: Record, texts: Sequence[str]) -> Question:
 def file_faults(root: Path, records: Mapping[str, Record]) -> Iterator[Fault]:
     """Report the documents that lack page images or texts."""
     for name, record in records.items():
-        if lacking := missing_images(root, record):
-            which = f"{shortened(name)} ({counted(len(lacking), 'image')}: {named_paths(lacking)})"
-            yield Fault(
-                "document", "whose page images are missing, so that those pages fail in runs with images", which
-            )
-        if empty := empty_images(root, record):
-            which = f"{shortened(name)} ({counted(len(empty), 'image')}: {named_paths(empty)})"
-            yield Fault(
-                "document", "whose page images are empty files, so that those pages fail in runs with images", which
-            )
+        for what, lacking in (("missing", missing_images), ("empty files", empty_images)):
+            if paths := lacking(root, record):
+                which = f"{shortened(name)} ({counted(len(paths), 'image')}: {named_paths(paths)})"
+                about = f"whose page images are {what}, so that those pages fail in runs with images"
+                yield Fault("document", about, which)
         try:
             page_texts(root, record)
         except DataError as error:
