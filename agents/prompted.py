@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
 from ohr.contracts import Agent, Generator, Retriever
 from ohr.files.prompts import read_prompt_file
 
-_Part = TypeVar("_Part", Generator, Retriever)
 _FAULTS = {"string_pattern_mismatch": "lacks a placeholder that the text of ohr's own prompt has"}
 
 
@@ -23,14 +22,11 @@ class PromptedAgent(Agent):
 
     def models(self) -> Mapping[str, Generator]:
         """Return the generators among its fields, by name."""
-        return self._parts(Generator)
+        return {name: part for name, part in self if isinstance(part, Generator)}
 
     def retrievers(self) -> Mapping[str, Retriever]:
         """Return the retrievers among its fields, by name."""
-        return self._parts(Retriever)
-
-    def _parts(self, family: type[_Part]) -> Mapping[str, _Part]:
-        return {name: part for name in type(self).model_fields if isinstance(part := getattr(self, name), family)}
+        return {name: part for name, part in self if isinstance(part, Retriever)}
 
     def check(self) -> None:
         """Read the prompts, and check the parts."""

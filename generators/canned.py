@@ -86,8 +86,8 @@ def read_value(value: str, text: str, unreadable: str) -> str:
     if formula := _FORMULA.fullmatch(value):
         terms = _TERM.sub(lambda term: read_value(term[1], text, "?").replace(",", ""), formula["terms"])
         try:
-            value = evaluate(terms.strip())
-            return format(float(value), formula["form"].strip()) if isinstance(value, int | float) else unreadable
+            computed = evaluate(terms.strip())
+            return format(float(computed), formula["form"].strip()) if isinstance(computed, int | float) else unreadable
         except (ValueError, ArithmeticError):  # a term was not read, or is 0
             return unreadable
     plain = _SEPARATOR.sub("", value)

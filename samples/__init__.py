@@ -63,7 +63,7 @@ def typeset(source: Path | bytes, root: Path, fonts: Sequence[str | Path], **opt
     import typst
 
     folders = [_font_folder(font) if isinstance(font, str) else font for font in fonts]
-    made = typst.compile(
+    made: Any = typst.compile(
         source if isinstance(source, bytes) else str(source),
         root=str(root),
         font_paths=typst.Fonts(

@@ -9,6 +9,7 @@ from ohr.contracts import Document, Question
 from ohr.files.changes import State, state_of
 from ohr.messages.faults import sentences
 
+from ..copies import Copy
 from .annotations import agreement_note, exports
 from .asking import domain_of, name_of, questions_of
 from .reading import DataSet, GoldPage, find_table, gold_folder, read_data_set
@@ -32,21 +33,6 @@ class Pages:
     def names(self) -> Mapping[int, str]:
         """The names of documents by the page's index."""
         return {page.index: name_of(page) for page in self.data.pages}
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """Documents and questions of a folder.
-
-    Args:
-        places: file and line of each question, by its id.
-        notes: what looks wrong, or is left out.
-    """
-
-    documents: tuple[Document, ...]
-    questions: tuple[Question, ...]
-    places: Mapping[str, str]
-    notes: tuple[str, ...]
 
 
 def pages_of(root: Path | str) -> Pages:

@@ -28,6 +28,7 @@ from ohr.messages.faults import sentences
 from ohr.messages.wording import counted, named
 from ohr.registry import choices
 
+from ..copies import only_mean
 from .asking import Asked, asked, domain_of, file_faults, label_notes, texts_of
 from .metrics import PAGES
 from .protocol import Protocol
@@ -153,7 +154,7 @@ class FinMMDocR(Benchmark):
         found = "questions with a gold page that was not found, which counts as the document's last page"
         return [
             Aggregate(
-                "acc", (Mean("pot_accuracy"),), _accuracy, ratio=True, source="ACC (arXiv:2512.24903, section 4.1)"
+                "acc", (Mean("pot_accuracy"),), only_mean, ratio=True, source="ACC (arXiv:2512.24903, section 4.1)"
             ),
             Aggregate("golden_k", (Mean("golden_rank"),), _golden_k, unit="number", source=rank),
             Aggregate("golden_k_estimated", (Mean("golden_found"),), _estimated, unit="number", source=found),
@@ -200,10 +201,6 @@ def fetched(folder: Path, revision: str | None = None, *, endpoint: str | None =
     found = hub.fetch(REPOSITORY, folder, revision, endpoint=endpoint)
     root = hub.root_below(folder, lambda path: any((path / name).is_file() for name in FILES))
     return [found.line, f"root: {root or folder}"]
-
-
-def _accuracy(parts: Any, counts: Any) -> Any:  # noqa: ARG001 # of the contract
-    return parts[0]
 
 
 def _golden_k(parts: Any, counts: Any) -> Any:  # noqa: ARG001 # of the contract

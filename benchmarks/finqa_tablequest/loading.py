@@ -6,9 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import get_args
 
-from ohr.contracts import Question
+from ohr.contracts import Document, Question
 from ohr.files.changes import State, state_of
 
+from ..copies import Copy
 from ..tablequest.figures import figures
 from ..tablequest.levels import Level
 from .reading import FinqaQuestion, notes, read_questions
@@ -36,23 +37,18 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class Reports(Copy):
     """The content of a folder.
 
     Args:
-        reports: by name, in the order of their first questions.
-        places: file and entry of each question, by its id.
-        notes: what looks wrong.
+        reports: by name, in the order of their first questions, as their documents are.
     """
 
     reports: Mapping[str, Report]
-    questions: tuple[Question, ...]
     read: tuple[FinqaQuestion, ...]
-    places: Mapping[str, str]
-    notes: tuple[str, ...]
 
 
-def load(root: Path | str) -> Copy:
+def load(root: Path | str) -> Reports:
     """Read a folder; one whose questions did not change is read once.
 
     Raises:
@@ -63,12 +59,13 @@ def load(root: Path | str) -> Copy:
 
 
 @lru_cache(maxsize=4)
-def _load(folder: Path, state: State) -> Copy:  # noqa: ARG001 # a key of the cache
+def _load(folder: Path, state: State) -> Reports:  # noqa: ARG001 # a key of the cache
     read = tuple(read_questions(folder))
     reports = {report.name: report for report in _reports(read)}
     names = {report.name.partition("/")[2]: report for report in reports.values()}
     questions = tuple(_question(one, names[one.document]) for one in read)
-    return Copy(reports, questions, read, {one.id: one.where for one in read}, tuple(notes(read)))
+    documents = tuple(Document(one.name, one.domain, "en", len(one.pages)) for one in reports.values())
+    return Reports(documents, questions, {one.id: one.where for one in read}, tuple(notes(read)), reports, read)
 
 
 def _reports(read: tuple[FinqaQuestion, ...]) -> Iterator[Report]:

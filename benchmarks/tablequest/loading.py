@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ohr.contracts import EvidenceSource, Question
+from ohr.contracts import Document, EvidenceSource, Question
 from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import quoted
 
+from ..copies import Copy
 from .baseline import SAMPLE
 from .contexts import Block, as_page, evidence_of, facts_of
 from .figures import figures
@@ -42,20 +43,15 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class Contexts(Copy):
     """The content of a file.
 
     Args:
-        contexts: by name, in the order of their first questions.
-        places: file and line of each question, by its id.
-        notes: what looks wrong.
+        contexts: by name, in the order of their first questions, as their documents are.
     """
 
     contexts: Mapping[str, Context]
-    questions: tuple[Question, ...]
     read: tuple[TableQuestion, ...]
-    places: Mapping[str, str]
-    notes: tuple[str, ...]
 
 
 def question_file(root: Path) -> Path:
@@ -72,7 +68,7 @@ def question_file(root: Path) -> Path:
     raise DataError(f"{root}: holds neither {' nor '.join(NAMES)}; or name the file of the questions itself")
 
 
-def load(root: Path | str) -> Copy:
+def load(root: Path | str) -> Contexts:
     """Read a file of questions; one that did not change is read once.
 
     Raises:
@@ -82,7 +78,7 @@ def load(root: Path | str) -> Copy:
 
 
 @kept_until_changed()
-def _load(path: Path) -> Copy:
+def _load(path: Path) -> Contexts:
     read = tuple(read_questions(path))
     contexts, names = _contexts(read, path.parent)
     made = tuple(_question(one, contexts[name]) for one, name in zip(read, names, strict=True))
@@ -90,7 +86,9 @@ def _load(path: Path) -> Copy:
     pictured = sum(context.image is not None for context in contexts.values())
     if 0 < pictured < len(contexts):
         faults += [Fault("context", "without a page image", one.name) for one in contexts.values() if not one.image]
-    return Copy(contexts, made, read, {one.id: one.where for one in read}, tuple(sentences(faults)))
+    documents = tuple(Document(one.name, one.domain, "en", 1) for one in contexts.values())
+    places = {one.id: one.where for one in read}
+    return Contexts(documents, made, places, tuple(sentences(faults)), contexts, read)
 
 
 def _contexts(read: Sequence[TableQuestion], folder: Path) -> tuple[dict[str, Context], list[str]]:

@@ -1,12 +1,11 @@
-"""What was read from a file is kept until the file changes."""
+"""Results of reading files, which are kept until the files change."""
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+_Read = TypeVar("_Read", bound=Callable[..., Any])
 
 State = tuple[tuple[str, int, int], ...]
 
@@ -16,25 +15,23 @@ def state_of(*paths: Path) -> State:
     return tuple(map(_state, paths))
 
 
-def kept_until_changed(
-    most: int = 8,
-) -> Callable[[Callable[Concatenate[Path, _P], _T]], Callable[Concatenate[Path, _P], _T]]:
-    """Make a function that reads a file keep its last results; an error is not kept.
+def kept_until_changed(most: int = 8) -> Callable[[_Read], _Read]:
+    """Make a function that reads a file, its first argument, keep its last results; an error is not kept.
 
     Args:
         most: results that are kept, of several files or with several further arguments, which must be hashable.
     """
 
-    def decorated(read: Callable[Concatenate[Path, _P], _T]) -> Callable[Concatenate[Path, _P], _T]:
+    def decorated(read: _Read) -> _Read:
         @lru_cache(maxsize=most)
-        def kept(state: State, path: Path, *args: _P.args, **kwargs: _P.kwargs) -> _T:  # noqa: ARG001 # a key
-            return read(path, *args, **kwargs)
+        def kept(state: State, path: Path, *given: Any, **named: Any) -> Any:  # noqa: ARG001 # the state is a key
+            return read(path, *given, **named)
 
         @wraps(read)
-        def current(path: Path, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-            return kept(state_of(path), path, *args, **kwargs)
+        def current(path: Path, *given: Any, **named: Any) -> Any:
+            return kept(state_of(path), path, *given, **named)
 
-        return current
+        return cast("_Read", current)
 
     return decorated
 
