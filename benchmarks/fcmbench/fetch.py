@@ -32,11 +32,7 @@ def fetch(
     """Download images and questions of V1.1 into a folder, check and unpack them; returns lines to print.
 
     Args:
-        folder: made if it is not there.
-        revision: of the hub's data set; by default that of an earlier fetch, else the newest.
-        repository: on the hub.
-        endpoint: the hub's address; by default that of `HF_ENDPOINT`.
-        address: of the small set's questions.
+        address: of the small set's questions; all else is as for `ohr.files.hub.fetch`.
 
     Raises:
         MissingExtra: huggingface_hub is not installed.

@@ -14,18 +14,7 @@ REPOSITORY = "TheFinAI/FinCriticalED"
 def fetch(
     folder: Path, revision: str | None = None, *, repository: str = REPOSITORY, endpoint: str | None = None
 ) -> Sequence[str]:
-    """Download the data set into a folder, check every file, and unpack its archives; return lines to print.
-
-    Args:
-        folder: made if it is not there.
-        revision: a commit, tag or branch; by default the commit of an earlier fetch into this folder, else the newest.
-        endpoint: the hub's address; by default that of `HF_ENDPOINT`.
-
-    Raises:
-        MissingExtra: huggingface_hub is not installed.
-        DataError: the hub cannot be reached, a file is not what the hub says it is, or an archive is damaged or would
-            write outside of the folder.
-    """
+    """Download the data set into a folder as `ohr.files.hub.fetch` does, and return lines to print."""
     found = hub.fetch(repository, folder, revision, endpoint=endpoint)
     root = hub.root_below(folder, _has_table)
     if root is None:  # the layout on the hub was never seen by this project

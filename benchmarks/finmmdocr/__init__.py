@@ -31,9 +31,8 @@ from ohr.registry import choices
 from ..copies import only_mean
 from .asking import Asked, asked, domain_of, file_faults, label_notes, texts_of
 from .metrics import PAGES
-from .protocol import Protocol
 from .reading import FILES, page_image_file, texts_file
-from .records import Record
+from .records import Protocol, Record
 from .tables import published
 from .verify import tallies
 
@@ -189,15 +188,7 @@ class FinMMDocR(Benchmark):
 
 
 def fetched(folder: Path, revision: str | None = None, *, endpoint: str | None = None) -> list[str]:
-    """Download the data set into a folder and return lines to print.
-
-    Args:
-        endpoint: the hub's address; by default that of `HF_ENDPOINT`.
-
-    Raises:
-        MissingExtra: huggingface_hub is not installed.
-        DataError: the hub cannot be reached, or what it gives is not what it says.
-    """
+    """Download the data set into a folder as `ohr.files.hub.fetch` does, and return lines to print."""
     found = hub.fetch(REPOSITORY, folder, revision, endpoint=endpoint)
     root = hub.root_below(folder, lambda path: any((path / name).is_file() for name in FILES))
     return [found.line, f"root: {root or folder}"]

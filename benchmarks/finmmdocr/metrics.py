@@ -13,7 +13,7 @@ from ohr.statistics.ranking import recall_at_k, reciprocal_rank
 from .literals import number_of, numbers_in
 from .numbers import pot_accuracy
 from .programs import extract_program
-from .protocol import Protocol
+from .records import Protocol
 from .running import End, refuse_without_isolation, run
 
 PAGES = 10_000

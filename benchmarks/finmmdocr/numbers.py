@@ -7,7 +7,7 @@ from math import nan
 
 from ohr.text.arithmetic import TooLargeError, evaluate
 
-from .protocol import Protocol
+from .records import Protocol
 
 TOLERANCE = 0.002
 """Share of the gold by which an answer may differ (arXiv:2512.24903, section 4.1)."""

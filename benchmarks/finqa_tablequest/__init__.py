@@ -19,8 +19,7 @@ from ohr.keys import file_digest, key
 from ohr.messages.wording import counted, named
 
 from ..copies import CopyBenchmark, only_mean
-from ..tablequest.levels import Level
-from ..tablequest.reading import shown
+from ..tablequest.reading import Level, shown
 from . import tables
 from .judging import Protocol
 from .loading import SAMPLE, Report, Reports, load, merged

@@ -11,7 +11,7 @@ from ohr.files.changes import State, state_of
 
 from ..copies import Copy
 from ..tablequest.figures import figures
-from ..tablequest.levels import Level
+from ..tablequest.reading import Level
 from .reading import FinqaQuestion, notes, read_questions
 
 SAMPLE = Path(__file__).parent / "sample"

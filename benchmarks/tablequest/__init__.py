@@ -20,9 +20,8 @@ from ohr.keys import file_digest, key
 
 from ..copies import CopyBenchmark
 from . import tables, totals
-from .levels import Level
 from .loading import Context, Contexts, load
-from .reading import shown
+from .reading import Level, shown
 
 Protocol = Literal["clean", "reference"]
 

@@ -9,13 +9,14 @@ context's page image, relative to the file.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from ohr.errors import DataError
 from ohr.files.json_input import read_records
 from ohr.messages.wording import quoted, shortened
 
-from .levels import Level
+Level = Literal["easy", "medium", "hard"]
+"""Easy is the extraction of a cell, medium a calculation, hard an analysis in words."""
 
 _TEXTS = ("company", "context", "question", "answer")
 _LONGEST_PATH = 300

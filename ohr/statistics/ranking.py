@@ -1,9 +1,10 @@
 """Rank-aware retrieval scores: pure functions of one question's ranking and the pages of its evidence.
 
 A ranking is a sequence of hits, best first; each hit is the collection of the pages that its chunk covers, such as
-(document, page index). All scores count hits: `k` is a number of hits, and a rank is a hit's, not a page's. A chunk
-that spans two pages is one hit; two chunks of one page are two hits, the second of which finds nothing new. Evidence is
-the set of pages that the question needs; relevance is binary.
+(document, page index). It has any length; places after its end find nothing. All scores count hits: the cut-off `k`, at
+least 1, is a number of hits, and a rank is a hit's, not a page's. A chunk that spans two pages is one hit; two chunks
+of one page are two hits, the second of which finds nothing new. Evidence is the set of pages that the question needs,
+repeats ignored; relevance is binary.
 """
 
 from collections.abc import Collection, Hashable, Sequence
@@ -16,11 +17,6 @@ Hits = Sequence[Collection[Hashable]]
 def hit_at_k(ranking: Hits, evidence: Collection[Hashable], k: int) -> float:
     """Return 1 if any of the first `k` hits touches an evidence page, else 0; with k = 1 also called success@1.
 
-    Args:
-        ranking: any length; places after its end find nothing.
-        evidence: pages, repeats ignored.
-        k: cut-off, >= 1.
-
     Edge cases: no evidence -> nan; empty ranking -> 0.
     """
     wanted = _wanted(evidence, k)
@@ -32,11 +28,6 @@ def recall_at_k(ranking: Hits, evidence: Collection[Hashable], k: int) -> float:
 
     Formula: |evidence & pages of ranking[:k]| / |evidence|; a page that two hits share counts once.
     Source: trec_eval's `recall_k`, for rankings without repeats.
-
-    Args:
-        ranking: any length; places after its end find nothing.
-        evidence: pages, repeats ignored.
-        k: cut-off, >= 1.
 
     Edge cases: no evidence -> nan; empty ranking -> 0.
     """
@@ -64,11 +55,6 @@ def ndcg_at_k(ranking: Hits, evidence: Collection[Hashable], k: int) -> float:
         hit i is the first to cover, and IDCG@k that of a ranking of all evidence pages, one a hit; at most 1.
     Source: Järvelin and Kekäläinen (2002), with the discount of trec_eval's `ndcg_cut`, which agrees for rankings of
         single pages without repeats.
-
-    Args:
-        ranking: any length; places after its end find nothing.
-        evidence: pages, repeats ignored.
-        k: cut-off, >= 1.
 
     Edge cases: no evidence -> nan (trec_eval leaves such queries out); empty ranking -> 0.
     """

@@ -12,7 +12,7 @@ from PIL import Image
 from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
 from ohr.benchmarks.finqa_tablequest.reading import notes, read_questions
 from ohr.benchmarks.finqa_tablequest.retrieval import measures, misplaced, queries
-from ohr.benchmarks.finqa_tablequest.tables import published, remarks, rows
+from ohr.benchmarks.finqa_tablequest.tables import published, rows
 from samples import tablequest as build
 
 SAMPLE = build.FINQA
@@ -88,4 +88,3 @@ def test_published_accuracies_are_whole_numbers_of_169_questions():
         assert f"{int(row['correct']) / int(row['questions']):.4f}" == row["accuracy"]
     assert len(published()) == 8
     assert published()[1].setting.count("the 3 best pages") == 1
-    assert any("2412.09884" in remark for remark in remarks())

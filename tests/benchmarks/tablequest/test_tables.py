@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from ohr.benchmarks.tablequest import totals
-from ohr.benchmarks.tablequest.tables import published, remarks, rows
+from ohr.benchmarks.tablequest.tables import published, rows
 
 LEVELS = ("easy", "medium", "hard")
 QUESTIONS = 80
@@ -124,7 +124,3 @@ def test_published_numbers_have_their_units():
 def test_ratings_on_another_scale_carry_a_warning():
     for same, warned in ((False, {"elo"}), (True, set())):
         assert {one.metric for one in published(on_the_papers_scale=same) if one.warning} == warned
-
-
-def test_remarks_say_that_ratings_need_another_opponent():
-    assert any("gpt-4o-vision" in remark and "Tables 2 and 3" in remark for remark in remarks())
