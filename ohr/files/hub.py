@@ -12,6 +12,7 @@ from zipfile import ZipFile, ZipInfo
 
 from ohr import extras
 from ohr.errors import DataError
+from ohr.messages.wording import counted
 
 RECORD = "fetched.json"
 """File beside the data that records its origin: the repository, the commit, and each file's hash."""
@@ -25,14 +26,22 @@ class Fetched:
     """The result of a fetch.
 
     Args:
+        repository: on the hub.
         commit: of the data set; a second fetch takes the same one.
         files: names of the files that were wanted.
         unpacked: number of files that came out of archives.
     """
 
+    repository: str
     commit: str
     files: tuple[str, ...]
     unpacked: int
+
+    @property
+    def line(self) -> str:
+        """The result in words, to be printed."""
+        files = counted(len(self.files), "file")
+        return f"{files} of {self.repository} at commit {self.commit}, {self.unpacked} unpacked"
 
 
 def fetch(
@@ -80,7 +89,12 @@ def fetch(
     unpacked = sum(unpack(folder / name, folder) for name in hashes if name.endswith(".zip"))
     found = {"repository": repository, "commit": about.sha, "sha256": hashes}
     (folder / RECORD).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return Fetched(about.sha, tuple(hashes), unpacked)
+    return Fetched(repository, about.sha, tuple(hashes), unpacked)
+
+
+def root_below(folder: Path, is_root: Callable[[Path], bool]) -> Path | None:
+    """Return the folder itself or the first one at most two levels down that is the root of a data set, if any is."""
+    return next(filter(is_root, (folder, *sorted(folder.glob("*/")), *sorted(folder.glob("*/*/")))), None)
 
 
 def unpack(archive: Path, folder: Path) -> int:
