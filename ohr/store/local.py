@@ -13,7 +13,6 @@ from ohr.store.claims import Heart, Watch, this_process
 from ohr.store.content import checked_key, digest, dump, is_key, load
 from ohr.store.database import DAMAGED, Database
 from ohr.store.folders import NEW, Folders, measured, remove
-from ohr.store.objects import Objects
 from ohr.store.protocol import DAY, Entry, Store
 from ohr.store.reasons import Damaged, ReadOnly, explained
 
@@ -45,7 +44,6 @@ class LocalStore(Store):
     def __init__(self, root: Path) -> None:
         self._root = root.absolute()
         self._db = Database(self._root)
-        self._objects = Objects(self._root / "objects")
         self._folders = Folders(self._root / "folders", self.url)
         self._watch, self._heart = Watch(), Heart()
 
@@ -59,17 +57,13 @@ class LocalStore(Store):
 
     def has_many(self, keys: Collection[str]) -> set[str]:
         """See Store."""
-        wanted = {checked_key(key) for key in keys}
-        found = {row[0] for row in self._rows(_KEYS, wanted)}
-        with explained(self.url, "read"):
-            return found | self._objects.has(wanted - found)
+        return {row[0] for row in self._rows(_KEYS, {checked_key(key) for key in keys})}
 
     def get_many(self, keys: Collection[str]) -> dict[str, Any]:
         """See Store."""
-        wanted = {checked_key(key) for key in keys}
         found, damaged, seldom = {}, [], []
         recently = time() - DAY
-        for key, payload, checksum, used in self._rows(_VALUES, wanted):
+        for key, payload, checksum, used in self._rows(_VALUES, {checked_key(key) for key in keys}):
             try:
                 if not isinstance(payload, bytes) or digest(key, payload) != checksum:
                     raise ValueError("the checksum is wrong")
@@ -82,8 +76,7 @@ class LocalStore(Store):
             self._if_possible("DELETE FROM objects WHERE key = ? AND digest IS ?", damaged)
         if seldom:
             self._if_possible("UPDATE objects SET used = ? WHERE key = ?", seldom)
-        with explained(self.url, "read"):
-            return found | self._objects.get(wanted - found.keys())
+        return found
 
     def put_many(self, values: Mapping[str, Any]) -> None:
         """See Store."""
@@ -196,8 +189,8 @@ class LocalStore(Store):
             for entry in entries:
                 if entry.kind == "leftover":
                     remove(self._root / entry.key)
-                elif entry.key in free:
-                    remove(self._folders.root / entry.key if entry.kind == "folder" else self._objects.path(entry.key))
+                elif entry.kind == "folder" and entry.key in free:
+                    remove(self._folders.root / entry.key)
         self._db.read(lambda db: db.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)"))
 
     def discard(self, keys: Collection[str]) -> None:
@@ -208,7 +201,6 @@ class LocalStore(Store):
         with explained(self.url, "written"):
             for key in keys:
                 remove(self._folders.root / key)
-                remove(self._objects.path(key))
 
     def _removed(self, db: sqlite3.Connection, keys: set[str]) -> set[str]:
         """Remove values that nobody needs; returns those of the keys that nobody needs."""
@@ -225,10 +217,6 @@ class LocalStore(Store):
         while rows := self._db.read(lambda db: db.execute(_LISTED, (last,)).fetchall()):  # noqa: B023
             last = rows[-1][0]
             yield from ((key, "value", size, float(used)) for _, key, size, used in rows)
-        for path in self._objects.listed():
-            key = path.parent.name + path.name
-            is_value = not path.name.startswith(NEW) and is_key(key)
-            yield (key if is_value else self._name(path)), "value" if is_value else "leftover", *measured(path)
         for path, size, used in self._folders.listed():
             done = is_key(path.name)
             yield path.name if done else self._name(path), "folder" if done else "leftover", size, used

@@ -1,4 +1,4 @@
-"""A store behind a URL, for machines without a common disk: an object for each value, in the layout of format 1."""
+"""A store behind a URL, for machines without a common disk: an object for each value."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
