@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ohr.contracts import Benchmark, Metric, OcrBackend, PageMetric, RankingMetric
+from ohr.contracts import Benchmark, Metric, OcrBackend, PageMetric, RankingMetric, Stage
 from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
@@ -16,6 +16,8 @@ from ohr.spec.model import KnowledgeBase, Named, Spec, names, written
 from ohr.spec.parts import fault_of
 from ohr.spec.protocol import Entry, held, prescribed
 from ohr.spec.source import Source, read_source, refuse
+
+S = TypeVar("S", bound=Stage)
 
 _PLAIN = (
     "name", "seed", "replicates", "limit", "questions", "sample", "max_failures", "retries", "limits", "attribution",
@@ -59,22 +61,18 @@ def make_spec(keys: dict[str, Any], label: str) -> Spec:
 
 def make_benchmark(keys: dict[str, Any], label: str) -> Benchmark:
     """Make a benchmark alone, as `make_spec` makes a spec."""
-    made = _made("benchmark", keys, label)
-    assert isinstance(made, Benchmark)  # as it has no faults
-    return made
+    return _made(Benchmark, keys, label)
 
 
 def make_ocr(keys: dict[str, Any], label: str) -> OcrBackend:
     """Make an OCR backend alone, as `make_spec` makes a spec."""
-    made = _made("ocr", keys, label)
-    assert isinstance(made, OcrBackend)  # as it has no faults
-    return made
+    return _made(OcrBackend, keys, label)
 
 
-def _made(family: str, keys: dict[str, Any], label: str) -> Any:
-    builder = Builder(Source({family: keys}, label, {(): (label, 0)}), Registry())
-    made = builder.one(family, keys, (family,))
-    refuse(builder.faults)
+def _made(contract: type[S], keys: dict[str, Any], label: str) -> S:
+    builder = Builder(Source({contract.family: keys}, label, {(): (label, 0)}), Registry())
+    made = builder.alone(contract.family, keys)
+    assert isinstance(made, contract)  # as it has no faults
     return made
 
 

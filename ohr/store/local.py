@@ -1,5 +1,7 @@
 """A store in a folder on this machine: values in one SQLite database, and folders as they are."""
 
+# ruff: noqa: D102 - what each verb does is written in Store
+
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -56,11 +58,9 @@ class LocalStore(Store):
         return str(self._root)
 
     def has_many(self, keys: Collection[str]) -> set[str]:
-        """See Store."""
         return {row[0] for row in self._rows(_KEYS, {checked_key(key) for key in keys})}
 
     def get_many(self, keys: Collection[str]) -> dict[str, Any]:
-        """See Store."""
         found, damaged, seldom = {}, [], []
         recently = time() - DAY
         for key, payload, checksum, used in self._rows(_VALUES, {checked_key(key) for key in keys}):
@@ -79,7 +79,6 @@ class LocalStore(Store):
         return found
 
     def put_many(self, values: Mapping[str, Any]) -> None:
-        """See Store."""
         rows, now = [], int(time())
         for key, value in values.items():
             payload = dump(value)
@@ -93,13 +92,11 @@ class LocalStore(Store):
         self._db.write(work)
 
     def folder(self, key: str) -> Path | None:
-        """See Store."""
         self._db.read(lambda _db: None)  # notices that the store was removed
         with explained(self.url, "read"):
             return self._folders.find(key)
 
     def put_folder(self, key: str, fill: Callable[[Path], None]) -> Path:
-        """See Store."""
         self._db.make()
         return self._folders.keep(key, fill)
 
@@ -125,7 +122,6 @@ class LocalStore(Store):
         return mine
 
     def release(self, keys: Collection[str]) -> None:
-        """See Store."""
         me = this_process()
 
         def work(db: sqlite3.Connection) -> bool:
@@ -146,33 +142,27 @@ class LocalStore(Store):
                 db.execute("DELETE FROM owners WHERE owner = ?", (owner,))
 
     def pin(self, run: str, keys: Iterable[str]) -> None:
-        """See Store."""
         rows = [(checked_key(key), run) for key in keys]
         with suppress(ReadOnly):  # such a store cannot be pruned either
             self._db.write(lambda db: db.executemany("INSERT OR IGNORE INTO pins VALUES (?, ?)", rows))
 
     def unpin(self, run: str) -> int:
-        """See Store."""
         return self._db.write(lambda db: db.execute("DELETE FROM pins WHERE run = ?", (run,)).rowcount)
 
     def pins(self) -> dict[str, int]:
-        """See Store."""
         rows = self._db.read(lambda db: db.execute("SELECT run, count(*) FROM pins GROUP BY run").fetchall())
         return dict(rows or ())
 
     # --- entries, and their removal ----------------------------------------------------------------------------
 
     def exists(self) -> bool:
-        """See Store."""
         return self._root.is_dir()
 
     def size(self) -> int:
-        """See Store."""
         with explained(self.url, "read"):
             return measured(self._root)[0] if self._root.is_dir() else 0
 
     def entries(self) -> Iterator[Entry]:
-        """See Store."""
         with explained(self.url, "read"):
             claimed = self._db.read(self._claimed) or set()
             for some in _parts(self._found()):
@@ -183,7 +173,6 @@ class LocalStore(Store):
                     yield Entry(key, kind, size, used, tuple(runs.get(key, ())), key in claimed)
 
     def remove(self, entries: Sequence[Entry]) -> None:
-        """See Store."""
         free = self._db.write(lambda db: self._removed(db, {entry.key for entry in entries}))
         with explained(self.url, "written"):
             for entry in entries:
@@ -194,7 +183,6 @@ class LocalStore(Store):
         self._db.read(lambda db: db.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)"))
 
     def discard(self, keys: Collection[str]) -> None:
-        """See Store."""
         self._db.write(
             lambda db: db.executemany("DELETE FROM objects WHERE key = ?", [(checked_key(key),) for key in keys])
         )
