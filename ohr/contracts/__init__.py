@@ -26,6 +26,7 @@ from ohr.contracts.conversation import Turn as Turn
 from ohr.contracts.generation import Generator as Generator
 from ohr.contracts.metric import Case as Case
 from ohr.contracts.metric import CaseMetric as CaseMetric
+from ohr.contracts.metric import Judged as Judged
 from ohr.contracts.metric import JudgeMetric as JudgeMetric
 from ohr.contracts.metric import Metric as Metric
 from ohr.contracts.metric import PageJudgeMetric as PageJudgeMetric

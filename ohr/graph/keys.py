@@ -15,6 +15,7 @@ from ohr.contracts import (
     Document,
     Generator,
     ImageNoise,
+    Judged,
     JudgeMetric,
     Metric,
     PageJudgeMetric,
@@ -280,7 +281,7 @@ class Keys:
     def prompt_digests(self) -> dict[str, str]:
         """Hash each generator's prompt, each judge's, and the prompts of each agent that has them in a file."""
         named = [(item.name, read_prompt(self.prompt(item.stage))) for item in self.spec.generators]
-        asked: Mapping[str, JudgeMetric | PageJudgeMetric] = {**self.judges, **self.page_judges}
+        asked: Mapping[str, Judged] = {**self.judges, **self.page_judges}
         judges = {f"{name} (judge)": judge.prompt_sha256 for name, judge in asked.items()}
         texts = ((item.name, self.identity(item.stage)[2].get("prompt")) for item in self.spec.agents)
         agents = {f"{name} (agent)": key("prompt", prompt) for name, prompt in texts if prompt}

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from ohr.contracts import Benchmark, Metric, OcrBackend, PageMetric, RankingMetric, Stage
+from ohr.contracts import Benchmark, Metric, OcrBackend, PageMetric, RankingMetric
 from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
@@ -16,8 +16,6 @@ from ohr.spec.model import KnowledgeBase, Named, Spec, names, written
 from ohr.spec.parts import fault_of
 from ohr.spec.protocol import Entry, held, prescribed
 from ohr.spec.source import Source, read_source, refuse
-
-S = TypeVar("S", bound=Stage)
 
 _PLAIN = (
     "name", "seed", "replicates", "limit", "questions", "sample", "max_failures", "retries", "limits", "attribution",
@@ -61,19 +59,18 @@ def make_spec(keys: dict[str, Any], label: str) -> Spec:
 
 def make_benchmark(keys: dict[str, Any], label: str) -> Benchmark:
     """Make a benchmark alone, as `make_spec` makes a spec."""
-    return _made(Benchmark, keys, label)
+    made: Benchmark = _made("benchmark", keys, label)
+    return made
 
 
 def make_ocr(keys: dict[str, Any], label: str) -> OcrBackend:
     """Make an OCR backend alone, as `make_spec` makes a spec."""
-    return _made(OcrBackend, keys, label)
-
-
-def _made(contract: type[S], keys: dict[str, Any], label: str) -> S:
-    builder = Builder(Source({contract.family: keys}, label, {(): (label, 0)}), Registry())
-    made = builder.alone(contract.family, keys)
-    assert isinstance(made, contract)  # as it has no faults
+    made: OcrBackend = _made("ocr", keys, label)
     return made
+
+
+def _made(family: str, keys: dict[str, Any], label: str) -> Any:
+    return Builder(Source({family: keys}, label, {(): (label, 0)}), Registry()).alone(family, keys)
 
 
 def _plugin_files(source: Source) -> list[Path]:
@@ -143,13 +140,7 @@ def _readers(named: Mapping[str, Sequence[Named[Any]]]) -> dict[str, bool]:
 
 def _plugins(builder: Builder, benchmark: Benchmark | None, searches: bool) -> dict[str, list[Entry]]:
     """List the entries of each family of named plugins, with those that the protocol or a default fills in."""
-    keys = {
-        "chunker": "chunker",
-        "retriever": "retrievers",
-        "generator": "generators",
-        "agent": "agents",
-        "metric": "metrics",
-    }
+    keys = {"chunker": "chunker"} | {name: f"{name}s" for name in ("retriever", "generator", "agent", "metric")}
     found = {family: _entries(builder.source.data, key) for family, key in keys.items()}
     default = {"chunker": [*prescribed(benchmark, "chunker").values(), {"kind": "tokens"}]}
     alone = bool(found["agent"]) and not found["generator"]  # agents bring retrievers of their own

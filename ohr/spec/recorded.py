@@ -32,8 +32,7 @@ class RecordedSpec:
         Raises:
             SpecError: its keys are wrong here: an environment variable is not set, or its plugin is missing.
         """
-        made = self._builder.alone("benchmark", self._spec["benchmark"])
-        assert isinstance(made, Benchmark)  # by its family
+        made: Benchmark = self._builder.alone("benchmark", self._spec["benchmark"])
         return made
 
     def image_noise(self, condition: str) -> tuple[ImageNoise, ...]:
