@@ -10,7 +10,7 @@ _AT_ONCE = 1000  # texts: the tokens of a whole corpus would take more memory th
 
 
 def cut_off(tokenizer: Any, texts: Collection[str], window: int, prompt: str = "") -> tuple[str, int]:
-    """Say how many texts are longer than `window` tokens after a prompt, "" for none; count their tokens beyond it."""
+    """Return how many texts are longer than `window` tokens after a prompt, in words, and their tokens beyond it."""
     # a token is at least one byte, so a text with fewer bytes need not be cut into tokens
     long = (prompt + text for text in texts if len((prompt + text).encode()) + 2 > window)
     cut = lost = 0

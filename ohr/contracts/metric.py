@@ -75,7 +75,7 @@ class _OtherMetric(Metric):
     """A metric that needs more than two texts."""
 
     scores: ClassVar[str]
-    """What it scores, for a message."""
+    """The things that it scores, for a message."""
 
     def score(self, prediction: str, reference: str) -> float:
         """Refuse: two texts are not enough."""

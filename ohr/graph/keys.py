@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -56,10 +56,9 @@ class Keys:
 
     spec: Spec
     inputs: Inputs
-
-    @cached_property
-    def _identities(self) -> dict[tuple[Stage, tuple[str, ...]], list[Any]]:
-        return {}
+    _identities: dict[tuple[Stage, tuple[str, ...]], list[Any]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def identity(self, stage: Stage, *without: str) -> list[Any]:
         """Return a stage's identity; computed once, as a stage may hash a whole folder for it."""

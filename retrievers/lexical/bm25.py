@@ -43,8 +43,8 @@ class BM25(Lexical):
             nothing = np.zeros(0, dtype=np.int32)
             return self._of(Postings({}, len(chunks), np.zeros(1, np.int32), nothing, np.zeros(0, np.float32)))
         engine.index((numbers, dict(vocabulary)), create_empty_token=False, show_progress=False)
-        arrays = (engine.scores[name] for name in ("indptr", "indices", "data"))
-        return self._of(Postings(dict(vocabulary), len(chunks), *arrays, absent=engine.nonoccurrence_array))
+        starts, places, scores = (engine.scores[name] for name in ("indptr", "indices", "data"))
+        return self._of(Postings(dict(vocabulary), len(chunks), starts, places, scores, engine.nonoccurrence_array))
 
     def load(self, folder: Path) -> Index:
         """Read a saved index."""

@@ -15,9 +15,9 @@ from ohr.models.memory import batch_note, fitting
 from ohr.models.resident import resident
 
 from ..embedders import PROMPTS, Embedder, Pooling, embedder, folder_of, unused_prompts
-from ..models import ModelIndex, ModelRetriever, quiet_transformers
+from ..models import ModelRetriever, quiet_transformers
 from ..windows import cut_off
-from .vectors import IndexType, Vectors, VectorSearch
+from .vectors import EmbeddedIndex, IndexType, Vectors, VectorSearch
 
 
 class Dense(ModelRetriever):
@@ -75,11 +75,11 @@ class Dense(ModelRetriever):
         if len(places) < len(chunks):
             vectors = vectors[[places[chunk.text] for chunk in chunks]]
         found = VectorSearch.build(vectors, self.index_type, "retriever dense")
-        return ModelIndex(found, partial(_embed_queries, self), (*notes, *found.notes))
+        return EmbeddedIndex(found, partial(_embed_queries, self), (*notes, *found.notes))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
-        return ModelIndex(VectorSearch.load(folder), partial(_embed_queries, self))
+        return EmbeddedIndex(VectorSearch.load(folder), partial(_embed_queries, self))
 
 
 def _loaded(model: str, revision: str | None, pooling: Pooling | None, max_tokens: int | None, device: str) -> Any:

@@ -15,8 +15,9 @@ from ohr.errors import PluginError
 from ohr.models.resident import resident
 
 from ..embedders import folder_of, looks_local
-from ..models import ModelIndex, quiet_transformers
+from ..models import quiet_transformers
 from ..vector.maxsim import PageVectors
+from ..vector.vectors import EmbeddedIndex
 from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
 
@@ -64,11 +65,11 @@ class LateInteraction(VisionRetriever):
         fitted = [self.batch_size]
         pages = embed_pages(self.encoder(), images, fitted)
         vectors = PageVectors.gather(pages, self.device, f"retriever {self.kind}")
-        return ModelIndex(vectors, partial(embed_queries, self), self.notes(fitted[0]))
+        return EmbeddedIndex(vectors, partial(embed_queries, self), self.notes(fitted[0]))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
-        return ModelIndex(PageVectors.load(folder, self.device), partial(embed_queries, self))
+        return EmbeddedIndex(PageVectors.load(folder, self.device), partial(embed_queries, self))
 
     def encoder(self) -> Encoder:
         """Return the model, which is loaded if it is not in memory."""

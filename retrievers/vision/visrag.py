@@ -18,8 +18,8 @@ from ohr.files.images import bounded
 from ohr.models.resident import resident
 
 from ..embedders import folder_of
-from ..models import ModelIndex, quiet_transformers
-from ..vector.vectors import VectorSearch
+from ..models import quiet_transformers
+from ..vector.vectors import EmbeddedIndex, VectorSearch
 from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
 Pooling = Literal["weighted_mean", "mean", "last"]
@@ -62,11 +62,11 @@ class VisRag(VisionRetriever):
         pages = list(embed_pages(self.encoder(), images, fitted))
         vectors = np.stack(pages).astype(np.float32) if pages else np.zeros((0, 1), dtype=np.float32)
         found = VectorSearch.build(vectors, "exact", "retriever visrag")
-        return ModelIndex(found, partial(_embed_queries, self), self.notes(fitted[0]))
+        return EmbeddedIndex(found, partial(_embed_queries, self), self.notes(fitted[0]))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
-        return ModelIndex(VectorSearch.load(folder), partial(_embed_queries, self))
+        return EmbeddedIndex(VectorSearch.load(folder), partial(_embed_queries, self))
 
     def encoder(self) -> Encoder:
         """Return the model, which is loaded if it is not in memory."""
