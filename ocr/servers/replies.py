@@ -8,6 +8,7 @@ from typing import Any
 
 from ohr.contracts import Block, BlockKind
 
+from ..formats.labels import kind_of
 from ..formats.values import formula
 
 _FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -17,18 +18,6 @@ _TAG_KINDS: Mapping[str, BlockKind] = {"img": "description", "signature": "descr
 _GROUNDED = re.compile(r"<\|ref\|>(.*?)<\|/ref\|>(?:<\|det\|>.*?<\|/det\|>)?", re.DOTALL)
 _SPECIAL = re.compile(r"<\|[^|>\n]{1,40}\|>|<｜[^｜>\n]{1,40}｜>")
 _OBJECT = re.compile(r"\{[^{}]*\}")
-_CATEGORIES: Mapping[str, BlockKind] = {
-    "Caption": "caption",
-    "Footnote": "footnote",
-    "Formula": "formula",
-    "List-item": "list",
-    "Page-footer": "footer",
-    "Page-header": "header",
-    "Picture": "image",
-    "Section-header": "heading",
-    "Table": "table",
-    "Title": "heading",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +91,7 @@ def _whole_objects(text: str) -> Iterator[Any]:
 
 
 def _block(entry: Mapping[str, Any]) -> Block:
-    category, text = str(entry.get("category")), entry.get("text")
-    kind = _CATEGORIES.get(category, "text")
+    kind, text = kind_of(entry.get("category")), entry.get("text")
     words = text if isinstance(text, str) else ""
     if kind == "image":
         return Block("image", "![]()")
