@@ -2,11 +2,12 @@
 
 import json
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha1, sha256
+from hashlib import file_digest, sha1
 from pathlib import Path, PurePosixPath
+from shutil import copyfileobj
 from typing import Any
 from zipfile import ZipFile, ZipInfo
 
@@ -142,8 +143,7 @@ def _write(opened: ZipFile, member: ZipInfo, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name[:200]}.part")  # a killed fetch leaves no half file under its name
     with opened.open(member) as source, part.open("wb") as out:
-        while block := source.read(1 << 20):
-            out.write(block)
+        copyfileobj(source, out)
     part.replace(target)
 
 
@@ -194,17 +194,11 @@ def _network_errors() -> tuple[type[Exception], ...]:
 
 def _hashes(path: Path) -> tuple[str, str]:
     """Return a file's SHA-256, by which the hub knows large files, and its hash in git, by which it knows others."""
-    digest, blob = sha256(), sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    for block in _read(path):
-        digest.update(block)
-        blob.update(block)
-    return digest.hexdigest(), blob.hexdigest()
-
-
-def _read(path: Path) -> Iterator[bytes]:
+    blob = sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as opened:
-        while block := opened.read(1 << 20):
-            yield block
+        whole = file_digest(opened, "sha256").hexdigest()
+        opened.seek(0)
+        return whole, file_digest(opened, lambda: blob).hexdigest()
 
 
 def _record(folder: Path) -> dict[str, Any]:
