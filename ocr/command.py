@@ -135,8 +135,6 @@ class Command(StructuredOcr):
         """Read a document: its page images, or the benchmark's own file."""
         if self.source == "rendered":
             return self.recognise(view.images)
-        if view.pdf is None:
-            return [Recognition("", "the benchmark has no PDF of this document")] * len(view.images)
         return of_view(
             view, lambda path, pages: self._read(pages, lambda home: Path(shutil.copy(path, home / "document.pdf")))
         )

@@ -139,6 +139,6 @@ def _read(reader: Any, image: Image, least: float) -> Recognition:
     lines = in_reading_order(list(words), image.shape[1])
     return Recognition(
         "\n".join(line.text for line in lines),
-        words=tuple(Word(line.text, (line.left, line.top, line.right, line.bottom), words[line]) for line in lines),
+        words=tuple(Word(line.text, line.box, words[line]) for line in lines),
         confidence=mean(words.values()) if words else None,
     )

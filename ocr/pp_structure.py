@@ -140,15 +140,11 @@ def _blocks(page: Image, read: Read, regions: Sequence[_Region], tables: Any) ->
         if best >= 0 and shares[best] >= _INSIDE:
             regions[best].lines.append(place)
         else:
-            loose.append(_Region("text", _box(line), [place]))
+            loose.append(_Region("text", line.box, [place]))
     parts = [region for region in regions if region.lines] + loose
     order = in_reading_order([Line(*part.box, str(place)) for place, part in enumerate(parts)], page.shape[1])
     for at in order:
         yield from _written(page, read, parts[int(at.text)], tables)
-
-
-def _box(line: Line) -> tuple[float, float, float, float]:
-    return line.left, line.top, line.right, line.bottom
 
 
 def _written(page: Image, read: Read, region: _Region, tables: Any) -> Iterator[Block]:

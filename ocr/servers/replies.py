@@ -53,13 +53,10 @@ def olmocr(text: str) -> Reply:
 
 def nanonets(text: str) -> Reply:
     """Read Markdown with tags for what is no running text."""
-    blocks: list[Block] = []
-    place = 0
-    for match in _TAGGED.finditer(text):
-        blocks.append(Block("text", text[place : match.start()].strip()))
-        blocks.append(Block(_TAG_KINDS.get(match[1], "text"), match[2].strip()))
-        place = match.end()
-    blocks.append(Block("text", text[place:].strip()))
+    plain, *parts = _TAGGED.split(text)
+    blocks = [Block("text", plain.strip())]
+    for tag, inside, after in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        blocks += Block(_TAG_KINDS.get(tag, "text"), inside.strip()), Block("text", after.strip())
     return Reply(tuple(block for block in blocks if block.text))
 
 
