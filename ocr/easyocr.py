@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
@@ -14,8 +13,8 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Image, OcrBackend, Recognition, Resources, Word, execution
 from ohr.errors import PluginError
-from ohr.keys import file_digest
 from ohr.models.check import check_device, model_resources
+from ohr.models.locate import content_digest
 from ohr.models.resident import resident
 
 from .reading_order import Line, in_reading_order
@@ -66,7 +65,7 @@ class EasyOcr(OcrBackend):
     def identity(self) -> Mapping[str, object]:
         """Identify the weights by their content."""
         folder = self._folder()
-        found = {name: _digest(folder / name) for name in self._files()} if folder else {}
+        found = {name: content_digest(folder / name) for name in self._files()} if folder else {}
         return {**super().identity(), "weights": found}
 
     def resources(self) -> Resources:
@@ -107,11 +106,6 @@ class EasyOcr(OcrBackend):
                 verbose=False,
                 quantize=False,  # else a CPU reads otherwise than a GPU
             )
-
-
-@lru_cache(maxsize=16)
-def _digest(file: Path) -> str:
-    return file_digest(file)
 
 
 def _padded(image: Image) -> Image:
