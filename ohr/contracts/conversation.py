@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Literal
 
 from ohr.contracts.values import Image
@@ -85,6 +86,6 @@ class Conversation:
 
         All parts of a turn with pictures must be taken before those of the next.
         """
-        images = iter(self.images)
+        places = count()
         for turn in self.turns:
-            yield turn.role, (part if isinstance(part, str) else next(images) for part in turn.parts)
+            yield turn.role, (part if isinstance(part, str) else self.images[next(places)] for part in turn.parts)
