@@ -8,12 +8,13 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ohr.contracts import Ask, Completion, Desk, Found, Generator, Outcome, PageId, Picture, Retriever, Search, Turn
+from ohr.contracts import Ask, Completion, Desk, Found, Outcome, PageId, Picture, Search, Turn
 from ohr.contracts.agent import Reads, Steps
+from ohr.files.prompts import filled
 from ohr.parts import GeneratorPart, ImageRetrieverPart, TalkingVisionPart, TextRetrieverPart
 from ohr.text.thoughts import without_thoughts
 
-from .prompted import PromptedAgent, filled
+from .prompted import PromptedAgent
 from .replies import json_object
 
 MOST_CHARACTERS = 100_000
@@ -89,14 +90,6 @@ class MDocAgent(PromptedAgent):
     def max_calls(self) -> int:
         """Five, less those of the agent that is left out."""
         return {None: 5, "general": 3}.get(self.without, 4)
-
-    def models(self) -> Mapping[str, Generator]:
-        """Return the model that sees, and the model of the text agent."""
-        return {"vision": self.vision, "language": self.language}
-
-    def retrievers(self) -> Mapping[str, Retriever]:
-        """Return the retrievers of text and of page images."""
-        return {"text": self.text, "image": self.image}
 
     def run(self, question: str, desk: Desk) -> Steps:
         """Search, ask the agents, and return the summariser's answer; `no_evidence` where no page is found."""

@@ -1,6 +1,5 @@
 """Prompts of an agent: one file with a text for each of its calls, which a user can replace."""
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -8,11 +7,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
-from ohr.contracts import Agent
+from ohr.contracts import Agent, Generator, Retriever
 from ohr.files.prompts import read_prompt_file
 
 _FAULTS = {"string_pattern_mismatch": "lacks a placeholder that the text of ohr's own prompt has"}
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class PromptedAgent(Agent):
@@ -21,6 +19,14 @@ class PromptedAgent(Agent):
     templates: ClassVar[type[BaseModel]]
     """The content of the file: one text field for each prompt."""
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts; by default its own.")]
+
+    def models(self) -> Mapping[str, Generator]:
+        """Return the generators among its fields, by name."""
+        return {name: part for name, part in self if isinstance(part, Generator)}
+
+    def retrievers(self) -> Mapping[str, Retriever]:
+        """Return the retrievers among its fields, by name."""
+        return {name: part for name, part in self if isinstance(part, Retriever)}
 
     def check(self) -> None:
         """Read the prompts, and check the parts."""
@@ -44,8 +50,3 @@ class PromptedAgent(Agent):
 @lru_cache(maxsize=32)
 def _texts(prompt: Path | str, templates: type[BaseModel], stamp: int) -> Mapping[str, str]:  # noqa: ARG001 # of the cache
     return dict(read_prompt_file(prompt, templates, "ohr.agents.prompts", "prompt", _FAULTS).model_dump())
-
-
-def filled(template: str, **values: str) -> str:
-    """Fill the placeholders `{name}` of a template, in one pass: a value that holds a placeholder is left alone."""
-    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), template)

@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Generator as Coroutine
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ohr.contracts import Ask, Completion, Desk, Found, Generator, Outcome, PageId, Retriever, Search, Turn
+from ohr.contracts import Ask, Completion, Desk, Found, Outcome, PageId, Search, Turn
 from ohr.contracts.agent import Reads, Steps
+from ohr.files.prompts import filled
 from ohr.parts import TalkingPart, TextRetrieverPart
 
-from .prompted import PromptedAgent, filled
+from .prompted import PromptedAgent
 from .replies import first_tagged
 
 EXCERPT = 300
@@ -76,14 +77,6 @@ class ReAct(PromptedAgent):
     def max_calls(self) -> int:
         """One for each action, and one to answer."""
         return self.actions + 1
-
-    def models(self) -> Mapping[str, Generator]:
-        """Return its model."""
-        return {"model": self.model}
-
-    def retrievers(self) -> Mapping[str, Retriever]:
-        """Return its retriever."""
-        return {"retriever": self.retriever}
 
     def run(self, question: str, desk: Desk) -> Steps:
         """Follow the model's actions until it answers."""

@@ -10,12 +10,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ohr import seeds
-from ohr.contracts import Ask, Completion, Desk, Generator, Outcome, PageId, Picture, Retriever, Search, Steps, Turn
+from ohr.contracts import Ask, Completion, Desk, Outcome, PageId, Picture, Search, Steps, Turn
 from ohr.contracts.agent import Reads, Step
+from ohr.files.prompts import filled
 from ohr.parts import GeneratorPart, ImageRetrieverPart, VisionPart
 from ohr.text.thoughts import without_thoughts
 
-from .prompted import PromptedAgent, filled
+from .prompted import PromptedAgent
 from .replies import tagged
 
 _SEED = 123
@@ -77,14 +78,6 @@ class SimpleDoc(PromptedAgent):
     def max_calls(self) -> int:
         """The calls of all rounds: the selector's tries and one of the reader."""
         return self.rounds * (self.tries + 1)
-
-    def models(self) -> Mapping[str, Generator]:
-        """Return the selector and the reader."""
-        return {"selector": self.selector, "reader": self.reader}
-
-    def retrievers(self) -> Mapping[str, Retriever]:
-        """Return the retriever of page images."""
-        return {"image": self.image}
 
     def run(self, question: str, desk: Desk) -> Steps:
         """Search, select and read, until there is an answer or no round left."""

@@ -15,7 +15,6 @@ from ohr.contracts import (
     Completion,
     Desk,
     Found,
-    Generator,
     Outcome,
     PageId,
     PageRetriever,
@@ -26,9 +25,10 @@ from ohr.contracts import (
     Turn,
 )
 from ohr.contracts.agent import Reads, Step
+from ohr.files.prompts import filled
 from ohr.parts import RetrieverPart, VisionPart
 
-from .prompted import PromptedAgent, filled
+from .prompted import PromptedAgent
 from .replies import json_object
 
 Result = TypeVar("Result")
@@ -92,14 +92,6 @@ class ViDoRAG(PromptedAgent):
     def max_calls(self) -> int:
         """The calls of all turns and of the synthesizer; each turn takes a candidate at least."""
         return self.tries * (2 * min(self.rounds, self.top_k) + 1)
-
-    def models(self) -> Mapping[str, Generator]:
-        """Return the model of all three agents."""
-        return {"vision": self.vision}
-
-    def retrievers(self) -> Mapping[str, Retriever]:
-        """Return the retriever."""
-        return {"retriever": self.retriever}
 
     def run(self, question: str, desk: Desk) -> Steps:
         """Search once; pick and inspect pages until there is an answer, or nothing to pick."""

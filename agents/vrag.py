@@ -1,19 +1,20 @@
 """VRAG-RL: a vision model searches, enlarges parts of pages, and answers, one action in each reply."""
 
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from ohr.contracts import Ask, Desk, Found, Generator, Outcome, PageId, Picture, Retriever, Search, Steps, Turn
+from ohr.contracts import Ask, Desk, Found, Outcome, PageId, Picture, Search, Steps, Turn
 from ohr.contracts.agent import Reads
 from ohr.contracts.conversation import Box
+from ohr.files.prompts import filled
 from ohr.parts import ImageRetrieverPart, TalkingVisionPart
 from ohr.text.thoughts import without_thoughts
 
-from .prompted import PromptedAgent, filled
+from .prompted import PromptedAgent
 
 ACTIONS = ("search", "answer", "bbox")
 _FARTHEST = 1_000_000
@@ -80,14 +81,6 @@ class VRAG(PromptedAgent):
     def max_calls(self) -> int:
         """One for each action, and one to answer."""
         return self.actions + 1
-
-    def models(self) -> Mapping[str, Generator]:
-        """Return its model."""
-        return {"vision": self.vision}
-
-    def retrievers(self) -> Mapping[str, Retriever]:
-        """Return its retriever."""
-        return {"image": self.image}
 
     def run(self, question: str, desk: Desk) -> Steps:
         """Follow the model's actions until it answers."""

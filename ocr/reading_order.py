@@ -18,6 +18,11 @@ class Line:
     bottom: float
     text: str
 
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom."""
+        return self.left, self.top, self.right, self.bottom
+
 
 def in_reading_order(lines: Sequence[Line], page_width: float) -> list[Line]:
     """Sort lines: columns left to right, inside a column top to bottom, cells of one row left to right."""

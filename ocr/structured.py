@@ -31,8 +31,9 @@ def of_view(view: DocumentView, read: Callable[[Path, int], list[Recognition]]) 
     Args:
         read: reads the file, in which form fields are part of the pages, and whose number of pages it is given.
     """
-    assert view.pdf is not None
     wanted = len(view.images)
+    if view.pdf is None:
+        return [Recognition(error="the benchmark has no PDF of this document")] * wanted
     try:
         missing = missing_pages(view.pdf)
         with shown(view.pdf, forms_only=True) as path:

@@ -2,7 +2,6 @@
 
 import sysconfig
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -11,7 +10,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Image, OcrBackend, Recognition
 from ohr.errors import PluginError
-from ohr.keys import file_digest
+from ohr.models.locate import content_digest
 from ohr.models.resident import resident
 
 from . import leptonica
@@ -48,7 +47,7 @@ class Tesseract(OcrBackend):
 
     def identity(self) -> Mapping[str, object]:
         """Identify language packs by content: there are several of one name, and they read differently."""
-        packs = {name: _digest(self._folder() / f"{name}.traineddata") for name in self.languages}
+        packs = {name: content_digest(self._folder() / f"{name}.traineddata") for name in self.languages}
         return {**super().identity(), "tessdata": packs}
 
     def reads(self, language: str) -> bool:
@@ -62,11 +61,6 @@ class Tesseract(OcrBackend):
 
     def _folder(self) -> Path:
         return self.tessdata or Path(sysconfig.get_paths()["data"]) / "share" / "tessdata"
-
-
-@lru_cache(maxsize=16)
-def _digest(pack: Path) -> str:
-    return file_digest(pack)
 
 
 def _engine(languages: str, psm: int, folder: Path) -> Any:

@@ -7,14 +7,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ohr import extras
 from ohr.contracts import Image, Recognition, Resources, execution
 from ohr.contracts.values import Ending
 from ohr.errors import MissingExtra, PluginError
 from ohr.files.images import PIXELS, bounded
-from ohr.files.prompts import read_prompt_file
 from ohr.models.check import check_device, model_resources
 from ohr.models.memory import fitting
 from ohr.models.resident import resident
@@ -22,17 +21,11 @@ from ohr.text.loops import repeated_tail
 
 from .architectures.catalog import ARCHITECTURES, MODELS, Architecture, model_type, prompt_of
 from .architectures.presets import GOT_TASKS, PRESETS, Preset
+from .prompts import read_prompt_text
 from .structured import StructuredOcr
 
 _LOOP = 0.3
 """Share of a reply that did not end: with a longer repeated tail it counts as a loop, not as a long page."""
-
-
-class _PromptFile(BaseModel):
-    """The content of a prompt file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    text: str
 
 
 @dataclass(frozen=True)
@@ -219,7 +212,7 @@ def _text(prompt: str | Path) -> str:
     """Return a prompt's words: those of a file, of one of ohr's by its name, or the words themselves."""
     if isinstance(prompt, str) and not prompt.isidentifier():
         return prompt
-    return read_prompt_file(prompt, _PromptFile, "ohr.ocr.prompts", "prompt for reading pages", {}).text
+    return read_prompt_text(prompt, "prompt for reading pages")
 
 
 def _installed(module: str) -> bool:

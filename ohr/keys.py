@@ -1,5 +1,6 @@
 """Keys of the store: what decides a result, hashed; never a path, a name of a knowledge base, or a time."""
 
+import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -74,11 +75,8 @@ def code(module: str) -> str | None:
 
 def file_digest(path: Path) -> str:
     """Hash a file's content."""
-    digest = sha256()
     with path.open("rb") as opened:
-        while block := opened.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def folder_digest(folder: Path, pattern: str = "*") -> str:

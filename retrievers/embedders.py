@@ -62,12 +62,7 @@ EMBEDDERS = Catalog(
     {name: preset.model for name, preset in PRESETS.items()},
     marks=("config.json", "modules.json", "adapter_config.json"),
 )
-folder_of, looks_local, check_model, model_identity = (
-    EMBEDDERS.location,
-    EMBEDDERS.is_local,
-    EMBEDDERS.check,
-    EMBEDDERS.identity,
-)
+folder_of, looks_local = EMBEDDERS.location, EMBEDDERS.is_local
 
 
 def embedder(model: str) -> Embedder:

@@ -1,22 +1,19 @@
 """A number of hits for each query: a mixture of two Gaussians parts high scores from low ones (ViDoRAG)."""
 
-import json
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, PageView
+from ohr.contracts import Chunk, Hit
 from ohr.parts import RetrieverPart
 
-from .parts import JoinedRetriever, index_parts, notes_of
+from .parts import JoinedIndex, JoinedRetriever
 
-Place = tuple[str, int]
+Place = list[Any]
 """Document and first page of a chunk."""
 
 _SIZES = (1, 2, 4, 6, 9, 12, 16, 20)
@@ -45,6 +42,7 @@ class Gmm(JoinedRetriever):
     kind: Literal["gmm"] = "gmm"
     extra: ClassVar[str | None] = "dense"
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
+    kept_in: ClassVar[str | None] = "places.json"
     retrievers: Annotated[
         tuple[RetrieverPart, ...], Field(min_length=1, description="One retriever, or several to join.")
     ]
@@ -54,62 +52,33 @@ class Gmm(JoinedRetriever):
         extras.require("sklearn", "dense")
         super().check()
 
-    def index(self, chunks: Sequence[Chunk]) -> Index:
-        """Index with every part."""
-        return GmmIndex(tuple(part.index(chunks) for part in self.retrievers), _places(chunks), self)
+    def keep(self, chunks: Sequence[Chunk]) -> list[Place]:
+        """Keep the place of each chunk."""
+        return [[chunk.document, chunk.pages[0]] for chunk in chunks]
 
-    def index_pages(self, pages: Iterable[PageView]) -> Index:
-        """Index page images, or the pages' text, as each part reads them."""
-        indices, chunks = index_parts(self.retrievers, pages)
-        return GmmIndex(tuple(indices), _places(chunks), self)
-
-    def load(self, folder: Path) -> Index:
-        """Read the places of the chunks, and every part's index."""
-        places = [(str(document), int(page)) for document, page in json.loads((folder / "places.json").read_text())]
-        return GmmIndex(tuple(part.load(folder / str(n)) for n, part in enumerate(self.retrievers)), places, self)
-
-
-@dataclass(frozen=True)
-class GmmIndex:
-    """One index per part, and the place of each chunk."""
-
-    indices: tuple[Index, ...]
-    places: Sequence[Place]
-    retriever: Gmm
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Warnings of the parts."""
-        return notes_of(self.retriever.retrievers, self.indices)
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+    def ranked(self, index: JoinedIndex, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Keep the high scores of each part; join them where there are several."""
         if k < 1:
             return [[] for _ in queries]
-        depth = 2 * k if len(self.indices) == 1 else max(2 * k, _DEPTH)
-        rankings = [index.search(queries, depth) for index in self.indices]
+        depth = 2 * k if len(index.indices) == 1 else max(2 * k, _DEPTH)
+        rankings = [part.search(queries, depth) for part in index.indices]
         with extras.load("threadpoolctl", "dense").threadpool_limits(1):  # more threads could add in another order
-            return [self._found([ranking[n] for ranking in rankings], k) for n in range(len(queries))]
+            return [_found([ranking[n] for ranking in rankings], index.kept, k) for n in range(len(queries))]
 
-    def _found(self, rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
-        kept = [high(ranking[: 2 * k], k) for ranking in rankings]
-        if len(kept) == 1:
-            return kept[0]
-        first = list(dict.fromkeys(hit.place for hits in kept for hit in hits))
-        union = filled_up(first, [[hit.place for hit in ranking] for ranking in rankings])
-        return [Hit(place, -float(rank)) for rank, place in enumerate(self._ordered(union)[:k])]
 
-    def _ordered(self, found: Sequence[int]) -> list[int]:
-        documents = {document: None for document, _ in (self.places[place] for place in found)}
-        order = {document: number for number, document in enumerate(documents)}
-        return sorted(found, key=lambda place: (order[self.places[place][0]], self.places[place][1], place))
+def _found(rankings: Sequence[Sequence[Hit]], places: Sequence[Place], k: int) -> list[Hit]:
+    kept = [high(ranking[: 2 * k], k) for ranking in rankings]
+    if len(kept) == 1:
+        return kept[0]
+    first = list(dict.fromkeys(hit.place for hits in kept for hit in hits))
+    union = filled_up(first, [[hit.place for hit in ranking] for ranking in rankings])
+    return [Hit(place, -float(rank)) for rank, place in enumerate(_ordered(union, places)[:k])]
 
-    def save(self, folder: Path) -> None:
-        """Write the places, and each part's index into a folder of its own."""
-        (folder / "places.json").write_text(json.dumps(list(self.places)))
-        for number, index in enumerate(self.indices):
-            (folder / str(number)).mkdir()
-            index.save(folder / str(number))
+
+def _ordered(found: Sequence[int], places: Sequence[Place]) -> list[int]:
+    documents = dict.fromkeys(places[place][0] for place in found)
+    order = {document: number for number, document in enumerate(documents)}
+    return sorted(found, key=lambda place: (order[places[place][0]], places[place][1], place))
 
 
 def high(hits: Sequence[Hit], k: int) -> list[Hit]:
@@ -138,7 +107,3 @@ def _likelier(scores: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> "np.nda
         warnings.simplefilter("ignore")  # almost equal scores do not part, or not in 100 steps: the fit is used
         labels = mixture.fit_predict(scores[:, None])
     return np.where(labels == labels[scores.argmax()], 1, 0)
-
-
-def _places(chunks: Iterable[Chunk]) -> list[Place]:
-    return [(chunk.document, chunk.pages[0]) for chunk in chunks]

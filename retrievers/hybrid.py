@@ -1,17 +1,15 @@
 """Fusion of several retrievers' rankings."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ohr.contracts import Chunk, Hit, Index, PageView
+from ohr.contracts import Hit
 from ohr.parts import RetrieverPart
 
-from .parts import JoinedRetriever, index_parts, notes_of
+from .parts import JoinedIndex, JoinedRetriever
 
 
 class Hybrid(JoinedRetriever):
@@ -36,39 +34,14 @@ class Hybrid(JoinedRetriever):
             raise ValueError(f"weights must be {len(self.retrievers)} numbers of at least 0, one per retriever")
         return self
 
-    def index(self, chunks: Sequence[Chunk]) -> Index:
-        """Index with every part."""
-        return HybridIndex(tuple(part.index(chunks) for part in self.retrievers), self)
-
-    def index_pages(self, pages: Iterable[PageView]) -> Index:
-        """Index page images, or the pages' text, as each part reads them."""
-        return HybridIndex(tuple(index_parts(self.retrievers, pages)[0]), self)
-
-    def load(self, folder: Path) -> Index:
-        """Read every part's index."""
-        return HybridIndex(tuple(part.load(folder / str(n)) for n, part in enumerate(self.retrievers)), self)
-
-
-@dataclass(frozen=True)
-class HybridIndex:
-    """One index per part."""
-
-    indices: tuple[Index, ...]
-    retriever: Hybrid
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Warnings of the parts."""
-        return notes_of(self.retriever.retrievers, self.indices)
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+    def ranked(self, index: JoinedIndex, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank by the joined score; ties in the order of the chunks."""
-        depth = max(k, self.retriever.depth)
-        rankings = [index.search(queries, depth) for index in self.indices]
+        depth = max(k, self.depth)
+        rankings = [part.search(queries, depth) for part in index.indices]
         return [self._joined([ranking[n] for ranking in rankings])[: max(k, 0)] for n in range(len(queries))]
 
     def _joined(self, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
-        weights = self.retriever.weights or (1.0,) * len(rankings)
+        weights = self.weights or (1.0,) * len(rankings)
         totals: dict[int, float] = defaultdict(float)
         for weight, hits in zip(weights, rankings, strict=True):
             for place, score in self._scores(hits).items():
@@ -76,15 +49,9 @@ class HybridIndex:
         return sorted((Hit(*pair) for pair in totals.items()), key=lambda hit: (-hit.score, hit.place))
 
     def _scores(self, hits: Sequence[Hit]) -> dict[int, float]:
-        if self.retriever.fusion == "scores":
+        if self.fusion == "scores":
             return _unit(hits)
-        return {hit.place: 1 / (self.retriever.rrf_k + rank) for hit, rank in zip(hits, _ranks(hits), strict=True)}
-
-    def save(self, folder: Path) -> None:
-        """Write each part's index into a folder of its own."""
-        for place, index in enumerate(self.indices):
-            (folder / str(place)).mkdir()
-            index.save(folder / str(place))
+        return {hit.place: 1 / (self.rrf_k + rank) for hit, rank in zip(hits, _ranks(hits), strict=True)}
 
 
 def _ranks(hits: Sequence[Hit]) -> list[int]:

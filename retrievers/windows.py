@@ -4,11 +4,13 @@ from collections.abc import Collection
 from itertools import islice
 from typing import Any
 
+from ohr.messages.wording import counted
+
 _AT_ONCE = 1000  # texts: the tokens of a whole corpus would take more memory than its vectors
 
 
-def cut_off(tokenizer: Any, texts: Collection[str], window: int, prompt: str = "") -> tuple[int, int]:
-    """Count the texts that are longer than `window` tokens after a prompt, and their tokens beyond it."""
+def cut_off(tokenizer: Any, texts: Collection[str], window: int, prompt: str = "") -> tuple[str, int]:
+    """Return how many texts are longer than `window` tokens after a prompt, in words, and their tokens beyond it."""
     # a token is at least one byte, so a text with fewer bytes need not be cut into tokens
     long = (prompt + text for text in texts if len((prompt + text).encode()) + 2 > window)
     cut = lost = 0
@@ -16,4 +18,5 @@ def cut_off(tokenizer: Any, texts: Collection[str], window: int, prompt: str = "
         for ids in tokenizer(part, truncation=False, verbose=False)["input_ids"]:
             cut += len(ids) > window
             lost += max(len(ids) - window, 0)
-    return cut, lost
+    share = f"{cut:,} of {counted(len(texts), 'different chunk')} longer than the {window} tokens"
+    return share if cut else "", lost

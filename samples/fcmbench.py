@@ -16,10 +16,8 @@ import json
 import re
 import shutil
 import sys
-from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,18 +26,18 @@ import numpy as np
 from ohr.benchmarks.fcmbench.conditions import CAPTURES
 from ohr.benchmarks.fcmbench.items import SUBTASKS
 from ohr.benchmarks.fcmbench.layout import CANNED, IMAGES, ITEMS, REPLIES, SAMPLE, TEXTS
-from ohr.benchmarks.fcmbench.reading import read_items, read_replies
+from ohr.benchmarks.fcmbench.reading import read_items
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.registry import Registry
+from ohr.report.leaderboard.answers import read_answers
 from ohr.seeds import generator
 
-from . import BENCHMARKS, as_json, put
+from . import BENCHMARKS, NOTO, as_json, as_lines, folder_to_write, put, read_yaml, small_png, texts_of_pages, typeset
 
 SOURCE = BENCHMARKS / "fcmbench/source"
 
-_FONTS = ("font_source_serif_pro", "font_source_sans_pro")
-_NOTO = Path("/usr/share/fonts/opentype/noto")
+_FONTS = (NOTO, "font_source_serif_pro", "font_source_sans_pro")
 _SEED, _SIDE, _QUALITY = 26, 820, 60  # seed of the noise, longer side in pixels, quality of the JPEGs
 _SEVERITY = {"defocus": 0.85, "cropped": 2 / 3}  # chosen by eye: visible, and most of the text can still be read
 _OTHER_SEVERITY = 1 / 3
@@ -66,9 +64,7 @@ _FORMS = {
 
 def main(arguments: Sequence[str]) -> int:
     """Build the sample into a folder and check it."""
-    parser = ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--into", type=Path, default=SAMPLE, help="folder to write; its content is replaced")
-    build(parser.parse_args(arguments).into)
+    build(folder_to_write(__doc__, arguments, SAMPLE))
     return 0
 
 
@@ -83,21 +79,21 @@ def build(into: Path) -> None:
     shutil.rmtree(into / IMAGES, ignore_errors=True)
     for path, picture in pictures():
         put(into / IMAGES / path, _encoded(picture, Path(path).suffix))
-    written = _yaml("items.yaml")
+    written = read_yaml(SOURCE / "items.yaml")
     fields = ("id", "images", "question", "response", "task", "subtask", "robustness")
-    put(into / ITEMS, _lines([{name: each[name] for name in fields} for each in map(_complete, written)]))
-    replied = [each for each in written if "reply" in each]
-    put(into / REPLIES, _lines([{"id": each["id"], "response": each["reply"]} for each in replied]))
+    put(into / ITEMS, as_lines({name: each[name] for name in fields} for each in map(_complete, written)))
+    replied = (each for each in written if "reply" in each)
+    put(into / REPLIES, as_lines({"id": each["id"], "response": each["reply"]} for each in replied))
     said = dict(texts())
     put(into / TEXTS, as_json(said))
-    put(into / CANNED, _lines([{"id": each["id"], "reply": _canned(each, said)} for each in written]))
+    put(into / CANNED, as_lines({"id": each["id"], "reply": _canned(each, said)} for each in written))
     check(into)
 
 
 def check(folder: Path) -> None:
     """Raise a DataError where an item is wrong, or a subtask has none."""
     items = read_items(folder / ITEMS, folder / IMAGES)
-    replies = read_replies(folder / REPLIES)
+    replies = read_answers(folder / REPLIES)
     if lacking := SUBTASKS.keys() - {item.subtask for item in items}:
         raise DataError(f"{folder / ITEMS}: no item of {', '.join(sorted(lacking))}")
     if unknown := replies.keys() - {item.id for item in items}:
@@ -170,55 +166,24 @@ def drawn(name: str, holder: str = "applicant", *, is_blank: bool = False) -> Im
 
 def texts() -> Iterator[tuple[str, str]]:
     """Read what each certificate says from its PDF; yields its folder, or the path of a blank form, and the text."""
-    import pypdfium2
-
     shown = [("applicant", name) for name in PHOTOGRAPHED] + list(_ONCE)
     wanted = [(f"{_facts()[holder]['folder']}/{name}", name, holder, False) for holder, name in shown]
     wanted += [(f"{folder}/{name}.png", name, "applicant", True) for folder, each in _FORMS.items() for name in each]
     for path, name, holder, is_blank in wanted:
-        with pypdfium2.PdfDocument(_compiled(name, holder, "pdf", is_blank)) as opened:
-            lines = opened[0].get_textpage().get_text_range().splitlines()
+        lines = texts_of_pages(_compiled(name, holder, "pdf", is_blank))[0].splitlines()
         yield path, "\n".join(line.strip() for line in lines if line.strip())
 
 
 def _compiled(name: str, holder: str, form: Literal["png", "pdf"], is_blank: bool) -> bytes:
-    import typst
-
+    if not NOTO.is_dir():
+        raise DataError(f"{NOTO}: no such folder; the certificates need Debian's fonts-noto-cjk")
     inputs = {"document": name, "holder": holder, "blank": "yes" if is_blank else "no"}
-    made = typst.compile(
-        str(SOURCE / "main.typ"),
-        root=str(SOURCE),
-        format=form,
-        ppi=250,
-        font_paths=typst.Fonts(include_system_fonts=False, font_paths=[str(path) for path in _font_folders()]),
-        sys_inputs=inputs,
-        timestamp=0,
-    )
-    if not isinstance(made, bytes):
-        raise DataError(f"{name}: the certificate needs {len(made)} pages, and must fit on one")
-    return made
-
-
-def _font_folders() -> Iterator[Path]:
-    if not _NOTO.is_dir():
-        raise DataError(f"{_NOTO}: no such folder; the certificates need Debian's fonts-noto-cjk")
-    yield _NOTO
-    for name in _FONTS:
-        found = find_spec(name)
-        if found is None or found.origin is None:
-            raise DataError(f"{name}: not installed; `pip install ohr[mini]` has the fonts")
-        yield Path(found.origin).parent / "files"
+    return typeset(SOURCE / "main.typ", SOURCE, _FONTS, format=form, ppi=250, sys_inputs=inputs)
 
 
 @lru_cache(maxsize=1)
 def _facts() -> Any:
-    return _yaml("facts.yaml")
-
-
-def _yaml(name: str) -> Any:
-    from ruamel.yaml import YAML
-
-    return YAML(typ="safe", pure=True).load((SOURCE / name).read_text(encoding="utf-8"))
+    return read_yaml(SOURCE / "facts.yaml")
 
 
 def _encoded(picture: Image, suffix: str) -> bytes:
@@ -226,14 +191,9 @@ def _encoded(picture: Image, suffix: str) -> bytes:
 
     made, content = Pillow.fromarray(picture), io.BytesIO()
     if suffix == ".png":
-        made.quantize(32, dither=Pillow.Dither.NONE).save(content, "PNG", optimize=True)
-    else:
-        made.save(content, "JPEG", quality=_QUALITY, optimize=True, progressive=True)
+        return small_png(made, 32)
+    made.save(content, "JPEG", quality=_QUALITY, optimize=True, progressive=True)
     return content.getvalue()
-
-
-def _lines(records: Sequence[Mapping[str, Any]]) -> bytes:
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
 
 
 if __name__ == "__main__":

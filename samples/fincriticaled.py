@@ -11,19 +11,16 @@ import io
 import json
 import re
 import sys
-from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from html import unescape
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ohr.benchmarks.fincriticaled.facts import TYPES, extract_entities, strip_entity_tags
 from ohr.benchmarks.fincriticaled.texts import parse, seen_text, strip_html_tags
 
-from . import BENCHMARKS, put
+from . import BENCHMARKS, folder_to_write, put, small_png, texts_of_pages, typeset
 
 SOURCE, SAMPLE = BENCHMARKS / "fincriticaled/source", BENCHMARKS / "fincriticaled/sample"
 PAGES = range(6)
@@ -31,7 +28,7 @@ DOCUMENT_TYPES = ("sec_filings", "sec_filings", "legal", "statements", "legal", 
 DPI = 110
 COLORS = 32  # of the palette, which keeps a page below 80 KB
 
-_FONTS = {"font_hanken_grotesk": "files", "matplotlib": "mpl-data/fonts/ttf"}
+_FONTS = ("font_hanken_grotesk", "matplotlib")
 _TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)[^>]*>")
 _KEPT = frozenset(("html", "body", "h1", "h2", "h3", "p", "table", "tr", "th", "td"))
 """Tags that the prompt allows a model."""
@@ -42,18 +39,12 @@ def draw(index: int) -> bytes:
     from PIL import Image as Pillow
 
     with Pillow.open(io.BytesIO(_compiled(index, "png"))) as opened:
-        page = opened.convert("RGB").quantize(COLORS, dither=Pillow.Dither.NONE)
-    made = io.BytesIO()
-    page.save(made, "PNG", optimize=True)
-    return made.getvalue()
+        return small_png(opened.convert("RGB"), COLORS)
 
 
 def faults(index: int, tagged: str) -> Iterator[str]:
     """Yield what is wrong with a page: words that only the drawing has, or only the HTML."""
-    import pypdfium2
-
-    with pypdfium2.PdfDocument(_compiled(index, "pdf")) as opened:
-        texts = [page.get_textpage().get_text_range() for page in opened]
+    texts = texts_of_pages(_compiled(index, "pdf"))
     drawn, written = _characters("".join(texts)), _characters(seen_text(tagged))
     if len(texts) != 1:
         yield f"page_{index}.typ has {len(texts)} pages"
@@ -66,21 +57,8 @@ def _characters(text: str) -> Counter[str]:
     return Counter(character for character in text if character.isalnum() or character in "$€%(),-/")
 
 
-def _compiled(index: int, kind: Literal["png", "pdf"]) -> bytes:
-    import typst
-
-    source = str(SOURCE / f"page_{index}.typ")
-    return bytes(typst.compile(source, root=str(SOURCE), font_paths=_fonts(), format=kind, ppi=DPI, timestamp=0))
-
-
-@lru_cache(maxsize=1)
-def _fonts() -> Any:
-    """Return fonts from packages, so that the pages do not depend on the machine's."""
-    import typst
-
-    found = {name: find_spec(name) for name in _FONTS}
-    folders = [Path(spec.origin).parent / _FONTS[name] for name, spec in found.items() if spec and spec.origin]
-    return typst.Fonts(include_system_fonts=False, font_paths=[str(folder) for folder in folders])
+def _compiled(index: int, form: str) -> bytes:
+    return typeset(SOURCE / f"page_{index}.typ", SOURCE, _FONTS, format=form, ppi=DPI)
 
 
 def exact(html: str) -> str:
@@ -244,9 +222,7 @@ def write(folder: Path, pages: Sequence[str]) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Check the sources and write the sample; return 1 where they have faults."""
-    parser = ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--into", type=Path, default=SAMPLE, help="folder to write; the package's own")
-    folder = parser.parse_args(arguments).into
+    folder = folder_to_write(__doc__, arguments, SAMPLE)
     pages = [(SOURCE / f"gold_{index}.html").read_text(encoding="utf-8") for index in PAGES]
     found = [fault for index, tagged in enumerate(pages) for fault in faults(index, tagged)]
     if not found:

@@ -2,16 +2,14 @@
 
 `python -m samples.finmmdocr` typesets `source/<document>/document.typ` with the charts of the mini benchmark, and
 writes `sample/` in the published layout (`test.json`, `images/<document>/page_<n>.png`, `texts/<document>.json`), with
-`outputs.json`, and `canned.jsonl` for the generator `canned`. With `--preview FOLDER` it writes there.
+`outputs.json`, and `canned.jsonl` for the generator `canned`. With `--into FOLDER` it writes there.
 
 The output is deterministic: same sources, same fonts, same versions of typst, pypdfium2 and Pillow, same bytes.
 """
 
-import json
 import re
 import sys
-from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from io import BytesIO
@@ -21,13 +19,13 @@ from unicodedata import normalize
 
 from ohr.benchmarks.finmmdocr.literals import numbers_in
 
-from . import BENCHMARKS, as_json, put
+from . import BENCHMARKS, NOTO, as_json, as_lines, folder_to_write, put, read_yaml, texts_of_pages, typeset
 
 SOURCE, SAMPLE = BENCHMARKS / "finmmdocr/source", BENCHMARKS / "finmmdocr/sample"
 _DPI = 100
 _GREYS = 8
 """Grey levels of the page images: 47 pages need 1.7 MB, with 16 levels 2.1 MB."""
-_FONTS = {"font_source_serif_pro": "files", "font_source_sans_pro": "files", "matplotlib": "mpl-data/fonts/ttf"}
+_FONTS = (NOTO, "font_source_serif_pro", "font_source_sans_pro", "matplotlib")
 _RADICALS = {chr(code): normalize("NFKC", chr(code)) for code in range(0x2E80, 0x2FE0)}
 """Radicals, which PDFs of Chinese text may have in place of the characters."""
 
@@ -37,22 +35,7 @@ _VALUE = re.compile(r"^(    \w+ = )([\d.]+)(?=\s)", re.MULTILINE)
 
 def compile_pdf(name: str) -> bytes:
     """Typeset a document."""
-    import typst
-
-    fonts = typst.Fonts(include_system_fonts=False, font_paths=[str(path) for path in _font_folders()])
-    document = str(SOURCE / name / "document.typ")
-    return bytes(typst.compile(document, root=str(BENCHMARKS), font_paths=fonts, timestamp=0))
-
-
-def _font_folders() -> Iterator[Path]:
-    """Yield the folders of Noto CJK (from Debian), Source Serif and Sans (from pip) and DejaVu (from matplotlib)."""
-    from importlib.util import find_spec
-
-    yield Path("/usr/share/fonts/opentype/noto")
-    for name, inside in _FONTS.items():
-        found = find_spec(name)
-        if found and found.origin:
-            yield Path(found.origin).parent / inside
+    return typeset(SOURCE / name / "document.typ", BENCHMARKS, _FONTS)
 
 
 def page_images(pdf: bytes) -> Iterator[bytes]:
@@ -74,19 +57,8 @@ def page_images(pdf: bytes) -> Iterator[bytes]:
 
 def page_texts(pdf: bytes) -> list[str]:
     """Return the text layer of each page, with line feeds and without spaces at the ends of lines."""
-    import pypdfium2
-
-    with pypdfium2.PdfDocument(pdf) as opened:
-        texts = [page.get_textpage().get_text_range() for page in opened]
     table = str.maketrans(_RADICALS)
-    return ["\n".join(line.rstrip() for line in text.splitlines()).translate(table) for text in texts]
-
-
-def read_yaml(name: str) -> Any:
-    """Read one of the files of questions and outputs."""
-    from ruamel.yaml import YAML
-
-    return YAML(typ="safe", pure=True).load((SOURCE / name).read_text(encoding="utf-8"))
+    return ["\n".join(line.rstrip() for line in text.splitlines()).translate(table) for text in texts_of_pages(pdf)]
 
 
 def record(question: Mapping[str, Any], about: Mapping[str, Any], pages: int) -> dict[str, Any]:
@@ -123,7 +95,7 @@ def outputs(questions: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             "minus": str(gold).replace("-", "\u2212"),
             "point": re.sub(r"^0(?=\.)", "", str(gold)),
         }
-        for kind, cases in read_yaml("outputs.yaml").items():
+        for kind, cases in read_yaml(SOURCE / "outputs.yaml").items():
             for case in cases:
                 yield {
                     "question_id": question["question_id"],
@@ -140,8 +112,8 @@ def _expected(score: int | list[int], gold: float, place: int) -> int:
     return score[gold != 0] if len(score) == 2 else score[place]
 
 
-def canned(questions: list[dict[str, Any]], texts: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield a line of JSON for each question: its program, in which the values from the document are marked.
+def canned(questions: list[dict[str, Any]], texts: Mapping[str, list[str]]) -> Iterator[dict[str, str]]:
+    """Yield a reply to each question: its program, in which the values from the document are marked.
 
     A share that the pages have in percent, and only so, is a marked number divided by 100.
     """
@@ -149,7 +121,7 @@ def canned(questions: list[dict[str, Any]], texts: Mapping[str, list[str]]) -> I
         pages = {page for listed in question["evidence"].values() for page in listed}
         there = frozenset[Decimal]().union(*(numbers_in(texts[question["doc_id"]][page - 1]) for page in pages))
         program = _VALUE.sub(partial(_marked, there=there), question["python_solution"])
-        yield json.dumps({"id": question["question_id"], "reply": f"```python\n{program}```"}, ensure_ascii=False)
+        yield {"id": question["question_id"], "reply": f"```python\n{program}```"}
 
 
 def _marked(found: re.Match[str], there: frozenset[Decimal]) -> str:
@@ -160,7 +132,7 @@ def _marked(found: re.Match[str], there: frozenset[Decimal]) -> str:
 
 def build(folder: Path) -> int:
     """Write the sample into a folder; returns the bytes of its page images."""
-    asked = read_yaml("questions.yaml")
+    asked = read_yaml(SOURCE / "questions.yaml")
     size, texts = 0, {}
     for name in asked["documents"]:
         pdf = compile_pdf(name)
@@ -172,16 +144,14 @@ def build(folder: Path) -> int:
     records = [record(q, asked["documents"][q["doc_id"]], len(texts[q["doc_id"]])) for q in asked["questions"]]
     put(folder / "test.json", as_json(records))
     put(folder / "outputs.json", as_json(list(outputs(asked["questions"]))))
-    put(folder / "canned.jsonl", "".join(f"{line}\n" for line in canned(asked["questions"], texts)).encode())
+    put(folder / "canned.jsonl", as_lines(canned(asked["questions"], texts)))
     return size
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Build the sample, or a preview of it."""
-    parser = ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--preview", type=Path, default=SAMPLE, help="folder to write; sample/")
-    options = parser.parse_args(arguments)
-    sys.stdout.write(f"{options.preview}: {build(options.preview):,} bytes of page images\n")
+    folder = folder_to_write(__doc__, arguments, SAMPLE)
+    sys.stdout.write(f"{folder}: {build(folder):,} bytes of page images\n")
     return 0
 
 

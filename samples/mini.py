@@ -21,13 +21,17 @@ from typing import Any
 
 from ohr.messages.wording import counted
 
-from . import BENCHMARKS, as_json, put
+from . import BENCHMARKS, NOTO, as_json, put, read_yaml, texts_of_pages, typeset
 
 SOURCE, DATA = BENCHMARKS / "mini/source", BENCHMARKS / "mini/data"
 SOURCES = ("text", "table", "formula", "chart", "reading_order")
 FORMS = ("String", "Numeric", "Yes/No", "List")
 TASKS = ("understanding", "reasoning")
-DOMAINS = ("textbook", "law", "finance", "newspaper", "manual", "academic", "administration")
+_FONTS = (
+    NOTO, "font_roboto", "font_source_serif_pro", "font_source_sans_pro", "font_caladea", "font_hanken_grotesk",
+    "matplotlib",
+)  # fmt: skip
+"""Fonts of Chinese; Roboto, Source, Caladea and Hanken Grotesk; STIX and DejaVu, which matplotlib has."""
 _PAGE_MARK = re.compile(r"^<!-- page (\d+) -->\n", re.MULTILINE)
 
 
@@ -48,13 +52,11 @@ class Document:
 
 def read(folder: Path) -> Document:
     """Read one document's ground truth and questions."""
-    from ruamel.yaml import YAML
-
     head, *parts = _PAGE_MARK.split((folder / "truth.md").read_text(encoding="utf-8"))
     numbers = [int(number) for number in parts[::2]]
     if head.strip() or numbers != list(range(len(numbers))):
         raise ValueError(f"{folder / 'truth.md'}: pages must be marked 0, 1, 2, ... (got {numbers})")
-    asked = YAML(typ="safe").load((folder / "questions.yaml").read_text(encoding="utf-8"))
+    asked = read_yaml(folder / "questions.yaml")
     return Document(
         name=f"{folder.parent.name}/{folder.name}",
         language=asked["language"],
@@ -64,32 +66,13 @@ def read(folder: Path) -> Document:
 
 
 def compile_pdf(document: Document) -> bytes:
-    """Typeset a document; fonts come from packages, so the bytes do not depend on the machine."""
-    import typst
-
-    fonts = typst.Fonts(include_system_fonts=False, font_paths=[str(path) for path in _font_folders()])
-    return bytes(typst.compile(str(document.folder / "document.typ"), root=str(SOURCE), font_paths=fonts, timestamp=0))
-
-
-def _font_folders() -> Iterator[Path]:
-    """Roboto, Source and Caladea from pip; STIX and DejaVu from matplotlib; Noto CJK from Debian."""
-    from importlib.util import find_spec
-
-    inside = {"matplotlib": "mpl-data/fonts/ttf"}
-    folders = [Path("/usr/share/fonts/opentype/noto")]
-    for name in (*_FONTS, "matplotlib"):
-        found = find_spec(name)
-        if found and found.origin:
-            folders.append(Path(found.origin).parent / inside.get(name, "files"))
-    return (folder for folder in folders if folder.is_dir())
-
-
-_FONTS = ("font_roboto", "font_source_serif_pro", "font_source_sans_pro", "font_caladea", "font_hanken_grotesk")
+    """Typeset a document."""
+    return typeset(document.folder / "document.typ", SOURCE, _FONTS)
 
 
 def faults(document: Document, pdf: bytes) -> Iterator[str]:
     """Report everything that is wrong with a document."""
-    printed = _printed(pdf)
+    printed = texts_of_pages(pdf)
     if len(printed) != len(document.pages):
         yield f"PDF has {counted(len(printed), 'page')}, truth.md {len(document.pages)}"
     for number, (truth, text) in enumerate(zip(document.pages, printed, strict=False)):
@@ -97,13 +80,6 @@ def faults(document: Document, pdf: bytes) -> Iterator[str]:
     for question in document.questions:
         for fault in _question_faults(question, document.pages):
             yield f"question {question.get('id')}: {fault}"
-
-
-def _printed(pdf: bytes) -> list[str]:
-    import pypdfium2
-
-    with pypdfium2.PdfDocument(pdf) as opened:
-        return [page.get_textpage().get_text_range() for page in opened]
 
 
 def _question_faults(question: dict[str, Any], pages: tuple[str, ...]) -> Iterator[str]:

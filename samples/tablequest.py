@@ -9,28 +9,21 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from . import BENCHMARKS, put
+from . import BENCHMARKS, as_lines, put, small_png, typeset
 
 SOURCE, SAMPLE = BENCHMARKS / "tablequest/source", BENCHMARKS / "tablequest/sample"
 FINQA = BENCHMARKS / "finqa_tablequest/sample"
 FINQA_PAGES = {
-    "easy": ("brindlemere_2023", "pennistow_2023"),
-    "medium": ("callowridge_2022",),
-    "hard": ("pennistow_8k",),
+    "easy/BRINDLEMERE_2023_10K_p68": ("brindlemere_2023", None),
+    "easy/PENNISTOW_2023_10K_p97": ("pennistow_2023", None),
+    "medium/CALLOWRIDGE_2022_10K_p81": ("callowridge_2022", None),
+    "hard/PENNISTOW_2023_8K_dated-2023-11-14_p3": ("pennistow_2023", 3),
 }
-"""Pages of the other sample, by level; `pennistow_8k` is the page of `pennistow_2023`, filed on form 8-K."""
-FINQA_NAMES = {
-    "brindlemere_2023": "BRINDLEMERE_2023_10K_p68",
-    "pennistow_2023": "PENNISTOW_2023_10K_p97",
-    "callowridge_2022": "CALLOWRIDGE_2022_10K_p81",
-    "pennistow_8k": "PENNISTOW_2023_8K_dated-2023-11-14_p3",
-}
+"""The source of each page of the other sample, and its number where it is not that of `reports.json`."""
 DPI = 150
 GRAYS = 16  # colors of a page image: text and shading need no more, and 4 bits a pixel keep the files small
 
@@ -69,27 +62,15 @@ def page_png(name: str, dpi: int, number: int | None = None) -> bytes:
     Args:
         number: the page's number, where it is not that of `reports.json`.
     """
-    import typst
     from PIL import Image
 
     report = _load("reports.json")[name]
     head = _PAGE.format(number=number or report["page"], company=json.dumps(report["company"].upper()))
     body = "\n".join(_block(part) for part in ElementTree.parse(SOURCE / f"{name}.html").getroot())
-    fonts = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=[_font_folder()])
-    drawn = typst.compile((head + body).encode(), format="png", ppi=dpi, font_paths=fonts, timestamp=0)
-    out = BytesIO()
+    # matplotlib has STIX, whose letterforms are those of Times
+    drawn = typeset((head + body).encode(), SOURCE, ("matplotlib",), format="png", ppi=dpi)
     with Image.open(BytesIO(drawn)) as image:
-        few = image.convert("RGB").quantize(GRAYS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-        few.save(out, "PNG", optimize=True, bits=4)
-    return out.getvalue()
-
-
-def _font_folder() -> str:
-    """Find STIX, which has the letterforms of Times, in matplotlib's package."""
-    found = find_spec("matplotlib")
-    if found is None or found.origin is None:
-        raise ModuleNotFoundError("matplotlib is not installed: its fonts are needed")
-    return str(Path(found.origin).parent / "mpl-data" / "fonts" / "ttf")
+        return small_png(image.convert("RGB"), GRAYS, bits=4)
 
 
 def _block(element: ElementTree.Element) -> str:
@@ -152,14 +133,11 @@ def _load(name: str) -> Any:
 
 def write() -> None:
     """Write both samples' files that are made from `source/`."""
-    lines = (json.dumps(question, ensure_ascii=False) + "\n" for question in questions())
-    put(SAMPLE / "questions.jsonl", "".join(lines).encode())
+    put(SAMPLE / "questions.jsonl", as_lines(questions()))
     for name in _load("reports.json"):
         put(SAMPLE / "pages" / f"{name}.png", page_png(name, DPI))
-    for level, names in FINQA_PAGES.items():
-        for name in names:
-            image = page_png(name.replace("_8k", "_2023"), DPI, 3 if name == "pennistow_8k" else None)
-            put(FINQA / "sampled_pages" / level / f"{FINQA_NAMES[name]}.png", image)
+    for path, (name, number) in FINQA_PAGES.items():
+        put(FINQA / "sampled_pages" / f"{path}.png", page_png(name, DPI, number))
 
 
 if __name__ == "__main__":

@@ -15,9 +15,8 @@ from ohr.benchmarks.fcmbench import FcmBench
 from ohr.benchmarks.fcmbench.items import TASKS
 from ohr.benchmarks.fcmbench.layout import REPLIES, SAMPLE
 from ohr.benchmarks.fcmbench.metrics import F1, PARSED
-from ohr.benchmarks.fcmbench.reading import read_replies
 from ohr.benchmarks.fcmbench.replies import CLEAN, MODES, REFERENCE, REPAIRS, Repair
-from ohr.report.leaderboard.answers import AnswerScore, score_answers
+from ohr.report.leaderboard.answers import AnswerScore, read_answers, score_answers
 
 
 class Repaired(FcmBench):  # type: ignore[misc] # checked by itself, this folder does not see the families' types
@@ -46,7 +45,7 @@ def worth(root: Path, replies: Mapping[str, str]) -> dict[Repair, tuple[float, f
 
 
 def main(root: Path, path: Path) -> None:
-    replies = read_replies(path)
+    replies = read_answers(path)
     found = {name: scored(root, replies, each) for name, each in MODES.items()}
     parsed = {name: score.scores[PARSED]["evidence_source"]["all"] for name, score in found.items()}
     means = {name: {key: one.mean for key, (_, one) in score.aggregates.items()} for name, score in found.items()}

@@ -148,10 +148,10 @@ def fcmbench() -> None:
     from ohr.benchmarks.fcmbench import FcmBench
     from ohr.benchmarks.fcmbench.layout import SAMPLE
     from ohr.benchmarks.fcmbench.metrics import FcmBenchF1, FcmBenchParsed
-    from ohr.benchmarks.fcmbench.reading import read_replies
+    from ohr.report.leaderboard.answers import read_answers
     from ohr.steps.scoring import case_of
 
-    questions, replies = FcmBench(root="sample").questions(), read_replies(SAMPLE / "replies.jsonl")
+    questions, replies = FcmBench(root="sample").questions(), read_answers(SAMPLE / "replies.jsonl")
     asked = list(islice(cycle(question for question in questions if question.id in replies), 13_806))
     cases = [case_of(question, (), replies[question.id]) for question in asked]
     first, others = FcmBenchF1(repairs=()), (FcmBenchF1(), FcmBenchParsed())

@@ -18,7 +18,7 @@ from ohr.benchmarks.fincriticaled.judging import judge_postprocess, parse_reply
 from ohr.benchmarks.fincriticaled.lexical import page_scores
 from ohr.benchmarks.fincriticaled.matching import compat_det, strict_det
 from ohr.benchmarks.fincriticaled.reading import GoldPage, read_data_set, read_predictions
-from ohr.benchmarks.fincriticaled.totals import Record, acc_found, ffa, missing_rate
+from ohr.benchmarks.fincriticaled.totals import Record, aggregate, ffa_recall_style
 from samples.fincriticaled import MODELS, SAMPLE
 
 PAGES = read_data_set(SAMPLE).pages
@@ -92,19 +92,24 @@ def facts() -> None:
             row(f"clean without {repair}", strict_det, read)
     row("clean, in place", in_place, read)
     for name, scorer in (("published search", compat_det), ("clean", strict_det)):
-        found = (100 - 100 * missing_rate(records(scorer, one)) for one in read.values())
+        found = (100 - aggregate(records(scorer, one))["missing_rate"] for one in read.values())
         print(f"{f'found, {name}':34}", *(f"{one:15.1f}" for one in found))
 
 
 def row(name: str, scorer: Scorer, read: Mapping[str, Predictions]) -> None:
-    print(f"{name:34}", *(f"{100 * ffa(records(scorer, one)):15.1f}" for one in read.values()))
+    print(f"{name:34}", *(f"{ffa(records(scorer, one)):15.1f}" for one in read.values()))
+
+
+def ffa(made: Sequence[Record]) -> float:
+    return ffa_recall_style(aggregate(made))["entity_error"]
 
 
 def judge() -> None:
     print(f"\n{'judge about without_commas, x 100':34} {'FFA':>15} {'acc_found':>15} {'missing_rate':>15}")
     for mode in ("reference", "clean"):
         made = [judged(page, mode) for page in PAGES]
-        print(f"{mode:34}", *(f"{100 * rate(made):15.1f}" for rate in (ffa, acc_found, missing_rate)))
+        rates = aggregate(made)
+        print(f"{mode:34}", *(f"{rate:15.1f}" for rate in (ffa(made), rates["entity_acc"], rates["missing_rate"])))
 
 
 def judged(page: GoldPage, mode: str) -> Record:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from ohr.benchmarks.finqa_tablequest import loading as finqa
 from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
-from ohr.benchmarks.finqa_tablequest.retrieval import measures, queries, read_by
+from ohr.benchmarks.finqa_tablequest.retrieval import measures, misplaced, queries
 from ohr.benchmarks.tablequest import loading as tablequest
 from ohr.benchmarks.tablequest.answers import deterministic_accuracy, parse_answer
 from ohr.benchmarks.tablequest.contexts import as_page
-from ohr.benchmarks.tablequest.elo import elo_vs_baseline_mle
 from ohr.benchmarks.tablequest.pairwise import Settled, forfeit, one_order, parse_pairwise, settle
 from ohr.benchmarks.tablequest.recall import token_recall
+from ohr.benchmarks.tablequest.totals import rating
 from ohr.metrics.lcs import lcs
 
 MODELS = ("north", "delta", "plain")
@@ -58,7 +58,9 @@ def games(made: Iterable[Settled]) -> list[int]:
 
 
 def rated(made: Iterable[Settled]) -> str:
-    return f"{elo_vs_baseline_mle(*games(made), clip=True):.1f}"
+    win, tie, loss = games(made)
+    asked = win + tie + loss
+    return f"{float(rating([(win + tie / 2) / asked], [asked])):.1f}"
 
 
 def table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -172,7 +174,7 @@ def retrieved() -> None:
     for protocol in ("reference", "clean"):
         asked = queries(questions, protocol)
         found = [measures(ranked(chunks[query.questions[0]]), query.pages) for query in asked]
-        own = sum(query is not None and name in query.questions for name, query in read_by(questions, protocol).items())
+        own = len(questions) - (len(misplaced(questions)) if protocol == "reference" else 0)
         rows.append(
             (
                 protocol,

@@ -196,8 +196,8 @@ class FcmBench(Benchmark):
 
     def _dossiers(self) -> Dossiers:
         known = {"normal": NORMAL} | {kind: capture.label for kind, capture in CAPTURES.items()}
-        labels = [known[name] for name in self.captures or known]
-        return read_dossiers(self._file, labels, self.languages)
+        labels = frozenset(known[name] for name in self.captures or known)
+        return read_dossiers(self._file, labels, frozenset(self.languages))
 
     def _images(self) -> Path | None:
         return image_folder(self._root, self._dossiers().places)

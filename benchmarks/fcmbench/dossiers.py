@@ -1,13 +1,13 @@
 """Documents of FCMBench: one for each applicant, whose pages are the pictures of the applicant's certificates."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from ohr.contracts import Document, Page, Question
 from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
 from ohr.files.json_input import parse_json
 from ohr.messages.wording import quoted
 
@@ -56,31 +56,13 @@ class Dossiers:
         return tuple(types)
 
 
-def read_dossiers(path: Path, labels: Collection[str], languages: Collection[str]) -> Dossiers:
+@kept_until_changed()
+def read_dossiers(path: Path, labels: frozenset[str], languages: frozenset[str]) -> Dossiers:
     """Read the items of some capture conditions and languages; a file that changed is read again.
 
     Raises:
         DataError: the file is missing or wrong, or no item is left.
     """
-    return _read(path, _state(path), frozenset(labels), frozenset(languages))
-
-
-def _state(path: Path) -> tuple[int, int] | None:
-    """Return a file's size and time, by which a change is noticed; None where it is not there."""
-    try:
-        about = path.stat()
-    except OSError:
-        return None
-    return about.st_size, about.st_mtime_ns
-
-
-@lru_cache(maxsize=4)
-def _read(
-    path: Path,
-    state: object,  # noqa: ARG001 # a cache key
-    labels: frozenset[str],
-    languages: frozenset[str],
-) -> Dossiers:
     read = read_items(path)
     kept = [item for item in read if item.robustness in labels and item.language in languages]
     if not kept:
@@ -156,12 +138,11 @@ def read_texts(path: Path) -> Mapping[str, str]:
         DataError: the file is no mapping of texts.
     """
     source = path.with_name(TEXTS)
-    state = _state(source)
-    return {} if state is None else _texts(source, state)
+    return _texts(source) if source.exists() else {}
 
 
-@lru_cache(maxsize=4)
-def _texts(source: Path, state: object) -> Mapping[str, str]:  # noqa: ARG001 # a cache key
+@kept_until_changed()
+def _texts(source: Path) -> Mapping[str, str]:
     try:
         found = parse_json(source.read_bytes())
     except (OSError, ValueError) as error:

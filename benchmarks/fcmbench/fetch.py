@@ -32,18 +32,14 @@ def fetch(
     """Download images and questions of V1.1 into a folder, check and unpack them; returns lines to print.
 
     Args:
-        folder: made if it is not there.
-        revision: of the hub's data set; by default that of an earlier fetch, else the newest.
-        repository: on the hub.
-        endpoint: the hub's address; by default that of `HF_ENDPOINT`.
-        address: of the small set's questions.
+        address: of the small set's questions; all else is as for `ohr.files.hub.fetch`.
 
     Raises:
         MissingExtra: huggingface_hub is not installed.
         DataError: a server cannot be reached, or a file is damaged.
     """
     found = hub.fetch(repository, folder, revision, wanted=_is_wanted, endpoint=endpoint)
-    lines = [f"{counted(len(found.files), 'file')} of {repository} at commit {found.commit}, {found.unpacked} unpacked"]
+    lines = [found.line]
     path = find_questions(folder, "small")
     if path is None:
         path = folder / QUESTIONS

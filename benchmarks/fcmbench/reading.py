@@ -1,7 +1,7 @@
 """Reads FCMBench's files in the published layout: one JSON object a line; reports all faults at once."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
@@ -43,31 +43,12 @@ def read_items(path: Path, images: Path | None = None) -> list[Item]:
         if not wrong:
             lines[record["id"]] = number
             found.append(_item(record, number))
-    _refuse(path, faults, found, "item")
-    return found
-
-
-def read_replies(path: Path) -> dict[str, str]:
-    """Read a file of replies, such as `prediction_results_example.jsonl`: `id` and `response`, by id.
-
-    Raises:
-        DataError: the file is missing, or replies are wrong: the first faults are listed by line.
-    """
-    found: dict[str, str] = {}
-    faults: list[str] = []
-    for number, record in _records(path, faults):
-        name, reply = record.get("id"), record.get("response", 0)
-        if not isinstance(name, str) or not name:
-            faults.append(f"{path}:{number}: the id must be a text (got {quoted(name)})")
-        elif not isinstance(reply, str | None):
-            fault = f"must be the reply's text, or null for an empty one (got {quoted(reply)})"
-            lacks = "'response' is missing"
-            faults.append(f"{path}:{number}: {fault if 'response' in record else lacks}")
-        elif name in found:
-            faults.append(f"{path}:{number}: the id {quoted(name)} has a reply on an earlier line")
-        else:
-            found[name] = reply or ""
-    _refuse(path, faults, found, "reply")
+    if faults:
+        more = len(faults) - _MOST_FAULTS
+        rest = [f"and {counted(more, 'more fault')}"] if more > 0 else []
+        raise DataError("\n".join((*faults[:_MOST_FAULTS], *rest)))
+    if not found:
+        raise DataError(f"{path}: has no item")
     return found
 
 
@@ -108,15 +89,6 @@ def _is_utf8(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return b"\0" not in line  # UTF-16 has them; JSON has none
-
-
-def _refuse(path: Path, faults: Sequence[str], found: Sequence[Any] | Mapping[str, Any], thing: str) -> None:
-    if faults:
-        more = len(faults) - _MOST_FAULTS
-        rest = [f"and {counted(more, 'more fault')}"] if more > 0 else []
-        raise DataError("\n".join((*faults[:_MOST_FAULTS], *rest)))
-    if not found:
-        raise DataError(f"{path}: has no {thing}")
 
 
 def _field_faults(record: Mapping[str, Any]) -> Iterator[str]:

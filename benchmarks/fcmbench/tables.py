@@ -13,7 +13,7 @@ _LABELS = ("system", "kind")
 _OVERALL = ("overall", "overall_small")
 
 _PRINTED = PrintedTables(__package__)
-rows, remarks = _PRINTED.rows, _PRINTED.remarks
+rows = _PRINTED.rows
 
 
 @lru_cache(maxsize=1)

@@ -6,19 +6,20 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ohr.contracts import Aggregate, Benchmark, Document, Image, Page, Published, Question, ScoringProtocol, Tally
+from ohr.contracts import Aggregate, Document, Image, Page, Published, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.keys import key
 from ohr.messages.wording import counted
 
+from ..copies import Copy, CopyBenchmark
 from . import protocols
-from .loading import Copy, load, pages_of
+from .loading import load, pages_of
 from .protocols import Protocol
 from .reading import GoldPage, read_predictions
 from .texts import spaced
 
 
-class FinCriticalED(Benchmark):
+class FinCriticalED(CopyBenchmark):
     """Pages of financial documents whose facts are tagged: numbers, dates, monetary units, entities, concepts.
 
     A page is a document. It has a question for each fact, which retrieval can look for, and one of its own, which has
@@ -41,14 +42,6 @@ class FinCriticalED(Benchmark):
         """Facts and words of pages; one index over all pages."""
         return protocols.scoring(self.protocol)
 
-    def check(self) -> None:
-        """Read the pages and their facts."""
-        self._copy()
-
-    def documents(self) -> Sequence[Document]:
-        """List the pages, each a document of one page, in the order of the table."""
-        return self._copy().documents
-
     def pages(self, document: Document) -> Sequence[Page]:
         """Return the page's HTML without tags of facts, its words apart from its tags."""
         return [Page(document.name, 0, spaced(self._page(document).html))]
@@ -59,10 +52,6 @@ class FinCriticalED(Benchmark):
         if index:
             raise DataError(f"{document.name}: no page {index}: a document is one page")
         return pages_of(self.root).data.image(page)
-
-    def questions(self) -> Sequence[Question]:
-        """List the question of each page, and those of its facts."""
-        return self._copy().questions
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the page's image, or its HTML; an image that is missing counts by the document's name."""
@@ -88,14 +77,6 @@ class FinCriticalED(Benchmark):
         if not texts:
             raise DataError(f"{folder}: none of its {counted(len(found), 'prediction')} is of a page of {self.root}")
         return texts
-
-    def origin(self, question: Question) -> str:
-        """Name the gold file and the line of a fact; of a page's own question, the row of the table."""
-        return self._copy().places.get(question.id, "")
-
-    def notes(self) -> Sequence[str]:
-        """List what pages lack, what the protocol leaves out, and how far annotators agree whose work is here."""
-        return self._copy().notes
 
     def aggregates(self) -> Sequence[Aggregate]:
         """Return FFA, the accuracy among found facts, the missing rate and the edit distance."""

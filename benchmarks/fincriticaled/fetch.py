@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ohr.files import hub
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import named
 
 from .reading import TABLES
 
@@ -14,33 +14,17 @@ REPOSITORY = "TheFinAI/FinCriticalED"
 def fetch(
     folder: Path, revision: str | None = None, *, repository: str = REPOSITORY, endpoint: str | None = None
 ) -> Sequence[str]:
-    """Download the data set into a folder, check every file, and unpack its archives; return lines to print.
-
-    Args:
-        folder: made if it is not there.
-        revision: a commit, tag or branch; by default the commit of an earlier fetch into this folder, else the newest.
-        endpoint: the hub's address; by default that of `HF_ENDPOINT`.
-
-    Raises:
-        MissingExtra: huggingface_hub is not installed.
-        DataError: the hub cannot be reached, a file is not what the hub says it is, or an archive is damaged or would
-            write outside of the folder.
-    """
+    """Download the data set into a folder as `ohr.files.hub.fetch` does, and return lines to print."""
     found = hub.fetch(repository, folder, revision, endpoint=endpoint)
-    about = f"{counted(len(found.files), 'file')} of {repository} at commit {found.commit}, {found.unpacked} unpacked"
-    root = _root(folder)
+    root = hub.root_below(folder, _has_table)
     if root is None:  # the layout on the hub was never seen by this project
         there = named(sorted(found.files))
         return [
-            about,
+            found.line,
             f"no {' or '.join(TABLES)} among them ({there}): put one together as the docs of fincriticaled say",
         ]
-    return [about, f"root: {root}"]
+    return [found.line, f"root: {root}"]
 
 
-def _root(folder: Path) -> Path | None:
-    """Return the folder that has the table, itself or in `data`, at most two levels down; None where none has."""
-    for place in (folder, *sorted(folder.glob("*/")), *sorted(folder.glob("*/*/"))):
-        if any((place / inside / name).is_file() for inside in (".", "data") for name in TABLES):
-            return place
-    return None
+def _has_table(root: Path) -> bool:
+    return any((root / inside / name).is_file() for inside in (".", "data") for name in TABLES)

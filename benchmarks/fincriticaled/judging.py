@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from ohr.files.json_input import parse_json
+from ohr.files.prompts import filled
 
 from .facts import Entity, extract_entities, strip_entity_tags
 from .matching import not_found, override
@@ -27,7 +28,6 @@ _DIAGNOSTICS = "entity_diagnostics"
 _TEXTS = ("type", "value", "context_hint", "matched_text")
 _VERDICTS = ("found_in_prediction", "correct")
 _LIST = re.compile(rf'"{_DIAGNOSTICS}"\s*:\s*\[')
-_PLACEHOLDER = re.compile(r"\{(facts|reference|text)\}")
 _BETWEEN = re.compile(r"[\s,]*")
 
 
@@ -71,9 +71,7 @@ def judge_messages(gold: str, prediction: str) -> tuple[str, str]:
         "reference": strip_entity_tags(gold),
         "text": strip_html_tags(prediction),
     }
-    # one pass, so that a page that contains a placeholder is left alone
-    filled = _PLACEHOLDER.sub(lambda match: blocks[match[1]], prompt("judge")["user"])
-    return prompt("judge")["system"], filled
+    return prompt("judge")["system"], filled(prompt("judge")["user"], **blocks)
 
 
 def parse_reply(reply: str) -> Reply:

@@ -6,17 +6,16 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from ohr.contracts import Document, Question
+from ohr.files.changes import State, state_of
 from ohr.messages.faults import sentences
 
+from ..copies import Copy
 from .annotations import agreement_note, exports
 from .asking import domain_of, name_of, questions_of
 from .reading import DataSet, GoldPage, find_table, gold_folder, read_data_set
 from .totals import PUBLISHED_INDICES
 
 SAMPLE = Path(__file__).parent / "sample"
-
-State = tuple[tuple[str, int, int], ...]
-"""Names, sizes and times of files, by which a change of one is noticed."""
 
 
 @dataclass(frozen=True)
@@ -36,21 +35,6 @@ class Pages:
         return {page.index: name_of(page) for page in self.data.pages}
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """Documents and questions of a folder.
-
-    Args:
-        places: file and line of each question, by its id.
-        notes: what looks wrong, or is left out.
-    """
-
-    documents: tuple[Document, ...]
-    questions: tuple[Question, ...]
-    places: Mapping[str, str]
-    notes: tuple[str, ...]
-
-
 def pages_of(root: Path | str) -> Pages:
     """Return the pages of a folder; for what asks for each page, only the table and the list of gold files are watched.
 
@@ -59,7 +43,7 @@ def pages_of(root: Path | str) -> Pages:
     """
     folder = _folder(root)
     table = find_table(folder)
-    return _pages(folder, _state([table, gold_folder(table)]))
+    return _pages(folder, state_of(table, gold_folder(table)))
 
 
 def load(root: Path | str, *, as_published: bool) -> Copy:
@@ -70,7 +54,7 @@ def load(root: Path | str, *, as_published: bool) -> Copy:
     """
     folder = _folder(root)
     table = find_table(folder)
-    return _copy(folder, _state([table, *exports(folder), *sorted(gold_folder(table).iterdir())]), as_published)
+    return _copy(folder, state_of(table, *exports(folder), *sorted(gold_folder(table).iterdir())), as_published)
 
 
 @lru_cache(maxsize=4)
@@ -106,15 +90,3 @@ def _notes(folder: Path, data: DataSet, as_published: bool) -> Iterator[str]:
 
 def _folder(root: Path | str) -> Path:
     return SAMPLE if root == "sample" else Path(root)
-
-
-def _state(paths: list[Path]) -> State:
-    return tuple(map(_state_of, paths))
-
-
-def _state_of(path: Path) -> tuple[str, int, int]:
-    try:
-        about = path.stat()
-    except OSError:  # a link to nothing, which whoever reads it reports
-        return str(path), -1, -1
-    return str(path), about.st_size, about.st_mtime_ns

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.files.images import read_image
+from ohr.files.names import is_file
 from ohr.keys import file_digest
 from ohr.messages.wording import quoted
 
@@ -21,7 +22,7 @@ _BASE64 = ("data:", "iVBORw0KGgo", "/9j/", "R0lGOD", "SUkq", "TU0AK", "UklGR")
 
 def is_there(table: Path, cell: str) -> bool:
     """Report whether a cell of a table holds an image, or names a file that exists."""
-    return cell.startswith(_BASE64) or _is_file(_path(table, cell))
+    return cell.startswith(_BASE64) or is_file(_path(table, cell))
 
 
 def digest(table: Path, cell: str) -> str | None:
@@ -50,14 +51,7 @@ def read(table: Path, cell: str, where: str) -> Image:
 def _path(table: Path, cell: str) -> Path:
     """Return the path of an image: relative to the table's folder if it is there, else to the one above."""
     beside = table.parent / cell
-    return beside if _is_file(beside) else table.parent.parent / cell
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name that is too long for a file, or has a null character
-        return False
+    return beside if is_file(beside) else table.parent.parent / cell
 
 
 def _decoded(cell: str, where: str) -> Image:

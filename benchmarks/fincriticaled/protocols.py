@@ -9,6 +9,7 @@ import numpy as np
 
 from ohr.contracts import Aggregate, Mean, ScoringProtocol
 
+from ..copies import only_mean
 from .facts import TYPES
 from .totals import aggregate, ffa_recall_style, key
 
@@ -58,7 +59,9 @@ def aggregates(protocol: Protocol) -> Sequence[Aggregate]:
         rates = [_published(rate, ("ffa", "ffa_found")) for rate in ("acc_found", "missing_rate")]
         of_judge = [_published(rate, judged) for rate in ("ffa", "acc_found", "missing_rate")]
         return (*by_type, *rates, *of_judge, distance)
-    strict = Aggregate("ffa_strict", (Mean("ffa_strict"),), first, ratio=True, source="whole values, each counted once")
+    strict = Aggregate(
+        "ffa_strict", (Mean("ffa_strict"),), only_mean, ratio=True, source="whole values, each counted once"
+    )
     parts = (Mean("ffa_strict"), Mean("ffa_strict_found"))
     rates = [Aggregate("acc_found", parts, accuracy), Aggregate("missing_rate", parts[1:], missing)]
     parts = (Mean(judged[0]), Mean(judged[1]))
@@ -66,12 +69,7 @@ def aggregates(protocol: Protocol) -> Sequence[Aggregate]:
     return (strict, *rates, *of_judge, distance)
 
 
-def first(parts: Any, counts: Any) -> Any:  # noqa: ARG001 # an aggregate's signature, as below
-    """Return the mean itself."""
-    return parts[0]
-
-
-def missing(parts: Any, counts: Any) -> Any:  # noqa: ARG001
+def missing(parts: Any, counts: Any) -> Any:  # noqa: ARG001 # an aggregate's signature, as below
     """Return 1 - the mean."""
     return 1 - parts[0]
 

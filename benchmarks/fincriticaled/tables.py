@@ -14,7 +14,7 @@ _MAIN = ("rouge1", "rougeL", "edit_distance", "ffa")
 _DOCUMENTS = ("legal", "statements", "sec_filings", "tax_forms", "transaction_records")
 
 _PRINTED = PrintedTables(__package__)
-rows, remarks = _PRINTED.rows, _PRINTED.remarks
+rows = _PRINTED.rows
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,6 @@
 """Counts of found and correct facts, and the scores that are made of them.
 
-`aggregate` and `ffa_recall_style` are the published functions with their rounding, in percent; an empty type scores 0.
-`ffa`, `acc_found` and `missing_rate` are shares of unrounded counts, and nan where there is nothing to count.
+These are the published functions with their rounding, in percent; an empty type scores 0.
 
 Which one the published tables have: the project's page says correct facts of all gold facts, which is
 `ffa_recall_style`. That function's keys end in `_error`, although a larger value is better.
@@ -9,7 +8,6 @@ Which one the published tables have: the project's page says correct facts of al
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import nan
 from typing import Any
 
 from .facts import TYPES
@@ -78,26 +76,6 @@ def ffa_recall_style(rates: Mapping[str, float]) -> dict[str, float]:
         f"{_prefix(of) or 'entity'}_error": round(rates[name] * (1 - rates[_missing(of)] / 100), 2)
         for of, name in accuracies.items()
     }
-
-
-def ffa(records: Iterable[Mapping[str, Any]], type_name: str = _ALL) -> float:
-    """Return the share of gold facts that are correct."""
-    return _share(records, type_name, "correct", "total")
-
-
-def acc_found(records: Iterable[Mapping[str, Any]], type_name: str = _ALL) -> float:
-    """Return the share of found facts that are correct."""
-    return _share(records, type_name, "correct", "found")
-
-
-def missing_rate(records: Iterable[Mapping[str, Any]], type_name: str = _ALL) -> float:
-    """Return the share of gold facts that were not found."""
-    return 1 - _share(records, type_name, "found", "total")
-
-
-def _share(records: Iterable[Mapping[str, Any]], type_name: str, part: str, whole: str) -> float:
-    sums = _sums(records)
-    return sums[part, type_name] / sums[whole, type_name] if sums[whole, type_name] else nan
 
 
 def _sums(records: Iterable[Mapping[str, Any]]) -> Counter[tuple[str, str]]:

@@ -28,11 +28,11 @@ from ohr.messages.faults import sentences
 from ohr.messages.wording import counted, named
 from ohr.registry import choices
 
+from ..copies import only_mean
 from .asking import Asked, asked, domain_of, file_faults, label_notes, texts_of
 from .metrics import PAGES
-from .protocol import Protocol
 from .reading import FILES, page_image_file, texts_file
-from .records import Record
+from .records import Protocol, Record
 from .tables import published
 from .verify import tallies
 
@@ -153,7 +153,7 @@ class FinMMDocR(Benchmark):
         found = "questions with a gold page that was not found, which counts as the document's last page"
         return [
             Aggregate(
-                "acc", (Mean("pot_accuracy"),), _accuracy, ratio=True, source="ACC (arXiv:2512.24903, section 4.1)"
+                "acc", (Mean("pot_accuracy"),), only_mean, ratio=True, source="ACC (arXiv:2512.24903, section 4.1)"
             ),
             Aggregate("golden_k", (Mean("golden_rank"),), _golden_k, unit="number", source=rank),
             Aggregate("golden_k_estimated", (Mean("golden_found"),), _estimated, unit="number", source=found),
@@ -188,24 +188,10 @@ class FinMMDocR(Benchmark):
 
 
 def fetched(folder: Path, revision: str | None = None, *, endpoint: str | None = None) -> list[str]:
-    """Download the data set into a folder and return lines to print.
-
-    Args:
-        endpoint: the hub's address; by default that of `HF_ENDPOINT`.
-
-    Raises:
-        MissingExtra: huggingface_hub is not installed.
-        DataError: the hub cannot be reached, or what it gives is not what it says.
-    """
+    """Download the data set into a folder as `ohr.files.hub.fetch` does, and return lines to print."""
     found = hub.fetch(REPOSITORY, folder, revision, endpoint=endpoint)
-    files = counted(len(found.files), "file")
-    folders = [folder, *sorted(folder.glob("*/")), *sorted(folder.glob("*/*/"))]
-    root = next((path for path in folders if any((path / name).is_file() for name in FILES)), folder)
-    return [f"{files} of {REPOSITORY} at commit {found.commit}, {found.unpacked} unpacked", f"root: {root}"]
-
-
-def _accuracy(parts: Any, counts: Any) -> Any:  # noqa: ARG001 # of the contract
-    return parts[0]
+    root = hub.root_below(folder, lambda path: any((path / name).is_file() for name in FILES))
+    return [found.line, f"root: {root or folder}"]
 
 
 def _golden_k(parts: Any, counts: Any) -> Any:  # noqa: ARG001 # of the contract

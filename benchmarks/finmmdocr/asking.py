@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from ohr.contracts import Document, EvidenceSource, Question
 from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
 from ohr.messages.faults import Fault
 from ohr.messages.wording import counted, shortened
 
@@ -55,14 +55,13 @@ def asked(root: Path) -> Asked:
     Raises:
         DataError: the file of the questions cannot be read, or has records with which scores would be wrong.
     """
-    about = questions_file(root).stat()
-    return _asked(root, (about.st_size, about.st_mtime_ns))
+    return _asked(questions_file(root), root)
 
 
-@lru_cache(maxsize=4)
-def _asked(root: Path, written: object) -> Asked:  # noqa: ARG001 # a cache key
+@kept_until_changed()
+def _asked(path: Path, root: Path) -> Asked:
     found = survey(root)
-    found.refuse_errors(questions_file(root))
+    found.refuse_errors(path)
     records = {name_of(record): record for record in reversed(found.records)}
     records = {name: records[name] for name in dict.fromkeys(map(name_of, found.records))}
     documents = tuple(
@@ -113,16 +112,11 @@ def _question(record: Record, texts: Sequence[str]) -> Question:
 def file_faults(root: Path, records: Mapping[str, Record]) -> Iterator[Fault]:
     """Report the documents that lack page images or texts."""
     for name, record in records.items():
-        if lacking := missing_images(root, record):
-            which = f"{shortened(name)} ({counted(len(lacking), 'image')}: {named_paths(lacking)})"
-            yield Fault(
-                "document", "whose page images are missing, so that those pages fail in runs with images", which
-            )
-        if empty := empty_images(root, record):
-            which = f"{shortened(name)} ({counted(len(empty), 'image')}: {named_paths(empty)})"
-            yield Fault(
-                "document", "whose page images are empty files, so that those pages fail in runs with images", which
-            )
+        for what, lacking in (("missing", missing_images), ("empty files", empty_images)):
+            if paths := lacking(root, record):
+                which = f"{shortened(name)} ({counted(len(paths), 'image')}: {named_paths(paths)})"
+                about = f"whose page images are {what}, so that those pages fail in runs with images"
+                yield Fault("document", about, which)
         try:
             page_texts(root, record)
         except DataError as error:

@@ -1,6 +1,5 @@
 """Accuracy of answers in words: a generator reads the final number out of each."""
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
@@ -10,15 +9,13 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import Case, JudgeMetric, Prompt
-from ohr.files.prompts import read_prompt_file
+from ohr.files.prompts import filled, read_prompt_file
 from ohr.messages.wording import shortened
 from ohr.models.asking import AskingMetric
+from ohr.text.arithmetic import evaluate
 
-from .arithmetic import evaluate
 from .metrics import Rules, gold_of
 from .numbers import cot_accuracy, is_gold, is_no_answer, normalized
-
-_PLACEHOLDER = re.compile(r"\{(question|solution)\}")
 
 
 class ExtractionPrompt(BaseModel):
@@ -72,9 +69,8 @@ class CotAccuracy(AskingMetric, JudgeMetric):
             return None
         if not case.reply.strip():
             return ()
-        template, values = read_extraction_prompt(self.prompt), {"question": case.question, "solution": case.reply}
-        # one pass, so that a solution that contains a placeholder is left alone
-        user = _PLACEHOLDER.sub(lambda match: values[match[1]], template.user)
+        template = read_extraction_prompt(self.prompt)
+        user = filled(template.user, question=case.question, solution=case.reply)
         return (Prompt(case.question, (), template.system, user, id=case.id),)
 
     def score_judged(self, case: Case, replies: Sequence[str]) -> float:

@@ -14,7 +14,7 @@ from ohr.text.chinese import HAS_HAN
 
 from .merging import Layout, layout, merged
 from .metrics import Rules
-from .protocol import Protocol
+from .records import Protocol
 
 
 class MergedPages(Generator):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ohr.contracts import Image
 
-from .protocol import Protocol
+from .records import Protocol
 
 _TWO_COLUMNS = "complong_testmini_246"
 """The one English document whose pages the published code sets in two columns."""

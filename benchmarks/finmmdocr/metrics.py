@@ -1,18 +1,19 @@
 """Metrics of FinMMDocR: what programs return, which pages a retriever finds, and numbers that survive."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
+from math import nan
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ohr.contracts import Case, CaseMetric, Metric, Ranking, RankingMetric, execution
+from ohr.statistics.ranking import recall_at_k, reciprocal_rank
 
 from .literals import number_of, numbers_in
 from .numbers import pot_accuracy
 from .programs import extract_program
-from .protocol import Protocol
-from .retrieval import last_rank, recall, reciprocal_rank
+from .records import Protocol
 from .running import End, refuse_without_isolation, run
 
 PAGES = 10_000
@@ -22,6 +23,9 @@ Rules = Annotated[Protocol, Field(description="`reference` scores as the publish
 _CutOff = Annotated[
     int, Field(gt=0, description="Pages that count, from the best; a retriever's top_k may end sooner.")
 ]
+
+_WITHOUT_GOLD = {"reference": 0.0, "clean": nan}
+"""The score of a question without gold pages, by protocol."""
 
 
 def gold_of(answers: Sequence[str]) -> object:
@@ -91,8 +95,9 @@ class PageRecall(RankingMetric):
     protocol: Rules = "clean"
 
     def score_ranking(self, ranking: Ranking) -> float:
-        """Return `recall`; a question without gold pages has none, in the reference protocol 0."""
-        return recall(_pages(ranking), ranking.pages, self.k, self.protocol)
+        """Return the share; a question without gold pages has none, in the reference protocol 0."""
+        first = [[page] for page in _pages(ranking)]
+        return recall_at_k(first, ranking.pages, self.k) if ranking.pages else _WITHOUT_GOLD[self.protocol]
 
 
 class PageMrr(RankingMetric):
@@ -103,8 +108,9 @@ class PageMrr(RankingMetric):
     protocol: Rules = "clean"
 
     def score_ranking(self, ranking: Ranking) -> float:
-        """Return `reciprocal_rank`; a question without gold pages has none, in the reference protocol 0."""
-        return reciprocal_rank(_pages(ranking), ranking.pages, self.k, self.protocol)
+        """Return the score; a question without gold pages has none, in the reference protocol 0."""
+        first = [[page] for page in _pages(ranking)[: self.k]]
+        return reciprocal_rank(first, ranking.pages) if ranking.pages else _WITHOUT_GOLD[self.protocol]
 
 
 class GoldenRank(RankingMetric):
@@ -119,7 +125,7 @@ class GoldenRank(RankingMetric):
     def score_ranking(self, ranking: Ranking) -> float:
         """Return the score; nan for a question without gold pages."""
         rank = last_rank(_pages(ranking), ranking.pages, ranking.size or PAGES)
-        return float("nan") if rank is None else max(0.0, 1 - rank / PAGES)
+        return nan if rank is None else max(0.0, 1 - rank / PAGES)
 
 
 class GoldenFound(RankingMetric):
@@ -129,7 +135,7 @@ class GoldenFound(RankingMetric):
 
     def score_ranking(self, ranking: Ranking) -> float:
         """Return the score; nan for a question without gold pages."""
-        return float(ranking.pages <= set(_pages(ranking))) if ranking.pages else float("nan")
+        return float(ranking.pages <= set(_pages(ranking))) if ranking.pages else nan
 
 
 class NumberInText(Metric):
@@ -143,9 +149,25 @@ class NumberInText(Metric):
     def score(self, prediction: str, reference: str) -> float:
         """Look for the number `reference` in the text `prediction`."""
         if not reference.strip():
-            return float("nan")
+            return nan
         number = number_of(reference)
         return float(reference.strip() in prediction if number is None else number in numbers_in(prediction))
+
+
+def last_rank(pages: Sequence[Hashable], gold: Collection[Hashable], pages_num: int | None = None) -> int | None:
+    """Return the smallest k whose first k pages contain every gold page; None where there is no gold page.
+
+    This is the meaning of golden_k that fits the published means; the authors do not define it.
+
+    Args:
+        pages: page numbers, best first.
+        gold: page numbers; repeated ones count once.
+        pages_num: pages of the document: the rank of a gold page that is not ranked. None takes the rank behind the
+            last ranked page.
+    """
+    ranks = {page: rank for rank, page in reversed(list(enumerate(pages, start=1)))}
+    absent = len(pages) + 1 if pages_num is None else pages_num
+    return max((ranks.get(page, absent) for page in gold), default=None)
 
 
 def _pages(ranking: Ranking) -> list[tuple[str, int]]:

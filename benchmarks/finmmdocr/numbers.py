@@ -5,8 +5,9 @@ from ast import literal_eval
 from collections.abc import Sequence
 from math import nan
 
-from .arithmetic import TooLargeError, evaluate
-from .protocol import Protocol
+from ohr.text.arithmetic import TooLargeError, evaluate
+
+from .records import Protocol
 
 TOLERANCE = 0.002
 """Share of the gold by which an answer may differ (arXiv:2512.24903, section 4.1)."""

@@ -3,7 +3,7 @@
 import re
 from textwrap import dedent, indent
 
-from .protocol import Protocol
+from .records import Protocol
 
 _FENCE = "```"
 _HEAD = "def solution():"

@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
+
+Protocol = Literal["clean", "reference"]
+"""`reference` scores as the published code does, faults included; `clean` repairs the faults."""
 
 TEXTS = ("plain_text", "generalized_text (layout)", "generalized_text")
 TABLES = ("table",)

@@ -7,26 +7,27 @@ differ, so that numbers of the two are not comparable.
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from ohr.contracts import Aggregate, Benchmark, Document, Image, Mean, Page, Published, Question, ScoringProtocol, Tally
+from ohr.contracts import Aggregate, Document, Image, Mean, Page, Published, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.files.images import read_image
+from ohr.files.names import is_file
 from ohr.keys import file_digest, key
 from ohr.messages.wording import counted, named
 
-from ..tablequest.levels import Level
-from ..tablequest.reading import is_file, shown
+from ..copies import CopyBenchmark, only_mean
+from ..tablequest.reading import Level, shown
 from . import tables
 from .judging import Protocol
-from .loading import SAMPLE, Copy, Report, load, merged
+from .loading import SAMPLE, Report, Reports, load, merged
 from .reading import PUBLISHED
-from .retrieval import MEASURES, read_by
+from .retrieval import MEASURES, misplaced
 
 
-class FinqaTableQuest(Benchmark):
+class FinqaTableQuest(CopyBenchmark):
     """Questions about single pages of 10-K, 10-Q and 8-K reports, each with its page image, searched in one index.
 
     There is no ground truth of the pages. `reference` merges questions of equal texts into one query, as the published
@@ -45,7 +46,7 @@ class FinqaTableQuest(Benchmark):
     @property
     def scoring(self) -> ScoringProtocol:
         """Retrieval is measured over pages; without a judge, the rules of TableQuest decide on answers."""
-        same = merged(self.questions()) if self.protocol == "reference" else ()
+        same = merged(self._copy().questions) if self.protocol == "reference" else ()
         return ScoringProtocol(
             name=self.protocol,
             retrieval="RR",
@@ -58,14 +59,6 @@ class FinqaTableQuest(Benchmark):
             reply="whole",
             metric_fields={name: {"kind": "trec", "measure": name, "merged": same} for name in MEASURES},
         )
-
-    def check(self) -> None:
-        """Read the questions."""
-        self._copy()
-
-    def documents(self) -> Sequence[Document]:
-        """List the reports, in the order of their first questions; their pages are those that were sampled."""
-        return [Document(one.name, one.domain, "en", len(one.pages)) for one in self._copy().reports.values()]
 
     def pages(self, document: Document) -> Sequence[Page]:  # noqa: ARG002 # its contract
         """Return nothing: the pages are images."""
@@ -82,10 +75,6 @@ class FinqaTableQuest(Benchmark):
             raise DataError(f"{shown(paths[0])}: no such file")
         return read_image(found)
 
-    def questions(self) -> tuple[Question, ...]:
-        """List the questions, by level, in the order of the files."""
-        return self._copy().questions
-
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the page images; those that are absent count by their names."""
         if not images:
@@ -94,17 +83,12 @@ class FinqaTableQuest(Benchmark):
         hashes = [[file_digest(path) for path in paths if is_file(path)][:1] for paths in found]
         return key("images", document.name, hashes)
 
-    def origin(self, question: Question) -> str:
-        """Name the file and entry of a question."""
-        return self._copy().places.get(question.id, "")
-
     def notes(self) -> Sequence[str]:
         """List dates in the place of forms, gold answers without a word, and what `reference` does not repeat."""
         copy = self._copy()
         if self.protocol == "clean":
             return copy.notes
-        read = read_by(copy.read, "reference")
-        shifted = [name for name, query in read.items() if query is None or name not in query.questions]
+        shifted = misplaced(copy.read)
         if not shifted:
             return copy.notes
         what = "which in the published code read the pages that were found for another; here each reads its own"
@@ -113,7 +97,7 @@ class FinqaTableQuest(Benchmark):
     def aggregates(self) -> Sequence[Aggregate]:
         """Return the judged accuracy, in which a failed call counts as 0."""
         source = "share of CORRECT verdicts; failed calls of the judge stay in the denominator"
-        return [Aggregate("accuracy", (Mean("finqa_judge"),), _only, ratio=True, source=source)]
+        return [Aggregate("accuracy", (Mean("finqa_judge"),), only_mean, ratio=True, source=source)]
 
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:  # noqa: ARG003 # it is not allowed
@@ -133,7 +117,7 @@ class FinqaTableQuest(Benchmark):
         """Return the accuracies of the repository's table."""
         return tables.published()
 
-    def _copy(self) -> Copy:
+    def _copy(self) -> Reports:
         return load(self.root)
 
     def _report(self, document: Document) -> Report:
@@ -145,8 +129,3 @@ class FinqaTableQuest(Benchmark):
     def _images(self, paths: Sequence[str]) -> list[Path]:
         folder = SAMPLE if self.root == "sample" else Path(self.root)
         return [folder / path for path in paths]
-
-
-def _only(parts: Any, counts: Any) -> Any:  # noqa: ARG001 # its contract
-    """Return the only mean."""
-    return parts[0]

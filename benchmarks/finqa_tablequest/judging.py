@@ -6,9 +6,7 @@ reads decorated verdicts, and takes one that it cannot parse for a failed one.
 
 from typing import Literal
 
-from ..tablequest.binary import UNPARSED, Judged, Judgment, binary_prompt, read_verdict
-
-__all__ = ["Judged", "Judgment", "Protocol", "binary_prompt", "parse_binary_judge"]
+from ..tablequest.binary import UNPARSED, Judged, Judgment, read_verdict
 
 Protocol = Literal["clean", "reference"]
 

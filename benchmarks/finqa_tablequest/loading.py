@@ -6,10 +6,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import get_args
 
-from ohr.contracts import Question
+from ohr.contracts import Document, Question
+from ohr.files.changes import State, state_of
 
+from ..copies import Copy
 from ..tablequest.figures import figures
-from ..tablequest.levels import Level
+from ..tablequest.reading import Level
 from .reading import FinqaQuestion, notes, read_questions
 
 SAMPLE = Path(__file__).parent / "sample"
@@ -35,41 +37,35 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class Reports(Copy):
     """The content of a folder.
 
     Args:
-        reports: by name, in the order of their first questions.
-        places: file and entry of each question, by its id.
-        notes: what looks wrong.
+        reports: by name, in the order of their first questions, as their documents are.
     """
 
     reports: Mapping[str, Report]
-    questions: tuple[Question, ...]
     read: tuple[FinqaQuestion, ...]
-    places: Mapping[str, str]
-    notes: tuple[str, ...]
 
 
-def load(root: Path | str) -> Copy:
+def load(root: Path | str) -> Reports:
     """Read a folder; one whose questions did not change is read once.
 
     Raises:
         DataError: as for `read_questions`.
     """
     folder = SAMPLE if root == "sample" else Path(root)
-    files = [folder / "qa_pairs" / f"{level}.json" for level in get_args(Level)]
-    written = tuple((about.st_size, about.st_mtime_ns) for file in files if file.is_file() and (about := file.stat()))
-    return _load(folder, written)
+    return _load(folder, state_of(*(folder / "qa_pairs" / f"{level}.json" for level in get_args(Level))))
 
 
 @lru_cache(maxsize=4)
-def _load(folder: Path, written: object) -> Copy:  # noqa: ARG001 # a key of the cache
+def _load(folder: Path, state: State) -> Reports:  # noqa: ARG001 # a key of the cache
     read = tuple(read_questions(folder))
     reports = {report.name: report for report in _reports(read)}
     names = {report.name.partition("/")[2]: report for report in reports.values()}
     questions = tuple(_question(one, names[one.document]) for one in read)
-    return Copy(reports, questions, read, {one.id: one.where for one in read}, tuple(notes(read)))
+    documents = tuple(Document(one.name, one.domain, "en", len(one.pages)) for one in reports.values())
+    return Reports(documents, questions, {one.id: one.where for one in read}, tuple(notes(read)), reports, read)
 
 
 def _reports(read: tuple[FinqaQuestion, ...]) -> Iterator[Report]:

@@ -38,7 +38,7 @@ class Trec(RankingMetric):
             if text == ranking.question and relevant:
                 relevant = frozenset(pages) if pages[0] in relevant else frozenset()
         found = list(dict.fromkeys(page for hit in ranking.hits for page in hit))
-        return min(float(measures(found, relevant)[self.measure]), 1.0)
+        return measures(found, relevant)[self.measure]
 
 
 class FinqaJudge(AskedJudge):

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ohr.errors import DataError
+from ohr.files.json_input import read_records
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import quoted, shortened
 
-from ..tablequest.levels import Level
-from ..tablequest.reading import level_of, read_records, require
+from ..tablequest.reading import Level, level_of, require
 
 REPORT_TYPES = ("10K", "10Q", "8K", "EARNINGS")
 PUBLISHED = {"easy": 58, "medium": 53, "hard": 58}

@@ -6,9 +6,11 @@ query's text for its key, so that equal questions become one query with the page
 (ollama_answer_generation.py) looks pages up by the number of the question instead.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from math import log2, nan
+from collections.abc import Collection, Hashable, Sequence
+from math import nan
+from typing import NamedTuple
+
+from ohr.statistics.ranking import ndcg_at_k, recall_at_k, reciprocal_rank
 
 from .judging import Protocol
 from .reading import FinqaQuestion
@@ -17,57 +19,36 @@ CUT_OFFS = (1, 3, 5, 10)
 MEASURES = (*(f"{name}@{k}" for k in CUT_OFFS for name in ("nDCG", "P", "R")), "RR", "Rprec")
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A query with the pages that answer it.
+class Query(NamedTuple):
+    """A query: ids of its questions, several where equal texts were merged, and names of the pages that answer it."""
 
-    Args:
-        id: `q1`, `q2`, ..., in the order of the queries.
-        questions: ids of its questions; several where equal texts were merged.
-        pages: names of its pages.
-    """
-
-    id: str
-    text: str
     questions: tuple[str, ...]
     pages: frozenset[str]
 
 
 def queries(questions: Sequence[FinqaQuestion], protocol: Protocol = "clean") -> list[Query]:
-    """Make the queries of some questions.
-
-    Args:
-        protocol: `clean`: one for each question. `reference`: one for each different text, as published. The published
-            generation counts questions and not queries, so that after the first question that was merged, each reads
-            the pages that were found for a later one: see `read_by`.
-    """
+    """Make the queries of some questions: one for each, in `reference` one for each different text, as published."""
     groups: dict[str, list[FinqaQuestion]] = {}
     for question in questions:
         groups.setdefault(question.question if protocol == "reference" else question.id, []).append(question)
-    return [
-        Query(f"q{number}", held[0].question, tuple(q.id for q in held), frozenset(q.page for q in held))
-        for number, held in enumerate(groups.values(), start=1)
-    ]
+    return [Query(tuple(q.id for q in held), frozenset(q.page for q in held)) for held in groups.values()]
 
 
-def read_by(questions: Sequence[FinqaQuestion], protocol: Protocol = "clean") -> dict[str, Query | None]:
-    """Return the query whose pages the generator reads for each question, by the question's id.
+def misplaced(questions: Sequence[FinqaQuestion]) -> list[str]:
+    """List the questions for which the published generator reads the pages of another one, or none.
 
-    In `reference` it is the query with the question's number, which is another question's query after a merge, and
-    None for the last ones, for which the published code answers "No retrieved context available".
+    It takes the query with the question's number, which is another question's after a merge. For the last ones there is
+    no query, and the published code answers "No retrieved context available".
     """
-    made = queries(questions, protocol)
-    if protocol == "clean":
-        return {question: query for query in made for question in query.questions}
-    return {q.id: made[place] if place < len(made) else None for place, q in enumerate(questions)}
+    made = queries(questions, "reference")
+    return [q.id for place, q in enumerate(questions) if place >= len(made) or q.id not in made[place].questions]
 
 
 def measures(pages: Sequence[Hashable], relevant: Collection[Hashable]) -> dict[str, float]:
     """Return all measures of one ranking: `nDCG@k`, `P@k`, `R@k` for each cut-off, `RR` and `Rprec`.
 
-    Formulas: P@k = hits in the first k / k; R@k = hits / relevant; nDCG@k = sum of 1 / log2(rank + 1) over the hits,
-        divided by that of a ranking with all relevant pages first; RR = 1 / rank of the first hit; Rprec = P@r with r
-        relevant pages.
+    Formulas: P@k = hits in the first k / k; Rprec = P@r with r relevant pages; the others are those of
+        `ohr.statistics.ranking`.
     Source: trec_eval, by ir_measures; all agree with it for binary relevance.
 
     Args:
@@ -78,16 +59,10 @@ def measures(pages: Sequence[Hashable], relevant: Collection[Hashable]) -> dict[
     """
     if not relevant:
         return dict.fromkeys(MEASURES, nan)
-    ranks = [rank for rank, page in enumerate(pages, start=1) if page in relevant]
-    found: dict[str, float] = {}
+    ranking, r = [[page] for page in pages], len(relevant)
+    found = {"RR": reciprocal_rank(ranking, relevant), "Rprec": recall_at_k(ranking, relevant, r)}
     for k in CUT_OFFS:
-        hits = [rank for rank in ranks if rank <= k]
-        ideal = range(1, min(k, len(relevant)) + 1)
-        found |= {f"nDCG@{k}": _gain(hits) / _gain(ideal), f"P@{k}": len(hits) / k, f"R@{k}": len(hits) / len(relevant)}
-    found["RR"] = 1 / ranks[0] if ranks else 0.0
-    found["Rprec"] = sum(rank <= len(relevant) for rank in ranks) / len(relevant)
+        found[f"nDCG@{k}"] = ndcg_at_k(ranking, relevant, k)
+        found[f"P@{k}"] = sum(page in relevant for page in pages[:k]) / k
+        found[f"R@{k}"] = recall_at_k(ranking, relevant, k)
     return found
-
-
-def _gain(ranks: Iterable[int]) -> float:
-    return sum(1 / log2(rank + 1) for rank in ranks)

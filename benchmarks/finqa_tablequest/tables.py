@@ -6,7 +6,7 @@ from ohr.contracts import Published
 from ohr.files.printed import PrintedTables
 
 _PRINTED = PrintedTables(__package__)
-rows, remarks = _PRINTED.rows, _PRINTED.remarks
+rows = _PRINTED.rows
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,6 @@
 """A user's own documents: a folder of PDFs or page images, and a file of questions about them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -11,6 +10,7 @@ from pydantic import ConfigDict, Field
 from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
 from ohr.errors import DataError
 from ohr.files import ohrbench_json, pdf
+from ohr.files.changes import kept_until_changed
 from ohr.files.pdf_text import Layer, text_layer
 from ohr.keys import file_digest, key
 from ohr.messages.wording import counted, named
@@ -136,10 +136,7 @@ class Folder(Benchmark):
 
     def _text_layer(self, document: Document) -> tuple[Layer, ...]:
         found = source(self.root, document.name)
-        if not found.is_pdf:
-            return ()
-        about = found.files[0].stat()
-        return _layers(found.files[0], about.st_size, about.st_mtime_ns)
+        return _layers(found.files[0]) if found.is_pdf else ()
 
     def _has_truth(self, document: Document) -> bool:
         if self.ground_truth == "text_layer":
@@ -148,12 +145,12 @@ class Folder(Benchmark):
 
     def _asked(self) -> Asked:
         found = find(self.root)
-        pages = {name: each.pages for name, each in found.sources.items()}
-        return ask(self.questions_file, pages, list(found.broken), self.first_page)
+        pages = tuple((name, each.pages) for name, each in found.sources.items())
+        return ask(self.questions_file, pages, tuple(found.broken), self.first_page)
 
 
-@lru_cache(maxsize=64)
-def _layers(path: Path, size: int, changed: int) -> tuple[Layer, ...]:  # noqa: ARG001 # a file that changed is read again
+@kept_until_changed(64)
+def _layers(path: Path) -> tuple[Layer, ...]:
     return tuple(text_layer(path))
 
 

@@ -4,13 +4,13 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
 from ohr.files.names import printable
 from ohr.files.ohrbench_questions import listed, text_of
 from ohr.files.tables import Row
@@ -32,30 +32,19 @@ class Asked(NamedTuple):
     origins: Mapping[str, str]
 
 
-def ask(path: Path, pages: Mapping[str, int], broken: Sequence[str], first_page: int) -> Asked:
+@kept_until_changed()
+def ask(path: Path, pages: tuple[tuple[str, int], ...], broken: tuple[str, ...], first_page: int) -> Asked:
     """Read all questions; a file that changed is read again.
 
     Args:
         path: the file.
-        pages: pages of each document, by name.
+        pages: each document by name, with its number of pages.
         broken: documents that cannot be used; questions about them stay, and score 0.
         first_page: the number of a document's first page in the file.
 
     Raises:
         DataError: the file cannot be read, or a question is wrong; all faults are listed.
     """
-    about = path.stat() if path.is_file() else None
-    return _ask(path, about and (about.st_size, about.st_mtime_ns), tuple(pages.items()), tuple(broken), first_page)
-
-
-@lru_cache(maxsize=4)
-def _ask(
-    path: Path,
-    written: object,  # noqa: ARG001 # a cache key
-    pages: tuple[tuple[str, int], ...],
-    broken: tuple[str, ...],
-    first_page: int,
-) -> Asked:
     maker = _Maker(dict(pages), broken, first_page)
     made: dict[str, Question] = {}
     origins: dict[str, str] = {}

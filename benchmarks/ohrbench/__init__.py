@@ -8,11 +8,10 @@ from pydantic import Field
 
 from ohr.contracts import Benchmark, Document, Image, Page, Prescribed, Published, Question, ScoringProtocol, Tally
 from ohr.errors import DataError
-from ohr.files import pdf
+from ohr.files import hub, pdf
 from ohr.files.ohrbench_json import read_document
 from ohr.keys import file_digest, key
 from ohr.messages.faults import sentences
-from ohr.messages.wording import counted
 
 from .asking import Asked, asked, document_fault, question_file
 from .bases import TRUTH, base_files, base_names, survey
@@ -37,6 +36,7 @@ REFERENCE = ScoringProtocol(
 )
 """The rules of OHRBench's public code (commit 1f421eb), and the settings of its scripts."""
 
+REPOSITORY = "opendatalab/OHR-Bench"
 PDF_FOLDERS = ("pdfs", "pdf")
 
 
@@ -119,13 +119,9 @@ class OhrBench(Benchmark):
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:
         """Download the data set from the hub, check it and unpack it."""
-        from .fetch import REPOSITORY, fetch
-
-        found = fetch(folder, revision)
-        return [
-            f"{counted(found.files, 'file')} of {REPOSITORY} at commit {found.commit}, {found.unpacked} unpacked",
-            f"root: {found.root}",
-        ]
+        found = hub.fetch(REPOSITORY, folder, revision)
+        root = hub.root_below(folder, lambda path: (path / "retrieval_base").is_dir())
+        return [found.line, f"root: {root or folder}"]
 
     def verify(self) -> Sequence[Tally]:
         """Count documents, pages and questions beside Tables 1 and S1."""

@@ -1,11 +1,11 @@
 """Which questions OHRBench asks, and which of them cannot score."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 
 from ohr.contracts import Document, Question
 from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
 from ohr.files.names import by_form, other_form
 from ohr.files.ohrbench_questions import survey_questions
 from ohr.messages.faults import Fault
@@ -48,6 +48,7 @@ def document_fault(question: Question, document: Document | None) -> Fault | Non
     return None
 
 
+@kept_until_changed()
 def asked(path: Path, domains: tuple[str, ...] | None, documents: tuple[str, ...], *, as_published: bool) -> Asked:
     """Read the questions of some domains about documents of these names; a file that changed is read again.
 
@@ -55,18 +56,6 @@ def asked(path: Path, domains: tuple[str, ...] | None, documents: tuple[str, ...
         as_published: a document that a question names in another Unicode form is another one, as in the published
             code; otherwise it is matched.
     """
-    about = path.stat()
-    return _asked(path, (about.st_size, about.st_mtime_ns), domains, documents, as_published)
-
-
-@lru_cache(maxsize=4)
-def _asked(
-    path: Path,
-    written: object,  # noqa: ARG001 # a cache key
-    domains: tuple[str, ...] | None,
-    documents: tuple[str, ...],
-    as_published: bool,
-) -> Asked:
     read, faults = survey_questions(path, as_published=as_published)
     names = by_form(documents)
     what_then = "scored 0 in a run as in the published code" if as_published else "matched"

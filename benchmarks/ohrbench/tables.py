@@ -14,7 +14,7 @@ _AS_PRINTED = ("edit_distance", "redundant_commands")
 _LABELS = ("stage", "system", "kind", "generator")
 
 _PRINTED = PrintedTables(__package__)
-rows, remarks = _PRINTED.rows, _PRINTED.remarks
+rows = _PRINTED.rows
 
 
 @lru_cache(maxsize=1)

@@ -12,20 +12,21 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from ohr.contracts import Aggregate, Benchmark, Document, Image, Page, Published, Question, ScoringProtocol, Tally
+from ohr.contracts import Aggregate, Document, Image, Page, Published, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.files.images import read_image
+from ohr.files.names import is_file
 from ohr.keys import file_digest, key
 
+from ..copies import CopyBenchmark
 from . import tables, totals
-from .levels import Level
-from .loading import Context, Copy, load
-from .reading import is_file, shown
+from .loading import Context, Contexts, load
+from .reading import Level, shown
 
 Protocol = Literal["clean", "reference"]
 
 
-class TableQuest(Benchmark):
+class TableQuest(CopyBenchmark):
     """Questions about excerpts of annual reports in HTML: a cell (easy), a calculation (medium), an analysis (hard).
 
     A context is a document of one page. `clean` searches all contexts in one index, and its opponent has the rating
@@ -54,14 +55,6 @@ class TableQuest(Benchmark):
             reply="whole",
         )
 
-    def check(self) -> None:
-        """Read the questions."""
-        self._copy()
-
-    def documents(self) -> Sequence[Document]:
-        """List the contexts, in the order of their first questions."""
-        return [Document(one.name, one.domain, "en", 1) for one in self._copy().contexts.values()]
-
     def pages(self, document: Document) -> Sequence[Page]:
         """Return the context as the ground truth."""
         return [Page(document.name, 0, self._context(document).text)]
@@ -77,10 +70,6 @@ class TableQuest(Benchmark):
             raise DataError(f"{shown(image)}: no such file")
         return read_image(image)
 
-    def questions(self) -> Sequence[Question]:
-        """List the questions, in the file's order."""
-        return self._copy().questions
-
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the page image, or the context; an image that is absent counts by the document's name."""
         context = self._context(document)
@@ -88,14 +77,6 @@ class TableQuest(Benchmark):
             found = context.image is not None and is_file(context.image) and file_digest(context.image)
             return key("images", document.name, found or None)
         return key("truth", document.name, context.text)
-
-    def origin(self, question: Question) -> str:
-        """Name the file and line of a question."""
-        return self._copy().places.get(question.id, "")
-
-    def notes(self) -> Sequence[str]:
-        """List gold answers that cannot be right, and contexts without an image where others have one."""
-        return self._copy().notes
 
     def aggregates(self) -> Sequence[Aggregate]:
         """Return the accuracy over easy and medium, and the ratings by level and overall."""
@@ -120,7 +101,7 @@ class TableQuest(Benchmark):
         """Return the ratings of Tables 2 and 3 and the accuracies of Table 3."""
         return tables.published(on_the_papers_scale=self.protocol == "reference")
 
-    def _copy(self) -> Copy:
+    def _copy(self) -> Contexts:
         return load(self.root)
 
     def _context(self, document: Document) -> Context:

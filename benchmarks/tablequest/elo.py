@@ -7,10 +7,9 @@ gpt-4o at 1000: see `published/tables.yaml`.
 """
 
 from collections.abc import Mapping
-from math import log10, nan
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .pairwise import Outcome
 
@@ -20,29 +19,12 @@ POINTS: Mapping[Outcome, float] = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 OVERALL = "overall"
 
 
-def elo_vs_baseline_mle(win: int, tie: int, loss: int, *, clip: bool = False) -> float:
-    """Return the rating against an opponent whose rating is 1000; nan where it is undefined.
+def elo_of_share(share: ArrayLike, n: int) -> NDArray[np.float64]:
+    """Return the ratings of shares of the points against an opponent whose rating is 1000; nan stays nan.
 
-    Formula: 1000 + 400 log10(s / (1 - s)) with s = (win + tie / 2) / n.
-
-    Args:
-        clip: keep s within [0.5 / n, 1 - 0.5 / n], half a game from the ends, where the rating is infinite.
-
-    Edge cases: no games -> nan; all won or all lost -> nan, with `clip` a finite rating.
+    Formula: 1000 + 400 log10(s / (1 - s)) with s = (win + tie / 2) / n, kept within [0.5 / n, 1 - 0.5 / n]: half a game
+    from the ends, where the rating is infinite.
     """
-    if min(win, tie, loss) < 0:
-        raise ValueError(f"counts must not be negative: {win} won, {tie} tied, {loss} lost")
-    n = win + tie + loss
-    if not n:
-        return nan
-    share = (win + tie / 2) / n
-    if clip:
-        share = min(max(share, 0.5 / n), 1 - 0.5 / n)
-    return BASE + SCALE * log10(share / (1 - share)) if 0 < share < 1 else nan
-
-
-def elo_of_share(share: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Return the ratings that belong to shares of the points, clipped at half a game of `n`; nan stays nan."""
     clipped = np.clip(share, 0.5 / n, 1 - 0.5 / n)
     rated: NDArray[np.float64] = BASE + SCALE * np.log10(clipped / (1 - clipped))
     return rated

@@ -4,14 +4,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
-from ohr.contracts import EvidenceSource, Question
+from ohr.contracts import Document, EvidenceSource, Question
 from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import quoted
 
+from ..copies import Copy
 from .baseline import SAMPLE
 from .contexts import Block, as_page, evidence_of, facts_of
 from .figures import figures
@@ -42,20 +43,15 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class Contexts(Copy):
     """The content of a file.
 
     Args:
-        contexts: by name, in the order of their first questions.
-        places: file and line of each question, by its id.
-        notes: what looks wrong.
+        contexts: by name, in the order of their first questions, as their documents are.
     """
 
     contexts: Mapping[str, Context]
-    questions: tuple[Question, ...]
     read: tuple[TableQuestion, ...]
-    places: Mapping[str, str]
-    notes: tuple[str, ...]
 
 
 def question_file(root: Path) -> Path:
@@ -72,19 +68,17 @@ def question_file(root: Path) -> Path:
     raise DataError(f"{root}: holds neither {' nor '.join(NAMES)}; or name the file of the questions itself")
 
 
-def load(root: Path | str) -> Copy:
+def load(root: Path | str) -> Contexts:
     """Read a file of questions; one that did not change is read once.
 
     Raises:
         DataError: as for `read_questions`, or contexts that are equal have different images.
     """
-    path = question_file(SAMPLE if root == "sample" else Path(root))
-    about = path.stat()
-    return _load(path, about.st_size, about.st_mtime_ns)
+    return _load(question_file(SAMPLE if root == "sample" else Path(root)))
 
 
-@lru_cache(maxsize=4)
-def _load(path: Path, size: int, written: int) -> Copy:  # noqa: ARG001 # keys of the cache
+@kept_until_changed()
+def _load(path: Path) -> Contexts:
     read = tuple(read_questions(path))
     contexts, names = _contexts(read, path.parent)
     made = tuple(_question(one, contexts[name]) for one, name in zip(read, names, strict=True))
@@ -92,7 +86,9 @@ def _load(path: Path, size: int, written: int) -> Copy:  # noqa: ARG001 # keys o
     pictured = sum(context.image is not None for context in contexts.values())
     if 0 < pictured < len(contexts):
         faults += [Fault("context", "without a page image", one.name) for one in contexts.values() if not one.image]
-    return Copy(contexts, made, read, {one.id: one.where for one in read}, tuple(sentences(faults)))
+    documents = tuple(Document(one.name, one.domain, "en", 1) for one in contexts.values())
+    places = {one.id: one.where for one in read}
+    return Contexts(documents, made, places, tuple(sentences(faults)), contexts, read)
 
 
 def _contexts(read: Sequence[TableQuestion], folder: Path) -> tuple[dict[str, Context], list[str]]:

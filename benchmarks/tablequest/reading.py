@@ -6,16 +6,17 @@ reference reasoning, which easy questions do not have ("-", null or absent). `im
 context's page image, relative to the file.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from ohr.errors import DataError
-from ohr.files.json_input import lines, parse_json
+from ohr.files.json_input import read_records
 from ohr.messages.wording import quoted, shortened
 
-from .levels import Level
+Level = Literal["easy", "medium", "hard"]
+"""Easy is the extraction of a cell, medium a calculation, hard an analysis in words."""
 
 _TEXTS = ("company", "context", "question", "answer")
 _LONGEST_PATH = 300
@@ -64,25 +65,6 @@ def read_questions(path: Path) -> list[TableQuestion]:
     if not found:
         raise DataError(f"{path}: has no questions")
     return list(found.values())
-
-
-def read_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Read the JSON objects of a file with their places: `file:line` in JSON Lines, `file: entry N` in a list."""
-    if path.exists() and not path.is_file():  # a pipe would be waited for
-        raise DataError(f"{path}: is no file")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    if path.suffix.lower() in (".jsonl", ".ndjson"):
-        yield from (_object(f"{path}:{number}", line) for number, line in lines(text))
-        return
-    entries = _parsed(str(path), text)
-    if not isinstance(entries, list):
-        raise DataError(f"{path}: must be a JSON list of questions (got {type(entries).__name__})")
-    yield from (_checked(f"{path}: entry {place}", entry) for place, entry in enumerate(entries, start=1))
 
 
 def level_of(where: str, record: Mapping[str, Any]) -> Level:
@@ -149,14 +131,6 @@ def _steps(where: str, given: object, level: Level) -> str:
     return given
 
 
-def is_file(path: Path) -> bool:
-    """Report whether a path that a question names is a file; one that is too long for the system is none."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def shown(path: Path) -> str:
     """Write a path for a message; only one that no file has is cut."""
     return shortened(str(path), _LONGEST_PATH)
@@ -168,20 +142,3 @@ def _image(where: str, given: object) -> str:
     if not isinstance(given, str) or not given.strip():
         raise DataError(f"{where}: image must be the path of a page image (got {quoted(given)})")
     return given
-
-
-def _object(where: str, line: str) -> tuple[str, Mapping[str, Any]]:
-    return _checked(where, _parsed(where, line))
-
-
-def _parsed(where: str, text: str) -> Any:
-    try:
-        return parse_json(text.encode())
-    except ValueError as error:
-        raise DataError(f"{where}: not readable as JSON: {error}") from None
-
-
-def _checked(where: str, entry: object) -> tuple[str, Mapping[str, Any]]:
-    if not isinstance(entry, Mapping):
-        raise DataError(f"{where}: must be an object with a question (got {quoted(entry)})")
-    return where, entry

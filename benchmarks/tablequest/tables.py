@@ -11,7 +11,7 @@ _LEVELS = ("overall", "easy", "medium", "hard")
 WARNING = "the ratings follow with gpt-4o-vision as the opponent and gpt-4o at 1000, as under protocol reference"
 
 _PRINTED = PrintedTables(__package__)
-rows, remarks = _PRINTED.rows, _PRINTED.remarks
+rows = _PRINTED.rows
 
 
 @lru_cache(maxsize=2)

@@ -9,8 +9,8 @@ import numpy as np
 
 from ohr.contracts import Aggregate, Mean
 
-from .elo import BASE, OVERALL, elo_of_share, elo_vs_baseline_mle
-from .levels import Level
+from .elo import BASE, OVERALL, elo_of_share
+from .reading import Level
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 QUESTIONS = 80
@@ -23,7 +23,7 @@ def opponent_ratings() -> dict[str, float]:
     """Return the ratings of gpt-4o-vision on the paper's scale, on which gpt-4o has 1000, by level and `overall`."""
     points = {**GPT_4O_POINTS, OVERALL: sum(GPT_4O_POINTS.values())}
     asked = {name: QUESTIONS * (len(LEVELS) if name == OVERALL else 1) for name in points}
-    return {name: 2 * BASE - elo_vs_baseline_mle(won, 0, asked[name] - won) for name, won in points.items()}
+    return {name: 2 * BASE - float(elo_of_share(won / asked[name], asked[name])) for name, won in points.items()}
 
 
 def aggregates(*, on_the_papers_scale: bool) -> list[Aggregate]:

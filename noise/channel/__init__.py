@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ohr.contracts import NoisyText, Page, Span, TextNoise
 from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
 from ohr.keys import file_digest
 from ohr.text import edits
 
@@ -25,8 +26,8 @@ _REMEMBERED = 50_000
 """Characters of the longest page that is kept in memory."""
 
 
-@lru_cache(maxsize=8)
-def _made_ready(path: Path, stamp: object) -> tuple[Profile, Donors, Habits]:  # noqa: ARG001 # a changed file is read again
+@kept_until_changed()
+def _made_ready(path: Path) -> tuple[Profile, Donors, Habits]:
     profile = load(path)
     return profile, Donors(profile), Habits(profile)
 
@@ -121,6 +122,4 @@ class Channel(TextNoise):
         return path
 
     def _ready(self) -> tuple[Profile, Donors, Habits]:
-        path = self._path()
-        about = path.stat()
-        return _made_ready(path, (about.st_size, about.st_mtime_ns))
+        return _made_ready(self._path())

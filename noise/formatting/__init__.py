@@ -24,18 +24,8 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 STYLES = ("bold", "italic", "underline")
 _MARKDOWN_TITLES = (("\n# ", "\n"), ("\n## ", "\n"), ("\n### ", "\n"))
 _LATEX_TITLES = (("\\section{", "}"), ("\\subsection{", "}"), ("\\subsubsection{", "}"))
-_RULES, _BEGINNINGS, _ENDS = zip(
-    *(
-        (rule, *ends)
-        for rules, notations in (
-            (STYLES, (cells.LATEX, cells.MARKDOWN)),
-            (("title",) * 3, (_LATEX_TITLES, _MARKDOWN_TITLES)),
-        )
-        for notation in notations
-        for rule, ends in zip(rules, notation, strict=True)
-    ),
-    strict=True,
-)
+_RULES = (*STYLES, *STYLES, *("title",) * 6)
+_BEGINNINGS, _ENDS = zip(*cells.LATEX, *cells.MARKDOWN, *_LATEX_TITLES, *_MARKDOWN_TITLES, strict=True)
 """Of three styles in LaTeX and in Markdown, then three levels of titles in both."""
 
 

@@ -1,7 +1,7 @@
 """Copies in black and white (OHRBench, III.2, there with augraphy: dilation, erosion, letterpress)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +21,6 @@ class Binarization(Distortion):
     """
 
     kind: Literal["binarization"] = "binarization"
-    published: ClassVar[float] = 0.5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""

@@ -1,7 +1,7 @@
 """Streaks of dirty rollers (OHRBench, III.2; the scanner's or printer's, after augraphy's effect of that name)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ class Rollers(Distortion):
     """
 
     kind: Literal["rollers"] = "rollers"
-    published: ClassVar[float] = 0.5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""

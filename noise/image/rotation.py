@@ -1,7 +1,7 @@
 """Rotation of the page (OHRBench, III.2)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +19,6 @@ class Rotation(OnOpenCV):
     """
 
     kind: Literal["rotation"] = "rotation"
-    published: ClassVar[float] = 0.5
 
     def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image."""

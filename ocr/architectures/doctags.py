@@ -4,24 +4,23 @@ import re
 from collections.abc import Iterator
 
 from ohr.contracts import Block
-from ohr.contracts.values import BlockKind
 from ohr.markup import html
 from ohr.markup.content import Piece
 from ohr.markup.tables import Cell, Table
 
-_KINDS: dict[str, BlockKind] = {
-    "text": "text", "paragraph": "text", "checkbox_selected": "text", "checkbox_unselected": "text",
-    "title": "heading", "list_item": "list", "code": "code", "formula": "formula",
-    "caption": "caption", "footnote": "footnote", "page_header": "header", "page_footer": "footer",
-    "otsl": "table", "chart": "table",
-}  # fmt: skip
+from ..formats.labels import kind_of
+
+_NAMES = (
+    "text|paragraph|checkbox_selected|checkbox_unselected|title|list_item|code|formula|caption|footnote|page_header"
+    r"|page_footer|otsl|chart|section_header_level_\d"
+)
 """Tags of blocks; those around several of them, such as lists and pictures, are left out."""
-_NAMES = "|".join([*_KINDS, r"section_header_level_\d"])
 _BLOCK = re.compile(
     r"<(?P<grid>otsl|chart)>(?P<cells>.*?)(?:</(?P=grid)>|\Z)"  # its caption is inside
     rf"|<(?P<tag>{_NAMES})>(?P<text>.*?)(?:</(?P=tag)>|(?=<(?:{_NAMES})>)|\Z)",
     re.DOTALL,
 )
+_GRIDS = ("otsl", "chart")
 _PLACE = re.compile(r"<loc_\d+>")
 _TAG = re.compile(r"</?[a-z_0-9]+>")
 _CAPTION = re.compile(r"<caption>(.*?)</caption>", re.DOTALL)
@@ -43,7 +42,7 @@ def blocks(reply: str) -> tuple[Block, ...]:
 
 
 def _blocks(tag: str, inside: str) -> Iterator[Block]:
-    if tag in ("otsl", "chart"):
+    if tag in _GRIDS:
         yield from (Block("caption", text) for match in _CAPTION.finditer(inside) if (text := _plain(match[1])))
         inside = _CAPTION.sub("", inside)
         if table := _table(inside):
@@ -63,7 +62,7 @@ def _blocks(tag: str, inside: str) -> Iterator[Block]:
     elif tag == "code":
         yield Block("code", f"```\n{text}\n```")
     else:
-        yield Block(_KINDS.get(tag, "text"), text)
+        yield Block("table" if tag in _GRIDS else kind_of(tag), text)
 
 
 def _plain(text: str) -> str:

@@ -62,13 +62,8 @@ def _lines(page: Mapping[str, Any]) -> Iterator[str]:
 
 def _blocks(text: str) -> Iterator[Block]:
     """Part page furniture, which is in comments, from the text."""
-    end = 0
-    for found in _FURNITURE.finditer(text):
-        yield from page_of_markdown(_plain(text[end : found.start()]))
-        yield Block(_KINDS[found[1]], unescape(found[2]).strip())
-        end = found.end()
-    yield from page_of_markdown(_plain(text[end:]))
-
-
-def _plain(text: str) -> str:
-    return _FIGURE.sub("", text)
+    text, *parts = _FURNITURE.split(_FIGURE.sub("", text))
+    yield from page_of_markdown(text)
+    for label, said, after in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        yield Block(_KINDS[label], unescape(said).strip())
+        yield from page_of_markdown(after)

@@ -8,21 +8,10 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from ohr.contracts import Block, BlockKind
+from ohr.contracts import Block
 
+from .labels import kind_of
 from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string
-
-_KINDS: Mapping[str, BlockKind] = {
-    "page_header": "header",
-    "page_footer": "footer",
-    "footnote": "footnote",
-    "caption": "caption",
-    "list_item": "list",
-    "section_header": "heading",
-    "title": "heading",
-    "formula": "formula",
-    "code": "code",
-}
 
 _BOXES = {"checkbox_selected": "x", "checkbox_unselected": " "}
 _WHOLE = ("picture", "chart", "table", "document_index", "inline")
@@ -119,9 +108,7 @@ def _content(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:
     elif text:
         level = item.get("level")
         # as in docling's own Markdown: sections are below the title
-        yield Block(
-            _KINDS.get(str(label), "text"), text, level + 1 if isinstance(level, int) else int(label == "title")
-        )
+        yield Block(kind_of(label), text, level + 1 if isinstance(level, int) else int(label == "title"))
 
 
 def _figure(item: Mapping[str, Any], walk: _Walk) -> Iterator[Block]:

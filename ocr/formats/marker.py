@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ohr.contracts import Block, BlockKind
+from ohr.contracts import Block
 
 from .html import in_markdown, is_table
+from .labels import kind_of
 from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string, table
 
 _PAGE = re.compile(r"/page/(\d+)/")
@@ -16,22 +17,6 @@ _REFERENCE = re.compile(r"<content-ref\b[^<>]*>(?:</content-ref\s*>)?", re.IGNOR
 _REFERRED = re.compile(r"<content-ref\b[^<>]*\bsrc=['\"]([^'\"]+)['\"]", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")
 _ALT = re.compile(r"<img\b[^<>]*\balt=['\"]([^'\"<>]+)['\"]", re.IGNORECASE)
-_KINDS: Mapping[str, BlockKind] = {
-    "SectionHeader": "heading",
-    "PageHeader": "header",
-    "PageFooter": "footer",
-    "Footnote": "footnote",
-    "Caption": "caption",
-    "ListItem": "list",
-    "ListGroup": "list",
-    "Code": "code",
-    "Equation": "formula",
-    "Figure": "image",
-    "Picture": "image",
-    "Table": "table",
-    "Form": "table",
-    "TableOfContents": "table",
-}
 
 
 def read(found: Any) -> Pages:
@@ -72,7 +57,7 @@ def _leaves(block: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _own(kind: str, text: str) -> Iterator[Block]:
-    match _KINDS.get(kind, "text"):
+    match "table" if kind == "Form" else kind_of(kind):
         case "image":
             yield from _picture(text)
         case "formula":

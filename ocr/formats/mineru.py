@@ -13,32 +13,10 @@ from typing import Any
 from ohr.contracts import Block, BlockKind
 
 from . import values
+from .labels import LABELS
 from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, table, without_gaps
 
-_KINDS: Mapping[str, BlockKind] = {
-    "header": "header",
-    "page_header": "header",
-    "footer": "footer",
-    "page_footer": "footer",
-    "page_number": "page_number",
-    "discarded": "footer",
-    "abandon": "footer",
-    "page_footnote": "footnote",
-    "list": "list",
-    "ref_text": "list",
-    "index": "list",
-    "title": "heading",
-    "doc_title": "heading",
-    "paragraph_title": "heading",
-    "equation": "formula",
-    "equation_interline": "formula",
-    "interline_equation": "formula",
-    "table": "table",
-    "image": "image",
-    "chart": "image",
-    "code": "code",
-    "algorithm": "code",
-}
+_KINDS: Mapping[str, BlockKind] = {**LABELS, "discarded": "footer", "abandon": "footer", "ref_text": "list"}
 _FIGURES = ("table", "image", "chart", "code", "algorithm")
 _STYLES = {
     "bold": ("**", "**"),

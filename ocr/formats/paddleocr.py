@@ -5,30 +5,11 @@ from typing import Any
 
 from ohr.contracts import Block, BlockKind
 
+from .labels import LABELS
 from .markdown import page as page_of_markdown
 from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string, table
 
-_KINDS: Mapping[str, BlockKind] = {
-    "doc_title": "heading",
-    "paragraph_title": "heading",
-    "header": "header",
-    "header_image": "header",
-    "footer": "footer",
-    "footer_image": "footer",
-    "number": "page_number",
-    "footnote": "footnote",
-    "vision_footnote": "footnote",
-    "figure_title": "caption",
-    "table_title": "caption",
-    "chart_title": "caption",
-    "table": "table",
-    "formula": "formula",
-    "display_formula": "formula",
-    "algorithm": "code",
-    "image": "image",
-    "seal": "image",
-    "chart": "image",
-}
+_KINDS: Mapping[str, BlockKind] = {**LABELS, "seal": "image", "number": "page_number"}
 
 _ABOUT = ("layout_bbox", "layout", "sub_label", "block_bbox", "block_label", "block_id", "block_order", "bbox", "label")
 """Keys that hold no text."""

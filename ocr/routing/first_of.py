@@ -2,14 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ohr.contracts import DocumentView, Ending, Image, Recognition
+from ohr.contracts import DocumentView, Ending, Recognition
 
-from .parts import Parts, as_view
+from .parts import Parts
 
 _UNMAPPED = re.compile(r"\(cid:\d+\)")  # what PDF readers write for a glyph without a character
 
@@ -58,10 +57,6 @@ class FirstOf(Parts):
     kind: Literal["first_of"] = "first_of"
     family: ClassVar[str] = "ocr"
     rule: Annotated[Rule, Field(description="When a text is good enough.")] = Rule()
-
-    def recognise(self, images: Sequence[Image]) -> list[Recognition]:
-        """Read images."""
-        return self.recognise_document(as_view(images))
 
     def recognise_document(self, view: DocumentView) -> list[Recognition]:
         """Read a document, page by page with the first part that reads it well enough."""

@@ -1,6 +1,6 @@
 """Engines inside engines: read from YAML like any other, and run on the pages that they are wanted for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
@@ -59,6 +59,10 @@ class Parts(OcrBackend):
         """Gather the warnings of the parts."""
         return tuple(dict.fromkeys(note for part in self.parts for note in part.notes(documents)))
 
+    def recognise(self, images: Sequence[Image]) -> Iterable[Recognition]:
+        """Read images as a document without a name."""
+        return self.recognise_document(DocumentView(Document("", "", "", 0), images))
+
     @property
     def names(self) -> tuple[str, ...]:
         """The parts' kinds, numbered where several have one."""
@@ -98,12 +102,3 @@ def _read(part: OcrBackend, view: DocumentView, pages: Sequence[int]) -> Iterato
             some = pages[start : start + part.batch_size]
             images = Made([partial(view.images.__getitem__, page) for page in some])
             yield from zip(some, part.recognise(images), strict=False)
-
-
-UNNAMED = Document("", "", "", 0)
-"""The document of images that come without one."""
-
-
-def as_view(images: Sequence[Image]) -> DocumentView:
-    """Return images as a document without a name."""
-    return DocumentView(UNNAMED, images)

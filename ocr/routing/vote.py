@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ohr.contracts import DocumentView, Image, Recognition
+from ohr.contracts import DocumentView, Recognition
 
-from .parts import Parts, as_view
+from .parts import Parts
 
 
 class Vote(Parts):
@@ -23,10 +23,6 @@ class Vote(Parts):
     kind: Literal["vote"] = "vote"
     family: ClassVar[str] = "ocr"
     similar: Annotated[float, Field(gt=0, le=1, description="Least similarity of two readings of one line.")] = 0.6
-
-    def recognise(self, images: Sequence[Image]) -> list[Recognition]:
-        """Read images."""
-        return self.recognise_document(as_view(images))
 
     def recognise_document(self, view: DocumentView) -> list[Recognition]:
         """Read a document with all parts."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -11,33 +12,17 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Block, BlockKind, Image, Recognition, execution
+from ohr.contracts import Block, Image, Recognition, execution
 from ohr.messages.secrets import without_key
 from ohr.models.chat_server import check_key, key_of
 from ohr.models.resident import resident
 
+from ..formats.labels import kind_of
 from ..formats.values import formula, table
 from ..structured import StructuredOcr
 
-_KINDS: Mapping[str, BlockKind] = {
-    "title": "heading",
-    "doc_title": "heading",
-    "paragraph_title": "heading",
-    "table": "table",
-    "equation": "formula",
-    "equation_block": "formula",
-    "code": "code",
-    "algorithm": "code",
-    "list": "list",
-    "list_item": "list",
-    "index": "list",
-    "header": "header",
-    "footer": "footer",
-    "page_number": "page_number",
-    "image": "image",
-    "image_block": "image",
-    "chart": "image",
-}
+_AROUND = re.compile(r".+_(?=caption$|footnote$)|_block$")
+"""What a label has beside the kind of a part, as in `image_caption` and `equation_block`."""
 
 
 class MineruVlm(StructuredOcr):
@@ -108,13 +93,7 @@ def _read(client: Any, images: Sequence[Image], line: Callable[[Exception], str]
 
 def _block(found: Mapping[str, Any]) -> Block:
     given, text = str(found.get("type")), str(found.get("content") or "")
-    kind = (
-        "caption"
-        if given.endswith("caption")
-        else "footnote"
-        if given.endswith("footnote")
-        else _KINDS.get(given, "text")
-    )
+    kind = kind_of(_AROUND.sub("", given))
     if kind == "image":
         return Block("description", text) if text else Block("image", "![]()")
     return Block(kind, formula(text) if kind == "formula" else table(text) if kind == "table" else text)

@@ -8,15 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ohr.files.prompts import read_prompt_file
 
+from ..prompts import read_prompt_text
+
 _PRESETS = "ohr.ocr.servers.presets"
-_PROMPTS = "ohr.ocr.prompts"
-
-
-class _Prompt(BaseModel):
-    """A prompt of its own, which several engines share."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    text: str
 
 
 class Preset(BaseModel):
@@ -47,7 +41,7 @@ class Preset(BaseModel):
     @property
     def words(self) -> str:
         """The text that is sent with the image."""
-        return self.text or read_prompt_file(self.prompt, _Prompt, _PROMPTS, "prompt", {}).text
+        return self.text or read_prompt_text(self.prompt, "prompt")
 
 
 def read_preset(name: str | Path) -> Preset:

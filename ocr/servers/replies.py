@@ -8,6 +8,7 @@ from typing import Any
 
 from ohr.contracts import Block, BlockKind
 
+from ..formats.labels import kind_of
 from ..formats.values import formula
 
 _FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -17,18 +18,6 @@ _TAG_KINDS: Mapping[str, BlockKind] = {"img": "description", "signature": "descr
 _GROUNDED = re.compile(r"<\|ref\|>(.*?)<\|/ref\|>(?:<\|det\|>.*?<\|/det\|>)?", re.DOTALL)
 _SPECIAL = re.compile(r"<\|[^|>\n]{1,40}\|>|<｜[^｜>\n]{1,40}｜>")
 _OBJECT = re.compile(r"\{[^{}]*\}")
-_CATEGORIES: Mapping[str, BlockKind] = {
-    "Caption": "caption",
-    "Footnote": "footnote",
-    "Formula": "formula",
-    "List-item": "list",
-    "Page-footer": "footer",
-    "Page-header": "header",
-    "Picture": "image",
-    "Section-header": "heading",
-    "Table": "table",
-    "Title": "heading",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +53,10 @@ def olmocr(text: str) -> Reply:
 
 def nanonets(text: str) -> Reply:
     """Read Markdown with tags for what is no running text."""
-    blocks: list[Block] = []
-    place = 0
-    for match in _TAGGED.finditer(text):
-        blocks.append(Block("text", text[place : match.start()].strip()))
-        blocks.append(Block(_TAG_KINDS.get(match[1], "text"), match[2].strip()))
-        place = match.end()
-    blocks.append(Block("text", text[place:].strip()))
+    plain, *parts = _TAGGED.split(text)
+    blocks = [Block("text", plain.strip())]
+    for tag, inside, after in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        blocks += Block(_TAG_KINDS.get(tag, "text"), inside.strip()), Block("text", after.strip())
     return Reply(tuple(block for block in blocks if block.text))
 
 
@@ -102,8 +88,7 @@ def _whole_objects(text: str) -> Iterator[Any]:
 
 
 def _block(entry: Mapping[str, Any]) -> Block:
-    category, text = str(entry.get("category")), entry.get("text")
-    kind = _CATEGORIES.get(category, "text")
+    kind, text = kind_of(entry.get("category")), entry.get("text")
     words = text if isinstance(text, str) else ""
     if kind == "image":
         return Block("image", "![]()")

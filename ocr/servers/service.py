@@ -168,8 +168,6 @@ class Service(StructuredOcr):
                 path = Path(folder) / "document.pdf"
                 pdf.write(path, view.images, self.dpi)
                 return self._read(path.read_bytes(), count, is_pdf=True)
-        if view.pdf is None:
-            return [Recognition(error="the benchmark has no PDF of this document")] * count
         return of_view(view, lambda path, pages: self._read(path.read_bytes(), pages, is_pdf=True))
 
     def _page(self, images: Sequence[Image], place: int) -> Recognition:

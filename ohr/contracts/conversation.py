@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Literal
 
 from ohr.contracts.values import Image
@@ -81,17 +82,10 @@ class Conversation:
         return any(turn.pictures for turn in self.turns)
 
     def shown(self) -> Iterator[tuple[str, Iterator[str | Image]]]:
-        """Yield the role and the parts of each turn, with images in the place of pictures, each made as it comes."""
-        place = 0
-        for turn in self.turns:
-            yield turn.role, self._parts(turn, place)
-            place += len(turn.pictures)
+        """Yield the role and the parts of each turn, with images in the place of pictures, each made as it comes.
 
-    def _parts(self, turn: Turn, place: int) -> Iterator[str | Image]:
-        """Yield the parts of a turn whose first picture is that `place` of the conversation."""
-        for part in turn.parts:
-            if isinstance(part, str):
-                yield part
-            else:
-                yield self.images[place]
-                place += 1
+        All parts of a turn with pictures must be taken before those of the next.
+        """
+        places = count()
+        for turn in self.turns:
+            yield turn.role, (part if isinstance(part, str) else self.images[next(places)] for part in turn.parts)

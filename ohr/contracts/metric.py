@@ -8,6 +8,7 @@ case: question, passages and reply (`CaseMetric`; `JudgeMetric`, where a generat
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ohr.contracts.generation import Generator
 from ohr.contracts.stage import Resources, Stage
@@ -70,24 +71,31 @@ class Metric(Stage):
         return self.score("\n\n".join(passages), reference)
 
 
-class RankingMetric(Metric):
-    """Scores what a retriever found; its scores are in the stage `retrieval`."""
+class _OtherMetric(Metric):
+    """A metric that needs more than two texts."""
+
+    scores: ClassVar[str]
+    """The things that it scores, for a message."""
 
     def score(self, prediction: str, reference: str) -> float:
-        """Refuse: there is no ranking."""
-        raise NotImplementedError(f"{self.kind} scores rankings, not answers")
+        """Refuse: two texts are not enough."""
+        raise NotImplementedError(f"{self.kind} scores {self.scores}, not pairs of texts")
+
+
+class RankingMetric(_OtherMetric):
+    """Scores what a retriever found; its scores are in the stage `retrieval`."""
+
+    scores: ClassVar[str] = "rankings"
 
     @abstractmethod
     def score_ranking(self, ranking: Ranking) -> float:
         """Return the score; nan where it is undefined."""
 
 
-class CaseMetric(Metric):
+class CaseMetric(_OtherMetric):
     """Scores a reply with its question and passages; its scores are in the stages of the generators."""
 
-    def score(self, prediction: str, reference: str) -> float:
-        """Refuse: there is no question."""
-        raise NotImplementedError(f"{self.kind} scores cases, not pairs of texts")
+    scores: ClassVar[str] = "cases"
 
     @abstractmethod
     def score_case(self, case: Case) -> float:
@@ -102,19 +110,11 @@ class CaseMetric(Metric):
         return [self.score_case(case) for case in cases]
 
 
-class JudgeMetric(Metric):
-    """Scores a case by a generator's reply to a prompt about it; ohr asks each different prompt once.
-
-    A judge with one prompt overrides `prompt_for` and `score_reply`; one with several, or with none for cases that it
-    can decide itself, `prompts_for` and `score_judged`.
-    """
-
-    def score(self, prediction: str, reference: str) -> float:
-        """Refuse: a generator has to be asked."""
-        raise NotImplementedError(f"{self.kind} scores cases, not pairs of texts")
+class Judged(_OtherMetric):
+    """A metric whose scores a generator's replies give; the generator is opened as others are."""
 
     def resources(self) -> Resources:
-        """Return nothing of its own: the judge is opened as generators are."""
+        """Return nothing of its own."""
         return Resources()
 
     @property
@@ -126,6 +126,16 @@ class JudgeMetric(Metric):
     @abstractmethod
     def prompt_sha256(self) -> str:
         """Hash of the prompt before it is filled in, for the manifest."""
+
+
+class JudgeMetric(Judged):
+    """Scores a case by a generator's reply to a prompt about it; ohr asks each different prompt once.
+
+    A judge with one prompt overrides `prompt_for` and `score_reply`; one with several, or with none for cases that it
+    can decide itself, `prompts_for` and `score_judged`.
+    """
+
+    scores: ClassVar[str] = "cases"
 
     def prompt_for(self, case: Case) -> Prompt | None:
         """Return the prompt about a case; None where the score is undefined."""
@@ -145,12 +155,10 @@ class JudgeMetric(Metric):
         return self.score_reply(replies[0])
 
 
-class PageMetric(Metric):
+class PageMetric(_OtherMetric):
     """Scores what the text of a page keeps for the questions about it; its scores are in the stage `page`."""
 
-    def score(self, prediction: str, reference: str) -> float:
-        """Refuse: there are no questions."""
-        raise NotImplementedError(f"{self.kind} scores pages, not pairs of texts")
+    scores: ClassVar[str] = "pages"
 
     @abstractmethod
     def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
@@ -164,26 +172,12 @@ class PageMetric(Metric):
         """
 
 
-class PageJudgeMetric(PageMetric):
+class PageJudgeMetric(PageMetric, Judged):
     """Scores the text of a page by a generator's reply to a prompt about it; ohr asks each different prompt once."""
-
-    def resources(self) -> Resources:
-        """Return nothing of its own: the judge is opened as generators are."""
-        return Resources()
 
     def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
         """Refuse: a generator has to be asked."""
         raise NotImplementedError(f"{self.kind} needs its judge's reply")
-
-    @property
-    @abstractmethod
-    def judge(self) -> Generator:
-        """The generator that is asked; it reads no images."""
-
-    @property
-    @abstractmethod
-    def prompt_sha256(self) -> str:
-        """Hash of the prompt before it is filled in, for the manifest."""
 
     @abstractmethod
     def prompt_for_page(self, text: str, truth: str, questions: Sequence[Question]) -> Prompt | None:

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from threading import Event, Thread
 from time import perf_counter
@@ -43,22 +43,20 @@ class _Worker:
     seconds: float | None = None
     home: Path = Path()
     stage: Stage | None = None
-    scope: ExitStack | None = None
+    scope: ExitStack = field(default_factory=ExitStack)
 
     def hold(self, stage: Stage | None) -> None:
         """Open a stage, after the one that was open is closed; work without a stage leaves it open."""
         if stage is None or stage == self.stage:
             return
         self.release()
-        scope = ExitStack()
-        scope.enter_context(holding())
-        self.stage, self.scope = stage, scope
+        self.scope.enter_context(holding())
+        self.stage = stage
 
     def release(self) -> None:
         """Close the stage that is open."""
-        scope, self.stage, self.scope = self.scope, None, None
-        if scope is not None:
-            scope.close()
+        self.stage = None
+        self.scope.close()
 
 
 _this = _Worker()

@@ -2,16 +2,18 @@
 
 import json
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha1, sha256
+from hashlib import file_digest, sha1
 from pathlib import Path, PurePosixPath
+from shutil import copyfileobj
 from typing import Any
 from zipfile import ZipFile, ZipInfo
 
 from ohr import extras
 from ohr.errors import DataError
+from ohr.messages.wording import counted
 
 RECORD = "fetched.json"
 """File beside the data that records its origin: the repository, the commit, and each file's hash."""
@@ -25,14 +27,22 @@ class Fetched:
     """The result of a fetch.
 
     Args:
+        repository: on the hub.
         commit: of the data set; a second fetch takes the same one.
         files: names of the files that were wanted.
         unpacked: number of files that came out of archives.
     """
 
+    repository: str
     commit: str
     files: tuple[str, ...]
     unpacked: int
+
+    @property
+    def line(self) -> str:
+        """The result in words, to be printed."""
+        files = counted(len(self.files), "file")
+        return f"{files} of {self.repository} at commit {self.commit}, {self.unpacked} unpacked"
 
 
 def fetch(
@@ -80,7 +90,12 @@ def fetch(
     unpacked = sum(unpack(folder / name, folder) for name in hashes if name.endswith(".zip"))
     found = {"repository": repository, "commit": about.sha, "sha256": hashes}
     (folder / RECORD).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return Fetched(about.sha, tuple(hashes), unpacked)
+    return Fetched(repository, about.sha, tuple(hashes), unpacked)
+
+
+def root_below(folder: Path, is_root: Callable[[Path], bool]) -> Path | None:
+    """Return the folder itself or the first one at most two levels down that is the root of a data set, if any is."""
+    return next(filter(is_root, (folder, *sorted(folder.glob("*/")), *sorted(folder.glob("*/*/")))), None)
 
 
 def unpack(archive: Path, folder: Path) -> int:
@@ -142,8 +157,7 @@ def _write(opened: ZipFile, member: ZipInfo, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name[:200]}.part")  # a killed fetch leaves no half file under its name
     with opened.open(member) as source, part.open("wb") as out:
-        while block := source.read(1 << 20):
-            out.write(block)
+        copyfileobj(source, out)
     part.replace(target)
 
 
@@ -194,17 +208,11 @@ def _network_errors() -> tuple[type[Exception], ...]:
 
 def _hashes(path: Path) -> tuple[str, str]:
     """Return a file's SHA-256, by which the hub knows large files, and its hash in git, by which it knows others."""
-    digest, blob = sha256(), sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    for block in _read(path):
-        digest.update(block)
-        blob.update(block)
-    return digest.hexdigest(), blob.hexdigest()
-
-
-def _read(path: Path) -> Iterator[bytes]:
+    blob = sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as opened:
-        while block := opened.read(1 << 20):
-            yield block
+        whole = file_digest(opened, "sha256").hexdigest()
+        opened.seek(0)
+        return whole, file_digest(opened, lambda: blob).hexdigest()
 
 
 def _record(folder: Path) -> dict[str, Any]:

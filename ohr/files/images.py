@@ -4,7 +4,6 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 
 from ohr.contracts import Image
 from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
 from ohr.messages.wording import counted
 
 _JPEG = (".jpg", ".jpeg", ".jpe", ".jfif")
@@ -37,14 +37,13 @@ def pages(path: Path) -> int:
     if path.suffix.lower() not in _TIFF:
         return 1
     try:
-        about = path.stat()
-        return len(_frames(path, about.st_size, about.st_mtime_ns))
+        return len(_frames(path))
     except Exception:  # whatever Pillow raises on a damaged file: `read_image` reports it
         return 1
 
 
-@lru_cache(maxsize=256)
-def _frames(path: Path, size: int, changed: int) -> tuple[int, ...]:  # noqa: ARG001 # a file that changed is read again
+@kept_until_changed(256)
+def _frames(path: Path) -> tuple[int, ...]:
     """List the images of a TIFF that are pages: reduced copies and masks (TIFF 6.0, NewSubfileType) are none."""
     from PIL import Image as Pillow
 
@@ -94,8 +93,7 @@ def _opened(path: Path, index: int) -> Iterator[Any]:
             warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)  # we have a limit of our own
             with Pillow.open(path) as opened:
                 if path.suffix.lower() in _TIFF:
-                    about = path.stat()
-                    opened.seek(([*_frames(path, about.st_size, about.st_mtime_ns)][index:] or [-1])[0])
+                    opened.seek(([*_frames(path)][index:] or [-1])[0])
                 elif index:
                     opened.seek(index)
                 refuse_large(*opened.size, str(path))

@@ -2,8 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
+
+from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
+from ohr.messages.wording import quoted
 
 _HALF = re.compile(rb"\\u[dD]|\xed[\xa0-\xbf]")
 """The beginning of half a character (a lone surrogate), as of a cut emoji, which no file can hold."""
@@ -44,6 +49,62 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def lines(text: str) -> Iterator[tuple[int, str]]:
     """Number the lines of JSON Lines that are not empty; only a line feed ends one: texts hold other separators."""
     return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
+
+
+def read_records(path: Path, things: str = "questions") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Read the JSON objects of a file with their places: `file:line` in JSON Lines, `file: entry N` in a list.
+
+    Args:
+        path: JSON Lines where its name ends with .jsonl or .ndjson, else a JSON list; UTF-8.
+        things: what the objects are, for messages.
+
+    Raises:
+        DataError: the file cannot be read, or has something else.
+    """
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise DataError(f"{path}: is no file")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        entries = ((f"{path}:{number}", _parsed(f"{path}:{number}", line)) for number, line in lines(text))
+    else:
+        listed = _parsed(str(path), text)
+        if not isinstance(listed, list):
+            raise DataError(f"{path}: must be a JSON list of {things} (got {type(listed).__name__})")
+        entries = ((f"{path}: entry {place}", entry) for place, entry in enumerate(listed, start=1))
+    for where, entry in entries:
+        if not isinstance(entry, Mapping):
+            raise DataError(f"{where}: must be an object, as all {things} (got {quoted(entry)})")
+        yield where, entry
+
+
+@kept_until_changed()
+def read_replies(path: Path) -> Mapping[str, str]:
+    """Read a file of replies by question: objects with `id` and `reply`.
+
+    Raises:
+        DataError: the file cannot be read, or a record lacks an id or a reply, or has the id of another.
+    """
+    found: dict[str, str] = {}
+    for where, record in read_records(path, "replies"):
+        name, reply = record.get("id"), record.get("reply")
+        if not isinstance(name, str | int) or isinstance(name, bool) or not isinstance(reply, str):
+            raise DataError(f"{where}: must have `id` and `reply`, a text (got {quoted(record)})")
+        if str(name) in found:
+            raise DataError(f"{where}: question {quoted(name)} has a reply already")
+        found[str(name)] = reply
+    return found
+
+
+def _parsed(where: str, text: str) -> Any:
+    try:
+        return parse_json(text.encode())
+    except ValueError as error:
+        raise DataError(f"{where}: not readable as JSON: {error}") from None
 
 
 def whole_number(value: object) -> int | None:

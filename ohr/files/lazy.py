@@ -2,9 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import overload
 
 from ohr.contracts import Image
+from ohr.files import images, pdf
 
 
 class Lazy(Sequence[Image]):
@@ -36,3 +39,10 @@ class Made(Lazy):
     def image(self, place: int) -> Image:
         """Make one."""
         return self._makers[place]()
+
+
+def page_images(path: Path, dpi: int) -> Made:
+    """Return the pages of a PDF, rendered at `dpi`, or of an image file. Raises DataError, also as pages are made."""
+    if path.suffix.lower() == ".pdf":
+        return Made([partial(pdf.render, path, index, dpi) for index in range(pdf.page_count(path))])
+    return Made([partial(images.read_image, path, index) for index in range(images.pages(path))])

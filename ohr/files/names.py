@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from unicodedata import normalize
 
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -15,6 +16,14 @@ UNWRITABLE = "name has control characters or is not UTF-8"
 def is_writable(name: str) -> bool:
     """Report whether a file's name can be written to tables, figures and a terminal."""
     return _UNWRITABLE.search(name) is None
+
+
+def is_file(path: Path) -> bool:
+    """Report whether a path that people have written is a file; one that no system allows is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long, or with a null character
+        return False
 
 
 def printable(name: str) -> str:

@@ -88,27 +88,26 @@ class Reading:
 
 def read_document(path: Path, name: str) -> Reading:
     """Read a document; what cannot be read is a fault, and a page whose text is not a string has an error."""
+    where = _where(path, name)
     try:
         entries = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
-        return _unread("not readable as JSON", _where(path, name), f": {error}")
+        return _unread("not readable as JSON", where, f": {error}")
     if not isinstance(entries, list):
-        return _unread("not a list of pages", _where(path, name))
+        return _unread("not a list of pages", where)
     pages: dict[int, Page] = {}
     faults: list[Fault] = []
     for place, entry in enumerate(entries):
         number = _number(entry)
-        if number is not None and number not in pages and _is_usual_page(entry):
-            pages[number] = Page(name, number, entry["text"])
-        elif number is None:
-            faults.append(Fault("page", _UNNUMBERED, f"{_where(path, name)} entry {place}"))
+        if number is None:
+            faults.append(Fault("page", _UNNUMBERED, f"{where} entry {place}"))
         elif number in pages:
-            faults.append(Fault("page", _REPEATED, f"{_where(path, name)} page {number}"))
+            faults.append(Fault("page", _REPEATED, f"{where} page {number}"))
         else:
             pages[number] = _page(name, number, entry)
-            faults += _page_faults(pages[number], entry, _where(path, name))
+            faults += _page_faults(pages[number], entry, where)
     if list(pages) != sorted(pages):
-        faults.append(Fault("file", "with pages out of order, put in order", _where(path, name)))
+        faults.append(Fault("file", "with pages out of order, put in order", where))
     return Reading(tuple(pages[number] for number in sorted(pages)), tuple(faults))
 
 
@@ -166,17 +165,6 @@ def _where(path: Path, name: str) -> str:
 def _number(entry: Any) -> int | None:
     number = whole_number(entry.get("page_idx", entry.get("page_no"))) if isinstance(entry, dict) else None
     return number if number is not None and number < MOST_PAGES else None
-
-
-def _is_usual_page(entry: Mapping[str, Any]) -> bool:
-    """Report whether an entry that has a number has no fault, as almost all have."""
-    text = entry.get("text")
-    return (
-        isinstance(text, str)
-        and bool(text)
-        and not text.isspace()
-        and not isinstance(entry.get("page_idx", entry.get("page_no")), str)
-    )
 
 
 def _page(name: str, number: int, entry: Mapping[str, Any]) -> Page:

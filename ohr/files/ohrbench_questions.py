@@ -66,8 +66,7 @@ def survey_questions(path: Path, *, as_published: bool = False) -> tuple[list[Qu
             faults.append(Fault("question", "whose ID is listed more than once, renamed", name))
             name = f"{name} (entry {place})"
         questions[name] = question = _question(name, record)
-        if not _is_usual_question(question, record):
-            faults += _question_faults(question, record, as_published=as_published)
+        faults += _question_faults(question, record, as_published=as_published)
         if as_published and not isinstance(record.get("answers"), str):
             questions[name] = replace(question, answers=())
             faults.append(Fault("answer", "other than a string, scored -1 as in the published code", name))
@@ -117,18 +116,6 @@ def _evidence(record: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[str, ..
     if len(passages) == len(pages) and pages == ascending:
         return ascending, tuple(passages)
     return ascending, ("\n".join(passages),)
-
-
-def _is_usual_question(question: Question, record: Mapping[str, Any]) -> bool:
-    """Report whether a question has no fault, as almost all have."""
-    return (
-        isinstance(record.get("answers"), str)
-        and type(record.get("evidence_page_no")) is int
-        and bool(question.pages)
-        and question.evidence[0].strip() != ""
-        and question.evidence_source in SOURCES
-        and record.get("doc_type") == question.domain
-    )
 
 
 def _question_faults(question: Question, record: Mapping[str, Any], *, as_published: bool) -> Iterator[Fault]:

@@ -3,7 +3,6 @@
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.files import MOST_PAGES, images
+from ohr.files.changes import kept_until_changed
 from ohr.messages.wording import counted
 
 _BELIEVED = 1_000  # pages: up to here a claimed page that is missing costs only itself
@@ -117,8 +117,7 @@ def unit(path: Path, document: Any, index: int) -> float:
     """Return the points of a page's unit, which pdfium does not give: nearly always 1."""
     import pypdfium2
 
-    about = path.stat()
-    if not _states_units(path, about.st_size, about.st_mtime_ns):
+    if not _states_units(path):
         return 1.0
     alone, written = pypdfium2.PdfDocument.new(), BytesIO()
     try:
@@ -130,8 +129,8 @@ def unit(path: Path, document: Any, index: int) -> float:
     return float(stated[1]) or 1.0 if stated else 1.0
 
 
-@lru_cache(maxsize=64)
-def _states_units(path: Path, size: int, changed: int) -> bool:  # noqa: ARG001 # a file that changed is read again
+@kept_until_changed(64)
+def _states_units(path: Path) -> bool:
     """Report whether a page of the file may state a unit: dictionaries may be in compressed streams."""
     content = path.read_bytes()
     if b"/UserUnit" in content or b"/Encrypt" in content:

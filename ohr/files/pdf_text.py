@@ -75,17 +75,13 @@ def flattened(path: Path, folder: Path, *, forms_only: bool = False) -> Path:
         ]
         if not changed and not lost:
             return path
+        whole = document
         if lost:  # blank pages in their places keep the numbers of the others
             whole = pypdfium2.PdfDocument.new()
-            for index in range(len(document)):
-                if index in lost:
-                    whole.new_page(*_BLANK).close()
-                else:
-                    whole.import_pages(document, [index])
-            whole.save(folder / path.name)
-            whole.close()
-        else:
-            document.save(folder / path.name)
+            whole.import_pages(document, [index for index in range(len(document)) if index not in lost])
+            for index in sorted(lost):
+                whole.new_page(*_BLANK, index=index).close()
+        whole.save(folder / path.name)
         return folder / path.name
 
 

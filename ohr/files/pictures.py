@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from math import sqrt
 from typing import Any
 
@@ -12,6 +13,10 @@ from ohr.errors import DataError
 
 Size = tuple[int, int]
 """Width and height in pixels."""
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom."""
+Plan = tuple[Size, Sequence[tuple[Box, Box]]]
+"""The size of a step's picture; for each picture that goes into it, the part that is taken, and where it goes."""
 
 _WHITE = 255
 _LARGEST = 200_000_000
@@ -24,7 +29,10 @@ def picture_size(picture: Picture, page_size: Callable[[PageId], Size]) -> Size:
     Raises:
         DataError: a step cannot be done, such as a crop that is empty.
     """
-    size: Size = _after_steps([page_size(page) for page in picture.pages], picture, 0)
+    sizes = [page_size(page) for page in picture.pages]
+    for name, numbers in picture.steps:
+        sizes = [_STEPS[name](sizes, numbers)[0]]
+    size: Size = _one(sizes, f"a picture of {len(sizes)} pages needs a grid")
     return size
 
 
@@ -34,17 +42,11 @@ def make_picture(picture: Picture, page_image: Callable[[PageId], Image]) -> Ima
     Raises:
         DataError: a step cannot be done, such as a crop that is empty.
     """
-    image: Image = _after_steps([page_image(page) for page in picture.pages], picture, 1)
-    return image
-
-
-def _after_steps(items: list[Any], picture: Picture, which: int) -> Any:
-    """Apply the steps of a picture to the sizes of its pages (0), or to their images (1)."""
+    images = [page_image(page) for page in picture.pages]
     for name, numbers in picture.steps:
-        items = [_STEPS[name][which](items, numbers)]
-    if len(items) != 1:
-        raise DataError(f"a picture of {len(items)} pages needs a grid")
-    return items[0]
+        images = [_drawn(images, *_STEPS[name]([(image.shape[1], image.shape[0]) for image in images], numbers))]
+    image: Image = _one(images, f"a picture of {len(images)} pages needs a grid")
+    return image
 
 
 def described(picture: Picture) -> str:
@@ -54,33 +56,39 @@ def described(picture: Picture) -> str:
     return f"[picture of {'; '.join((pages, *steps))}]"
 
 
-def _one(items: Sequence[Any]) -> Any:
+def _drawn(images: Sequence[Image], size: Size, places: Sequence[tuple[Box, Box]]) -> Image:
+    from PIL import Image as Pillow
+
+    drawn = np.zeros((size[1], size[0], 3), np.uint8)  # the lines of a grid are what is left of it
+    for number, (taken, put) in enumerate(places):
+        cell = drawn[put[1] : put[3], put[0] : put[2]]
+        if number >= len(images):
+            cell[:] = _WHITE
+            continue
+        part = images[number][taken[1] : taken[3], taken[0] : taken[2]]
+        if part.shape != cell.shape:
+            part = np.asarray(Pillow.fromarray(part).resize(cell.shape[1::-1], Pillow.Resampling.LANCZOS))
+        cell[:] = part
+    return drawn
+
+
+def _one(items: Sequence[Any], fault: str = "only a picture of one page, or a grid, can be cropped or scaled") -> Any:
     if len(items) != 1:
-        raise DataError("only a picture of one page, or a grid, can be cropped or scaled")
+        raise DataError(fault)
     return items[0]
 
 
-def _box(size: Size, numbers: Sequence[float]) -> tuple[int, int, int, int]:
-    """Return a box as whole numbers inside a picture."""
+def _crop(sizes: Sequence[Size], numbers: Sequence[float]) -> Plan:
+    width, height = _one(sizes)
     left, top, right, bottom = (round(number) for number in numbers)
-    box = max(left, 0), max(top, 0), min(right, size[0]), min(bottom, size[1])
-    if box[0] >= box[2] or box[1] >= box[3]:
-        raise DataError(f"a crop of {left}, {top}, {right}, {bottom} has no pixel of a picture of {size[0]}x{size[1]}")
-    return box
+    box = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+    size = box[2] - box[0], box[3] - box[1]
+    if min(size) <= 0:
+        raise DataError(f"a crop of {left}, {top}, {right}, {bottom} has no pixel of a picture of {width}x{height}")
+    return size, [(box, (0, 0, *size))]
 
 
-def _cropped_size(sizes: Sequence[Size], numbers: Sequence[float]) -> Size:
-    left, top, right, bottom = _box(_one(sizes), numbers)
-    return right - left, bottom - top
-
-
-def _cropped(images: Sequence[Image], numbers: Sequence[float]) -> Image:
-    image = _one(images)
-    left, top, right, bottom = _box(_size(image), numbers)
-    return np.ascontiguousarray(image[top:bottom, left:right])
-
-
-def _fitted_size(sizes: Sequence[Size], numbers: Sequence[float]) -> Size:
+def _fit(sizes: Sequence[Size], numbers: Sequence[float]) -> Plan:
     width, height = _one(sizes)
     least, most = numbers
     if not 0 < least <= most <= _LARGEST:
@@ -88,59 +96,25 @@ def _fitted_size(sizes: Sequence[Size], numbers: Sequence[float]) -> Size:
     pixels = width * height
     scale = sqrt(min(max(pixels, least), most) / pixels)
     # rounded first: 156 x (448 / 156) must give 448
-    return max(int(round(width * scale, 6)), 1), max(int(round(height * scale, 6)), 1)
+    size = max(int(round(width * scale, 6)), 1), max(int(round(height * scale, 6)), 1)
+    return size, [((0, 0, width, height), (0, 0, *size))]
 
 
-def _fitted(images: Sequence[Image], numbers: Sequence[float]) -> Image:
-    image = _one(images)
-    return _resized(image, _fitted_size([_size(image)], numbers))
-
-
-def _grid_size(sizes: Sequence[Size], numbers: Sequence[float]) -> Size:
+def _grid(sizes: Sequence[Size], numbers: Sequence[float]) -> Plan:
     rows, columns, line = (int(number) for number in numbers)
     if rows < 1 or columns < 1 or line < 0:
         raise DataError(f"a grid of {rows}x{columns} with lines of {line} pixels cannot be made")
     if not 0 < len(sizes) <= rows * columns:
         raise DataError(f"a grid of {rows}x{columns} cannot hold {len(sizes)} pages")
-    width, height = _commonest(sizes)
+    width, height = Counter(sizes).most_common(1)[0][0]  # the commonest; of several, the first
     size = columns * width + (columns - 1) * line, rows * height + (rows - 1) * line
     if size[0] * size[1] > _LARGEST:
         raise DataError(f"a grid of {size[0]}x{size[1]} pixels is too large; at most {_LARGEST:,} pixels are made")
-    return size
+    corners = ((x * (width + line), y * (height + line)) for y in range(rows) for x in range(columns))
+    wholes = [(0, 0, *page) for page in sizes]
+    places = zip_longest(wholes, [(left, top, left + width, top + height) for left, top in corners])
+    return size, [(whole or (0, 0, 0, 0), put) for whole, put in places]
 
 
-def _grid(images: Sequence[Image], numbers: Sequence[float]) -> Image:
-    rows, columns, line = (int(number) for number in numbers)
-    sizes = [_size(image) for image in images]
-    whole, (width, height) = _grid_size(sizes, numbers), _commonest(sizes)
-    made = np.zeros((whole[1], whole[0], 3), np.uint8)  # the lines are what is left of it
-    for place in range(rows * columns):
-        top, left = place // columns * (height + line), place % columns * (width + line)
-        cell = made[top : top + height, left : left + width]
-        cell[:] = _resized(images[place], (width, height)) if place < len(images) else _WHITE
-    return made
-
-
-def _commonest(sizes: Sequence[Size]) -> Size:
-    """Return the size that most pages have; of several, the first."""
-    return Counter(sizes).most_common(1)[0][0]
-
-
-def _size(image: Image) -> Size:
-    return image.shape[1], image.shape[0]
-
-
-def _resized(image: Image, size: Size) -> Image:
-    from PIL import Image as Pillow
-
-    if _size(image) == size:
-        return image
-    return np.asarray(Pillow.fromarray(image).resize(size, Pillow.Resampling.LANCZOS))
-
-
-_STEPS: dict[str, tuple[Callable[[Any, Any], Size], Callable[[Any, Any], Image]]] = {
-    "crop": (_cropped_size, _cropped),
-    "fit": (_fitted_size, _fitted),
-    "grid": (_grid_size, _grid),
-}
-"""The size and the image that each step gives."""
+_STEPS: dict[str, Callable[[Sequence[Size], Sequence[float]], Plan]] = {"crop": _crop, "fit": _fit, "grid": _grid}
+"""The plan of each step."""

@@ -36,9 +36,5 @@ class PrintedTables:
         """Read one table as it was printed."""
         return list(csv.DictReader(self._read(file).splitlines()))
 
-    def remarks(self) -> list[str]:
-        """List what to know before comparing with the tables."""
-        return [f"{table['table']}: {remark}" for table in self.tables for remark in table.get("remarks", ())]
-
     def _read(self, name: str) -> str:
         return files(self.package).joinpath("published", name).read_text(encoding="utf-8")

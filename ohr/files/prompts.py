@@ -1,5 +1,6 @@
 """Prompt files: YAML that ohr brings, by name, or a user's own, by path."""
 
+import re
 import sys
 from collections.abc import Mapping
 from importlib.resources import files
@@ -14,6 +15,14 @@ from ohr.errors import SpecError
 from ohr.registry import choices
 
 Template = TypeVar("Template", bound=BaseModel)
+
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def filled(template: str, **values: str) -> str:
+    """Fill the placeholders `{name}` of a template, in one pass: a value that holds a placeholder is left alone."""
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), template)
 
 
 def read_prompt_file(

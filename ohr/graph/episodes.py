@@ -56,7 +56,8 @@ def add_episodes(
     """
     shelved = [_shelved(graph, keys, scope, work, documents) for scope in scopes]
     base, _, agent = work
-    truth = any(_looks_at_truth(retriever) for retriever in agent.stage.retrievers().values())
+    # a retriever with a search of its own, such as `oracle`, finds by the question's truth
+    truth = any(type(part).search is not Retriever.search for part in agent.stage.retrievers().values())
     identity, again = keys.agent(agent.stage), base.again_of is not None
     asked: list[tuple[int, str, int]] = []
     for place, shelf in enumerate(shelved):
@@ -126,8 +127,3 @@ def _add_step(
     searched = (source.searched.index for place in used for _, source in shelved[place].searched)
     after = dict.fromkeys(indexes[index] for index in searched if index in indexes)
     graph.add(Step(step, tuple(new), tuple(inputs.places), tuple(after)))
-
-
-def _looks_at_truth(retriever: Retriever) -> bool:
-    """Report whether a retriever, such as `oracle`, finds by the question's truth."""
-    return type(retriever).search is not Retriever.search

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from ohr.contracts import (
     Document,
     Generator,
     ImageNoise,
+    Judged,
     JudgeMetric,
     Metric,
     PageJudgeMetric,
@@ -55,10 +56,9 @@ class Keys:
 
     spec: Spec
     inputs: Inputs
-
-    @cached_property
-    def _identities(self) -> dict[tuple[Stage, tuple[str, ...]], list[Any]]:
-        return {}
+    _identities: dict[tuple[Stage, tuple[str, ...]], list[Any]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def identity(self, stage: Stage, *without: str) -> list[Any]:
         """Return a stage's identity; computed once, as a stage may hash a whole folder for it."""
@@ -280,7 +280,7 @@ class Keys:
     def prompt_digests(self) -> dict[str, str]:
         """Hash each generator's prompt, each judge's, and the prompts of each agent that has them in a file."""
         named = [(item.name, read_prompt(self.prompt(item.stage))) for item in self.spec.generators]
-        asked: Mapping[str, JudgeMetric | PageJudgeMetric] = {**self.judges, **self.page_judges}
+        asked: Mapping[str, Judged] = {**self.judges, **self.page_judges}
         judges = {f"{name} (judge)": judge.prompt_sha256 for name, judge in asked.items()}
         texts = ((item.name, self.identity(item.stage)[2].get("prompt")) for item in self.spec.agents)
         agents = {f"{name} (agent)": key("prompt", prompt) for name, prompt in texts if prompt}

@@ -11,10 +11,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ohr.contracts import Case, JudgeMetric, Prompt
-from ohr.files.prompts import read_prompt_file
+from ohr.files.prompts import filled, read_prompt_file
 from ohr.models.asking import AskingMetric
 
-_PLACEHOLDER = re.compile(r"\{(question|answers|passages|reply)\}")
 _NUMBER = r"[-+]?\d+(?:[.,]\d+)?"
 _MARKS = r"[\s*_`\"'<>\[\](){}#]*"
 _SCORE = re.compile(
@@ -96,9 +95,7 @@ class Judge(AskingMetric, JudgeMetric):
             "passages": "\n\n".join(case.passages) or "(none)",
             "reply": case.reply or "(no reply)",
         }
-        # one pass, so that a reply that contains a placeholder is left alone
-        filled = _PLACEHOLDER.sub(lambda match: values[match[1]], template.user)
-        return Prompt(case.question, case.passages, template.system, filled)
+        return Prompt(case.question, case.passages, template.system, filled(template.user, **values))
 
     def score_reply(self, reply: str) -> float:
         """Return the grade as a share of the scale."""

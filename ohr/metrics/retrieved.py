@@ -10,8 +10,8 @@ from ohr.contracts import Chunk, PageId, Question, RankingMetric
 from ohr.metrics.cases import Outcome, ranking_of
 from ohr.metrics.dose import evidence_text
 from ohr.metrics.floors import OtherPages, read_floor
-from ohr.metrics.rankings import hit_at_k, recall_at_k, reciprocal_rank
 from ohr.metrics.scores import FACTS, Rules, Scores, as_score
+from ohr.statistics.ranking import hit_at_k, recall_at_k, reciprocal_rank
 from ohr.text.words import words
 
 

@@ -1,17 +1,16 @@
 """Base of the metrics that ask a generator of the spec."""
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from ohr.contracts import Generator, Metric
+from ohr.contracts import Generator, Judged
 from ohr.keys import identity
 from ohr.parts import GeneratorPart
 
 
-class AskingMetric(Metric):
+class AskingMetric(Judged):
     """A metric that asks a generator of the spec: the first base of a judge, before its contract.
 
     A subclass is identified by its fields and its `prompt_sha256`.
@@ -40,8 +39,3 @@ class AskingMetric(Metric):
     def judge(self) -> Generator:
         """The generator."""
         return self.generator
-
-    @property
-    @abstractmethod
-    def prompt_sha256(self) -> str:
-        """Hash of the prompt before it is filled in."""

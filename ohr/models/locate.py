@@ -106,15 +106,15 @@ class Catalog:
             return f"hub:{path}@{revision or 'main'}"
         adapter = path / "adapter_config.json"
         base = json.loads(adapter.read_text("utf-8"))["base_model_name_or_path"] if adapter.is_file() else None
-        return _digest(path, _stamp(path)) + (f" over {self.identity(base)}" if base else "")
+        return content_digest(path) + (f" over {self.identity(base)}" if base else "")
 
 
-@lru_cache(maxsize=32)  # reading gigabytes once per process is enough, as long as they do not change
+def content_digest(path: Path) -> str:
+    """Hash a file or folder; reading gigabytes once per process is enough, as long as they do not change."""
+    stats = [(str(file), file.stat()) for file in sorted([path, *path.rglob("*")])]
+    return _digest(path, tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats))
+
+
+@lru_cache(maxsize=64)
 def _digest(path: Path, stamp: object) -> str:  # noqa: ARG001 # the stamp is part of the cache's key
     return folder_digest(path) if path.is_dir() else file_digest(path)
-
-
-def _stamp(path: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return the sizes and times of a model's files."""
-    stats = [(str(file), file.stat()) for file in sorted([path, *path.rglob("*")])]
-    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)

@@ -25,7 +25,7 @@ from ohr.spec.aims import Aim, faults_of_aim
 from ohr.spec.faults import faults_of
 from ohr.spec.model import MOST, Named
 from ohr.spec.sent import fault_of_variable, variable_of
-from ohr.spec.source import Fault, Source, Where
+from ohr.spec.source import Fault, Source, Where, refuse
 from ohr.spec.sweep import Swept, options, sizes, suffix, variants
 
 M = TypeVar("M", bound=BaseModel)
@@ -77,6 +77,16 @@ class Builder:
         """Build a plugin that cannot be swept; None when its keys are wrong."""
         plugin = self._find(family, keys, where)
         return plugin and self._made(plugin, keys, where, {})
+
+    def alone(self, family: str, keys: Mapping[str, Any]) -> Any:
+        """Build a plugin by itself.
+
+        Raises:
+            SpecError: its keys are wrong.
+        """
+        made = self.one(family, keys, (family,))
+        refuse(self.faults)
+        return made
 
     def spread(self, family: str, keys: Mapping[str, Any], where: Where) -> list[Built]:
         """Build a plugin for every combination of its swept values, and of its targets if it has any."""

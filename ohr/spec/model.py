@@ -233,14 +233,14 @@ class Spec:
         yield self.benchmark
         for base in self.knowledge_bases:
             yield from (*base.image_noise, base.ocr, *base.text_noise)
-        families: tuple[tuple[Named[Any], ...], ...] = (
-            self.chunkers,
-            self.retrievers,
-            self.generators,
-            self.agents,
-            self.metrics,
+        named: tuple[Named[Any], ...] = (
+            *self.chunkers,
+            *self.retrievers,
+            *self.generators,
+            *self.agents,
+            *self.metrics,
         )
-        yield from (named.stage for family in families for named in family)
+        yield from (each.stage for each in named)
 
 
 def names(named: Sequence[Named[Any]]) -> tuple[str, ...]:

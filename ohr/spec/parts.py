@@ -1,8 +1,8 @@
 """The parts of a knowledge base's noise: the noises of its chain, and the rules of a text noise that has several."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from ohr.contracts import TextNoise
@@ -44,19 +44,12 @@ def with_only(base: KnowledgeBase, kept: Parts, *, equal_dose: bool) -> Knowledg
         equal_dose: text noise makes as many edits as with all its parts.
     """
     chains: dict[str, list[Any]] = {"image_noise": list(base.image_noise), "text_noise": list(base.text_noise)}
-    rules: dict[tuple[str, int], list[str]] = defaultdict(list)
-    every = parts(base)
-    for part in every:
-        if part.rule is not None and part.name in kept:
-            rules[part.family, part.place].append(part.rule)
-    for part in every:
-        noise = chains[part.family][part.place]
-        if part.rule is None and part.name not in kept:
-            chains[part.family][part.place] = noise.model_copy(update={noise.knob: 0.0})
-        elif part.rule is not None:
-            chains[part.family][part.place] = getattr(base, part.family)[part.place].only(
-                rules[part.family, part.place]
-            )
+    for (family, place), of_noise in groupby(parts(base), lambda part: (part.family, part.place)):
+        noise, rules = chains[family][place], [part.rule for part in of_noise if part.name in kept]
+        if not rules:
+            chains[family][place] = noise.model_copy(update={noise.knob: 0.0})
+        elif rules != [None]:  # a noise without rules stays whole
+            chains[family][place] = noise.only(rules)
     doses = base.text_noise if equal_dose and kept else ()
     image, text = tuple(chains["image_noise"]), tuple(chains["text_noise"])
     return replace(base, image_noise=image, text_noise=text, dosed_as=doses, target=None)

@@ -59,23 +59,18 @@ def make_spec(keys: dict[str, Any], label: str) -> Spec:
 
 def make_benchmark(keys: dict[str, Any], label: str) -> Benchmark:
     """Make a benchmark alone, as `make_spec` makes a spec."""
-    made = _made("benchmark", keys, label)
-    assert isinstance(made, Benchmark)  # as it has no faults
+    made: Benchmark = _made("benchmark", keys, label)
     return made
 
 
 def make_ocr(keys: dict[str, Any], label: str) -> OcrBackend:
     """Make an OCR backend alone, as `make_spec` makes a spec."""
-    made = _made("ocr", keys, label)
-    assert isinstance(made, OcrBackend)  # as it has no faults
+    made: OcrBackend = _made("ocr", keys, label)
     return made
 
 
 def _made(family: str, keys: dict[str, Any], label: str) -> Any:
-    builder = Builder(Source({family: keys}, label, {(): (label, 0)}), Registry())
-    made = builder.one(family, keys, (family,))
-    refuse(builder.faults)
-    return made
+    return Builder(Source({family: keys}, label, {(): (label, 0)}), Registry()).alone(family, keys)
 
 
 def _plugin_files(source: Source) -> list[Path]:
@@ -145,13 +140,7 @@ def _readers(named: Mapping[str, Sequence[Named[Any]]]) -> dict[str, bool]:
 
 def _plugins(builder: Builder, benchmark: Benchmark | None, searches: bool) -> dict[str, list[Entry]]:
     """List the entries of each family of named plugins, with those that the protocol or a default fills in."""
-    keys = {
-        "chunker": "chunker",
-        "retriever": "retrievers",
-        "generator": "generators",
-        "agent": "agents",
-        "metric": "metrics",
-    }
+    keys = {"chunker": "chunker"} | {name: f"{name}s" for name in ("retriever", "generator", "agent", "metric")}
     found = {family: _entries(builder.source.data, key) for family, key in keys.items()}
     default = {"chunker": [*prescribed(benchmark, "chunker").values(), {"kind": "tokens"}]}
     alone = bool(found["agent"]) and not found["generator"]  # agents bring retrievers of their own

@@ -9,7 +9,7 @@ from ohr.contracts import Benchmark, ImageNoise
 from ohr.errors import SpecError
 from ohr.registry import Registry
 from ohr.spec.build import Builder
-from ohr.spec.source import Source, refuse
+from ohr.spec.source import Source
 
 
 class RecordedSpec:
@@ -32,8 +32,7 @@ class RecordedSpec:
         Raises:
             SpecError: its keys are wrong here: an environment variable is not set, or its plugin is missing.
         """
-        made = self._made("benchmark", self._spec["benchmark"])
-        assert isinstance(made, Benchmark)  # by its family
+        made: Benchmark = self._builder.alone("benchmark", self._spec["benchmark"])
         return made
 
     def image_noise(self, condition: str) -> tuple[ImageNoise, ...]:
@@ -41,7 +40,9 @@ class RecordedSpec:
 
         Raises: as `benchmark`.
         """
-        return tuple(self._made("image_noise", keys) for keys in self._base(condition).get("image_noise") or ())
+        return tuple(
+            self._builder.alone("image_noise", keys) for keys in self._base(condition).get("image_noise") or ()
+        )
 
     def seed(self, condition: str) -> int:
         """Return the seed of a condition's first draw."""
@@ -51,7 +52,7 @@ class RecordedSpec:
         found: Mapping[str, Any] = self._bases.get(condition, {})
         return found
 
-    @cached_property
+    @property
     def _builder(self) -> Builder:
         files = tuple((self._path.parent / name).resolve() for name in self._spec.get("plugins") or ())
         if files and not self._trusted:
@@ -61,10 +62,3 @@ class RecordedSpec:
         return Builder(
             Source(dict(self._spec), str(self._path), {(): (str(self._path), 0)}), Registry(files, bool(files))
         )
-
-    def _made(self, family: str, keys: Mapping[str, Any]) -> Any:
-        builder = self._builder
-        builder.faults.clear()
-        made = builder.one(family, keys, (family,))
-        refuse(builder.faults)
-        return made

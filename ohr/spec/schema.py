@@ -21,7 +21,10 @@ def spec_schema(registry: Registry | None = None) -> dict[str, Any]:
     definitions: dict[str, Any] = {}
     for family in FAMILIES:
         kinds = registry.names(family)
-        definitions |= {f"{family}.{kind}": _plugin_schema(registry, family, kind) for kind in kinds}
+        for kind in kinds:
+            schema = _plugin_schema(registry, family, kind)
+            definitions |= {f"{family}.{kind}.{name}": part for name, part in schema.pop("$defs", {}).items()}
+            definitions[f"{family}.{kind}"] = schema
         refs = [_ref(f"{family}.{kind}") for kind in kinds]
         definitions[family] = {"type": "object", "required": ["kind"], "anyOf": refs}
     entry = KnowledgeBaseEntry.model_json_schema()
@@ -52,9 +55,7 @@ def _plugin_schema(registry: Registry, family: str, kind: str) -> dict[str, Any]
         plugin = registry.load(family, kind)
     except PluginError as error:
         return {"type": "object", "description": str(error), "properties": {"kind": {"const": kind}}}
-    schema = plugin.model_json_schema()
-    parts = schema.pop("$defs", {})
-    schema = _inlined(schema, parts) if parts else schema
+    schema = plugin.model_json_schema(ref_template=f"#/$defs/{family}.{kind}.{{model}}")
     properties: dict[str, Any] = {"name": {"type": "string"}} if family in _NAMED else {}
     if family in _NOISES:
         properties |= _swept(Aim, Aim.model_json_schema(), "default", "title")
@@ -75,13 +76,3 @@ def _swept(model: type[BaseModel], schema: dict[str, Any], *hidden: str) -> dict
             shown = {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}], **plain}
         found[name] = shown
     return found
-
-
-def _inlined(value: Any, parts: dict[str, Any]) -> Any:
-    """Put a field's own model in the place of the reference to it; a reference holds in one file only."""
-    if isinstance(value, list):
-        return [_inlined(item, parts) for item in value]
-    if not isinstance(value, dict):
-        return value
-    rest = {key: _inlined(item, parts) for key, item in value.items() if key != "$ref"}
-    return _inlined(parts[value["$ref"].rsplit("/", 1)[-1]], parts) | rest if "$ref" in value else rest

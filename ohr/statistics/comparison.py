@@ -63,7 +63,7 @@ def compare(
 ) -> Comparison:
     """Compare two cells on the same questions; a question undefined in either is left out.
 
-    The inner interval is made from losses and gains (`paired_difference`), and where at least 8 documents changed it is
+    The inner interval is made from losses and gains (`differences`), and where at least 8 documents changed it is
     widened to the t interval. Equivalence is shown where the inner interval is within -margin and margin.
     Source: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987, for two one-sided tests.
 

@@ -1,6 +1,6 @@
 """Quantities made of several means: functions of them, and the mean of domain means."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import isnan, nan, sqrt
 from typing import Any
@@ -54,7 +54,7 @@ def against_zero(
 ) -> Estimate:
     """A quantity of several means that is 0 where two sides are equal, with an interval that agrees with its test.
 
-    Its p value is the larger of those of the t test and of the sign-flip test, as in `paired_difference`; the second is
+    Its p value is the larger of those of the t test and of the sign-flip test, as in `differences`; the second is
     made on the pseudo-values of the documents, G f - (G - 1) f_g, whose mean is about f. Where the t interval misses 0
     although the test does not reject, it ends at 0.
     Source: Tukey, Annals of Mathematical Statistics 29(2), 1958, for the pseudo-values.
@@ -83,28 +83,19 @@ def _left_out(columns: Floats, clusters: Clusters) -> tuple[LeftOut | None, int]
     return mine.left_out(columns[:, defined]) if defined.any() else None, int((~defined).sum())
 
 
-def macro_mean(
-    values: Floats, domains: Sequence[str] | Floats, documents: Sequence[str], level: float = 0.95
-) -> Estimate:
-    """Mean of the domains' means, each with the same weight.
+def macro_means(values: Floats, clusters: Clusters, level: float = 0.95) -> list[Estimate]:
+    """Means of the domains' means, each with the same weight, of several (scores, n) scores of the same questions.
 
     se^2 = sum of v_d / D^2 with the jackknife variance v_d of each of D domains, Satterthwaite's degrees of freedom,
     and the logit interval.
 
     Args:
-        values: (n,) scores; nan is left out.
-        domains: (n,) each question's domain.
-        documents: (n,) each question's document.
-        level: of the interval.
+        values: nan is left out.
+        clusters: of the n questions; their strata are the domains.
+        level: of the intervals.
 
     Edge cases: a domain with one document -> the mean alone; no value -> nan.
     """
-    (estimate,) = macro_means(np.asarray(values, dtype=float)[None, :], Clusters.of(documents, domains), level)
-    return estimate
-
-
-def macro_means(values: Floats, clusters: Clusters, level: float = 0.95) -> list[Estimate]:
-    """`macro_mean` of several (scores, n) scores of the same questions; the strata of the clusters are the domains."""
     return by_pattern(values, clusters, lambda table, mine: _of_domains(table, mine, level))
 
 

@@ -27,88 +27,48 @@ from ohr.statistics.signs import sign_flip_p
 Flags = NDArray[np.bool_]
 
 
-def clustered_mean(
-    values: Sequence[float] | Floats,
-    documents: Sequence[str],
-    failed: int = 0,
-    strata: Sequence[str] | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """Mean over questions with an interval that knows which questions share a document.
+def clustered_means(
+    values: Floats, clusters: Clusters, failed: Sequence[int] | None = None, level: float = 0.95
+) -> list[Estimate]:
+    """Means over questions with intervals that know which questions share a document, of several scores at once.
 
     The standard error is the delete-one-document jackknife's, with t on G* - 1 degrees of freedom (`LeftOut.error`).
     Where the mean m is strictly between 0 and 1 the interval is made on the logit scale, logit m -/+ t * se / (m (1 -
     m)), which cannot leave [0, 1]. Where all scores are 0 or all are 1 it ends at the binomial bound for as many
     independent questions as these are worth: of 46 questions that were all answered, not every one of the next would
-    be. A mean of values outside [0, 1] (the published code gives -1) has the plain t interval. With `strata`, the
+    be. A mean of values outside [0, 1] (the published code gives -1) has the plain t interval. With strata, the
     domains are fixed, in these proportions.
     Source: Korn & Graubard, Survey Methodology 24(2), 1998; the logit interval is the default of svyciprop in R's
     package survey.
 
     Args:
-        values: (n,) one score a question, failed ones as 0; nan is left out and counted.
-        documents: (n,) each question's document.
-        failed: how many of the values are failed items, to be shown beside the mean.
-        strata: (n,) each question's domain; all questions of a document have the same.
-        level: of the interval.
+        values: (scores, n), failed questions as 0; nan is left out and counted.
+        clusters: of the n questions.
+        failed: (scores,) how many of the values are failed items, to be shown beside the mean.
+        level: of the intervals.
 
     Edge cases: no value -> nan; fewer than 5 documents -> no interval, noted; fewer than 10 effective ones -> noted;
     all scores equal and strictly between 0 and 1 -> an interval of no width.
-    """
-    table = np.asarray(values, dtype=float)[None, :]
-    (estimate,) = clustered_means(table, Clusters.of(documents, strata), [failed], level)
-    return estimate
-
-
-def paired_difference(
-    first: Sequence[float] | Floats,
-    second: Sequence[float] | Floats,
-    documents: Sequence[str],
-    failed: int = 0,
-    strata: Sequence[str] | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """Mean of first minus second over the same questions, with an interval.
-
-    A difference is shown where both the t test and the sign-flip test over documents reject (`p` is the larger of their
-    p values). Where questions of at least 8 documents differ the interval is the jackknife's with t. Where fewer do,
-    the error cannot be seen in the differences: losses and gains are then scores of their own with intervals as in
-    `clustered_mean`, which are combined (`mover`). Either interval ends at 0 where it would miss 0 although no
-    difference is shown, and at the t interval's end where it would hold 0 although one is.
-    Where no question differs the difference is exactly 0, and has no interval.
-
-    Args:
-        first: (n,) one cell's scores.
-        second: (n,) another's on the same questions in the same order; a question undefined in either is left out.
-        documents: as in `clustered_mean`, as are the others.
-        failed: questions that failed in either cell.
-        strata: each question's domain.
-        level: of the interval.
-    """
-    table = (np.asarray(first, dtype=float) - np.asarray(second, dtype=float))[None, :]
-    (estimate,) = differences(table, Clusters.of(documents, strata), level)
-    return replace(estimate, failed=failed)
-
-
-def clustered_means(
-    values: Floats, clusters: Clusters, failed: Sequence[int] | None = None, level: float = 0.95
-) -> list[Estimate]:
-    """`clustered_mean` of several scores of the same questions, at the cost of hardly more than one.
-
-    Args:
-        values: (scores, n).
-        clusters: of the n questions.
-        failed: (scores,) as in `clustered_mean`.
-        level: of the intervals.
     """
     made = by_pattern(values, clusters, lambda table, mine: _of_scores(table, mine, level))
     return [replace(one, failed=count) for one, count in zip(made, failed, strict=True)] if failed else made
 
 
 def differences(values: Floats, clusters: Clusters, level: float = 0.95, among: int = 1) -> list[Estimate]:
-    """`paired_difference` of several (rows, n) differences of scores in [0, 1] on the same questions.
+    """Means of several (rows, n) differences of scores in [0, 1] on the same questions, with intervals.
 
-    With `among`, `wide_low` and `wide_high` are those of the level 1 - (1 - level) / among.
+    A difference is shown where both the t test and the sign-flip test over documents reject (`p` is the larger of their
+    p values). Where questions of at least 8 documents differ the interval is the jackknife's with t. Where fewer do,
+    the error cannot be seen in the differences: losses and gains are then scores of their own with intervals as in
+    `clustered_means`, which are combined (`mover`). Either interval ends at 0 where it would miss 0 although no
+    difference is shown, and at the t interval's end where it would hold 0 although one is.
+    Where no question differs the difference is exactly 0, and has no interval.
+
+    Args:
+        values: one cell's scores less another's; nan, a question undefined in either, is left out.
+        clusters: of the n questions.
+        level: of the intervals.
+        among: comparisons of a family; `wide_low` and `wide_high` are of the level 1 - (1 - level) / among.
     """
     return by_pattern(values, clusters, lambda table, mine: _of_differences(table, mine, level, among))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf, sqrt
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -92,16 +92,6 @@ def cautious(parts: Budget, df: float, confidence: float = 0.8) -> Budget:
     factor = df / float(chi2.ppf(1 - confidence, df))
     names = ("total", "documents", "questions", "draws", "question_draws", "shared")
     return replace(parts, **{name: getattr(parts, name) * factor for name in names})
-
-
-def planning_error(
-    se: float, df: float, documents: float, target_documents: float, confidence: float = 0.8
-) -> tuple[float, float]:
-    """A pilot's standard error at another number of documents, plain and at its upper limit."""
-    from scipy.stats import chi2
-
-    plain = se * sqrt(documents / target_documents)
-    return plain, plain * sqrt(df / float(chi2.ppf(1 - confidence, df)))
 
 
 def assumed(per_document: float) -> Budget:

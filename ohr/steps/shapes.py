@@ -5,9 +5,10 @@ Such a value comes from another version of ohr, or from somebody who edited the 
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field, make_dataclass
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from types import MappingProxyType
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
 
@@ -17,104 +18,50 @@ from ohr.metrics.dose import PageDose, QuestionDose
 from ohr.metrics.scores import MetricFailure
 from ohr.store import Store
 
-T = TypeVar("T")
 _Number = Annotated[float, Strict()]
 _Count = Annotated[int, Strict()]
 _Flag = Annotated[bool, Strict()]
 
 
-def _only(cls: type[T]) -> type[T]:
+def _only(cls: type[Any]) -> Any:
     """Return a dataclass that is read with its own fields only: its constructor takes no others."""
     config = {"__pydantic_config__": ConfigDict(extra="forbid"), "__slots__": (), "__module__": cls.__module__}
     return type(cls.__name__, (cls,), config)
 
 
-@dataclass
-class _Read:
-    text: str
-    seconds: _Number
-    blocks: list[_only(Block)] = field(default_factory=list)  # type: ignore[valid-type]
-    finish: str = ""
-    tokens_in: _Count = 0
-    tokens_out: _Count = 0
-    confidence: _Number | None = None
-    reader: str = ""
+def _list(cls: type[Any]) -> Any:
+    return list[_only(cls)]  # type: ignore[misc]
 
 
-@dataclass
-class _Document:
-    pages: list[_only(Page)]  # type: ignore[valid-type]
-    edits: list[list[dict[str, Any]]]
-    aimed: _Count
+def _mapping(required: Mapping[str, Any], optional: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """Return the type of a mapping that has the required parts, perhaps the optional ones, and perhaps others."""
+    parts: list[Any] = [(name, kind, field(default=None)) for name, kind in optional.items()]
+    return make_dataclass("Shape", [*required.items(), *parts])
 
 
-@dataclass
-class _Hit:
-    chunk: _only(Chunk)  # type: ignore[valid-type]
-    score: _Number
-
-
-@dataclass
-class _Hits:
-    hits: dict[str, list[_Hit]]
-    warnings: list[str]
-
-
-@dataclass
-class _Trajectory:
-    answer: str
-    end: str
-    reply: str
-    steps: list[dict[str, Any]]
-    shown: list[tuple[str, _Count]]
-
-
-@dataclass
-class _Scores:
-    values: dict[str, list[_Number]]
-    failed: dict[str, list[_Flag]]
-    failures: list[_only(MetricFailure)]  # type: ignore[valid-type]
-
-
-@dataclass
-class _Damage:
-    questions: list[_only(QuestionDose)]  # type: ignore[valid-type]
-    pages: list[tuple[_only(PageDose), dict[str, _Count], _Count, dict[str, _Count], _Count]]  # type: ignore[valid-type]
-
-
-@dataclass
-class _Image:
-    png: str
-
-
-@dataclass
-class _Pace:
-    seconds: _Number
-
-
-@dataclass
-class _Record:
-    first_run: str
-    time: str
-    scores_before: _Flag
-
+_READING = {"blocks": _list(Block), "finish": str, "confidence": _Number | None, "reader": str}
+_READING |= {"tokens_in": _Count, "tokens_out": _Count}
+_HIT = _mapping({"chunk": _only(Chunk), "score": _Number})
+_TRAJECTORY = {"steps": list[dict[str, Any]], "shown": list[tuple[str, _Count]]}
+_SCORES = {"values": dict[str, list[_Number]], "failed": dict[str, list[_Flag]], "failures": _list(MetricFailure)}
+_PAGE_DAMAGE = tuple[_only(PageDose), dict[str, _Count], _Count, dict[str, _Count], _Count]  # type: ignore[valid-type,misc]
 
 _SHAPES: Mapping[str, Any] = {
-    "page": _Read,
-    "document": _Document,
-    "chunks": list[_only(Chunk)],  # type: ignore[misc]
-    "hits": _Hits,
-    "ranking": list[_Hit],
+    "page": _mapping({"text": str, "seconds": _Number}, _READING),
+    "document": _mapping({"pages": _list(Page), "edits": list[list[dict[str, Any]]], "aimed": _Count}),
+    "chunks": _list(Chunk),
+    "hits": _mapping({"hits": dict[str, list[_HIT]], "warnings": list[str]}),  # type: ignore[valid-type]
+    "ranking": list[_HIT],  # type: ignore[valid-type]
     "prompts": dict[str, str],
-    "answer": _only(Completion) | _Trajectory,
-    "scores": _Scores,
-    "damage": _Damage,
+    "answer": _only(Completion) | _mapping(dict.fromkeys(("answer", "end", "reply"), str) | _TRAJECTORY),
+    "scores": _mapping(_SCORES),
+    "damage": _mapping({"questions": _list(QuestionDose), "pages": list[_PAGE_DAMAGE]}),  # type: ignore[valid-type]
     "shares": dict[str, _Number],
     "lines": list[str],
-    "image": _Image,
+    "image": _mapping({"png": str}),
     "size": tuple[_Count, _Count],
-    "pace": _Pace,
-    "record": _Record,
+    "pace": _mapping({"seconds": _Number}),
+    "record": _mapping({"first_run": str, "time": str, "scores_before": _Flag}),
 }
 """By the name of a shape, its type."""
 

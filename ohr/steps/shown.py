@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ohr.metrics.rankings import SHOWN_METRICS, ndcg_at_k, recall_at_k, reciprocal_rank
+from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.metrics.scores import Scores
+from ohr.statistics.ranking import ndcg_at_k, recall_at_k, reciprocal_rank
 from ohr.steps.documents import expected
 from ohr.steps.step import Context, Ready, Report, Work
 

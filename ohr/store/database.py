@@ -147,9 +147,14 @@ class Database:
         """Report whether there is a database.
 
         Raises:
-            StoreError: there was one, or the store's folder is something else.
+            StoreError: there was one, or the store's folder is something else, or has values of another form.
             Damaged: there is something else in its place.
         """
+        if (old := self._root / "objects").is_dir():
+            raise StoreError(
+                f"{old} holds values of an earlier version of ohr, or of a shared store: delete that folder, or use "
+                f"another --store; a shared store is named {self._root.as_uri()}"
+            )
         if is_file(self.path):
             return True
         if os.path.lexists(self._root) and not self._root.is_dir():

@@ -56,8 +56,12 @@ class Folders:
             self._fill(new, fill)
             with explained(self._place, "written"):
                 (new / SUMS).write_text(json.dumps(checksums(new), indent=1))
-                if self.find(key) is None:  # another run's whole one may be in use
-                    self._move(new, path)
+                try:
+                    if self.find(key) is None:  # another run's whole one may be in use
+                        new.rename(path)
+                except OSError:
+                    if self.find(key) is None:  # nor was another run faster by the blink of an eye
+                        raise
         finally:
             shutil.rmtree(new, ignore_errors=True)
         return path
@@ -69,13 +73,6 @@ class Folders:
             if is_full(error):
                 raise StoreError(sentence(error, str(new), "written")) from error
             raise
-
-    def _move(self, new: Path, path: Path) -> None:
-        try:
-            new.rename(path)
-        except OSError:
-            if self.find(path.name) is None:  # nor was another run faster by the blink of an eye
-                raise
 
     def listed(self) -> Iterator[tuple[Path, int, float]]:
         """List finished and unfinished folders with their bytes and when each was last used."""

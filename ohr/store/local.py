@@ -1,5 +1,7 @@
 """A store in a folder on this machine: values in one SQLite database, and folders as they are."""
 
+# ruff: noqa: D102 - what each verb does is written in Store
+
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,7 +15,6 @@ from ohr.store.claims import Heart, Watch, this_process
 from ohr.store.content import checked_key, digest, dump, is_key, load
 from ohr.store.database import DAMAGED, Database
 from ohr.store.folders import NEW, Folders, measured, remove
-from ohr.store.objects import Objects
 from ohr.store.protocol import DAY, Entry, Store
 from ohr.store.reasons import Damaged, ReadOnly, explained
 
@@ -45,7 +46,6 @@ class LocalStore(Store):
     def __init__(self, root: Path) -> None:
         self._root = root.absolute()
         self._db = Database(self._root)
-        self._objects = Objects(self._root / "objects")
         self._folders = Folders(self._root / "folders", self.url)
         self._watch, self._heart = Watch(), Heart()
 
@@ -58,18 +58,12 @@ class LocalStore(Store):
         return str(self._root)
 
     def has_many(self, keys: Collection[str]) -> set[str]:
-        """See Store."""
-        wanted = {checked_key(key) for key in keys}
-        found = {row[0] for row in self._rows(_KEYS, wanted)}
-        with explained(self.url, "read"):
-            return found | self._objects.has(wanted - found)
+        return {row[0] for row in self._rows(_KEYS, {checked_key(key) for key in keys})}
 
     def get_many(self, keys: Collection[str]) -> dict[str, Any]:
-        """See Store."""
-        wanted = {checked_key(key) for key in keys}
         found, damaged, seldom = {}, [], []
         recently = time() - DAY
-        for key, payload, checksum, used in self._rows(_VALUES, wanted):
+        for key, payload, checksum, used in self._rows(_VALUES, {checked_key(key) for key in keys}):
             try:
                 if not isinstance(payload, bytes) or digest(key, payload) != checksum:
                     raise ValueError("the checksum is wrong")
@@ -82,11 +76,9 @@ class LocalStore(Store):
             self._if_possible("DELETE FROM objects WHERE key = ? AND digest IS ?", damaged)
         if seldom:
             self._if_possible("UPDATE objects SET used = ? WHERE key = ?", seldom)
-        with explained(self.url, "read"):
-            return found | self._objects.get(wanted - found.keys())
+        return found
 
     def put_many(self, values: Mapping[str, Any]) -> None:
-        """See Store."""
         rows, now = [], int(time())
         for key, value in values.items():
             payload = dump(value)
@@ -100,13 +92,11 @@ class LocalStore(Store):
         self._db.write(work)
 
     def folder(self, key: str) -> Path | None:
-        """See Store."""
         self._db.read(lambda _db: None)  # notices that the store was removed
         with explained(self.url, "read"):
             return self._folders.find(key)
 
     def put_folder(self, key: str, fill: Callable[[Path], None]) -> Path:
-        """See Store."""
         self._db.make()
         return self._folders.keep(key, fill)
 
@@ -132,7 +122,6 @@ class LocalStore(Store):
         return mine
 
     def release(self, keys: Collection[str]) -> None:
-        """See Store."""
         me = this_process()
 
         def work(db: sqlite3.Connection) -> bool:
@@ -153,33 +142,27 @@ class LocalStore(Store):
                 db.execute("DELETE FROM owners WHERE owner = ?", (owner,))
 
     def pin(self, run: str, keys: Iterable[str]) -> None:
-        """See Store."""
         rows = [(checked_key(key), run) for key in keys]
         with suppress(ReadOnly):  # such a store cannot be pruned either
             self._db.write(lambda db: db.executemany("INSERT OR IGNORE INTO pins VALUES (?, ?)", rows))
 
     def unpin(self, run: str) -> int:
-        """See Store."""
         return self._db.write(lambda db: db.execute("DELETE FROM pins WHERE run = ?", (run,)).rowcount)
 
     def pins(self) -> dict[str, int]:
-        """See Store."""
         rows = self._db.read(lambda db: db.execute("SELECT run, count(*) FROM pins GROUP BY run").fetchall())
         return dict(rows or ())
 
     # --- entries, and their removal ----------------------------------------------------------------------------
 
     def exists(self) -> bool:
-        """See Store."""
         return self._root.is_dir()
 
     def size(self) -> int:
-        """See Store."""
         with explained(self.url, "read"):
             return measured(self._root)[0] if self._root.is_dir() else 0
 
     def entries(self) -> Iterator[Entry]:
-        """See Store."""
         with explained(self.url, "read"):
             claimed = self._db.read(self._claimed) or set()
             for some in _parts(self._found()):
@@ -190,25 +173,22 @@ class LocalStore(Store):
                     yield Entry(key, kind, size, used, tuple(runs.get(key, ())), key in claimed)
 
     def remove(self, entries: Sequence[Entry]) -> None:
-        """See Store."""
         free = self._db.write(lambda db: self._removed(db, {entry.key for entry in entries}))
         with explained(self.url, "written"):
             for entry in entries:
                 if entry.kind == "leftover":
                     remove(self._root / entry.key)
-                elif entry.key in free:
-                    remove(self._folders.root / entry.key if entry.kind == "folder" else self._objects.path(entry.key))
+                elif entry.kind == "folder" and entry.key in free:
+                    remove(self._folders.root / entry.key)
         self._db.read(lambda db: db.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)"))
 
     def discard(self, keys: Collection[str]) -> None:
-        """See Store."""
         self._db.write(
             lambda db: db.executemany("DELETE FROM objects WHERE key = ?", [(checked_key(key),) for key in keys])
         )
         with explained(self.url, "written"):
             for key in keys:
                 remove(self._folders.root / key)
-                remove(self._objects.path(key))
 
     def _removed(self, db: sqlite3.Connection, keys: set[str]) -> set[str]:
         """Remove values that nobody needs; returns those of the keys that nobody needs."""
@@ -225,10 +205,6 @@ class LocalStore(Store):
         while rows := self._db.read(lambda db: db.execute(_LISTED, (last,)).fetchall()):  # noqa: B023
             last = rows[-1][0]
             yield from ((key, "value", size, float(used)) for _, key, size, used in rows)
-        for path in self._objects.listed():
-            key = path.parent.name + path.name
-            is_value = not path.name.startswith(NEW) and is_key(key)
-            yield (key if is_value else self._name(path)), "value" if is_value else "leftover", *measured(path)
         for path, size, used in self._folders.listed():
             done = is_key(path.name)
             yield path.name if done else self._name(path), "folder" if done else "leftover", size, used

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 FORMAT = 2
-"""Version of the stores that are written. Format 1 had one file for each value; it is read as well."""
+"""Version of the stores that are written and read."""
 
 DAY = 86400.0
 """Seconds. What is read is marked as used once a day at most, so that reading hardly ever writes; what a process that

@@ -1,4 +1,6 @@
-"""A store behind a URL, for machines without a common disk: an object for each value, in the layout of format 1."""
+"""A store behind a URL, for machines without a common disk: an object for each value."""
+
+# ruff: noqa: D102 - what each verb does is written in Store
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -87,13 +89,11 @@ class RemoteStore(Store):
         return framed({"format": FORMAT, "id": self._id or uuid4().hex})
 
     def has_many(self, keys: Collection[str]) -> set[str]:
-        """See Store."""
         self._check()
         names = {_object(key): key for key in keys}
         return {names[name] for name in self._bucket.present(names)}
 
     def get_many(self, keys: Collection[str]) -> dict[str, Any]:
-        """See Store."""
         self._check()
         names = {_object(key): key for key in keys}
         found, damaged = {}, []
@@ -107,7 +107,6 @@ class RemoteStore(Store):
         return found
 
     def put_many(self, values: Mapping[str, Any]) -> None:
-        """See Store."""
         files = {_object(key): framed(value) for key, value in values.items()}
         self._check(create=True)
         self._bucket.write(files)
@@ -205,13 +204,11 @@ class RemoteStore(Store):
         return claimed
 
     def pin(self, run: str, keys: Iterable[str]) -> None:
-        """See Store."""
         content = framed(sorted(checked_key(key) for key in keys))
         self._check(create=True)
         self._bucket.write({f"{_pins(run)}/{sha256(content).hexdigest()[:16]}": content})
 
     def unpin(self, run: str) -> int:
-        """See Store."""
         try:
             count = len(self._pinned_by(run))
         except StoreError:
@@ -220,7 +217,6 @@ class RemoteStore(Store):
         return count
 
     def pins(self) -> dict[str, int]:
-        """See Store."""
         return {run: len(self._pinned_by(run)) for run in self._runs()}
 
     def _runs(self) -> list[str]:
@@ -238,11 +234,9 @@ class RemoteStore(Store):
     # --- entries, and their removal ----------------------------------------------------------------------------
 
     def exists(self) -> bool:
-        """See Store."""
         return bool(self._bucket.listed(""))
 
     def size(self) -> int:
-        """See Store."""
         return sum(size for _, size, _ in self._bucket.measured())
 
     def entries(self) -> Iterator[Entry]:
@@ -272,7 +266,6 @@ class RemoteStore(Store):
             yield (key, "folder", size, used) if is_key(key) else (f"folders/{key}", "leftover", size, used)
 
     def remove(self, entries: Sequence[Entry]) -> None:
-        """See Store."""
         kept = self._claimed().union(*(self._pinned_by(run) for run in self._runs()))
         free = [entry for entry in entries if entry.key not in kept]
         self._bucket.delete([_object(entry.key) for entry in free if entry.kind == "value"])
@@ -280,7 +273,6 @@ class RemoteStore(Store):
         self._bucket.delete_below([entry.key for entry in free if entry.kind == "leftover"])
 
     def discard(self, keys: Collection[str]) -> None:
-        """See Store."""
         self._bucket.delete([_object(key) for key in keys])
         self._bucket.delete_below([f"folders/{key}" for key in keys])
 

@@ -3,14 +3,15 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ohr.store.content import digest
 from ohr.store.reasons import is_damage
 
-_STEP = 256
-"""Rows read at once where nothing is damaged."""
+_AT_ONCE = 256
+"""Values of one transaction."""
 
 _GIVE_UP = 5000
 """Row numbers tried in vain, one after the other, until the rest counts as lost. A damaged inner page of the tree hides
@@ -27,7 +28,8 @@ def salvage(damaged: Path, new: sqlite3.Connection) -> int:
     with closing(sqlite3.connect(f"{damaged.as_uri()}?mode=ro", uri=True, isolation_level=None)) as old:
         old.execute("PRAGMA writable_schema = ON")  # lets SQLite read a file that is shorter than its header says
         old.text_factory = lambda text: text.decode("utf-8", "replace")
-        for rows in _values(old):
+        values = _values(old)
+        while rows := list(islice(values, _AT_ONCE)):
             new.execute("BEGIN")
             new.executemany("INSERT OR REPLACE INTO objects (key, value, digest, used) VALUES (?, ?, ?, ?)", rows)
             new.execute("COMMIT")
@@ -36,23 +38,23 @@ def salvage(damaged: Path, new: sqlite3.Connection) -> int:
     return kept
 
 
-def _values(old: sqlite3.Connection) -> Iterator[list[tuple[Any, ...]]]:
-    last, step, vain = 0, _STEP, 0
+def _values(old: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+    last = vain = 0
     while vain < _GIVE_UP:
         try:
-            rows = old.execute(
-                "SELECT n, key, value, digest, used FROM objects WHERE n > ? ORDER BY n LIMIT ?", (last, step)
-            ).fetchall()
+            row = old.execute(
+                "SELECT n, key, value, digest, used FROM objects WHERE n > ? ORDER BY n LIMIT 1", (last,)
+            ).fetchone()
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
-            last, vain = (last + 1, vain + 1) if step == 1 else (last, vain)
-            step = 1
+            last, vain = last + 1, vain + 1
             continue
-        if not rows:
+        if row is None:
             return
-        last, step, vain = max(rows[-1][0], last + 1), _STEP, 0
-        yield [row[1:] for row in rows if isinstance(row[2], bytes) and digest(str(row[1]), row[2]) == row[3]]
+        last, vain = max(row[0], last + 1), 0
+        if isinstance(row[2], bytes) and digest(str(row[1]), row[2]) == row[3]:
+            yield row[1:]
 
 
 def _pins(old: sqlite3.Connection) -> Iterator[tuple[str, str]]:

@@ -77,8 +77,7 @@ def _check_answer_metric(metric: Metric) -> None:
     for prediction in TEXTS:
         for reference in TEXTS:
             value = metric.score(prediction, reference)
-            require(metric, isinstance(value, float), f"a score must be a float, not {type(value).__name__}")
-            require(metric, np.isnan(value) or 0 <= value <= 1, f"{value} is outside [0, 1]")
+            _check_scores(metric, [value])
             require(
                 metric, as_json(value) == as_json(metric.score(prediction, reference)), "one pair must give one score"
             )

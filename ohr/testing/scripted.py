@@ -3,7 +3,6 @@
 import fcntl
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ohr.contracts import Completion, Conversation, Generator, Picture, Prompt, Turn, execution
 from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
 from ohr.files.json_input import lines
 from ohr.keys import file_digest
 
@@ -104,6 +104,7 @@ class Scripted(Generator):
         return Completion(reply.text, asked, len(reply.text.split()), finish=reply.finish)
 
 
+@kept_until_changed(32)
 def read_script(path: Path) -> Mapping[str, tuple[_Reply, ...]]:
     """Read the replies by question.
 
@@ -111,16 +112,11 @@ def read_script(path: Path) -> Mapping[str, tuple[_Reply, ...]]:
         DataError: the file cannot be read, or a line is no entry.
     """
     try:
-        about = path.stat()
-        return _read(path, about.st_size, about.st_mtime_ns)
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-@lru_cache(maxsize=32)
-def _read(path: Path, size: int, written: int) -> dict[str, tuple[_Reply, ...]]:  # noqa: ARG001 # keys of the cache
     found: dict[str, tuple[_Reply, ...]] = {}
-    for number, line in lines(path.read_text(encoding="utf-8")):
+    for number, line in lines(text):
         try:
             entry = _ENTRY.validate_json(line)
         except ValidationError as error:

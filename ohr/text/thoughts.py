@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 _NAMES = "|".join(
     (
@@ -35,6 +36,7 @@ _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 """Full-width signs as those of ASCII, one for one, so that places stay."""
 
 
+@lru_cache(maxsize=256)  # agents are replayed, and several metrics read one reply
 def without_thoughts(reply: str) -> str:
     """Return a reply without the thoughts between marks such as `<think>` and `</think>`; else the reply as it is.
 
@@ -50,9 +52,10 @@ def without_thoughts(reply: str) -> str:
     ('Paris', '')
     """
     text = reply.translate(_WIDE)
-    closed = {mark["name"].lower(): mark.end() for mark in _MARK.finditer(text) if mark["end"]}
-    if not closed and not _MARK.search(text):
+    marks = [*_MARK.finditer(text)]
+    if not marks:
         return reply
+    closed = {mark["name"].lower(): mark.end() for mark in marks if mark["end"]}
     pieces: list[str] = []
     names: list[str] = []  # of the thoughts that are open
     start = place = 0

@@ -16,6 +16,7 @@ from ohr.engine.progress import Progress, counting
 from ohr.engine.setup import Setup
 from ohr.errors import DataError, SpecError
 from ohr.files import documents, images, ohrbench_json, pdf
+from ohr.files.lazy import page_images
 from ohr.messages.wording import counted, named
 from ohr.results.replace import filled
 from ohr.spec.fragment import Family, NoiseChain
@@ -188,25 +189,21 @@ def _lay_text(task: FileTask, noises: Sequence[TextNoise]) -> dict[str, int]:
 
 def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, Any]:
     lost: list[str] = []
-    is_pdf = task.source.suffix.lower() == ".pdf"
-    pages = pdf.page_count(task.source) if is_pdf else images.pages(task.source)
-
-    def render(index: int) -> Image:
-        return pdf.render(task.source, index, task.dpi) if is_pdf else images.read_image(task.source, index)
+    pages = page_images(task.source, task.dpi)
 
     with task.ledger.open("w", encoding="utf-8") as opened:
 
         def noisy() -> Iterator[Image]:
-            for index in range(pages):
+            for index in range(len(pages)):
                 try:
-                    image = render(index)
+                    image = pages.image(index)
                 except DataError as error:
-                    if pages == 1:
+                    if len(pages) == 1:
                         raise
                     lost.append(str(error))
                     yield np.full((task.dpi * 11, task.dpi * 17 // 2, 3), 255, dtype=np.uint8)  # a US letter page
                     continue
-                others = OtherPages(render, pages, index)
+                others = OtherPages(pages.image, len(pages), index)
                 for step, made in enumerate(distort(image, others, noises, (task.document, index), task.seed)):
                     image = made.image
                     moved = None if made.homography is None else made.homography.tolist()
@@ -214,11 +211,11 @@ def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, Any]:
                     opened.write(json.dumps(record | {"label_effect": made.label_effect}) + "\n")
                 yield image
 
-        if is_pdf:
+        if task.source.suffix.lower() == ".pdf":
             pdf.write(task.target, noisy(), task.dpi)
         else:
             images.write_image(task.target, *noisy())
-    return {"pages": pages - len(lost), "blank": lost}
+    return {"pages": len(pages) - len(lost), "blank": lost}
 
 
 def _gather(path: Path, tasks: Sequence[FileTask]) -> None:

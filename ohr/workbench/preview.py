@@ -1,7 +1,7 @@
 """One page under each noise at each level, and what an engine reads then."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,8 @@ from ohr.engine.executors.base import Executor, run_each
 from ohr.engine.progress import Progress, counting
 from ohr.engine.setup import Setup
 from ohr.errors import DataError, SpecError
-from ohr.files import documents, images, pdf
+from ohr.files import documents, images
+from ohr.files.lazy import Made, page_images
 from ohr.messages.wording import counted
 from ohr.metrics.edit import edit_distance
 from ohr.spec.fragment import Family
@@ -86,29 +87,12 @@ def family_of(path: Path) -> Family:
     raise DataError(f"{path}: give a page image, a PDF or a text ({wanted})")
 
 
-def refuse(trial: ImageTrial) -> None:
-    """Raise a DataError when there is no such page, or none that can be read: before any work starts."""
-    if trial.path.suffix.lower() == ".pdf":
-        pdf.render(trial.path, trial.index, trial.dpi)
-    elif trial.index >= images.pages(trial.path):
-        raise DataError(
-            f"{trial.path}: no page {trial.index}: it has {counted(images.pages(trial.path), 'page')}, counted from 0"
-        )
-    else:
-        images.read_image(trial.path, trial.index)
-
-
 def try_image(trial: ImageTrial) -> ImageShown:
     """Do an ImageTrial."""
-    is_pdf = trial.path.suffix.lower() == ".pdf"
-    pages = pdf.page_count(trial.path) if is_pdf else images.pages(trial.path)
-
-    def render(index: int) -> Image:
-        return pdf.render(trial.path, index, trial.dpi) if is_pdf else images.read_image(trial.path, index)
-
-    made = NoisyImage(clean := render(trial.index))
+    pages = page_images(trial.path, trial.dpi)
+    made = NoisyImage(clean := _page(pages, trial))
     if trial.noise:
-        others = OtherPages(render, pages, trial.index)
+        others = OtherPages(pages.image, len(pages), trial.index)
         page = (trial.path.stem, trial.index)
         made = next(iter(distort(clean, others, [trial.noise], page, trial.seed)), made)
     whole = images.scaled(made.image, trial.width)
@@ -116,7 +100,13 @@ def try_image(trial: ImageTrial) -> ImageShown:
     if trial.engine is None:
         return shown
     (read,) = trial.engine.recognise([made.image])
-    return ImageShown(shown.whole, shown.detail, shown.label_effect, trial.engine.written(read), error=read.error)
+    return replace(shown, text=trial.engine.written(read), error=read.error)
+
+
+def _page(pages: Made, trial: ImageTrial) -> Image:
+    if trial.index >= len(pages):
+        raise DataError(f"{trial.path}: no page {trial.index}: it has {counted(len(pages), 'page')}, counted from 0")
+    return pages.image(trial.index)
 
 
 def _detail(made: NoisyImage, clean: tuple[int, ...], size: tuple[int, int]) -> Image:
@@ -133,7 +123,7 @@ def _detail(made: NoisyImage, clean: tuple[int, ...], size: tuple[int, int]) -> 
 def try_images(trials: Sequence[ImageTrial], executor: Executor, progress: Progress) -> list[ImageShown]:
     """Do trials of one page; the first is that of the clean page, which the others' texts are compared with."""
     found: dict[ImageTrial, ImageShown] = {}
-    refuse(trials[0])
+    _page(page_images(trials[0].path, trials[0].dpi), trials[0])  # a file that is no image ends it before any work
     blank = np.full((1, 1, 3), 255, dtype=np.uint8)
     executor.start(Setup())
     with counting(progress, "noise and OCR", len(trials)) as advance:
@@ -144,14 +134,9 @@ def try_images(trials: Sequence[ImageTrial], executor: Executor, progress: Progr
     if shown[0].error:
         raise DataError(shown[0].error)
     clean = shown[0].text
-    return [_compared(page, clean) for page in shown]
-
-
-def _compared(shown: ImageShown, clean: str | None) -> ImageShown:
-    if shown.text is None or clean is None:
-        return shown
-    distance = edit_distance(shown.text, clean)
-    return ImageShown(shown.whole, shown.detail, shown.label_effect, shown.text, distance, shown.error)
+    return [
+        page if page.text is None else replace(page, distance=edit_distance(page.text, clean or "")) for page in shown
+    ]
 
 
 def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) -> list[TextShown]:

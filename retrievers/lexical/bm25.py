@@ -3,19 +3,16 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from ohr.contracts import Chunk, Hit, Index
+from ohr.contracts import Chunk, Index
 
-from ..ranking import best
-from .postings import Postings
+from .postings import Postings, WordIndex
 from .words import Lexical
 
 
@@ -44,44 +41,14 @@ class BM25(Lexical):
         engine = bm25s.BM25(k1=self.k1, b=self.b, delta=self.delta, method=self.variant, csc_backend="scipy")
         if not vocabulary:  # bm25s divides by the number of words
             nothing = np.zeros(0, dtype=np.int32)
-            return BM25Index(Postings({}, len(chunks), np.zeros(1, np.int32), nothing, np.zeros(0, np.float32)), self)
+            return self._of(Postings({}, len(chunks), np.zeros(1, np.int32), nothing, np.zeros(0, np.float32)))
         engine.index((numbers, dict(vocabulary)), create_empty_token=False, show_progress=False)
-        arrays = (engine.scores[name] for name in ("indptr", "indices", "data"))
-        return BM25Index(Postings(dict(vocabulary), len(chunks), *arrays), self, engine.nonoccurrence_array)
+        starts, places, scores = (engine.scores[name] for name in ("indptr", "indices", "data"))
+        return self._of(Postings(dict(vocabulary), len(chunks), starts, places, scores, engine.nonoccurrence_array))
 
     def load(self, folder: Path) -> Index:
         """Read a saved index."""
-        absent = np.load(folder / _ABSENT, allow_pickle=False) if (folder / _ABSENT).is_file() else None
-        return BM25Index(Postings.load(folder), self, absent)
+        return self._of(Postings.load(folder))
 
-
-_ABSENT = "absent.npy"
-
-
-@dataclass(frozen=True)
-class BM25Index:
-    """Words and what each adds to the score of a chunk.
-
-    Args:
-        absent: what a word adds where it is absent, (words,): bm25l and bm25+ only.
-    """
-
-    postings: Postings
-    retriever: BM25
-    absent: NDArray[np.float32] | None = None
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Rank by score, ties in the order of the chunks; chunks without a word of the query are not found."""
-        return [self._search(self.postings.numbers(self.retriever.cut(query)), k) for query in queries]
-
-    def _search(self, numbers: list[int], k: int) -> list[Hit]:
-        totals = self.postings.totals(numbers, -np.inf)
-        if self.absent is not None:
-            totals += float(self.absent[numbers].sum(dtype=np.float64))
-        return best(totals, k)
-
-    def save(self, folder: Path) -> None:
-        """Write the postings."""
-        self.postings.save(folder)
-        if self.absent is not None:
-            np.save(folder / _ABSENT, self.absent, allow_pickle=False)
+    def _of(self, postings: Postings) -> Index:
+        return WordIndex(postings, self.cut, -np.inf)  # chunks without a word of the query are not found

@@ -3,7 +3,6 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
 from math import fsum, log
 from pathlib import Path
@@ -13,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ohr.contracts import Chunk, Hit, Index, Retriever
+from ohr.contracts import Chunk, Index, Retriever
 from ohr.text.porter import stem
 
-from ..ranking import best
-from .postings import Postings
+from .postings import Postings, WordIndex
 from .words import STOPWORDS, different_words, ohrbench_words
 
 
@@ -49,9 +47,8 @@ class BM25Reference(Retriever):
         stems = np.array([-1 if word in STOPWORDS else vocabulary[stem(word)] for word in words], dtype=np.int64)
         of_word = stems[np.array(numbers, dtype=np.int32)]
         of_chunk = np.repeat(np.arange(len(chunks), dtype=np.int32), np.array(lengths, dtype=np.int32))
-        return ReferenceIndex(
-            self._scored(dict(vocabulary), of_word[of_word >= 0], of_chunk[of_word >= 0], len(chunks))
-        )
+        scored = self._scored(dict(vocabulary), of_word[of_word >= 0], of_chunk[of_word >= 0], len(chunks))
+        return WordIndex(scored, ohrbench_words)
 
     def _scored(
         self, vocabulary: dict[str, int], stems: NDArray[np.int64], chunks: NDArray[np.int32], size: int
@@ -71,22 +68,7 @@ class BM25Reference(Retriever):
 
     def load(self, folder: Path) -> Index:
         """Read a saved index."""
-        return ReferenceIndex(Postings.load(folder))
-
-
-@dataclass(frozen=True)
-class ReferenceIndex:
-    """Stems and what each adds to the score of a chunk."""
-
-    postings: Postings
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Rank by score, ties in the order of the chunks; chunks without a word of the query come last."""
-        return [best(self.postings.totals(self.postings.numbers(ohrbench_words(query))), k) for query in queries]
-
-    def save(self, folder: Path) -> None:
-        """Write the postings."""
-        self.postings.save(folder)
+        return WordIndex(Postings.load(folder), ohrbench_words)
 
 
 def _weights(holders: NDArray[np.int64], size: int, epsilon: float) -> NDArray[np.float64]:

@@ -1,7 +1,6 @@
 """BGE-M3 with its three kinds of score, through FlagEmbedding."""
 
-import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,14 +11,13 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, Resources, Retriever, execution
+from ohr.contracts import Chunk, Hit, Index, execution
 from ohr.errors import PluginError
-from ohr.messages.wording import counted
-from ohr.models.check import check_device, model_resources
 from ohr.models.memory import parts
 from ohr.models.resident import resident
 
-from ..embedders import check_model, folder_of, model_identity, unused_prompts
+from ..embedders import folder_of, unused_prompts
+from ..models import ModelRetriever, quiet_transformers
 from ..ranking import best
 from ..windows import cut_off
 from .maxsim import PageVectors
@@ -27,7 +25,7 @@ from .maxsim import PageVectors
 _QUERIES = 128  # queries whose scores of all chunks are held at once
 
 
-class BgeM3(Retriever):
+class BgeM3(ModelRetriever):
     """Ranks chunks by BGE-M3's dense, sparse and multi-vector scores, weighted (Chen et al., arXiv:2402.03216).
 
     The score is the weighted mean of the cosine, the lexical match and MaxSim per query token; a weight of 0 leaves
@@ -36,36 +34,20 @@ class BgeM3(Retriever):
 
     kind: Literal["bge_m3"] = "bge_m3"
     version: ClassVar[int] = 2
-    extra: ClassVar[str | None] = "dense"
     packages: ClassVar[tuple[str, ...]] = ("FlagEmbedding", "transformers", "torch")
+    modules: ClassVar[tuple[str, ...]] = ("torch", "FlagEmbedding")
     model: Annotated[str, Field(description="A folder with BGE-M3's files, or its name on the hub.")] = "BAAI/bge-m3"
     dense: Annotated[float, Field(ge=0, description="Weight of the cosine.")] = 0.4
     sparse: Annotated[float, Field(ge=0, description="Weight of the lexical match.")] = 0.2
     multi_vector: Annotated[float, Field(ge=0, description="Weight of MaxSim.")] = 0.4
     max_tokens: Annotated[int, Field(gt=2, le=8192, description="Tokens read of a chunk or query.")] = 8192
     batch_size: Annotated[int, execution("Texts encoded at once; FlagEmbedding shrinks it by need.", gt=0)] = 16
-    device: Annotated[str, execution("cpu, cuda, cuda:1, mps.")] = "cpu"
 
     @model_validator(mode="after")
     def _some_weight(self) -> "BgeM3":
         if not self.dense + self.sparse + self.multi_vector:
             raise ValueError("one of the weights dense, sparse and multi_vector must be more than 0")
         return self
-
-    def check(self) -> None:
-        """Raise when a library, the model or the device is missing."""
-        for module in ("torch", "FlagEmbedding"):
-            extras.require(module, "dense")
-        check_model("retriever bge_m3", self.model, None)
-        check_device("retriever bge_m3", self.device, "dense")
-
-    def resources(self) -> Resources:
-        """Return the resources of the loaded model."""
-        return model_resources(self.device)
-
-    def identity(self) -> Mapping[str, object]:
-        """Identify a local model by its content."""
-        return {**super().identity(), "model": model_identity(self.model)}
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
         """Embed every chunk, equal texts once."""
@@ -151,9 +133,8 @@ def _model(model: str, device: str) -> Any:
 
 
 def _loaded(model: str, device: str) -> Any:
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    quiet_transformers()
     library = extras.load("FlagEmbedding", "dense")
-    extras.load("transformers", "dense").utils.logging.disable_progress_bar()
     with extras.loading("retriever bge_m3", model):
         # half precision is slower than single on a CPU
         return library.BGEM3FlagModel(folder_of(model), use_fp16=device.startswith("cuda"), devices=device)
@@ -195,5 +176,4 @@ def _cut(retriever: BgeM3, texts: Collection[str]) -> tuple[str, ...]:
     tokenizer = _model(retriever.model, retriever.device).tokenizer
     window = min(retriever.max_tokens, tokenizer.model_max_length)
     cut, _ = cut_off(tokenizer, texts, window)
-    share = f"{cut:,} of {counted(len(texts), 'different chunk')}"
-    return (f"{share} longer than the {window} tokens that are read",) if cut else ()
+    return (f"{cut} that are read",) if cut else ()

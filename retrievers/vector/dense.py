@@ -1,9 +1,7 @@
 """Dense retrieval: a sentence-transformers model, and exact or approximate search among its vectors."""
 
-import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -11,18 +9,18 @@ import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, Resources, Retriever, execution
+from ohr.contracts import Chunk, Index, execution
 from ohr.messages.wording import counted
-from ohr.models.check import check_device, model_resources
 from ohr.models.memory import batch_note, fitting
 from ohr.models.resident import resident
 
-from ..embedders import PROMPTS, Embedder, Pooling, check_model, embedder, folder_of, model_identity, unused_prompts
+from ..embedders import PROMPTS, Embedder, Pooling, embedder, folder_of, unused_prompts
+from ..models import ModelRetriever, quiet_transformers
 from ..windows import cut_off
-from .vectors import IndexType, Vectors, VectorSearch
+from .vectors import EmbeddedIndex, IndexType, Vectors, VectorSearch
 
 
-class Dense(Retriever):
+class Dense(ModelRetriever):
     """Ranks chunks by the cosine of their embedding with the query's (Reimers & Gurevych, EMNLP 2019).
 
     `minilm` is all-MiniLM-L6-v2 from a package, so nothing is downloaded; it reads 256 word pieces. A warning counts
@@ -33,8 +31,8 @@ class Dense(Retriever):
 
     kind: Literal["dense"] = "dense"
     version: ClassVar[int] = 4
-    extra: ClassVar[str | None] = "dense"
     packages: ClassVar[tuple[str, ...]] = ("sentence-transformers", "transformers", "torch", "faiss-cpu", "faiss-gpu")
+    modules: ClassVar[tuple[str, ...]] = ("torch", "sentence_transformers", "faiss")
     model: Annotated[
         str, Field(description="minilm, bge-m3, contriever, gte, e5, a model's folder, or its name on the hub.")
     ] = "minilm"
@@ -56,29 +54,17 @@ class Dense(Retriever):
         IndexType, Field(description="exact, or FAISS's IVF, HNSW or PQ, whose recall is reported.")
     ] = "exact"
     batch_size: Annotated[int, execution("Texts encoded at once; halved when memory runs out.", gt=0)] = 32
-    device: Annotated[str, execution("cpu, cuda, cuda:1, mps.")] = "cpu"
 
     @property
     def preset(self) -> Embedder:
         """The model as its authors use it."""
         return embedder(self.model)
 
-    def check(self) -> None:
-        """Raise when a library, the model or the device is missing."""
-        for module in ("torch", "sentence_transformers", "faiss"):
-            extras.require(module, "dense")
-        check_model("retriever dense", self.model, self.revision)
-        check_device("retriever dense", self.device, "dense")
-
-    def resources(self) -> Resources:
-        """Return the resources of the loaded model."""
-        return model_resources(self.device)
-
     def identity(self) -> Mapping[str, object]:
-        """Identify a local model by its content, a hub model by its name and revision."""
+        """Identify the model, and how its authors use it."""
         known = self.preset
         preset = [known.pooling, known.query_prompt, known.passage_prompt, known.normalise]
-        return {**super().identity(), "model": model_identity(self.model, self.revision), "preset": preset}
+        return {**super().identity(), "preset": preset}
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
         """Embed every chunk; equal texts once, since a vector's last digits depend on its batch."""
@@ -89,34 +75,16 @@ class Dense(Retriever):
         if len(places) < len(chunks):
             vectors = vectors[[places[chunk.text] for chunk in chunks]]
         found = VectorSearch.build(vectors, self.index_type, "retriever dense")
-        return DenseIndex(found, self, (*notes, *found.notes))
+        return EmbeddedIndex(found, partial(_embed_queries, self), (*notes, *found.notes))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
-        return DenseIndex(VectorSearch.load(folder), self)
-
-
-@dataclass(frozen=True)
-class DenseIndex:
-    """Vectors of the chunks, and the retriever that embeds queries beside them."""
-
-    found: VectorSearch
-    retriever: Dense
-    notes: tuple[str, ...] = ()
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Rank by inner product; ties in the order of the chunks."""
-        return self.found.search(_embed_queries(self.retriever, tuple(queries)), k)
-
-    def save(self, folder: Path) -> None:
-        """Write the vectors, or FAISS's own file."""
-        self.found.save(folder)
+        return EmbeddedIndex(VectorSearch.load(folder), partial(_embed_queries, self))
 
 
 def _loaded(model: str, revision: str | None, pooling: Pooling | None, max_tokens: int | None, device: str) -> Any:
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    quiet_transformers()
     library = extras.load("sentence_transformers", "dense")
-    extras.load("transformers", "dense").utils.logging.disable_progress_bar()
     with extras.loading("retriever dense", model):
         if pooling is None:
             loaded = library.SentenceTransformer(folder_of(model), device=device, revision=revision)
@@ -192,8 +160,5 @@ def _cut(retriever: Dense, texts: Collection[str], prompt: str) -> tuple[str, ..
     """Report the texts that are longer than the model reads."""
     model = encoder(retriever)
     window = model.max_seq_length
-    cut, lost = cut_off(model.tokenizer, texts, window, prompt) if window else (0, 0)
-    if not cut:
-        return ()
-    share = f"{cut:,} of {counted(len(texts), 'different chunk')}"
-    return (f"{share} longer than the {window} tokens that {retriever.model} reads: {counted(lost, 'token')} cut off",)
+    cut, lost = cut_off(model.tokenizer, texts, window, prompt) if window else ("", 0)
+    return (f"{cut} that {retriever.model} reads: {counted(lost, 'token')} cut off",) if cut else ()

@@ -1,6 +1,6 @@
 """Search among vectors: exact by default, or one of FAISS's approximate indices, whose recall is then measured."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from ohr.errors import PluginError
 from ohr.messages.wording import counted
 
 from ..ranking import best
+from .maxsim import PageVectors
 
 Vectors = NDArray[np.float32]
 """(items, dim), unit length where the score is the cosine."""
@@ -84,6 +85,27 @@ class VectorSearch:
             index = faiss.read_index(str(folder / "index.faiss"), faiss.IO_FLAG_MMAP_IFC)
             return cls(np.zeros((0, index.d), dtype=np.float32), index)
         return cls(np.load(folder / "vectors.npy", mmap_mode="r", allow_pickle=False))
+
+
+@dataclass(frozen=True)
+class EmbeddedIndex:
+    """Chunks or pages as a model embeds them.
+
+    Args:
+        embed: embeds queries.
+    """
+
+    found: VectorSearch | PageVectors
+    embed: Callable[[tuple[str, ...]], Any]
+    notes: tuple[str, ...] = ()
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Rank by the model's score; ties in the order of the chunks."""
+        return self.found.search(self.embed(tuple(queries)), k)
+
+    def save(self, folder: Path) -> None:
+        """Write the vectors."""
+        self.found.save(folder)
 
 
 def ranked(scores: Sequence[float] | Vectors, places: Sequence[int] | NDArray[np.int64]) -> list[Hit]:

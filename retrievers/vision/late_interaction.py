@@ -1,22 +1,23 @@
 """Retrieval of page images by vision-language models that give one vector per patch."""
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
 from ohr import extras
-from ohr.contracts import Hit, Image, Index
+from ohr.contracts import Image, Index
 from ohr.errors import PluginError
 from ohr.models.resident import resident
 
 from ..embedders import folder_of, looks_local
+from ..models import quiet_transformers
 from ..vector.maxsim import PageVectors
+from ..vector.vectors import EmbeddedIndex
 from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
 
@@ -64,36 +65,18 @@ class LateInteraction(VisionRetriever):
         fitted = [self.batch_size]
         pages = embed_pages(self.encoder(), images, fitted)
         vectors = PageVectors.gather(pages, self.device, f"retriever {self.kind}")
-        return LateIndex(vectors, self, self.notes(fitted[0]))
+        return EmbeddedIndex(vectors, partial(embed_queries, self), self.notes(fitted[0]))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
-        return LateIndex(PageVectors.load(folder, self.device), self)
+        return EmbeddedIndex(PageVectors.load(folder, self.device), partial(embed_queries, self))
 
     def encoder(self) -> Encoder:
         """Return the model, which is loaded if it is not in memory."""
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        extras.load("transformers", "dense").utils.logging.disable_progress_bar()
+        quiet_transformers()
         with extras.loading(f"retriever {self.kind}", self.model):
             settings = (classes_of(self), self.model, self.revision, self.weights, self.device)
             return resident((self.kind, *settings), lambda: _loaded(*settings))
-
-
-@dataclass(frozen=True)
-class LateIndex:
-    """Vectors of the pages, and the retriever that embeds queries beside them."""
-
-    pages: PageVectors
-    retriever: LateInteraction
-    notes: tuple[str, ...] = ()
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Rank by MaxSim; ties in the order of the pages."""
-        return self.pages.search(embed_queries(self.retriever, tuple(queries)), k)
-
-    def save(self, folder: Path) -> None:
-        """Write the vectors."""
-        self.pages.save(folder)
 
 
 @dataclass(frozen=True)

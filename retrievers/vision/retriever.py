@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ohr import extras
-from ohr.contracts import Image, PageRetriever, Resources, execution
-from ohr.models.check import check_device, model_resources
+from ohr.contracts import Image, PageRetriever, execution
 from ohr.models.memory import batch_note, fitting, parts
 
-from ..embedders import check_model, model_identity, unused_prompts
+from ..embedders import unused_prompts
+from ..models import ModelRetriever
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 _LONGEST = 2000  # characters of a query; no benchmark's question is longer
@@ -33,16 +32,14 @@ class Encoder(Protocol):
         ...
 
 
-class VisionRetriever(PageRetriever):
+class VisionRetriever(ModelRetriever, PageRetriever):
     """Ranks page images by a vision-language model; of a query at most 2,000 characters are read."""
 
-    extra: ClassVar[str | None] = "dense"
     packages: ClassVar[tuple[str, ...]] = ("transformers", "torch")
-    model: Annotated[str, Field(description="A model's folder, or its name on the hub.")]
+    modules: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     revision: Annotated[str | None, Field(description="Commit, tag or branch of a model on the hub.")] = None
     dtype: Annotated[Dtype, Field(description="Weights' type; auto is bfloat16 on a GPU, float32 on a CPU.")] = "auto"
     batch_size: Annotated[int, execution("Pages embedded at once; halved when memory runs out.", gt=0)] = 4
-    device: Annotated[str, execution("cpu, cuda, cuda:1, mps.")] = "cpu"
 
     @property
     def weights(self) -> str:
@@ -51,20 +48,9 @@ class VisionRetriever(PageRetriever):
             return self.dtype
         return "bfloat16" if self.device.startswith("cuda") else "float32"
 
-    def check(self) -> None:
-        """Raise when a library, the model or the device is missing."""
-        for module in ("torch", "transformers"):
-            extras.require(module, "dense")
-        check_model(f"retriever {self.kind}", self.model, self.revision)
-        check_device(f"retriever {self.kind}", self.device, "dense")
-
-    def resources(self) -> Resources:
-        """Return the resources of the loaded model."""
-        return model_resources(self.device)
-
     def identity(self) -> Mapping[str, object]:
-        """Identify a local model by its content, and say the type of its weights."""
-        return {**super().identity(), "model": model_identity(self.model, self.revision), "dtype": self.weights}
+        """Identify the model, and say the type of its weights."""
+        return {**super().identity(), "dtype": self.weights}
 
     def notes(self, fitted: int) -> tuple[str, ...]:
         """Warn of a batch that did not fit, and of the model's own prompts, of which these retrievers use none."""

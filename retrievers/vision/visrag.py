@@ -1,8 +1,8 @@
 """VisRAG: each page image as one vector of a vision-language model."""
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator
 
 from ohr import extras
-from ohr.contracts import Hit, Image, Index
+from ohr.contracts import Image, Index
 from ohr.errors import PluginError
 from ohr.files.images import bounded
 from ohr.models.resident import resident
 
 from ..embedders import folder_of
-from ..vector.vectors import VectorSearch
+from ..models import quiet_transformers
+from ..vector.vectors import EmbeddedIndex, VectorSearch
 from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
 Pooling = Literal["weighted_mean", "mean", "last"]
@@ -61,11 +62,11 @@ class VisRag(VisionRetriever):
         pages = list(embed_pages(self.encoder(), images, fitted))
         vectors = np.stack(pages).astype(np.float32) if pages else np.zeros((0, 1), dtype=np.float32)
         found = VectorSearch.build(vectors, "exact", "retriever visrag")
-        return VisRagIndex(found, self, self.notes(fitted[0]))
+        return EmbeddedIndex(found, partial(_embed_queries, self), self.notes(fitted[0]))
 
     def load(self, folder: Path) -> Index:
         """Map a saved index into memory."""
-        return VisRagIndex(VectorSearch.load(folder), self)
+        return EmbeddedIndex(VectorSearch.load(folder), partial(_embed_queries, self))
 
     def encoder(self) -> Encoder:
         """Return the model, which is loaded if it is not in memory."""
@@ -83,23 +84,8 @@ class VisRag(VisionRetriever):
         return VisRagEncoder(model, processor, self)
 
 
-@dataclass(frozen=True)
-class VisRagIndex:
-    """One vector per page, and the retriever that embeds queries beside them."""
-
-    found: VectorSearch
-    retriever: VisRag
-    notes: tuple[str, ...] = ()
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Rank by cosine; ties in the order of the pages."""
-        if not queries:
-            return []
-        return self.found.search(np.stack(embed_queries(self.retriever, tuple(queries))), k)
-
-    def save(self, folder: Path) -> None:
-        """Write the vectors."""
-        self.found.save(folder)
+def _embed_queries(retriever: VisRag, queries: tuple[str, ...]) -> NDArray[np.float32]:
+    return np.stack(embed_queries(retriever, queries)) if queries else np.zeros((0, 1), dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -170,9 +156,7 @@ def _reads_by_itself(model: Any) -> bool:
 
 
 def _loaded(model: str, revision: str | None, dtype: str, device: str, trusted: bool) -> tuple[Any, Any]:
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    torch, library = extras.load("torch", "dense"), extras.load("transformers", "dense")
-    library.utils.logging.disable_progress_bar()
+    torch, library = extras.load("torch", "dense"), quiet_transformers()
     options = {"trust_remote_code": trusted, **({"revision": revision} if revision else {})}
     loaded = library.AutoModel.from_pretrained(model, dtype=getattr(torch, dtype), **options).to(device).eval()
     if _reads_by_itself(loaded):

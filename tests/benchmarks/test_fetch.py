@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from ohr.benchmarks.ohrbench.fetch import REPOSITORY, fetch
+from ohr.benchmarks.ohrbench import REPOSITORY
 from ohr.errors import DataError
-from ohr.files.hub import RECORD, unpack
-from ohr.files.hub import fetch as hub_fetch
+from ohr.files.hub import RECORD, fetch, root_below, unpack
 
 from .hub_server import archive, large
 
 
 def get(hub, folder, revision=None):
-    return fetch(folder, revision, repository="o/r", endpoint=hub.url)
+    return fetch("o/r", folder, revision, endpoint=hub.url)
 
 
 def test_files_are_fetched_unpacked_and_written_down(hub, tmp_path):
     found = get(hub, tmp_path / "data")
-    assert (found.files, found.unpacked, found.root, found.commit) == (2, 1, tmp_path / "data", "a" * 40)
+    assert (len(found.files), found.unpacked, found.commit) == (2, 1, "a" * 40)
+    assert found.line == f"2 files of o/r at commit {'a' * 40}, 1 unpacked"
     assert (tmp_path / "data/retrieval_base/gt/law/lease.json").read_bytes() == b"[]"
     record = json.loads((tmp_path / "data" / RECORD).read_text())
     assert record["commit"] == "a" * 40
@@ -40,7 +40,9 @@ def test_a_second_fetch_takes_the_same_commit_and_downloads_nothing(hub, tmp_pat
 
 def test_a_folder_inside_the_archive_may_be_the_root(hub, tmp_path):
     hub.files = {"all.zip": archive({"OHR-Bench/data/retrieval_base/gt/law/a.json": b"[]"})}
-    assert get(hub, tmp_path).root == tmp_path / "OHR-Bench/data"
+    get(hub, tmp_path)
+    assert root_below(tmp_path, lambda path: (path / "retrieval_base").is_dir()) == tmp_path / "OHR-Bench/data"
+    assert root_below(tmp_path, lambda path: (path / "absent").is_dir()) is None
 
 
 @pytest.mark.parametrize("name", ["qas_v2.json", "base.zip"])
@@ -50,11 +52,11 @@ def test_a_file_that_is_not_what_the_hub_has_is_refused_and_deleted(hub, tmp_pat
         get(hub, tmp_path)
     assert not (tmp_path / name).exists()
     hub.forged.clear()
-    assert get(hub, tmp_path).files == 2
+    assert len(get(hub, tmp_path).files) == 2
 
 
 def test_only_wanted_files_are_fetched(hub, tmp_path):
-    found = hub_fetch("o/r", tmp_path, wanted=lambda name: name.endswith(".json"), endpoint=hub.url)
+    found = fetch("o/r", tmp_path, wanted=lambda name: name.endswith(".json"), endpoint=hub.url)
     assert (found.files, found.unpacked) == (("qas_v2.json",), 0)
     assert not (tmp_path / "base.zip").exists()
 
@@ -136,7 +138,7 @@ def test_a_name_that_would_leave_the_folder_is_refused(hub, tmp_path):
 
 def test_a_hub_that_is_out_of_reach_is_one_sentence(hub, tmp_path):
     with pytest.raises(DataError, match=r"^o/r: cannot be fetched \(.*\); run the same command again to resume$"):
-        fetch(tmp_path, repository="o/r", endpoint="http://127.0.0.1:9")
+        fetch("o/r", tmp_path, endpoint="http://127.0.0.1:9")
 
 
 def test_a_hub_that_is_not_there_is_one_sentence(hub, tmp_path):

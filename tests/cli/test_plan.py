@@ -63,8 +63,15 @@ def test_where_neither_pages_nor_prompts_are_left_no_time_is_printed(ohr):
     assert line == "left to do: no page to recognise and no prompt to answer; the rest is not timed"
 
 
-@pytest.mark.parametrize("top_k", [2, 6])
-@pytest.mark.parametrize("chunker", ["{kind: page}", "{kind: tokens, size: 64}"])
+@pytest.mark.parametrize(
+    ("chunker", "top_k"),
+    [
+        ("{kind: page}", 2),
+        ("{kind: tokens, size: 64}", 6),
+        pytest.param("{kind: page}", 6, marks=pytest.mark.acceptance),
+        pytest.param("{kind: tokens, size: 64}", 2, marks=pytest.mark.acceptance),
+    ],
+)
 def test_the_planned_prompt_tokens_are_those_that_the_run_sends(ohr, chunker, top_k):
     sets = ("--set", f"chunker={chunker}", "--set", f"retrievers=[{{kind: bm25, top_k: {top_k}}}]")
     planned = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)["tokens"]

@@ -83,8 +83,8 @@ def test_what_an_engine_prints_does_not_reach_the_output(home):
 
 
 def test_a_worker_that_is_stopped_is_ended_at_the_time_limit(home):
-    finished, why = reason(home, SPEC.replace("BAD", "stopped"), "limits.seconds=3")
-    assert why == "took longer than 3 seconds (limits.seconds)"
+    finished, why = reason(home, SPEC.replace("BAD", "stopped"), "limits.seconds=6")
+    assert why == "took longer than 6 seconds (limits.seconds)"
     assert sum(values(finished, kb="read", stage="overall", metric="f1").values()) == 7
 
 

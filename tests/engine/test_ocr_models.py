@@ -41,7 +41,7 @@ evaluate: [retrieval]
 """
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_two_workers_load_one_copy_of_a_model(home, tiny_document_model):
     (home.folder / "counted.py").write_text(COUNTED)
     path = home.folder / "spec.yaml"

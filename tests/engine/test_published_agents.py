@@ -126,8 +126,9 @@ def test_every_agent_answers(home, server):
 
 
 GARBAGE = (
-    "", "   ", "\x00\ufffd", "{" * 5000, "<search>", "没有答案。", '{"choice": "a"}',
-    "<answer>1</answer><search>x</search>",
+    "", "{" * 5000, "<search>", '{"choice": "a"}',
+    *(pytest.param(reply, marks=pytest.mark.acceptance)
+      for reply in ("   ", "\x00\ufffd", "没有答案。", "<answer>1</answer><search>x</search>")),
 )  # fmt: skip
 
 

@@ -124,7 +124,7 @@ def test_units_in_compressed_objects_are_found(file, monkeypatch):
 
     packed = zlib.compress(b"3 0 << /Type /Page /UserUnit 2 >>")
     path = file(b"%PDF-1.5\n9 0 obj\n<< /Type /ObjStm /N 1 /First 4 >>\nstream\n" + packed + b"\nendstream\nendobj\n")
-    assert module._states_units(path, 0, 0)
+    assert module._states_units(path)
 
 
 def test_a_page_too_large_names_the_resolution_that_would_do(file):

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Ranking
-from ohr.metrics.rankings import Ndcg, Success, hit_at_k, ndcg_at_k, recall_at_k, reciprocal_rank
+from ohr.metrics.rankings import Ndcg, Success
+from ohr.statistics.ranking import hit_at_k, ndcg_at_k, recall_at_k, reciprocal_rank
 
 A, B, C, D = (("d", index) for index in range(4))
 PAGES = st.integers(0, 5).map(lambda index: ("d", index))

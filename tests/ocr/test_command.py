@@ -159,11 +159,11 @@ def test_a_program_that_hangs_is_ended_with_all_that_it_started(script, tmp_path
         print("loading", file=sys.stderr, flush=True)
         time.sleep(60)
         """,
-        timeout=1.0,
+        timeout=3.0,
     )
     began = time.perf_counter()
-    assert outcomes(engine) == [f"({Path(sys.executable).name} took longer than 1 seconds: loading)"]
-    assert time.perf_counter() - began < 10
+    assert outcomes(engine) == [f"({Path(sys.executable).name} took longer than 3 seconds: loading)"]
+    assert time.perf_counter() - began < 40
     assert gone(int((tmp_path / "child").read_text()))
 
 
@@ -179,7 +179,7 @@ def test_what_a_program_leaves_running_is_ended(script, tmp_path):
     )
     began = time.perf_counter()
     assert outcomes(engine) == ["done"]
-    assert time.perf_counter() - began < 10
+    assert time.perf_counter() - began < 40
     assert gone(int((tmp_path / "child").read_text()))
 
 

@@ -117,16 +117,16 @@ def test_faults_fail_the_page_with_a_reason(server, answer, error):
 
 
 def test_a_result_that_fails_or_is_elsewhere(server):
-    def analyze(status, place):
+    def analyze(status, place, timeout=60):
         server.routes = {
             "analyzeResults": lambda handler, _: handler.json({"status": status}),
             "analyze": lambda handler, _: handler.json({}, 202, **({"Operation-Location": place} if place else {})),
         }
-        (found,) = engine(server, "azure", timeout=1.5).recognise([PAGE])
+        (found,) = engine(server, "azure", timeout=timeout).recognise([PAGE])
         return found.error
 
     assert analyze("failed", server.url + PLACE).startswith("the service failed")
-    assert analyze("running", server.url + PLACE) == "no result within 1.5 s a page"
+    assert analyze("running", server.url + PLACE, timeout=1.5) == "no result within 1.5 s a page"
     assert analyze("succeeded", "https://attacker.example/x") == "the service did not say where the result will be"
 
 

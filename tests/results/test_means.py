@@ -14,7 +14,7 @@ from ohr.results.reading import read_rows
 from ohr.results.scores import ScoreTable
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare
-from ohr.statistics.intervals import clustered_mean, paired_difference
+from ohr.statistics.intervals import clustered_means, differences
 
 RNG = np.random.default_rng(3)
 GROUPS = {
@@ -71,13 +71,14 @@ def test_a_mean_and_its_interval_are_those_of_its_questions(noisy, group):
     documents, strata = by_hand(run, draws, chosen)
     values = draws.mean(axis=0)[chosen]
     failed = sum(take and row["question_id"] in ("q7", "q8") for row, take in zip(run.questions, chosen, strict=True))
-    wanted = clustered_mean(values, documents, failed, strata)
+    clusters = Clusters.of(documents, strata)
+    (wanted,) = clustered_means(values[None, :], clusters, [failed])
     row = only(run.folder, condition="noise-0.1", stage="retrieval", metric="lcs", evidence_source=group)
     for name in ("mean", "low", "high", "se", "df", "n", "failed", "documents", "effective_documents", "undefined"):
         same(row[name], pytest.approx(getattr(wanted, name), rel=1e-12))
-    lost = paired_difference(clean[chosen], values, documents, strata=strata)
+    (lost,) = differences((clean[chosen] - values)[None, :], clusters)
     assert (row["lost"], row["lost_low"], row["lost_high"]) == pytest.approx((lost.mean, lost.low, lost.high))
-    found = compare(clean[chosen], values, Clusters.of(documents, strata), 0.02)
+    found = compare(clean[chosen], values, clusters, 0.02)
     same(row["lost_detectable"], pytest.approx(found.detectable, nan_ok=True))
     assert (row["verdict"], row["pairs"]) == (found.verdict, lost.n)
     assert (row["questions_lost"], row["questions_gained"]) == (found.lost, found.gained)

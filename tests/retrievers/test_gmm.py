@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from ohr.contracts import Chunk, Hit, PageRetriever, Resources
 from ohr.keys import identity
-from ohr.retrievers.gmm import Gmm, GmmIndex, filled_up, high
+from ohr.retrievers.gmm import Gmm, filled_up, high
+from ohr.retrievers.parts import JoinedIndex
 from ohr.steps.checks import checked_hits
 from ohr.testing import check_retriever
 
@@ -65,7 +66,7 @@ class Fixed:
 def found(*rankings, k=10, places=None):
     places = places or [("d/a", page) for page in range(200)]
     gmm = Gmm(retrievers=[{"kind": "bm25"}] * len(rankings))
-    (hits,) = GmmIndex(tuple(map(Fixed, rankings)), places, gmm).search(["x"], k)
+    (hits,) = JoinedIndex(tuple(map(Fixed, rankings)), places, gmm).search(["x"], k)
     return checked_hits(hits, len(places), k)
 
 
@@ -137,7 +138,7 @@ def test_parts_agree_on_few_pages():
 
 
 def test_no_hit_is_asked_for():
-    assert GmmIndex((Fixed(ranked(1.0)),), [("d/a", 0)], Gmm(retrievers=[{"kind": "bm25"}])).search(["x"], 0) == [[]]
+    assert JoinedIndex((Fixed(ranked(1.0)),), [("d/a", 0)], Gmm(retrievers=[{"kind": "bm25"}])).search(["x"], 0) == [[]]
 
 
 @pytest.mark.parametrize("parts", [["bm25"], ["bm25", "bm25_okapi"]])
@@ -151,7 +152,7 @@ def test_saved_with_its_parts_and_places(tmp_path):
     index.save(tmp_path)
     again = gmm.load(tmp_path)
     assert again.search(["rent", "rain"], 3) == index.search(["rent", "rain"], 3)
-    assert again.places == index.places
+    assert again.kept == index.kept
 
 
 def test_the_parts_are_in_the_identity():

@@ -3,9 +3,9 @@ from pydantic import ValidationError
 
 from ohr.contracts import Chunk, Hit
 from ohr.keys import identity
-from ohr.retrievers.hybrid import Hybrid, HybridIndex
+from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.lexical.bm25 import BM25
-from ohr.retrievers.parts import index_parts
+from ohr.retrievers.parts import JoinedIndex, index_parts
 
 
 def chunks(*texts):
@@ -24,7 +24,7 @@ class Fixed:
 
 def joined(*rankings, **options):
     hybrid = Hybrid(retrievers=[{"kind": "bm25"}] * len(rankings), **options)
-    (hits,) = HybridIndex(tuple(Fixed(*ranking) for ranking in rankings), hybrid).search(["x"], 9)
+    (hits,) = JoinedIndex(tuple(Fixed(*ranking) for ranking in rankings), [], hybrid).search(["x"], 9)
     return {hit.place: hit.score for hit in hits}
 
 

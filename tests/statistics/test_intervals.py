@@ -6,11 +6,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import minimum_detectable_effect
 from ohr.statistics.estimate import quantile, rescaled
-from ohr.statistics.intervals import clustered_mean, paired_difference
+from ohr.statistics.intervals import clustered_means, differences
 
 clusters = st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=6), min_size=5, max_size=12)
+
+
+def mean_of(values, documents, failed=0, strata=None, level=0.95):
+    table = np.asarray(values, dtype=float)[None, :]
+    (estimate,) = clustered_means(table, Clusters.of(documents, strata), [failed], level)
+    return estimate
+
+
+def difference_of(first, second, documents):
+    table = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
+    (estimate,) = differences(table[None, :], Clusters.of(documents))
+    return estimate
 
 
 def flat(groups):
@@ -31,7 +44,7 @@ def loop_jackknife(values, documents):
 
 def test_one_question_a_document_gives_students_error():
     values = [0.1, 0.9, 0.4, 0.6, 0.7, 0.2, 0.5, 0.3, 1.0, 0.8]
-    result = clustered_mean(values, [str(number) for number in range(10)])
+    result = mean_of(values, [str(number) for number in range(10)])
     assert result.se == pytest.approx(stats.sem(values))
     assert (result.mean, result.df, result.n, result.documents) == (pytest.approx(0.55), pytest.approx(9), 10, 10)
     assert result.effective_documents == pytest.approx(10)
@@ -39,7 +52,7 @@ def test_one_question_a_document_gives_students_error():
 
 
 def test_an_interval_stays_where_a_mean_can_be():
-    result = clustered_mean([1, 1, 1, 1, 0.7, 1], [str(number) for number in range(6)])
+    result = mean_of([1, 1, 1, 1, 0.7, 1], [str(number) for number in range(6)])
     logit = np.log(result.mean / (1 - result.mean))
     reach = stats.t.ppf(0.975, 5) * result.se / (result.mean * (1 - result.mean))
     ends = [1 / (1 + np.exp(-(logit + sign * reach))) for sign in (-1, 1)]
@@ -49,7 +62,7 @@ def test_an_interval_stays_where_a_mean_can_be():
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_where_nothing_varies_at_an_end_the_interval_is_binomial(value):
-    result = clustered_mean([value] * 12, [str(number // 2) for number in range(12)])
+    result = mean_of([value] * 12, [str(number // 2) for number in range(12)])
     worth = 12 / (1 + (4 * 6 / 12 - 1) * 0.2)
     wanted = 1 - 0.025 ** (1 / worth)
     assert (result.low, result.high) == pytest.approx((0, wanted) if value == 0 else (1 - wanted, 1))
@@ -58,7 +71,7 @@ def test_where_nothing_varies_at_an_end_the_interval_is_binomial(value):
 
 def test_a_score_outside_of_its_range_has_the_plain_interval():  # the published code gives -1 to no string
     values = [1, -1, 0, 0, 0, 0.5]
-    result = clustered_mean(values, [str(number) for number in range(6)])
+    result = mean_of(values, [str(number) for number in range(6)])
     low, high = stats.t.interval(0.95, 5, np.mean(values), stats.sem(values))
     assert (result.low, result.high) == (pytest.approx(low), pytest.approx(high))
     assert result.interval == "t"
@@ -66,7 +79,7 @@ def test_a_score_outside_of_its_range_has_the_plain_interval():  # the published
 
 def test_effective_documents_fall_with_unequal_sizes():
     groups = [[0.5]] * 4 + [[0.5] * 6]
-    result = clustered_mean(*flat(groups))
+    result = mean_of(*flat(groups))
     sizes = np.array([1, 1, 1, 1, 6])
     assert result.effective_documents == pytest.approx(5 / (1 + (sizes.std() / sizes.mean()) ** 2))
     assert result.df == pytest.approx(result.effective_documents - 1)
@@ -75,7 +88,7 @@ def test_effective_documents_fall_with_unequal_sizes():
 @given(clusters)
 def test_the_error_agrees_with_a_loop_over_documents(groups):
     values, documents = flat(groups)
-    result = clustered_mean(values, documents)
+    result = mean_of(values, documents)
     assert result.se == pytest.approx(loop_jackknife(values, documents), abs=1e-12)
     assert result.low <= result.mean <= result.high
 
@@ -85,33 +98,33 @@ def test_the_order_of_questions_does_not_matter(groups, random):
     values, documents = flat(groups)
     order = list(range(len(values)))
     random.shuffle(order)
-    shuffled = clustered_mean([values[i] for i in order], [documents[i] for i in order])
-    assert shuffled.mean == pytest.approx(clustered_mean(values, documents).mean)
-    assert shuffled.se == pytest.approx(clustered_mean(values, documents).se, abs=1e-12)
+    shuffled = mean_of([values[i] for i in order], [documents[i] for i in order])
+    assert shuffled.mean == pytest.approx(mean_of(values, documents).mean)
+    assert shuffled.se == pytest.approx(mean_of(values, documents).se, abs=1e-12)
 
 
 @pytest.mark.parametrize(("documents", "note"), [(1, "points only"), (4, "points only"), (5, "few documents")])
 def test_few_documents_are_noted(documents, note):
-    result = clustered_mean(*flat([[0.2, 0.4 + number / 10] for number in range(documents)]))
+    result = mean_of(*flat([[0.2, 0.4 + number / 10] for number in range(documents)]))
     assert result.note == note
     assert isnan(result.low) == isnan(result.high) == isnan(result.se) == isnan(result.df) == (note == "points only")
 
 
 def test_undefined_values_are_left_out_and_counted():
     values, documents = flat([[0.1, nan], [0.5], [0.9], [nan], [0.4], [0.6]])
-    result = clustered_mean(values, documents, failed=2)
+    result = mean_of(values, documents, failed=2)
     assert (result.n, result.undefined, result.failed, result.documents) == (5, 2, 2, 5)
     assert result.mean == pytest.approx(0.5)
 
 
 def test_no_value_is_no_mean():
-    result = clustered_mean([nan], ["d"])
+    result = mean_of([nan], ["d"])
     assert isnan(result.mean)
     assert (result.n, result.documents, result.note) == (0, 0, "points only")
 
 
 def test_equal_values_have_an_interval_of_no_width():
-    result = clustered_mean(*flat([[0.5, 0.5]] * 6), strata=["law"] * 6 + ["news"] * 6)
+    result = mean_of(*flat([[0.5, 0.5]] * 6), strata=["law"] * 6 + ["news"] * 6)
     assert (result.low, result.high) == (0.5, 0.5)
 
 
@@ -119,7 +132,7 @@ def test_strata_sum_their_own_variances():
     law, news = [[0.1, 0.2], [0.3], [0.2, 0.4, 0.1]], [[0.9], [0.8, 0.7], [1.0]]
     values, documents = flat(law + news)
     strata = ["law"] * 6 + ["news"] * 4
-    result = clustered_mean(values, documents, strata=strata)
+    result = mean_of(values, documents, strata=strata)
     parts = [
         (0.6 * loop_jackknife(values[:6], documents[:6])) ** 2,
         (0.4 * loop_jackknife(values[6:], documents[6:])) ** 2,
@@ -132,26 +145,26 @@ def test_strata_sum_their_own_variances():
 
 def test_differences_between_domains_are_no_error_where_domains_are_fixed():
     values, documents = flat([[0.1], [0.12], [0.11], [0.9], [0.92], [0.91]])
-    fixed = clustered_mean(values, documents, strata=["law"] * 3 + ["news"] * 3)
-    assert fixed.se < clustered_mean(values, documents).se / 10
+    fixed = mean_of(values, documents, strata=["law"] * 3 + ["news"] * 3)
+    assert fixed.se < mean_of(values, documents).se / 10
 
 
 def test_one_stratum_is_no_stratum():
     values, documents = flat([[0.1, 0.3], [0.5], [0.9], [0.4], [0.6]])
-    assert clustered_mean(values, documents, strata=["law"] * 6) == clustered_mean(values, documents)
+    assert mean_of(values, documents, strata=["law"] * 6) == mean_of(values, documents)
 
 
 def test_domains_with_a_single_document_are_taken_together():
     values, documents = flat([[0.1], [0.2], [0.3], [0.9], [0.5]])
-    single = clustered_mean(values, documents, strata=["law", "law", "law", "news", "novel"])
-    joined = clustered_mean(values, documents, strata=["law", "law", "law", "other", "other"])
+    single = mean_of(values, documents, strata=["law", "law", "law", "news", "novel"])
+    joined = mean_of(values, documents, strata=["law", "law", "law", "other", "other"])
     assert single == joined
 
 
 def test_a_lone_single_document_joins_the_smallest_domain():
     values, documents = flat([[0.1], [0.2], [0.3], [0.9], [0.8], [0.5]])
-    lone = clustered_mean(values, documents, strata=["law"] * 3 + ["news"] * 2 + ["alone"])
-    joined = clustered_mean(values, documents, strata=["law"] * 3 + ["news"] * 3)
+    lone = mean_of(values, documents, strata=["law"] * 3 + ["news"] * 2 + ["alone"])
+    joined = mean_of(values, documents, strata=["law"] * 3 + ["news"] * 3)
     assert lone == joined
 
 
@@ -167,7 +180,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say(documents, stratif
         code = np.repeat(np.arange(documents), sizes)
         values = 0.5 + effect[code] + rng.normal(0, 0.3, code.size)
         truth = 0.5 + float((np.where(domain, 0.15, -0.15) * stratified)[code].mean())
-        result = clustered_mean(values, code.astype(str), strata=domain[code].astype(str) if stratified else None)
+        result = mean_of(values, code.astype(str), strata=domain[code].astype(str) if stratified else None)
         inside.append(result.low <= truth <= result.high)
     assert 0.93 <= np.mean(inside) <= 0.975
 
@@ -175,7 +188,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say(documents, stratif
 def test_a_paired_difference_is_the_mean_of_differences():
     first, documents = flat([[0.9, 0.8], [0.7], [0.9], [nan], [0.6], [0.8]])
     second = [0.5, 0.6, 0.6, 0.7, 0.9, 0.5, nan]
-    result = paired_difference(first, second, documents)
+    result = difference_of(first, second, documents)
     assert result.mean == pytest.approx(np.mean([0.4, 0.2, 0.1, 0.2, 0.1]))
     assert (result.n, result.undefined, result.documents) == (5, 2, 4)
 
@@ -183,7 +196,7 @@ def test_a_paired_difference_is_the_mean_of_differences():
 @given(clusters)
 def test_a_cell_does_not_differ_from_itself(groups):
     values, documents = flat(groups)
-    result = paired_difference(values, values, documents)
+    result = difference_of(values, values, documents)
     assert (result.mean, result.changed, result.interval) == (0, 0, "")
     assert isnan(result.low) and isnan(result.high) and isnan(result.p)
 
@@ -193,7 +206,7 @@ def test_a_difference_is_surer_than_its_sides():
     level = np.repeat(rng.random(12), 5)
     documents = np.repeat(np.arange(12), 5).astype(str)
     first, second = level + rng.normal(0.1, 0.05, 60), level + rng.normal(0, 0.05, 60)
-    assert paired_difference(first, second, documents).se < clustered_mean(first, documents).se / 3
+    assert difference_of(first, second, documents).se < mean_of(first, documents).se / 3
 
 
 def test_the_detectable_effect_of_many_documents_is_2_8_errors():
@@ -211,7 +224,7 @@ def test_there_is_no_detectable_effect_without_an_error():
 
 
 def test_a_tiny_variance_has_degrees_of_freedom():
-    found = clustered_mean([0.0, 0.0, 0.0, 0.0, 1.6e-81], ["a", "b", "c", "d", "e"])
+    found = mean_of([0.0, 0.0, 0.0, 0.0, 1.6e-81], ["a", "b", "c", "d", "e"])
     assert found.df == pytest.approx(4.0)
 
 
@@ -221,7 +234,7 @@ def test_a_tiny_variance_has_degrees_of_freedom():
 )
 def test_an_interval_with_the_critical_value_of_another_level_is_that_levels_interval(values, how):
     names = [str(number) for number in range(6)]
-    usual, wider = (clustered_mean(values, names, level=level) for level in (0.95, 0.99))
+    usual, wider = (mean_of(values, names, level=level) for level in (0.95, 0.99))
     assert usual.interval == how
     critical = quantile(0.995, usual.df)
     found = rescaled(usual.mean, (usual.low, usual.high), usual.df, usual.interval, critical)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from math import isnan, nan, sqrt
 from pathlib import Path
 
@@ -13,9 +14,9 @@ from ohr.metrics.lcs import lcs
 from ohr.statistics.clusters import Clusters, effective_number
 from ohr.statistics.comparison import aa_share, compare, holm, minimum_detectable_effect
 from ohr.statistics.curves import area
-from ohr.statistics.derived import macro_mean
+from ohr.statistics.derived import macro_means
 from ohr.statistics.intervals import clustered_means, differences
-from ohr.statistics.planning import documents_needed, equivalence_power, planning_error, power
+from ohr.statistics.planning import cautious, documents_needed, equivalence_power, power
 from ohr.statistics.summaries import Axis, curve_area, curve_difference, max_t
 from ohr.statistics.swap import swap
 from ohr.statistics.variance import Budget, budget, order_error, predicted_error
@@ -62,7 +63,7 @@ def test_errors_of_the_jackknife(case):
 
 @pytest.mark.parametrize("case", cases("macro_interval"), ids=str)
 def test_means_of_domains(case):
-    found = macro_mean(scores(case["values"]), DATA["strata"], DATA["docs"])
+    (found,) = macro_means(scores(case["values"])[None, :], clusters(True))
     for name in ("mean", "low", "high", "se", "df"):
         assert getattr(found, name) == pytest.approx(case[name], abs=1e-6)
 
@@ -129,8 +130,10 @@ def test_planning():
             row
         )
     for row in case["planning_se"]:
-        found = planning_error(row["se"], row["df"], row["documents"], row["target"])
-        assert found == pytest.approx((row["plain"], row["upper80"]), abs=1e-8)
+        pilot = as_budget(case["budget"] | {"documents": row["se"] ** 2, "gstar": row["documents"]})
+        pilot = replace(pilot, questions=0, draws=0, question_draws=0, shared=0)
+        found = [predicted_error(one, row["target"], 1, 1) for one in (pilot, cautious(pilot, row["df"]))]
+        assert found == pytest.approx([row["plain"], row["upper80"]], abs=1e-8)
 
 
 def test_areas_and_their_differences():

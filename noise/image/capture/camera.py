@@ -7,7 +7,7 @@ speed/photographs.py measures them again.
 
 from functools import lru_cache
 from math import ceil, erf, sqrt
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ _JPEG_SIDE = 65_500  # the longest side that the format allows
 class Capture(Distortion):
     """A page as a phone's camera sees it. The camera's own effects have their full strength from severity 1/3 on."""
 
+    published: ClassVar[float] = 2 / 3
     camera: Annotated[
         float,
         Field(

@@ -24,7 +24,6 @@ class ClutteredBackground(Capture):
 
     kind: Literal["cluttered_background"] = "cluttered_background"
     version: ClassVar[int] = 6
-    published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:
         """Distort an image at a severity above 0."""

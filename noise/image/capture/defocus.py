@@ -23,7 +23,6 @@ class Defocus(Capture):
 
     kind: Literal["defocus"] = "defocus"
     version: ClassVar[int] = 5
-    published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""

@@ -24,7 +24,6 @@ class MultiDoc(Capture):
 
     kind: Literal["multi_doc"] = "multi_doc"
     version: ClassVar[int] = 5
-    published: ClassVar[float] = 2 / 3
 
     @property
     def joined(self) -> int:

@@ -33,7 +33,6 @@ class SecondaryCapture(Capture):
 
     kind: Literal["secondary_capture"] = "secondary_capture"
     version: ClassVar[int] = 4
-    published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""

@@ -21,7 +21,6 @@ class SmallRoi(Capture):
 
     kind: Literal["small_roi"] = "small_roi"
     version: ClassVar[int] = 5
-    published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""

@@ -21,7 +21,6 @@ class Specular(Capture):
 
     kind: Literal["specular"] = "specular"
     version: ClassVar[int] = 6
-    published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""

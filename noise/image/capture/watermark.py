@@ -31,7 +31,6 @@ class Watermark(Capture):
     kind: Literal["watermark"] = "watermark"
     version: ClassVar[int] = 5
     packages: ClassVar[tuple[str, ...]] = ("opencv-python", "opencv-python-headless", "pillow")
-    published: ClassVar[float] = 2 / 3
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""

@@ -10,13 +10,13 @@ from ohr.benchmarks.fcmbench import FcmBench
 from ohr.benchmarks.fcmbench.aggregates import aggregates, macro, relative_matched
 from ohr.benchmarks.fcmbench.layout import SAMPLE
 from ohr.benchmarks.fcmbench.metrics import FcmBenchF1, FcmBenchParsed
-from ohr.benchmarks.fcmbench.reading import read_items, read_replies
+from ohr.benchmarks.fcmbench.reading import read_items
 from ohr.benchmarks.fcmbench.replies import REPAIRS
 from ohr.contracts import Case
-from ohr.report.leaderboard.answers import score_answers
+from ohr.report.leaderboard.answers import read_answers, score_answers
 from ohr.testing import check_metric
 
-ITEMS, REPLIES = read_items(SAMPLE / "items.jsonl"), read_replies(SAMPLE / "replies.jsonl")
+ITEMS, REPLIES = read_items(SAMPLE / "items.jsonl"), read_answers(SAMPLE / "replies.jsonl")
 NORMAL, BLUR = "Normal Captures", "Out-of-focus"
 
 

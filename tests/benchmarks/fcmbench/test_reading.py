@@ -6,7 +6,7 @@ from os import mkfifo
 import pytest
 
 from ohr.benchmarks.fcmbench.items import SUBTASKS, TASKS
-from ohr.benchmarks.fcmbench.reading import read_items, read_replies
+from ohr.benchmarks.fcmbench.reading import read_items
 from ohr.errors import DataError
 
 IMAGE = "01-甲/收入证明/001_正常.jpg"
@@ -153,28 +153,6 @@ def test_a_missing_file_and_an_empty_one_are_refused(write, tmp_path):
     assert refused(tmp_path / "none.jsonl") == f"{tmp_path / 'none.jsonl'}: cannot be read: No such file or directory"
     path = write("", " ")
     assert refused(path) == f"{path}: has no item"
-
-
-def test_replies_are_read_by_id(write):
-    path = write({"id": "a", "response": "x", "model": "m"}, {"id": "b", "response": None})
-    assert read_replies(path) == {"a": "x", "b": ""}
-
-
-@pytest.mark.parametrize(
-    ("reply", "fault"),
-    [
-        ({"id": "b"}, "'response' is missing"),
-        ({"id": "b", "response": {"answer": 1}}, "must be the reply's text, or null for an empty one"),
-        ({"response": "x"}, "the id must be a text (got None)"),
-        ({"id": "a", "response": "x"}, "the id 'a' has a reply on an earlier line"),
-        ("{", "not readable as JSON"),
-    ],
-)
-def test_faults_of_replies_are_reported_with_their_line(write, reply, fault):
-    path = write({"id": "a", "response": "x"}, reply)
-    with pytest.raises(DataError) as caught:
-        read_replies(path)
-    assert str(caught.value).startswith(f"{path}:2: {fault}")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "gb18030"])

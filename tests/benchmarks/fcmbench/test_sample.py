@@ -13,16 +13,17 @@ from ohr.benchmarks.fcmbench.conditions import AS_NORMAL, CAPTURES, LABELS, robu
 from ohr.benchmarks.fcmbench.items import PLACEHOLDER, SUBTASKS
 from ohr.benchmarks.fcmbench.metrics import FcmBenchF1
 from ohr.benchmarks.fcmbench.prompting import text_prompt
-from ohr.benchmarks.fcmbench.reading import read_items, read_replies
+from ohr.benchmarks.fcmbench.reading import read_items
 from ohr.benchmarks.fcmbench.replies import CLEAN, REFERENCE, REPAIRS, flatten, unwrap
 from ohr.contracts import Case
 from ohr.errors import DataError
+from ohr.report.leaderboard.answers import read_answers
 from samples import fcmbench as build
 from speed.fcmbench_worth import overall, scored, worth
 
 FOLDER = Path(package.__file__).parent / "sample"
 ITEMS = read_items(FOLDER / "items.jsonl", FOLDER / "images")
-REPLIES = read_replies(FOLDER / "replies.jsonl")
+REPLIES = read_answers(FOLDER / "replies.jsonl")
 
 LESS_THAN_RIGHT = {  # F1 in the reference and in the clean mode; every other reply is right in both
     "qua_eva_001_02": (0, 0),  # another option
@@ -203,7 +204,7 @@ def test_prompts_with_text_have_the_text_of_each_image():
 @pytest.mark.slow
 def test_the_sample_is_what_its_sources_give(tmp_path):
     pytest.importorskip("typst")
-    if not build._NOTO.is_dir():
+    if not build.NOTO.is_dir():
         pytest.skip("the certificates need Debian's fonts-noto-cjk")
     build.build(tmp_path)
     for name in ("items.jsonl", "replies.jsonl", "canned.jsonl", "texts.json"):

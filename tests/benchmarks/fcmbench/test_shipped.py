@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from ohr.benchmarks.fcmbench import FcmBench
 from ohr.benchmarks.fcmbench.items import TASKS
-from ohr.benchmarks.fcmbench.reading import read_items, read_replies
+from ohr.benchmarks.fcmbench.reading import read_items
 from ohr.cli.app import app
-from ohr.report.leaderboard.answers import score_answers
+from ohr.report.leaderboard.answers import read_answers, score_answers
 
 FOLDER = Path(os.environ.get("FCMBENCH_ROOT") or ".") / "vision_language"
 ITEMS, REPLIES = FOLDER / "FCMBench_v1.1_testset_small.jsonl", FOLDER / "prediction_results_example.jsonl"
@@ -29,7 +29,7 @@ def scored(replies, protocol):
 
 
 def test_the_reference_mode_gives_the_published_scores():
-    means, count = scored(read_replies(REPLIES), "reference")
+    means, count = scored(read_answers(REPLIES), "reference")
     in_percent = {task: round(100 * means[task], 2) for task in TASKS}
     assert in_percent == {
         "IQE": 42.92, "DTR": 64.27, "KIE": 42.07, "CC": 44.24, "VC": 53.31, "NC": 57.19, "RR": 43.97,
@@ -56,6 +56,6 @@ def test_an_empty_answer_to_everything_earns_what_the_empty_golds_are_worth():
 
 
 def test_the_clean_mode_scores_each_item_that_the_reference_mode_scores():
-    means, count = scored(read_replies(REPLIES), "clean")
+    means, count = scored(read_answers(REPLIES), "clean")
     assert count == 1373
     assert 0 < means["overall"] < 1

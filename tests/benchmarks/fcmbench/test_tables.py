@@ -3,7 +3,7 @@
 import pytest
 
 from ohr.benchmarks.fcmbench.items import TASKS
-from ohr.benchmarks.fcmbench.tables import published, remarks, rows
+from ohr.benchmarks.fcmbench.tables import published, rows
 
 ROUNDING = 0.0105
 """Two roundings to two decimals."""
@@ -65,7 +65,3 @@ def test_versions_are_kept_apart():
     warned = {n.table.partition(",")[0] for n in published() if "V1.0" in n.warning}
     assert warned == {"Leaderboard of V1.0"}
     assert len([n for n in published() if n.warning]) == 24 * 9
-
-
-def test_remarks_name_their_table():
-    assert sum("without IQE" in remark for remark in remarks() if remark.startswith("Table A")) == 2

@@ -11,9 +11,8 @@ from ohr.benchmarks.fcmbench import FcmBench
 from ohr.benchmarks.fcmbench.aggregates import ratio_of_two
 from ohr.benchmarks.fcmbench.items import TASKS
 from ohr.benchmarks.fcmbench.layout import question_file
-from ohr.benchmarks.fcmbench.reading import read_replies
 from ohr.benchmarks.fcmbench.replies import CLEAN, REFERENCE, extract_json, f1, flatten, normalize_val
-from ohr.report.leaderboard.answers import score_answers
+from ohr.report.leaderboard.answers import read_answers, score_answers
 
 FOLDER = os.environ.get("OHRBENCH_VECTORS")
 PATH = Path(FOLDER or ".") / "fcmbench.json"
@@ -40,7 +39,7 @@ def of_aggregate_example(given, repairs):
     folder = Path(SHIPPED) / replies.parent
     assert question_file(folder).name == items.name
     benchmark = FcmBench(root=folder, protocol="clean" if repairs else "reference")
-    found = score_answers(benchmark, read_replies(folder / replies.name), "example")
+    found = score_answers(benchmark, read_answers(folder / replies.name), "example")
     count = found.scores["fcmbench_parsed"]["evidence_source"]["all"].n
     return {name: found.aggregates[name][1].mean for name in (*TASKS, "overall")} | {"n_scored": count}
 

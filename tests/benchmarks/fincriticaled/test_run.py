@@ -84,7 +84,9 @@ def test_the_damage_of_clean_pages_is_small_and_rises_with_the_noise(mini):
     assert doses["clean"][0] < doses["blur-0"][0] < doses["blur-0.6"][0]
 
 
-@pytest.mark.parametrize("field", ["sample=12", "questions.evidence_source=table"])
+@pytest.mark.parametrize(
+    "field", ["sample=12", pytest.param("questions.evidence_source=table", marks=pytest.mark.acceptance)]
+)
 def test_a_part_of_the_facts_has_the_scores_of_all(mini, tmp_path, field):
     part = finished(PIPELINE, tmp_path, field, "knowledge_bases.2.image_noise.severity=0.0", "evaluate=[page]")
     some = read_rows(part / "scores.parquet", metric="ffa_strict", condition="blur")
@@ -118,8 +120,8 @@ def score(folder, tmp_path, protocol):
     [
         ("exact", 0.9943, 1.0),
         ("without_commas", 0.608, 0.6136),
-        ("merged_cells", 0.9943, 0.5682),
-        ("truncated", 0.6193, 0.5852),
+        pytest.param("merged_cells", 0.9943, 0.5682, marks=pytest.mark.acceptance),
+        pytest.param("truncated", 0.6193, 0.5852, marks=pytest.mark.acceptance),
     ],
 )
 def test_published_predictions_are_scored_and_placed_among_the_systems(tmp_path, model, ffa, strict):

@@ -176,7 +176,7 @@ def test_the_chinese_statements_add_up():
 
 
 def test_questions_and_outputs_are_those_of_the_sources():
-    asked = build.read_yaml("questions.yaml")
+    asked = build.read_yaml(build.SOURCE / "questions.yaml")
     made = [
         build.record(q, asked["documents"][q["doc_id"]], DOCUMENTS[q["doc_id"]].pages_num) for q in asked["questions"]
     ]

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ohr.benchmarks.finmmdocr.metrics import PageMrr, PageRecall, last_rank
 from ohr.benchmarks.finmmdocr.numbers import cot_accuracy, pot_accuracy, within_tolerance
 from ohr.benchmarks.finmmdocr.programs import extract_program
-from ohr.benchmarks.finmmdocr.retrieval import last_rank, recall, reciprocal_rank
+from ohr.contracts import Ranking
 
 FOLDER = os.environ.get("OHRBENCH_VECTORS")
 PATH = Path(FOLDER or ".") / "finmmdocr.json"
@@ -24,9 +25,14 @@ def golden_k(given):
 
 
 def retrieval_at(given, k):
-    cases = [([hit["page"] for hit in each["retrieved_results"]], each["evidence_pages"]) for each in given]
-    measures = (("MRR", reciprocal_rank), ("Recall", recall))
-    return {f"{name}@{k}": mean([measure(pages, gold, k) for pages, gold in cases]) for name, measure in measures}
+    rankings = [ranking([hit["page"] for hit in each["retrieved_results"]], each["evidence_pages"]) for each in given]
+    measures = (("MRR", PageMrr(k=k, protocol="reference")), ("Recall", PageRecall(k=k, protocol="reference")))
+    return {f"{name}@{k}": mean([measure.score_ranking(each) for each in rankings]) for name, measure in measures}
+
+
+def ranking(pages, gold):
+    gold = frozenset(("d", page) for page in gold)
+    return Ranking("?", tuple((("d", page),) for page in pages), ("",) * len(pages), gold, ("it",) * len(gold))
 
 
 def mean(values):

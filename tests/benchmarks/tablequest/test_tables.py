@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from ohr.benchmarks.tablequest.elo import elo_vs_baseline_mle
-from ohr.benchmarks.tablequest.tables import published, remarks, rows
+from ohr.benchmarks.tablequest import totals
+from ohr.benchmarks.tablequest.tables import published, rows
 
 LEVELS = ("easy", "medium", "hard")
 QUESTIONS = 80
@@ -20,13 +20,18 @@ def half_games(points, n=QUESTIONS):
 
 
 def rating(points, n=QUESTIONS):
-    return elo_vs_baseline_mle(*half_games(points, n))
+    return rating_of(*half_games(points, n))
+
+
+def rating_of(win, tie, loss):
+    games = win + tie + loss
+    return float(totals.rating([(win + tie / 2) / games], [games]))
 
 
 def anchored(records, opponent="gpt-4o-vision", anchor="gpt-4o"):
     """Return ratings of models that all met one opponent, and the opponent's, where the anchor has 1000."""
-    shift = 1000 - elo_vs_baseline_mle(*records[anchor])
-    return {name: elo_vs_baseline_mle(*games) + shift for name, games in records.items()} | {opponent: 1000 + shift}
+    shift = 1000 - rating_of(*records[anchor])
+    return {name: rating_of(*games) + shift for name, games in records.items()} | {opponent: 1000 + shift}
 
 
 def elo(columns=("overall", *LEVELS)):
@@ -119,7 +124,3 @@ def test_published_numbers_have_their_units():
 def test_ratings_on_another_scale_carry_a_warning():
     for same, warned in ((False, {"elo"}), (True, set())):
         assert {one.metric for one in published(on_the_papers_scale=same) if one.warning} == warned
-
-
-def test_remarks_say_that_ratings_need_another_opponent():
-    assert any("gpt-4o-vision" in remark and "Tables 2 and 3" in remark for remark in remarks())

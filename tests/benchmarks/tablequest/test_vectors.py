@@ -2,7 +2,6 @@
 
 import json
 import os
-from math import isnan
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,11 @@ import pytest
 from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
 from ohr.benchmarks.tablequest.answers import parse_answer
 from ohr.benchmarks.tablequest.binary import Judged
-from ohr.benchmarks.tablequest.elo import BASE, elo_vs_baseline_mle
+from ohr.benchmarks.tablequest.elo import BASE
 from ohr.benchmarks.tablequest.judges import judged_score
 from ohr.benchmarks.tablequest.pairwise import parse_pairwise
 from ohr.benchmarks.tablequest.recall import token_recall
+from ohr.benchmarks.tablequest.totals import rating
 
 FOLDER = os.environ.get("OHRBENCH_VECTORS")
 FILES = sorted(Path(FOLDER).glob("tablequest*.json")) if FOLDER else []
@@ -22,13 +22,19 @@ pytestmark = pytest.mark.skipif(not VECTORS, reason="OHRBENCH_VECTORS names no f
 
 
 def elo(given, expected):
-    found = elo_vs_baseline_mle(**given)
-    assert isnan(found) if expected is None else found == pytest.approx(expected, abs=0.005)
+    """All won has no rating without the clip at half a game."""
+    clipped = rating([1 - 0.5 / sum(given.values())], [sum(given.values())])
+    assert rating_of(**given) == (clipped if expected is None else pytest.approx(expected, abs=0.005))
+
+
+def rating_of(win, tie, loss):
+    games = win + tie + loss
+    return float(rating([(win + tie / 2) / games], [games]))
 
 
 def raw(given, expected):
     """A regression without an anchor: the mean of all ratings, with the opponent's, is 1000."""
-    against = {name: elo_vs_baseline_mle(*games) for name, games in given.items()} | {"gpt-4o": BASE}
+    against = {name: rating_of(*games) for name, games in given.items()} | {"gpt-4o": BASE}
     mean = sum(against.values()) / len(against)
     assert {name: BASE + rating - mean for name, rating in against.items()} == pytest.approx(expected, abs=0.005)
 

@@ -64,7 +64,7 @@ def test_scores_do_not_depend_on_the_batch(retriever):
     alone = retriever.model_copy(update={"batch_size": 1}).index_images(images())
     for size in (2, 7):
         together = retriever.model_copy(update={"batch_size": size}).index_images(images())
-        assert together.pages.ends.tolist() == alone.pages.ends.tolist()  # no padding is kept
+        assert together.found.ends.tolist() == alone.found.ends.tolist()  # no padding is kept
         for ours, theirs in zip(together.search(QUERIES, 9), alone.search(QUERIES, 9), strict=True):
             assert {h.place: h.score for h in ours} == pytest.approx({h.place: h.score for h in theirs}, abs=1e-4)
 
@@ -99,7 +99,7 @@ def test_images_are_taken_a_batch_at_a_time(retriever):
 def test_half_precision_is_kept_half(retriever):
     half = retriever.model_copy(update={"dtype": "bfloat16"})
     index = half.index_images(images(2))
-    assert index.pages.vectors.dtype == np.float16
+    assert index.found.vectors.dtype == np.float16
     assert identity(half) != identity(retriever)
     assert identity(retriever.model_copy(update={"dtype": "float32"})) == identity(retriever)
 

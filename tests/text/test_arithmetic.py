@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.benchmarks.finmmdocr.arithmetic import TooLargeError, evaluate
+from ohr.text.arithmetic import TooLargeError, evaluate
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.metrics.rankings import hit_at_k, recall_at_k, reciprocal_rank
+from ohr.statistics.ranking import hit_at_k, recall_at_k, reciprocal_rank
 
 A, B, C = ("law/lease", 0), ("law/lease", 1), ("news/fair", 0)
 page = st.tuples(st.sampled_from(["d", "e"]), st.integers(0, 3))

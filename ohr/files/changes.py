@@ -1,0 +1,44 @@
+"""Results of reading files, which are kept until the files change."""
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+_Read = TypeVar("_Read", bound=Callable[..., Any])
+
+State = tuple[tuple[str, int, int], ...]
+
+
+def state_of(*paths: Path) -> State:
+    """Return names, sizes and times of files, by which a change is noticed; a file that is absent has a state, too."""
+    return tuple(map(_state, paths))
+
+
+def kept_until_changed(most: int = 8) -> Callable[[_Read], _Read]:
+    """Make a function that reads a file, its first argument, keep its last results; an error is not kept.
+
+    Args:
+        most: results that are kept, of several files or with several further arguments, which must be hashable.
+    """
+
+    def decorated(read: _Read) -> _Read:
+        @lru_cache(maxsize=most)
+        def kept(state: State, path: Path, *given: Any, **named: Any) -> Any:  # noqa: ARG001 # the state is a key
+            return read(path, *given, **named)
+
+        @wraps(read)
+        def current(path: Path, *given: Any, **named: Any) -> Any:
+            return kept(state_of(path), path, *given, **named)
+
+        return cast("_Read", current)
+
+    return decorated
+
+
+def _state(path: Path) -> tuple[str, int, int]:
+    try:
+        about = path.stat()
+    except OSError:  # whoever reads it reports that
+        return str(path), -1, -1
+    return str(path), about.st_size, about.st_mtime_ns
