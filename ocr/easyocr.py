@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Image, OcrBackend, Recognition, Resources, Word, execution
+from ohr.contracts import Image, OcrBackend, Recognition, Resources, execution
 from ohr.errors import PluginError
 from ohr.models.check import check_device, model_resources
 from ohr.models.locate import content_digest
@@ -125,14 +125,10 @@ def _read(reader: Any, image: Image, least: float) -> Recognition:
             found = reader.recognize(grey, upright[0], tilted[0], reformat=False)
     except Exception as error:  # torch, OpenCV and the engine's own code raise many kinds
         return Recognition("", f"{type(error).__name__}: {error}")
-    words = {}
-    for corners, text, score in found:
-        if score >= least and text.strip():
-            (left, top), (right, bottom) = np.min(corners, axis=0).tolist(), np.max(corners, axis=0).tolist()
-            words[Line(left, top, right, bottom, text)] = float(score)
-    lines = in_reading_order(list(words), image.shape[1])
+    lines = [Line.around(*line) for line in found if line[2] >= least and line[1].strip()]
+    lines = in_reading_order(lines, image.shape[1])
     return Recognition(
         "\n".join(line.text for line in lines),
-        words=tuple(Word(line.text, line.box, words[line]) for line in lines),
-        confidence=mean(words.values()) if words else None,
+        words=tuple(line.word() for line in lines),
+        confidence=mean(line.score for line in lines) if lines else None,
     )

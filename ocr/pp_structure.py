@@ -20,7 +20,7 @@ from ohr.errors import PluginError
 from ohr.models.resident import resident
 
 from .formats.labels import kind_of
-from .rapidocr import RapidOcr, Read, read_lines
+from .rapidocr import RapidOcr, confidence, read_lines
 from .reading_order import Line, in_reading_order
 from .structured import StructuredOcr
 
@@ -75,12 +75,12 @@ class PpStructure(StructuredOcr):
     def _read(self, image: Image) -> Recognition:
         key = ("pp_structure", self.threads, self.layout_confidence)
         engines = resident(key, lambda: _started(self.threads, self.layout_confidence))
-        read = read_lines(image, self.min_confidence, self.threads)
-        if not read.lines:
+        lines = read_lines(image, self.min_confidence, self.threads)
+        if not lines:
             return Recognition("")
         page = np.ascontiguousarray(image[:, :, ::-1])
-        blocks = tuple(_blocks(page, read, _regions(engines.layout, page), engines.table))
-        return Recognition(blocks=blocks, words=read.words(), confidence=read.confidence)
+        blocks = tuple(_blocks(page, lines, _regions(engines.layout, page), engines.table))
+        return Recognition(blocks=blocks, words=tuple(line.word() for line in lines), confidence=confidence(lines))
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,11 @@ class _Engines:
 
 @dataclass
 class _Region:
-    """A region of a page, its box, and the lines in it, by their place among all lines."""
+    """A region of a page, its box, and the lines in it."""
 
     kind: str
     box: tuple[float, float, float, float]
-    lines: list[int] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
 
     def share(self, line: Line) -> float:
         """Return the share of a line's area that is inside."""
@@ -131,27 +131,27 @@ def _regions(engine: Any, page: Image) -> list[_Region]:
     return [_Region(kind, box) for kind, box in zip(found.class_names, boxes, strict=True)]
 
 
-def _blocks(page: Image, read: Read, regions: Sequence[_Region], tables: Any) -> Iterator[Block]:
+def _blocks(page: Image, lines: Sequence[Line], regions: Sequence[_Region], tables: Any) -> Iterator[Block]:
     """Put regions, and lines outside of them, in reading order; `page` is BGR."""
     loose = []
-    for place, line in enumerate(read.lines):
+    for line in lines:
         shares = [region.share(line) for region in regions]
         best = max(range(len(regions)), key=shares.__getitem__, default=-1)
         if best >= 0 and shares[best] >= _INSIDE:
-            regions[best].lines.append(place)
+            regions[best].lines.append(line)
         else:
-            loose.append(_Region("text", line.box, [place]))
+            loose.append(_Region("text", line.box, [line]))
     parts = [region for region in regions if region.lines] + loose
     order = in_reading_order([Line(*part.box, str(place)) for place, part in enumerate(parts)], page.shape[1])
     for at in order:
-        yield from _written(page, read, parts[int(at.text)], tables)
+        yield from _written(page, parts[int(at.text)], tables)
 
 
-def _written(page: Image, read: Read, region: _Region, tables: Any) -> Iterator[Block]:
+def _written(page: Image, region: _Region, tables: Any) -> Iterator[Block]:
     kind = "text" if region.kind == "equation" else kind_of(region.kind)  # formulas are read as lines
-    lines = in_reading_order([read.lines[place] for place in region.lines], page.shape[1])
+    lines = in_reading_order(region.lines, page.shape[1])
     text = "\n".join(line.text for line in lines)
-    if kind == "table" and (table := _table(page, read, region, tables)):
+    if kind == "table" and (table := _table(page, region, tables)):
         yield Block("table", table)
     elif kind == "image":
         yield from (Block("image", "![]()"), Block("text", text))
@@ -161,15 +161,12 @@ def _written(page: Image, read: Read, region: _Region, tables: Any) -> Iterator[
         yield Block("text" if kind == "table" else kind, text)
 
 
-def _table(page: Image, read: Read, region: _Region, tables: Any) -> str:
+def _table(page: Image, region: _Region, tables: Any) -> str:
     """Return a table as HTML; nothing where no structure is found."""
     height, width = page.shape[:2]
     left, top = (max(int(edge), 0) for edge in region.box[:2])
     right, bottom = min(int(region.box[2]) + 1, width), min(int(region.box[3]) + 1, height)
-    lines = [
-        [read.boxes[place] - np.array([left, top]), read.lines[place].text, read.scores[place]]
-        for place in region.lines
-    ]
+    lines = [[line.corners - np.array([left, top]), line.text, line.score] for line in region.lines]
     html, cells, _ = tables(np.ascontiguousarray(page[top:bottom, left:right]), lines)
     inner = html.removeprefix("<html><body>").removesuffix("</body></html>")
     return inner if len(cells) and "<td" in inner else ""

@@ -1,7 +1,6 @@
 """PP-OCR (Chinese and English) through rapidocr and onnxruntime; the models come with the package."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -9,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Image, OcrBackend, Recognition, Resources, Word, execution
+from ohr.contracts import Image, OcrBackend, Recognition, Resources, execution
 from ohr.models.resident import resident
 
 from .reading_order import Line, in_reading_order
@@ -85,35 +84,14 @@ def _padded(image: Image) -> Image:
     return np.pad(image, missing, constant_values=255)
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
-    """Lines as an engine reads them, in no order.
-
-    Args:
-        boxes: (lines, 4, 2) corners in pixels, as the engine returns them.
-        scores: confidence of each line, in [0, 1].
-    """
-
-    lines: tuple[Line, ...] = ()
-    boxes: tuple[Any, ...] = ()
-    scores: tuple[float, ...] = ()
-
-    @property
-    def confidence(self) -> float | None:
-        """Mean confidence of the lines; None where there is none."""
-        return round(fmean(self.scores), 4) if self.scores else None
-
-    def words(self) -> tuple[Word, ...]:
-        """Return the lines with their boxes and confidences."""
-        return tuple(map(Word, (line.text for line in self.lines), (line.box for line in self.lines), self.scores))
+def read_lines(image: Image, least: float, threads: int) -> list[Line]:
+    """Read the lines of an image whose confidence is at least `least`, in no order; passes on errors of the engine."""
+    return [line for part, corner in parts(image) for line in _read_part(part, corner, least, threads)]
 
 
-def read_lines(image: Image, least: float, threads: int) -> Read:
-    """Read the lines of an image whose confidence is at least `least`; passes on errors of the engine."""
-    read = [_read_part(part, corner, least, threads) for part, corner in parts(image)]
-    return Read(
-        *(tuple(item for each in read for item in getattr(each, name)) for name in ("lines", "boxes", "scores"))
-    )
+def confidence(lines: Sequence[Line]) -> float | None:
+    """Return the mean confidence of lines; None where there is none."""
+    return round(fmean(line.score for line in lines), 4) if lines else None
 
 
 def parts(image: Image) -> list[tuple[Image, tuple[int, int]]]:
@@ -146,27 +124,24 @@ def _middle_of_gap(uneven: Any) -> int:
     return int(starts[longest] + ends[longest]) // 2
 
 
-def _read_part(image: Image, corner: tuple[int, int], least: float, threads: int) -> Read:
+def _read_part(image: Image, corner: tuple[int, int], least: float, threads: int) -> list[Line]:
     is_large = max(image.shape) > _DETECTED
     engine = resident(("rapidocr", threads, is_large), lambda: _started(threads, is_large))
     # BGR, as the engine expects, and contiguous: it cuts out each line, and would copy the whole page each time
     page = np.ascontiguousarray(_padded(image)[:, :, ::-1])
     found = engine(page)
     if found.boxes is None or found.txts is None:
-        return Read()
+        return []
     rows = zip(found.boxes, found.txts, found.scores, strict=True)
-    kept = [(box + np.array(corner, dtype=box.dtype), text, score) for box, text, score in rows if score >= least]
-    lines = tuple(
-        Line(float(box[:, 0].min()), float(box[:, 1].min()), float(box[:, 0].max()), float(box[:, 1].max()), text)
-        for box, text, _ in kept
-    )
-    return Read(lines, tuple(box for box, *_ in kept), tuple(float(score) for *_, score in kept))
+    return [
+        Line.around(box + np.array(corner, dtype=box.dtype), text, score) for box, text, score in rows if score >= least
+    ]
 
 
 def _read(image: Image, least: float, threads: int) -> Recognition:
     try:
-        found = read_lines(image, least, threads)
+        lines = read_lines(image, least, threads)
     except Exception as error:  # onnxruntime and the engine's own code raise many kinds
         return Recognition("", f"{type(error).__name__}: {error}")
-    text = "\n".join(line.text for line in in_reading_order(found.lines, image.shape[1]))
-    return Recognition(text, words=found.words(), confidence=found.confidence)
+    text = "\n".join(line.text for line in in_reading_order(lines, image.shape[1]))
+    return Recognition(text, words=tuple(line.word() for line in lines), confidence=confidence(lines))

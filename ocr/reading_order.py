@@ -1,8 +1,13 @@
 """Reading order of text lines by recursive cuts along white gaps (Nagy & Seth, ICPR 1984)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
+from typing import Any, Self
+
+import numpy as np
+
+from ohr.contracts import Word
 
 _COLUMN_GAP = 0.012  # of the page's width: narrower gaps are spaces between words or table cells
 _COLUMN_WIDTH = 0.18  # of the page's width: narrower columns are table cells, which read row by row
@@ -10,18 +15,35 @@ _COLUMN_WIDTH = 0.18  # of the page's width: narrower columns are table cells, w
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of text and its box, in pixels."""
+    """A line of text and its box, in pixels.
+
+    Args:
+        score: the engine's confidence, in [0, 1].
+        corners: (4, 2) as the engine returns them, of a box that may be tilted.
+    """
 
     left: float
     top: float
     right: float
     bottom: float
     text: str
+    score: float = 1.0
+    corners: Any = field(default=None, compare=False)
 
     @property
     def box(self) -> tuple[float, float, float, float]:
         """Left, top, right and bottom."""
         return self.left, self.top, self.right, self.bottom
+
+    @classmethod
+    def around(cls, corners: Any, text: str, score: float) -> Self:
+        """Return the line in the upright box around its corners."""
+        (left, top), (right, bottom) = np.min(corners, axis=0).tolist(), np.max(corners, axis=0).tolist()
+        return cls(left, top, right, bottom, text, float(score), corners)
+
+    def word(self) -> Word:
+        """Return the line with its box and confidence, as results have it."""
+        return Word(self.text, self.box, self.score)
 
 
 def in_reading_order(lines: Sequence[Line], page_width: float) -> list[Line]:

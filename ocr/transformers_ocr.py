@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, ClassVar, Literal
@@ -90,7 +91,7 @@ class TransformersOcr(StructuredOcr):
 
     def _check_parts(self, found: str) -> None:
         """Raise when a library is missing that only some models need."""
-        if ARCHITECTURES.get(found, Architecture()).videos and not _installed("torchvision"):
+        if ARCHITECTURES.get(found, Architecture()).videos and find_spec("torchvision") is None:
             raise MissingExtra(
                 f"torchvision is not installed, and the processor of {found} needs it: pip install torchvision, of the "
                 "version that fits your torch",
@@ -213,11 +214,3 @@ def _text(prompt: str | Path) -> str:
     if isinstance(prompt, str) and not prompt.isidentifier():
         return prompt
     return read_prompt_text(prompt, "prompt for reading pages")
-
-
-def _installed(module: str) -> bool:
-    try:
-        extras.require(module, "")
-    except MissingExtra:
-        return False
-    return True

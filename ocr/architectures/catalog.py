@@ -1,11 +1,10 @@
 """Document models by short name, and what their architectures need."""
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ohr import extras
+from ohr.files.json_input import mapping_in
 from ohr.models.locate import Catalog
 
 MODELS = Catalog(
@@ -78,9 +77,10 @@ def model_type(model: str, revision: str | None) -> str:
     """Return the `model_type` of a model that `Catalog.check` has found; reads no more than its configuration."""
     place = MODELS.location(model)
     if MODELS.is_local(model):
-        return str(_config(Path(place) / "config.json").get("model_type", ""))
-    library = extras.load("huggingface_hub", "llm")
-    return str(_config(Path(_downloaded(library, place, revision))).get("model_type", ""))
+        path = Path(place) / "config.json"
+    else:
+        path = Path(_downloaded(extras.load("huggingface_hub", "llm"), place, revision))
+    return str(mapping_in(path).get("model_type", ""))
 
 
 def _downloaded(library: Any, name: str, revision: str | None) -> str:
@@ -89,11 +89,3 @@ def _downloaded(library: Any, name: str, revision: str | None) -> str:
         return str(library.hf_hub_download(name, "config.json", revision=revision, local_files_only=True))
     except Exception:  # the hub's client passes on whatever goes wrong; loading the model reports it
         return ""
-
-
-def _config(path: Path) -> Mapping[str, Any]:
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):  # loading the model reports it
-        return {}
-    return found if isinstance(found, dict) else {}

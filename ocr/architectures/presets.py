@@ -53,12 +53,8 @@ def _kosmos(processor: Any, images: Sequence[Any], prompt: str) -> Any:
     return made
 
 
-def _plain(processor: Any, reply: str) -> Recognition:  # noqa: ARG001 # as every reader's
-    return Recognition(reply.strip())
-
-
-def _markdown(processor: Any, reply: str) -> Recognition:  # noqa: ARG001
-    """Read Markdown; olmOCR's front matter is not part of the page."""
+def _markdown(processor: Any, reply: str) -> Recognition:  # noqa: ARG001 # as every reader's
+    """Read Markdown or plain text; olmOCR's front matter is not part of the page."""
     return Recognition(_FRONT_MATTER.sub("", reply).strip())
 
 
@@ -102,7 +98,7 @@ PRESETS = {
     "got": Preset(_got, _markdown, end="<|im_end|>"),
     # its own post-processing cuts repeated references (Blecher et al., arXiv:2308.13418)
     "nougat": Preset(_nougat, _mathpix, "VisionEncoderDecoderModel", words=("nltk", "Levenshtein"), banned=True),
-    "florence2": Preset(_florence2, _plain),
+    "florence2": Preset(_florence2, _markdown),
     "kosmos2_5": Preset(_kosmos, _markdown),
 }
 """Presets by name."""

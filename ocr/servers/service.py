@@ -37,54 +37,39 @@ class Call:
 
     Args:
         path: behind the address.
-        body: makes the request of a file and whether it is a PDF; the model's name where there is one.
+        body: makes the request of a file in base64 and whether it is a PDF.
         read: makes pages of the result.
         key: the header of the key, and what precedes the key in it.
+        model: that is asked by default, where there are several.
         polls: the reply is a place where the result will be.
         format: of the result, by its name among those of files.
     """
 
     path: str
-    body: Callable[[bytes, bool, str], Mapping[str, Any]]
+    body: Callable[[str, bool], Mapping[str, Any]]
     read: Callable[[Any], Pages]
     key: tuple[str, str] = ("Authorization", "Bearer ")
+    model: str = ""
     polls: bool = False
     query: Mapping[str, str] = field(default_factory=dict)
     format: FormatName = "azure"
 
 
-def _azure(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:  # noqa: ARG001 # as the others
-    return {"base64Source": b64encode(file).decode()}
-
-
-def _mistral(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:
+def _mistral(file: str, is_pdf: bool) -> Mapping[str, Any]:
     kind, media = ("document_url", "application/pdf") if is_pdf else ("image_url", "image/png")
-    url = f"data:{media};base64,{b64encode(file).decode()}"
-    return {"model": model or "mistral-ocr-latest", "document": {"type": kind, kind: url}}
+    return {"document": {"type": kind, kind: f"data:{media};base64,{file}"}}
 
 
-def _docling(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:  # noqa: ARG001
-    source = {
-        "kind": "file",
-        "base64_string": b64encode(file).decode(),
-        "filename": f"page.{'pdf' if is_pdf else 'png'}",
-    }
+def _docling(file: str, is_pdf: bool) -> Mapping[str, Any]:
+    source = {"kind": "file", "base64_string": file, "filename": f"page.{'pdf' if is_pdf else 'png'}"}
     return {"sources": [source], "options": {"to_formats": ["json"], "image_export_mode": "placeholder"}}
-
-
-def _docling_pages(parsed: Any) -> Pages:
-    return docling.read(parsed["document"]["json_content"])
-
-
-def _paddlex(file: bytes, is_pdf: bool, model: str) -> Mapping[str, Any]:  # noqa: ARG001
-    return {"file": b64encode(file).decode(), "fileType": 0 if is_pdf else 1}
 
 
 CALLS = {
     # api version 2024-11-30; offsets in code points, so that pages can be cut
     "azure": Call(
         "/documentintelligence/documentModels/prebuilt-layout:analyze",
-        _azure,
+        lambda file, _: {"base64Source": file},
         azure.read,
         ("Ocp-Apim-Subscription-Key", ""),
         polls=True,
@@ -95,9 +80,20 @@ CALLS = {
             "features": "formulas",
         },
     ),
-    "mistral": Call("/v1/ocr", _mistral, mistral.read, format="mistral"),
-    "docling_serve": Call("/v1/convert/source", _docling, _docling_pages, ("X-Api-Key", ""), format="docling"),
-    "paddlex": Call("/layout-parsing", _paddlex, paddleocr.read, format="paddleocr"),
+    "mistral": Call("/v1/ocr", _mistral, mistral.read, model="mistral-ocr-latest", format="mistral"),
+    "docling_serve": Call(
+        "/v1/convert/source",
+        _docling,
+        lambda parsed: docling.read(parsed["document"]["json_content"]),
+        ("X-Api-Key", ""),
+        format="docling",
+    ),
+    "paddlex": Call(
+        "/layout-parsing",
+        lambda file, is_pdf: {"file": file, "fileType": 0 if is_pdf else 1},
+        paddleocr.read,
+        format="paddleocr",
+    ),
 }
 
 
@@ -195,8 +191,10 @@ class Service(StructuredOcr):
         name, prefix = call.key
         headers = {name: f"{prefix}{key}"} if key else {}
         url = self.base_url.rstrip("/") + call.path
+        named = {"model": self.model or call.model} if call.model else {}
+        body = {**call.body(b64encode(file).decode(), is_pdf), **named}
         with httpx.Client(headers=headers, timeout=60.0, follow_redirects=False) as http:
-            send = partial(http.post, url, params=call.query, json=call.body(file, is_pdf, self.model))
+            send = partial(http.post, url, params=call.query, json=body)
             reply = self._sent(send, end)
             if call.polls:
                 reply = self._polled(http, reply, end)

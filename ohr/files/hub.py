@@ -13,6 +13,7 @@ from zipfile import ZipFile, ZipInfo
 
 from ohr import extras
 from ohr.errors import DataError
+from ohr.files.json_input import mapping_in
 from ohr.messages.wording import counted
 
 RECORD = "fetched.json"
@@ -71,7 +72,7 @@ def fetch(
             write outside of the folder.
     """
     hub = extras.load("huggingface_hub", "data")
-    record = _record(folder)
+    record = mapping_in(folder / RECORD)
     if not record:
         _refuse(folder / RECORD)
     api = hub.HfApi(endpoint=endpoint)
@@ -213,11 +214,3 @@ def _hashes(path: Path) -> tuple[str, str]:
         whole = file_digest(opened, "sha256").hexdigest()
         opened.seek(0)
         return whole, file_digest(opened, lambda: blob).hexdigest()
-
-
-def _record(folder: Path) -> dict[str, Any]:
-    try:
-        found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

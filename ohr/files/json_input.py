@@ -37,6 +37,15 @@ def parse_json(content: bytes, *, unique: bool = False) -> Any:
     return found
 
 
+def mapping_in(path: Path) -> dict[str, Any]:
+    """Return the mapping in a JSON file; an empty one where there is no such file, or it holds anything else."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):

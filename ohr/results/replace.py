@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.errors import DataError
+from ohr.files.json_input import mapping_in
 from ohr.results.files import damaged, listed, replaced
 
 RECORD = ".ohr-written.json"
@@ -93,7 +94,7 @@ def filled(folder: Path, option: str, about: Mapping[str, Any], *, force: bool =
         DataError: the folder has files, or cannot be written.
     """
     mark = folder / UNFINISHED
-    if _read(mark) != about:
+    if mapping_in(mark) != about:
         refuse(folder, option, force=force)
         set_aside(folder)
     try:
@@ -110,22 +111,14 @@ def _may_replace(path: Path) -> bool:
     if path.is_symlink() or not path.exists():
         return not path.is_symlink()
     if not path.is_dir():
-        known = _read(path.parent / RECORD)
+        known = mapping_in(path.parent / RECORD)
         return path.name in known and damaged(path.parent, {path.name: known[path.name]}, hashes=True) is None
-    known, there = _read(path / RECORD), {each.relative_to(path).as_posix() for each in path.rglob("*")}
+    known, there = mapping_in(path / RECORD), {each.relative_to(path).as_posix() for each in path.rglob("*")}
     folders = {parent.as_posix() for name in known for parent in Path(name).parents}
     return there <= {RECORD, *known, *folders} and damaged(path, known, hashes=True) is None
 
 
 def _record(path: Path) -> None:
-    known = _read(path.parent / RECORD) | listed(path.parent, [path])
+    known = mapping_in(path.parent / RECORD) | listed(path.parent, [path])
     with replaced(path.parent / RECORD) as new:
         new.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

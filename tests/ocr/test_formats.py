@@ -13,6 +13,7 @@ import pytest
 from ohr.contracts import Block
 from ohr.markup.page import PRESETS, Markup, page_text
 from ohr.ocr.formats.known import FORMATS
+from ohr.ocr.formats.labels import kind_of
 from ohr.ocr.formats.values import Unreadable
 
 RECORDINGS = Path(__file__).parent / "recordings"
@@ -515,3 +516,9 @@ def test_charts_of_docling_have_their_tables_and_the_text_below_them(more):
 def test_a_reference_of_docling_that_is_none_is_named():
     with pytest.raises(Unreadable, match="no reference, such as"):
         parse("docling", {"body": {"children": [{"ref": "x"}]}, "pages": {"1": {}}})
+
+
+@pytest.mark.parametrize("label", ["section_header", "Section-header", "SectionHeader"])
+def test_a_label_has_one_kind_however_a_system_writes_it(label):
+    assert kind_of(label) == "heading"
+    assert (kind_of("aside_text"), kind_of(None)) == ("text", "text")
