@@ -1,13 +1,13 @@
 """Prompts of an agent: one file with a text for each of its calls, which a user can replace."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
 from ohr.contracts import Agent, Generator, Retriever
+from ohr.files.changes import kept_until_changed
 from ohr.files.prompts import read_prompt_file
 
 _FAULTS = {"string_pattern_mismatch": "lacks a placeholder that the text of ohr's own prompt has"}
@@ -43,10 +43,9 @@ class PromptedAgent(Agent):
         Raises:
             SpecError: the file does not exist, or has another content.
         """
-        stamp = self.prompt.stat().st_mtime_ns if isinstance(self.prompt, Path) and self.prompt.is_file() else 0
-        return _texts(self.prompt, self.templates, stamp)
+        return _texts(self.prompt, self.templates)
 
 
-@lru_cache(maxsize=32)
-def _texts(prompt: Path | str, templates: type[BaseModel], stamp: int) -> Mapping[str, str]:  # noqa: ARG001 # of the cache
+@kept_until_changed(32)
+def _texts(prompt: Path | str, templates: type[BaseModel]) -> Mapping[str, str]:
     return dict(read_prompt_file(prompt, templates, "ohr.agents.prompts", "prompt", _FAULTS).model_dump())

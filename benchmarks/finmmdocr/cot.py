@@ -1,7 +1,6 @@
 """Accuracy of answers in words: a generator reads the final number out of each."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -9,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import Case, JudgeMetric, Prompt
+from ohr.files.changes import kept_until_changed
 from ohr.files.prompts import filled, read_prompt_file
 from ohr.messages.wording import shortened
 from ohr.models.asking import AskingMetric
@@ -27,7 +27,7 @@ class ExtractionPrompt(BaseModel):
     user: Annotated[str, Field(pattern=r"\{solution\}", description="The user's message.")]
 
 
-@lru_cache(maxsize=8)
+@kept_until_changed()
 def read_extraction_prompt(prompt: str | Path) -> ExtractionPrompt:
     """Read the prompt `extract_number`, or a file by its path.
 

@@ -19,7 +19,7 @@ _LABELS: Mapping[BlockKind, str] = {
     "page_number": "page_number",
 }
 LABELS: Mapping[str, BlockKind] = {label: kind for kind, labels in _LABELS.items() for label in labels.split()}
-"""The kind of block that a label stands for, the same in all systems that write it."""
+"""The kind of block by label; a label means the same in all systems that write it."""
 _BETWEEN_WORDS = re.compile(r"-|(?<=[a-z])(?=[A-Z])")
 
 

@@ -18,18 +18,20 @@ def state_of(*paths: Path) -> State:
 def kept_until_changed(most: int = 8) -> Callable[[_Read], _Read]:
     """Make a function that reads a file, its first argument, keep its last results; an error is not kept.
 
+    The argument may be a name of something else that is read, such as a prompt that ohr brings; that never changes.
+
     Args:
         most: results that are kept, of several files or with several further arguments, which must be hashable.
     """
 
     def decorated(read: _Read) -> _Read:
         @lru_cache(maxsize=most)
-        def kept(state: State, path: Path, *given: Any, **named: Any) -> Any:  # noqa: ARG001 # the state is a key
+        def kept(state: State, path: Path | str, *given: Any, **named: Any) -> Any:  # noqa: ARG001 # the state is a key
             return read(path, *given, **named)
 
         @wraps(read)
-        def current(path: Path, *given: Any, **named: Any) -> Any:
-            return kept(state_of(path), path, *given, **named)
+        def current(path: Path | str, *given: Any, **named: Any) -> Any:
+            return kept(state_of(Path(path)), path, *given, **named)
 
         return cast("_Read", current)
 
@@ -39,6 +41,6 @@ def kept_until_changed(most: int = 8) -> Callable[[_Read], _Read]:
 def _state(path: Path) -> tuple[str, int, int]:
     try:
         about = path.stat()
-    except OSError:  # whoever reads it reports that
+    except (OSError, ValueError):  # whoever reads it reports that
         return str(path), -1, -1
     return str(path), about.st_size, about.st_mtime_ns

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import file_digest, sha1
+from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 from shutil import copyfileobj
 from typing import Any
@@ -209,8 +209,9 @@ def _network_errors() -> tuple[type[Exception], ...]:
 
 def _hashes(path: Path) -> tuple[str, str]:
     """Return a file's SHA-256, by which the hub knows large files, and its hash in git, by which it knows others."""
-    blob = sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    digest, blob = sha256(), sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     with path.open("rb") as opened:
-        whole = file_digest(opened, "sha256").hexdigest()
-        opened.seek(0)
-        return whole, file_digest(opened, lambda: blob).hexdigest()
+        while block := opened.read(1 << 20):
+            digest.update(block)
+            blob.update(block)
+    return digest.hexdigest(), blob.hexdigest()

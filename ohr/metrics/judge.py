@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from functools import lru_cache
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ohr.contracts import Case, JudgeMetric, Prompt
+from ohr.files.changes import kept_until_changed
 from ohr.files.prompts import filled, read_prompt_file
 from ohr.models.asking import AskingMetric
 
@@ -51,7 +51,7 @@ class JudgePrompt(BaseModel):
         return scale
 
 
-@lru_cache(maxsize=32)
+@kept_until_changed(32)
 def read_judge_prompt(prompt: str | Path) -> JudgePrompt:
     """Read one of ohr's prompts for judges by its name, or a file by its path.
 

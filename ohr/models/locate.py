@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ohr.errors import MissingExtra, PluginError
+from ohr.files.changes import State, state_of
 from ohr.keys import file_digest, folder_digest
 from ohr.models.check import check_hub
 from ohr.registry import choices
@@ -111,10 +112,9 @@ class Catalog:
 
 def content_digest(path: Path) -> str:
     """Hash a file or folder; reading gigabytes once per process is enough, as long as they do not change."""
-    stats = [(str(file), file.stat()) for file in sorted([path, *path.rglob("*")])]
-    return _digest(path, tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats))
+    return _digest(path, state_of(*sorted([path, *path.rglob("*")])))
 
 
 @lru_cache(maxsize=64)
-def _digest(path: Path, stamp: object) -> str:  # noqa: ARG001 # the stamp is part of the cache's key
+def _digest(path: Path, state: State) -> str:  # noqa: ARG001 # a key of the cache
     return folder_digest(path) if path.is_dir() else file_digest(path)

@@ -3,18 +3,17 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import Benchmark, Passage, Prompt, Question, ScoringProtocol
-from ohr.files.prompts import read_prompt_file
+from ohr.files.changes import kept_until_changed
+from ohr.files.prompts import filled, read_prompt_file
 from ohr.text.thoughts import without_thoughts
 
 _TAGGED = re.compile(r"</?response>(.*?)</?response>", re.DOTALL)
-_PLACEHOLDER = re.compile(r"\{(question|retrieved_documents)\}")
 _FAULTS = {
     "model_type": "must be a mapping with `user`, and perhaps `system` and `opening`",
     "string_pattern_mismatch": "must have the placeholder {question}; the other is {retrieved_documents}",
@@ -31,7 +30,7 @@ class PromptTemplate(BaseModel):
     opening: Annotated[str, Field(description="Words with which the reply has to begin.")] = ""
 
 
-@lru_cache(maxsize=32)
+@kept_until_changed(32)
 def read_prompt(prompt: str | Path) -> PromptTemplate:
     """Read one of ohr's own prompts by its name, or a prompt file by its path.
 
@@ -61,10 +60,9 @@ def make_prompt(
     if protocol.passage_end is not None:
         passages = [replace(passage, text=passage.text.split(protocol.passage_end)[0]) for passage in passages]
     values = benchmark.prompt_values(question, passages, images=images)
-    # one pass, so that a passage that contains a placeholder is left alone
-    filled = _PLACEHOLDER.sub(lambda match: values[match[1]], template.user)
     read = tuple(passage.text for passage in passages)
-    return Prompt(question.text, read, template.system, filled, (), template.opening, question.id)
+    user = filled(template.user, **values)
+    return Prompt(question.text, read, template.system, user, (), template.opening, question.id)
 
 
 def answer_of(reply: str, protocol: ScoringProtocol) -> str:

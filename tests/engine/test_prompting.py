@@ -2,9 +2,11 @@ from pathlib import Path
 
 import pytest
 
+from ohr.benchmarks.finmmdocr.cot import read_extraction_prompt
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Passage, Prompt, Question
 from ohr.errors import SpecError
+from ohr.metrics.judge import read_judge_prompt
 from ohr.steps.prompting import make_prompt, parse_answer, read_prompt
 
 
@@ -33,6 +35,21 @@ def test_a_file_is_a_prompt(tmp_path):
     path.write_text('user: "{retrieved_documents}? {question}"\nopening: "It is"\n')
     asked = made(["One"], path)
     assert (asked.system, asked.user, asked.opening) == ("", "One? When?", "It is")
+
+
+@pytest.mark.parametrize(
+    ("read", "before", "after"),
+    [
+        (read_prompt, "user: '{question}'", "user: 'Again: {question}'"),
+        (read_judge_prompt, "user: '{reply}'", "user: 'Again: {reply}'"),
+        (read_extraction_prompt, "user: '{question} {solution}'", "user: 'Again: {question} {solution}'"),
+    ],
+)
+def test_a_prompt_file_that_changed_is_read_again(read, before, after, tmp_path):
+    (tmp_path / "own.yaml").write_text(before)
+    assert not read(tmp_path / "own.yaml").user.startswith("Again")
+    (tmp_path / "own.yaml").write_text(after)
+    assert read(tmp_path / "own.yaml").user.startswith("Again")
 
 
 def test_an_unknown_prompt_names_the_nearest():

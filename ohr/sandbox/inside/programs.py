@@ -82,10 +82,8 @@ def describe(value: Any, most: int) -> Reply:
     except MemoryError:
         raise
     except BaseException as failed:
-        text, error = (
-            None,
-            f"its repr raises {type(failed).__name__}: {_safely(str, failed, _NO_MESSAGE)}"[:_MOST_OF_ERROR],
-        )
+        reason = f"its repr raises {type(failed).__name__}: {_safely(str, failed, _NO_MESSAGE)}"
+        text, error = None, reason[:_MOST_OF_ERROR]
     return {"how": "returned", "value": text, "number": number, "kind": kind[:_MOST_OF_KIND], "error": error}
 
 
