@@ -8,7 +8,7 @@ from functools import cached_property
 from ohr import seeds
 from ohr.contracts import Benchmark, Document, Page, PageId, Question
 from ohr.errors import OhrError, PluginError, SpecError
-from ohr.keys import code, key, packages
+from ohr.keys import code, installed, key
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import counted
 from ohr.registry import choices
@@ -78,7 +78,7 @@ class Inputs:
         """Hash the sources of a document or of its page images; computed once."""
         place = (document.name, images)
         if place not in self._leaves:
-            made_with = [packages(self.benchmark), code(type(self.benchmark).__module__)]
+            made_with = [installed(type(self.benchmark).packages), code(type(self.benchmark).__module__)]
             self._leaves[place] = key("leaf", self.benchmark.fingerprint(document, images=images), *made_with)
         return self._leaves[place]
 

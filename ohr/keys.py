@@ -29,19 +29,20 @@ def identity(stage: Stage, without: Sequence[str] = ()) -> list[Any]:
     """
     fields: Mapping[str, Any] = stage.identity()
     kept = {name: value for name, value in fields.items() if name not in without}
-    made_with = {"packages": packages(stage), "code": code(type(stage).__module__)}
+    made_with = {"packages": installed(type(stage).packages), "code": code(type(stage).__module__)}
     some = {name: value for name, value in made_with.items() if value}
     return [type(stage).family, type(stage).version, kept, *([some] if some else [])]
 
 
-def packages(stage: Stage) -> dict[str, str]:
-    """Return the versions of those of a stage's packages that are installed."""
-    found = {name: _version(name) for name in type(stage).packages}
-    return {name: version for name, version in found.items() if version}
+def installed(packages: Sequence[str]) -> dict[str, str]:
+    """Return the versions of those packages that are installed."""
+    versions = {name: installed_version(name) for name in packages}
+    return {name: version for name, version in versions.items() if version}
 
 
 @cache
-def _version(package: str) -> str | None:
+def installed_version(package: str) -> str | None:
+    """Return a distribution's version; None where it is not installed. Read once per process."""
     try:
         return version(package)
     except PackageNotFoundError:

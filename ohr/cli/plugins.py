@@ -141,18 +141,14 @@ def _extra(about: About) -> str:
 def _missing(extra: str) -> tuple[str, ...]:
     """Name the packages of an extra of ohr that are not installed."""
     import re
-    from importlib.metadata import PackageNotFoundError, requires, version
+    from importlib.metadata import requires
 
-    absent = []
-    for line in requires("ohr") or ():
-        requirement, _, marker = line.partition(";")
-        package = re.match(r"[\w.-]+", requirement)
-        if package and re.search(rf"extra == ['\"]{re.escape(extra)}['\"]", marker):
-            try:
-                version(package[0])
-            except PackageNotFoundError:
-                absent.append(package[0])
-    return tuple(absent)
+    from ohr.keys import installed_version
+
+    lines = (line.partition(";") for line in requires("ohr") or ())
+    wanted = rf"extra == ['\"]{re.escape(extra)}['\"]"
+    names = [re.split(r"[^\w.-]", requirement)[0] for requirement, _, marker in lines if re.search(wanted, marker)]
+    return tuple(name for name in names if installed_version(name) is None)
 
 
 def _row(parameter: Parameter) -> tuple[str, str, str, str, str]:

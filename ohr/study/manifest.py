@@ -10,9 +10,10 @@ from typing import Any
 from ohr.contracts import Agent
 from ohr.engine.ledger import Failure, Ledger
 from ohr.graph.keys import Keys
+from ohr.keys import installed
 from ohr.messages.wording import counted, without_clean_text
 from ohr.spec.model import Calibration, Named
-from ohr.study.origins import installed, origins
+from ohr.study.origins import origins
 
 _PACKAGES = (
     "bm25s", "faiss-cpu", "jieba", "numpy", "onnxruntime", "opencv-python", "pypdfium2", "quicktok-v1", "rapidfuzz",

@@ -2,14 +2,15 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 from re import match
 from typing import Any
 
 from ohr.contracts import Stage
+from ohr.keys import installed, installed_version
 from ohr.spec.model import Spec
 
 _SECONDS = 10.0
@@ -34,11 +35,6 @@ def origins(spec: Spec) -> dict[str, dict[str, Any]]:
     return {name: {key: value for key, value in about.items() if value} for name, about in found.items()}
 
 
-def installed(packages: Sequence[str]) -> dict[str, str]:
-    """Return the versions of those packages that are installed."""
-    return {name: found for name in packages if (found := _version(name))}
-
-
 def _all(spec: Spec) -> Iterator[Stage]:
     for stage in spec.stages():
         yield stage
@@ -49,7 +45,7 @@ def _described(distribution: str, module: str) -> dict[str, Any]:
     needs = [] if distribution == "ohr" else _requires(distribution)
     file = getattr(sys.modules.get(module), "__file__", None)
     packages = installed(needs)
-    return {"version": _version(distribution), "commit": file and _commit(Path(file)), "packages": packages}
+    return {"version": installed_version(distribution), "commit": file and _commit(Path(file)), "packages": packages}
 
 
 def _requires(distribution: str) -> list[str]:
@@ -63,13 +59,6 @@ def _requires(distribution: str) -> list[str]:
 @cache
 def _distributions() -> dict[str, list[str]]:
     return dict(packages_distributions())
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return None
 
 
 def _commit(file: Path) -> str | None:
