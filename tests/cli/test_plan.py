@@ -74,8 +74,10 @@ def test_where_neither_pages_nor_prompts_are_left_no_time_is_printed(ohr):
 )
 def test_the_planned_prompt_tokens_are_those_that_the_run_sends(ohr, chunker, top_k):
     sets = ("--set", f"chunker={chunker}", "--set", f"retrievers=[{{kind: bm25, top_k: {top_k}}}]")
+    sets += ("--set", "knowledge_bases.1.text_noise.rate=0.6")
     planned = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)["tokens"]
-    sent = json.loads(ohr("run", "small.yaml", *sets, "--workers", "1", "--json").stdout)["tokens"]["in"]
+    inline = ("--executor", "inline", "--no-figures", "--no-report")
+    sent = json.loads(ohr("run", "small.yaml", *sets, *inline, "--json").stdout)["tokens"]["in"]
     assert planned == pytest.approx(sent, rel=0.15)
 
 
