@@ -52,7 +52,7 @@ def test_a_limit_is_planned(ohr):
 
 
 def test_before_the_first_run_the_store_has_no_answer(ohr):
-    report = json.loads(ohr("plan", "small.yaml", "--limit", "1", "--json").stdout)
+    report = json.loads(ohr("plan", "small.yaml", "--set", "questions={}", "--limit", "1", "--json").stdout)
     prompts = report["steps"]["prompts to answer"]
     assert 0 < prompts["total"] == prompts["left"]  # with one document, shuffled and empty contexts are one prompt
 
