@@ -63,6 +63,7 @@ def prose(page: Path) -> str:
 
 
 BLOCKS = [block for page in PAGES for block in blocks(page)]
+OHR = get_command(app)
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PROMPTS = [block for block in BLOCKS if block.info == "yaml prompt"]
 SPECS = [block for block in BLOCKS if block.info == "yaml"]
@@ -213,7 +214,7 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize(("place", "command"), COMMANDS, ids=lambda value: value)
 def test_a_command_in_the_docs_exists(place: str, command: str):
-    found = get_command(app)
+    found = OHR
     words = shlex.split(command)[1:]
     while words and words[0] in getattr(found, "commands", {}):
         found = found.commands[words.pop(0)]

@@ -1,7 +1,10 @@
 """Commands run as a user types them, in a folder of their own, on one page of mini's law documents."""
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -21,6 +24,7 @@ retrievers:
   - {kind: bm25, top_k: 2}
 generators:
   - {kind: extractive}
+questions: {evidence_source: [table, formula]}
 """
 
 Ohr = Callable[..., Result]
@@ -46,13 +50,20 @@ def ohr(home) -> Ohr:
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory) -> tuple[Path, Result]:
+def finished(shared, tmp_path_factory) -> tuple[Path, SimpleNamespace]:
     """A folder in which `small.yaml` was run once, and what the command said; tests leave it as it is."""
+
+    def fill(home: Path) -> None:
+        (home / "small.yaml").write_text(SPEC)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(home)
+            done = command("run", "small.yaml", "--executor", "inline")
+        said = {name: getattr(done, name) for name in ("exit_code", "stdout", "stderr")}
+        (home / "said.json").write_text(json.dumps(said))
+
     home = tmp_path_factory.mktemp("finished")
-    (home / "small.yaml").write_text(SPEC)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(home)
-        return home, command("run", "small.yaml", "--workers", "1")
+    shutil.copytree(shared("finished", fill), home, dirs_exist_ok=True)
+    return home, SimpleNamespace(**json.loads((home / "said.json").read_text()))
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def ran(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
         planned = command("plan", "crew.yaml", "--trust-plugins")
-        done = command("run", "crew.yaml", "--trust-plugins", "--workers", "1")
+        done = command("run", "crew.yaml", "--trust-plugins", "--executor", "inline", "--no-figures")
     assert planned.exit_code == done.exit_code == 0
     return home, planned.stdout, done.stdout
 
@@ -111,11 +111,12 @@ def test_the_effort_of_a_question_is_beside_its_score(folder):
     assert noisy == sorted(noisy) and noisy[-1] > 1  # it asks again where it did not find
 
 
-def test_figures_say_what_agents_look_at(folder):
-    names = {path.name for path in (folder / "figures").iterdir()}
-    assert {"effort.svg", "effort.png", "performance.svg"} <= names
+def test_figures_say_what_agents_look_at(folder, tmp_path):
     from ohr.report.figures.data import agent_labels, read_panels
+    from ohr.report.figures.drawing import draw
 
+    names = {path.name for path in draw(folder, formats=["svg"], out=tmp_path)}
+    assert {"effort.svg", "performance.svg"} <= names
     assert agent_labels(folder) == {"scout": "scout [text]", "watcher": "watcher [image]"}
     systems = {curve.system.retriever for panel in read_panels(folder, "r_noise") for curve in panel.curves}
     assert systems == {"bm25", "scout [text]", "watcher [image]"}

@@ -279,7 +279,7 @@ def test_a_check_says_what_a_spec_sends_away(ohr, home, monkeypatch, name):
 def test_a_run_says_what_it_sends_before_it_begins(ohr, home, monkeypatch):
     monkeypatch.setenv("OHR_TEST_API_KEY", "sesame-sesame")
     (home / "asking.yaml").write_text(ASKING.replace("NAME", "OHR_TEST_API_KEY") + "sample: 1\n")
-    result = ohr("run", "asking.yaml", "--no-figures", "--workers", 1)
+    result = ohr("run", "asking.yaml", "--executor", "inline", "--no-figures", "--no-report")
     assert result.stderr.splitlines()[0] == "generator openai sends OHR_TEST_API_KEY to 127.0.0.1:9"
     assert "sesame" not in result.output + "".join(path.read_text() for path in home.rglob("manifest.json"))
 

@@ -12,6 +12,7 @@ replicates: 1
 aa: true
 benchmark: {kind: mini, languages: [en], max_pages: 1}
 limit: 6
+questions: {evidence_source: [text, table]}
 knowledge_bases:
   - name: ground_truth
   - name: formatting
@@ -84,7 +85,8 @@ def test_mistakes_are_explained(ohr, there, words, message):
 
 def test_a_run_twice_and_a_hypothesis_written_down(home, ohr):
     (home / "again.yaml").write_text(AGAIN)
-    result = ohr("run", "again.yaml", "--workers", "1", "--no-figures")
+    quick = ("--executor", "inline", "--no-figures", "--no-report")
+    result = ohr("run", "again.yaml", *quick)
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0].endswith("before any score was known; p values corrected by Holm's method:")
@@ -98,7 +100,7 @@ def test_a_run_twice_and_a_hypothesis_written_down(home, ohr):
     assert (twice["scores_that_differ"], draws["scores_that_differ"] > 0) == (0, True)
     # a changed margin makes another run, of a hypothesis that was known before
     (home / "again.yaml").write_text(AGAIN.replace("name: again", "name: later"))
-    later = ohr("run", "again.yaml", "--workers", "1", "--no-figures", "--set", "margin=0.05")
+    later = ohr("run", "again.yaml", *quick, "--set", "margin=0.05")
     assert later.stdout.splitlines()[0] == lines[0]  # first run and its time stay
 
 

@@ -8,7 +8,7 @@ WORDS = ("small.yaml", "--set", "decompose=true", "--set", "evaluate=[retrieval]
 
 
 def test_a_run_and_show_print_the_losses_by_stage(ohr, home):
-    ran = ohr("run", *WORDS, "--workers", "1", "--no-figures")
+    ran = ohr("run", *WORDS, "--executor", "inline", "--no-figures", "--no-report")
     assert ran.exit_code == 0
     lines = [" ".join(line.split()) for line in ran.stdout.splitlines()]
     head = lines.index(
@@ -38,7 +38,7 @@ def test_a_spec_without_clean_text_is_refused_in_a_sentence(ohr, home):
     (home / "small.yaml").write_text(spec + "decompose: true\n")
     refused = ohr("check", "small.yaml")
     assert refused.exit_code == 2
-    assert "small.yaml:12: decompose: compares with a knowledge base without noise, and there is none" in refused.stderr
+    assert "small.yaml:13: decompose: compares with a knowledge base without noise, and there is none" in refused.stderr
 
 
 def test_only_parts_that_differ_are_named():

@@ -10,6 +10,8 @@ from ohr.registry import load_file
 from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
 
+QUICK = ("--executor", "inline", "--no-figures", "--no-report")
+
 
 @pytest.fixture
 def made(ohr, home, monkeypatch, request):
@@ -41,7 +43,7 @@ RUN = [pytest.param(family, marks=[pytest.mark.acceptance] * (family != "retriev
 
 @pytest.mark.parametrize("made", RUN, indirect=True)
 def test_a_new_plugin_runs_from_the_spec_that_comes_with_it(made, ohr, home):
-    result = ohr("run", f"{made[0]}.yaml", "--trust-plugins", "--no-figures", "--workers", "1", "--limit", "2")
+    result = ohr("run", f"{made[0]}.yaml", "--trust-plugins", *QUICK, "--limit", "2")
     assert result.exit_code == 0, result.stderr
     (folder,) = (home / "runs" / made[0]).glob("*-*")
     rows = read_rows(folder / "summary.parquet")
@@ -121,7 +123,7 @@ def test_a_custom_metric_is_listed_beside_the_benchmarks(ohr, home):
     plain = read_spec(home / "small.yaml")
     assert [named.name for named in read_spec(home / "holds.yaml", trust_plugins=True).metrics] == ["holds", "far"]
     assert plain.metrics == ()
-    result = ohr("run", "holds.yaml", "--trust-plugins", "--no-figures", "--limit", "1", "--workers", "1")
+    result = ohr("run", "holds.yaml", "--trust-plugins", *QUICK, "--limit", "1")
     assert "holds" in result.stdout
     assert " far" in result.stdout
 

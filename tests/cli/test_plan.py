@@ -52,7 +52,7 @@ def test_a_limit_is_planned(ohr):
 
 
 def test_before_the_first_run_the_store_has_no_answer(ohr):
-    report = json.loads(ohr("plan", "small.yaml", "--limit", "1", "--json").stdout)
+    report = json.loads(ohr("plan", "small.yaml", "--set", "questions={}", "--limit", "1", "--json").stdout)
     prompts = report["steps"]["prompts to answer"]
     assert 0 < prompts["total"] == prompts["left"]  # with one document, shuffled and empty contexts are one prompt
 
@@ -74,8 +74,10 @@ def test_where_neither_pages_nor_prompts_are_left_no_time_is_printed(ohr):
 )
 def test_the_planned_prompt_tokens_are_those_that_the_run_sends(ohr, chunker, top_k):
     sets = ("--set", f"chunker={chunker}", "--set", f"retrievers=[{{kind: bm25, top_k: {top_k}}}]")
+    sets += ("--set", "knowledge_bases.1.text_noise.rate=0.6")
     planned = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)["tokens"]
-    sent = json.loads(ohr("run", "small.yaml", *sets, "--workers", "1", "--json").stdout)["tokens"]["in"]
+    inline = ("--executor", "inline", "--no-figures", "--no-report")
+    sent = json.loads(ohr("run", "small.yaml", *sets, *inline, "--json").stdout)["tokens"]["in"]
     assert planned == pytest.approx(sent, rel=0.15)
 
 

@@ -20,7 +20,7 @@ FILES = [
     ("export small --csv {out}.csv", "{out}.csv", "--csv"),
     ("export small --latex {out}.tex", "{out}.tex", "--latex"),
     ("export small --markdown {out}.md", "{out}.md", "--markdown"),
-    ("plot small --format svg --out {home}", "{home}/performance.svg", "--out"),
+    ("plot small --format svg --x r_noise --columns all --out {home}", "{home}/performance-all.svg", "--out"),
     ("noise preview {home}/page.txt --out {out}.html --kinds formatting", "{out}.html", "--out"),
     ("noise preview page.txt --kinds formatting", "{home}/page-noise.html", "--out"),
     ("noise preview {home}/page.png --kinds psf_blur --ocr none --out {out}.png", "{out}.png", "--out"),

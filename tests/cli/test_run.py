@@ -13,6 +13,7 @@ from ohr.cli.app import main
 from ..conftest import completion
 
 OHR = Path(sys.executable).with_name("ohr")
+BARE = ("--executor", "inline", "--no-figures", "--no-report")
 
 PLUGIN = """\
 import signal
@@ -49,8 +50,9 @@ def stumbling(home):
     (home / "stumbling.py").write_text(PLUGIN)
     lines = (home / "small.yaml").read_text().replace("extractive", "stumbling").splitlines()
     (home / "small.yaml").write_text("\n".join(["plugins: [./stumbling.py]", *lines]))
-    inline = ("--executor", "inline", "--set", "retries=0")  # the plugin counts in this process
-    return ("run", "small.yaml", "--trust-plugins", "--no-figures", *inline, "--set", "evaluate=[generation]")
+    clean = ("--set", "knowledge_bases=[{name: ground_truth}]", "--set", "evaluate=[generation]")
+    quick = (*BARE, "--set", "retries=0")  # the plugin counts in this process
+    return ("run", "small.yaml", "--trust-plugins", *quick, *clean)
 
 
 def test_a_run_ends_with_0_and_its_folder(finished):
@@ -149,7 +151,8 @@ def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here
 
 def test_a_run_without_matplotlib_is_done_and_says_what_to_install(ohr, monkeypatch):
     monkeypatch.setattr("ohr.extras.find_spec", lambda name: None)
-    result = ohr("run", "small.yaml", "--set", "knowledge_bases=[{name: ground_truth}]", "--workers", "1")
+    small = ("--set", "knowledge_bases=[{name: ground_truth}]", "--set", "evaluate=[retrieval]")
+    result = ohr("run", "small.yaml", *small, "--executor", "inline")
     assert result.exit_code == 0
     assert result.stderr.splitlines() == [
         "no figures: matplotlib is not installed: pip install 'ohr[report]'",
@@ -158,17 +161,13 @@ def test_a_run_without_matplotlib_is_done_and_says_what_to_install(ohr, monkeypa
     assert "figures:" not in result.stdout
 
 
-def test_a_failed_item_is_reported_and_ends_with_1(ohr, stumbling):
+def test_a_failed_item_is_reported_and_ends_with_1_and_the_next_run_tries_it_again(ohr, stumbling):
     result = ohr(*stumbling)
     assert result.exit_code == 1
     (line,) = [line for line in result.stdout.splitlines() if line.startswith("  generator: ")]
     assert "failed items: 1 (questions that need them score 0)" in result.stdout.splitlines()
     assert line.startswith("  generator: stumbling on reference / closed_book: ")
     assert line.endswith(": the model stumbled")
-
-
-def test_a_failed_item_is_tried_again_by_the_next_run(ohr, stumbling):
-    ohr(*stumbling)
     result = ohr(*stumbling)
     assert result.exit_code == 0
     assert "answers 1," in result.stdout
@@ -185,18 +184,15 @@ def test_too_many_failures_end_with_1_and_a_sentence(ohr, stumbling):
 
 
 @pytest.mark.parametrize("way", ["SIGINT", pytest.param("SIGTERM", marks=pytest.mark.acceptance)])
-def test_an_interrupt_ends_with_130_and_the_next_run_resumes(home, stumbling, way):
-    def run():
-        command = [OHR, *stumbling, "--set", f"generators.0.way={way}"]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    first = run()
+def test_an_interrupt_ends_with_130_and_the_next_run_resumes(home, ohr, stumbling, way):
+    words = [*stumbling, "--set", f"generators.0.way={way}"]
+    first = subprocess.run([OHR, *words], capture_output=True, text=True, check=False)
     kept = int((home / "asked").read_text()) - 1
-    second = run()
+    second = ohr(*words)
     assert (first.returncode, first.stdout) == (128 + signal.SIGINT, "")
     assert first.stderr == "interrupted; run the same command again to resume\n"
     assert kept == 4
-    assert second.returncode == 0
+    assert second.exit_code == 0
     assert not list(home.glob("runs/small/.new-*"))
 
 
@@ -207,7 +203,8 @@ def test_an_address_needs_the_cluster_executor(ohr):
 
 
 def test_a_run_without_figures_draws_none(ohr):
-    result = ohr("run", "small.yaml", "--no-figures", "--workers", "1")
+    small = ("--set", "knowledge_bases=[{name: ground_truth}]", "--set", "evaluate=[retrieval]")
+    result = ohr("run", "small.yaml", *small, *BARE)
     assert result.exit_code == 0
     folder = Path(result.stdout.split("results: ")[1].splitlines()[0])
     assert "figures:" not in result.stdout
@@ -243,7 +240,7 @@ def test_the_demo_says_what_to_install(ohr, monkeypatch):
 
 
 def test_plot_draws_again(there, ohr_here):
-    result = ohr_here("plot", "small")
+    result = ohr_here("plot", "small", "--x", "r_noise", "--columns", "all")
     assert result.exit_code == 0
     assert all(Path(line).is_file() for line in result.stdout.splitlines())
     assert {Path(line).suffix for line in result.stdout.splitlines()} == {".svg", ".png"}
@@ -337,7 +334,7 @@ def test_replies_that_were_cut_are_counted_and_warned_of(home, ohr, chat_server)
     chat_server.replies = [(200, {}, completion("in 19", "length"))] * 2
     server = f"generators=[{{kind: openai, name: g, base_url: '{chat_server.url}', model: m}}]"
     sets = ("--set", server, "--set", "evaluate=[generation]", "--set", "knowledge_bases=[{name: ground_truth}]")
-    report = json.loads(ohr("run", "small.yaml", *sets, "--workers", "1", "--json").stdout)
+    report = json.loads(ohr("run", "small.yaml", *sets, *BARE, "--json").stdout)
     manifest = json.loads((Path(report["folder"]) / "manifest.json").read_text())
     counts = manifest["cut_replies"]["g"]
     assert counts["cut"] == 2

@@ -20,6 +20,9 @@ evaluate: [retrieval]
 """
 
 
+QUICK = ("--executor", "inline", "--no-figures", "--no-report")
+
+
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """A folder in which `study.yaml` was run once; tests leave it as it is."""
@@ -27,7 +30,7 @@ def done(tmp_path_factory):
     (home / "study.yaml").write_text(SPEC)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
-        assert CliRunner().invoke(app, ["run", "study.yaml", "--no-figures", "--workers", "1"]).exit_code == 0
+        assert CliRunner().invoke(app, ["run", "study.yaml", *QUICK]).exit_code == 0
     return home
 
 
@@ -127,7 +130,7 @@ def test_a_table_that_was_flipped_is_refused_in_a_sentence(copied, table):
     for words in (
         ("show", "study"),
         ("show", "study", "--analysis", "every"),
-        ("plot", "study"),
+        ("plot", "study", "--format", "svg"),
         ("noise", "stats", "study"),
     ):
         result = ohr(*words)

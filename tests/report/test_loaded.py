@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import ohr
+from ohr.engine.executors.inline import Inline
 from ohr.errors import DataError
 from ohr.spec.read import read_spec
 from ohr.study.run import run
@@ -28,7 +29,7 @@ evaluate: [retrieval]
 def loaded(tmp_path_factory):
     home = tmp_path_factory.mktemp("loaded")
     (home / "spec.yaml").write_text(SPEC)
-    folder = run(read_spec(home / "spec.yaml"), store=home / ".ohr", runs=home / "runs", workers=1).folder
+    folder = run(read_spec(home / "spec.yaml"), store=home / ".ohr", runs=home / "runs", executor=Inline()).folder
     return ohr.load_run(folder)
 
 

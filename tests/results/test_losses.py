@@ -1,6 +1,7 @@
 """Losses, curves, repeats and hypotheses of runs that never were, against the same numbers by hand."""
 
 import json
+import shutil
 from dataclasses import replace
 from math import inf, isnan, nan
 
@@ -15,6 +16,8 @@ from ohr.results.derive import derive
 from ohr.results.losses import distinctive, left_out, read_losses
 from ohr.results.points import has_sweep, read_points
 from ohr.results.reading import read_rows
+
+from .conftest import Run
 
 RNG = np.random.default_rng(8)
 PROTOCOL = {"name": "clean", "retrieval": "lcs", "answer": ["f1"]}
@@ -46,10 +49,10 @@ def curve(run, noise, levels, scores, retriever="bm25"):
         )
 
 
-@pytest.fixture
-def swept(runs):
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
     """A clean base and one noise at four levels; a damaged question keeps .4 of its score."""
-    run = runs.make(120)
+    run = Run(tmp_path_factory.mktemp("swept"), 120)
     clean = run.base("clean", kind="none")
     run.page_scores(clean, [1.0] * 120)
     for retriever in ("bm25", "dense"):
@@ -345,15 +348,16 @@ def test_draws_on_few_documents_have_no_interval_that_could_miss(runs):
     assert read_rows(finished(run) / "repeats.parquet") == []
 
 
-def test_hypotheses_are_judged_as_one_family(swept, runs):
+def test_hypotheses_are_judged_as_one_family(swept, tmp_path):
+    changed = shutil.copytree(swept, tmp_path / "run")
     wanted = {"stage": "retrieval", "metric": None, "chunker": None, "generator": None, "group": "all", "margin": None}
     hypotheses = [
         {"name": "a", "compare": ["clean", "blur-0.8"], "expect": "worse", "retriever": "bm25", **wanted},
         {"name": "b", "compare": ["blur-0.3", "blur-0.3"], "expect": "better", "retriever": "dense", **wanted},
     ]
-    manifest(swept, hypotheses=hypotheses)
-    derive(swept, {})
-    first, second = read_rows(swept / "hypotheses.parquet")
+    manifest(changed, hypotheses=hypotheses)
+    derive(changed, {})
+    first, second = read_rows(changed / "hypotheses.parquet")
     assert (first["verdict"], first["held"], first["difference"]) == ("worse", True, pytest.approx(0.48))
     assert first["p_holm"] == pytest.approx(first["p"], nan_ok=True)  # the other has no p value
     assert (second["held"], second["difference"]) == (False, 0.0)

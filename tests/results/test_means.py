@@ -16,6 +16,8 @@ from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare
 from ohr.statistics.intervals import clustered_means, differences
 
+from .conftest import Run
+
 RNG = np.random.default_rng(3)
 GROUPS = {
     "all": lambda _: True,
@@ -46,10 +48,10 @@ def same(found, wanted):
     assert found == wanted or (isnan(found) and isnan(wanted)), (found, wanted)
 
 
-@pytest.fixture
-def noisy(runs):
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory):
     """A clean knowledge base and a noisy one of two draws, one retriever, some scores undefined or failed."""
-    run = runs.make(60)
+    run = Run(tmp_path_factory.mktemp("noisy"), 60)
     clean, draws = RNG.random(60).round(2), RNG.random((2, 60)).round(2)
     clean[5] = draws[:, 5] = nan
     run.page_scores(run.base("clean", kind="none"), [1.0] * 60)

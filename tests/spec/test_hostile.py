@@ -73,7 +73,7 @@ def test_time_grows_with_a_sweep_no_faster_than_its_length(spec):
         return process_time() - began
 
     seconds(10)  # imports
-    assert seconds(8000) < 24 * seconds(1000)  # quadratic: 64 times
+    assert seconds(4000) < 24 * seconds(500)  # quadratic: 64 times
 
 
 @pytest.mark.parametrize("place", ["a: {}\n", "name: {}\n", "knowledge_bases: [{{name: {}}}]\n"])
@@ -206,10 +206,10 @@ def test_a_name_that_is_too_long_for_a_folder_is_refused(faults):
 
 
 def test_the_first_faults_are_printed_and_the_others_counted(faults):
-    found = faults(BASE + KB + "".join(f"k{place}: 1\n" for place in range(5000)))
+    found = faults(BASE + KB + "".join(f"k{place}: 1\n" for place in range(1000)))
     assert len(found) == 21
     assert [line.split(": ")[0] for line in found[:20]] == [f"spec.yaml:{line}" for line in range(5, 25)]
-    assert found[20] == "and 4,980 more faults"
+    assert found[20] == "and 980 more faults"
 
 
 @pytest.mark.parametrize(
@@ -218,8 +218,8 @@ def test_the_first_faults_are_printed_and_the_others_counted(faults):
         BASE + f"knowledge_bases: [{{ocr: {{kind: {'t' * 100_000}}}}}]\n",
         BASE + KB + f'? "{"r" * 900}"\n: 1\n',
         BASE + KB + f"seed: {'x' * 100_000}\n",
-        BASE + KB + f"retries: [{', '.join(['x'] * 10_000)}]\n",
-        BASE.replace("{kind: bm25}", ", ".join(f"{{kind: bm25, name: r{n}}}" for n in range(3000)))
+        BASE + KB + f"retries: [{', '.join(['x'] * 3000)}]\n",
+        BASE.replace("{kind: bm25}", ", ".join(f"{{kind: bm25, name: r{n}}}" for n in range(1000)))
         + "knowledge_bases: [{retrievers: [x]}]\n",
     ],
     ids=["kind", "key", "value", "list", "choices"],

@@ -169,7 +169,7 @@ def test_a_lone_single_document_joins_the_smallest_domain():
 
 
 @pytest.mark.parametrize("stratified", [False, True])
-@pytest.mark.parametrize("documents", [10, 24])
+@pytest.mark.parametrize("documents", [10, pytest.param(24, marks=pytest.mark.acceptance)])
 def test_intervals_cover_the_truth_about_as_often_as_they_say(documents, stratified):
     rng = np.random.default_rng(11)
     inside = []

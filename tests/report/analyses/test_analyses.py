@@ -7,6 +7,7 @@ from statistics import mean
 
 import pytest
 
+from ohr.engine.executors.inline import Inline
 from ohr.report.analyses import ANALYSES, report_data
 from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
@@ -40,7 +41,7 @@ def folder(tmp_path_factory):
         path.parent.mkdir(parents=True, exist_ok=True)
         texts = [page.text.replace("e", "c") for page in mini.pages(document)]
         path.write_text(json.dumps([{"page_idx": index, "text": text} for index, text in enumerate(texts)]))
-    return run(read_spec(home / "small.yaml"), store=home / ".ohr", runs=home / "runs", workers=1).folder
+    return run(read_spec(home / "small.yaml"), store=home / ".ohr", runs=home / "runs", executor=Inline()).folder
 
 
 def rows(folder, **wanted):
@@ -95,7 +96,9 @@ replicates: 1
 
 def test_notations_of_one_table_differ_in_the_published_score_but_not_in_their_words(tmp_path):
     (tmp_path / "formats.yaml").write_text(FORMATS)
-    finished = run(read_spec(tmp_path / "formats.yaml"), store=tmp_path / ".ohr", runs=tmp_path / "runs", workers=1)
+    finished = run(
+        read_spec(tmp_path / "formats.yaml"), store=tmp_path / ".ohr", runs=tmp_path / "runs", executor=Inline()
+    )
     formats, words = (by_noise(finished.folder, name) for name in ("table_formats", "formatting_lcs"))
     assert list(formats) == ["latex", "markdown", "html"]
     # in the published score tags are glued to the words of their cells; Markdown's bars vanish
@@ -177,7 +180,7 @@ def study(tmp_path, monkeypatch):
 
 
 def carried_out(study):
-    return run(read_spec(study / "spec.yaml"), store=study / "store", runs=study / "runs", workers=1)
+    return run(read_spec(study / "spec.yaml"), store=study / "store", runs=study / "runs", executor=Inline())
 
 
 def test_a_study_that_was_moved_is_analysed_from_anywhere(study, monkeypatch):

@@ -1,5 +1,6 @@
 """Conditions side by side: a row each, its score and its loss, and no interval where there is none."""
 
+from itertools import product
 from math import nan
 
 import pytest
@@ -14,6 +15,7 @@ from ohr.report.figures.wanted import Wanted
 pytest.importorskip("matplotlib")
 
 STAGES = ("retrieval", "overall")
+STYLES = ("paper", "slides")
 
 
 def engine(tables, name, stage="retrieval", mean=0.6, clean=0.8, **other):
@@ -125,8 +127,11 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("style", ["paper", "slides"])
-@pytest.mark.parametrize("case", CASES)
+OFTEN = [("many", "slides"), ("odd names", "paper"), ("all zero", "paper")]
+RARE = [pytest.param(*drawn, marks=pytest.mark.acceptance) for drawn in product(CASES, STYLES) if drawn not in OFTEN]
+
+
+@pytest.mark.parametrize(("case", "style"), [*OFTEN, *RARE])
 def test_any_run_is_drawn_with_ink_inside_the_page_only(tables, tmp_path, case, style):
     folder = run_of(tables, tmp_path, **CASES[case])
     (file,) = draw(folder, Wanted(style=style), ["png"])

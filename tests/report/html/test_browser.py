@@ -117,8 +117,11 @@ def test_tables_fit_on_printed_paper(browser, pages):
         assert page.evaluate("document.documentElement.scrollWidth") <= 720
 
 
-def test_pictures_have_words(browser, pages):
+def test_pictures_have_words_and_the_theme_can_be_chosen(browser, pages):
     with opened(browser, f"file://{pages}/plain.html") as page:
+        before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.select_option("#theme", "dark")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
         charts = page.locator("svg[role=img]")
         assert charts.count() >= 4
         assert all(charts.nth(number).get_attribute("aria-label") for number in range(charts.count()))
@@ -152,13 +155,6 @@ def test_questions_are_filtered_sorted_and_opened(browser, pages):
         assert page.locator("dialog del").count() > 0
         page.keyboard.press("Escape")
         assert page.locator("dialog[open]").count() == 0
-
-
-def test_the_theme_can_be_chosen(browser, pages):
-    with opened(browser, f"file://{pages}/plain.html") as page:
-        before = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        page.select_option("#theme", "dark")
-        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
 
 
 def test_text_of_documents_stays_text(browser, pages):

@@ -37,7 +37,7 @@ def served(runs):
         server.server_close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def get(plain):
     """Ask the server of the plain run; an address starts at the run."""
     with served(plain.parent.parent) as ask:
