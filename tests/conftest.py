@@ -49,11 +49,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.startswith(MODELS))
 
 
-def pytest_collection_finish() -> None:
-    """Keep the garbage collector from walking over five thousand collected tests again and again.
+def pytest_collectstart() -> None:
+    gc.disable()
 
-    It took 16% of the time of 300 tests before, and takes 4% now.
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from walking over ten thousand collected tests again and again.
+
+    It took 16% of the time of 300 tests before, and takes 4% now. During the collection it rests.
     """
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Page
@@ -80,4 +79,6 @@ NOISES = [(Formatting, {"rules": {rule: 1}}) for rule in Rules.model_fields] + [
 def test_a_rate_touches_that_share_of_the_units(noise, how, text, rate, seed):
     many = text * (1 + 2000 // max(len(text), 1)) if len(text) < 2000 else text
     some, every = (touched(noise(rate=level, **how), many, seed) for level in (rate, 1.0))
+    from scipy.stats import binomtest
+
     assert not every or binomtest(some, every, rate).pvalue > 1e-7, (some, every)

@@ -6,7 +6,6 @@ from math import inf, isnan, nan
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from ohr.report.analyses.robustness import robustness
 from ohr.report.words import counts, headline
@@ -243,6 +242,8 @@ def test_the_analysis_of_robustness_leaves_out_what_is_undefined(swept):
 
 
 def test_bands_that_hold_together_are_wider_than_each_alone(runs):
+    from scipy import stats
+
     run = runs.make(120, 40)
     for condition, kind in (("clean", "none"), ("blur-0.2", "semantic"), ("blur-0.5", "semantic")):
         base = run.base(condition, kind=kind, level=condition[-3:])

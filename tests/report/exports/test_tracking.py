@@ -1,5 +1,7 @@
 """Runs of MLflow, written to a real store and read back."""
 
+from importlib.util import find_spec
+
 import pytest
 
 from ohr.errors import DataError
@@ -7,12 +9,14 @@ from ohr.report.exports.tracking import RUN, export_mlflow
 from ohr.results.reading import read_rows
 from ohr.results.tags import change_tags
 
-mlflow = pytest.importorskip("mlflow")
+pytestmark = pytest.mark.skipif(find_spec("mlflow") is None, reason="mlflow is not installed")
 
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """The address of an empty store, and a client that reads it."""
+    import mlflow
+
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     uri = (tmp_path / "mlruns").as_uri()
     return uri, mlflow.MlflowClient(tracking_uri=uri)

@@ -3,6 +3,7 @@
 import shutil
 import threading
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from ohr.report.html.serve import Site, make_server
 from ohr.report.html.write import write_report
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is not installed")
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is not installed"),
+    pytest.mark.skipif(find_spec("playwright") is None, reason="playwright is not installed"),
+]
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -48,7 +51,9 @@ CONTRAST = """() => {
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_api.sync_playwright() as driver:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield opened
         opened.close()
@@ -85,9 +90,11 @@ def opened(browser, address, **look):
 
 def open_question(page, number=0):
     """Open a question as a person would: a click on a row that the table is just drawing is made again."""
+    from playwright.sync_api import TimeoutError as Timeout
+
     for _ in range(5):
         page.locator(".open").nth(number).click()
-        with suppress(sync_api.TimeoutError):
+        with suppress(Timeout):
             page.wait_for_selector("dialog[open] #question-title", timeout=6_000)
             return
     raise AssertionError("no question opened")
