@@ -25,6 +25,8 @@ from filelock import FileLock  # noqa: E402
 from hypothesis import settings  # noqa: E402
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
+from ohr.models.resident import holding  # noqa: E402
+
 from . import tiny_documents, tiny_models  # noqa: E402
 
 # a suite in the background ignores Ctrl-C, and its runs would too
@@ -136,6 +138,13 @@ def chat_server() -> Iterator[ChatServer]:
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture(scope="module")
+def held() -> Iterator[None]:
+    """Keep models in memory from one test of a file to the next: loading takes up to a second."""
+    with holding():
+        yield
 
 
 Shared = Callable[[str, Callable[[Path], object]], Path]

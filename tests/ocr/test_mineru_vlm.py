@@ -11,6 +11,8 @@ from ohr.ocr.servers.mineru_vlm import MineruVlm
 from ..conftest import typeset
 from .reading_server import reading_server
 
+pytestmark = pytest.mark.usefixtures("held")
+
 pytest.importorskip("mineru_vl_utils")
 LINE = "Rent of 1250 francs is due in May"
 BOXES = "<|box_start|>{}<|box_end|><|ref_start|>{}<|ref_end|><|rotate_up|>"

@@ -17,6 +17,7 @@ from .reading_server import reading_server
 
 LINE = "Rent of 1250 francs is due in May"
 PAGE = typeset(LINE)
+pytestmark = pytest.mark.usefixtures("held")
 FRONT = "---\nprimary_language: en\nis_rotation_valid: {}\nrotation_correction: {}\nis_table: False\n---\n"
 
 
@@ -58,6 +59,7 @@ def test_pages_are_in_flight_together_and_come_in_order(server):
 
 def test_what_is_sent_is_as_the_preset_says(server):
     big = np.full((2000, 1000, 3), 255, np.uint8)
+    server.faults = [lambda handler, _: handler.chat("Rent")] * 9
     one(server, big, preset="olmocr", extra_body={"seed": 1})
     body = server.asked[0]
     text, image = body["messages"][0]["content"]
