@@ -30,7 +30,7 @@ texts = pieces | anything | truth
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(text=texts)
 def test_a_noise_keeps_its_contract_on_any_text(kind, text):
     """Nothing at rate 0, the same for one seed, less is part of more, all can be undone, and only what is eligible."""
@@ -39,7 +39,7 @@ def test_a_noise_keeps_its_contract_on_any_text(kind, text):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(made=st.lists(texts, min_size=1, max_size=5), seed=st.integers(0, 2**32), order=st.randoms())
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_pages_may_come_in_any_order(kind, made, seed, order):
     noise = Registry().load("text_noise", kind)(rate=0.4)
     pages = [Page("law/lease", place, text) for place, text in enumerate(made)]
@@ -75,7 +75,7 @@ NOISES = [(Formatting, {"rules": {rule: 1}}) for rule in Rules.model_fields] + [
 
 @pytest.mark.parametrize(("noise", "how"), NOISES, ids=[*Rules.model_fields, "table_format"])
 @given(text=pieces | truth, rate=st.sampled_from([0.05, 0.1, 0.3, 0.6, 0.9]), seed=st.integers(0, 2**32))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_a_rate_touches_that_share_of_the_units(noise, how, text, rate, seed):
     from scipy.stats import binomtest
 
