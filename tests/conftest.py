@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
@@ -44,6 +45,10 @@ MODELS = (
     "tests/retrievers/",
     "tests/test_conformance.py",
 )
+HELD = (
+    "tests/ocr/test_engines", "tests/ocr/test_mineru", "tests/ocr/test_routing", "tests/ocr/test_service",
+    "tests/ocr/test_vlm", "tests/retrievers/", "tests/test_conformance",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -140,10 +145,10 @@ def chat_server() -> Iterator[ChatServer]:
     thread.join()
 
 
-@pytest.fixture(scope="module")
-def held() -> Iterator[None]:
+@pytest.fixture(scope="module", autouse=True)
+def held(request) -> Iterator[None]:
     """Keep models in memory from one test of a file to the next: loading takes up to a second."""
-    with holding():
+    with holding() if request.node.nodeid.startswith(HELD) else nullcontext():
         yield
 
 

@@ -28,7 +28,6 @@ from .ocr.reading_server import read as read_picture
 from .ocr.reading_server import reading_server
 
 REGISTRY = Registry()
-pytestmark = pytest.mark.usefixtures("held")
 FINANCE = ("fcmbench", "fincriticaled", "finmmdocr", "finqa_tablequest", "tablequest")
 """Benchmarks with a sample of their own beside the data that they read."""
 
@@ -149,14 +148,11 @@ def retriever_arguments(kind: str, folder: Callable[[str], str]) -> dict[str, ob
     if kind == "gmm":
         return {"retrievers": [{"kind": "bm25"}, {"kind": "bm25_okapi"}]}
     if kind == "rerank":
-        return {"retriever": {"kind": "bm25"}, "model": folder("tiny_reranker"), "max_tokens": 32}
+        return {"retriever": {"kind": "bm25"}, "model": folder("tiny_reranker")}
     if kind == "visrag":
         return {"model": folder("tiny_vision_model")}
-    if kind == "dense":
-        return {"max_tokens": 16}
-    if kind == "bge_m3":
-        return {"model": folder("tiny_bge_m3"), "max_tokens": 32}
-    return {"model": folder(f"tiny_{kind}")} if kind in ("colqwen", "colpali") else {}
+    model = {"model": folder(f"tiny_{kind}")} if kind in ("bge_m3", "colqwen", "colpali") else {}
+    return model | ({"max_tokens": 32} if kind in ("dense", "bge_m3") else {})
 
 
 def agent_arguments(kind: str, fixture: Callable[[str], Any]) -> dict[str, object]:

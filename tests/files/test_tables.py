@@ -152,9 +152,7 @@ def test_records_with_a_key_twice_are_refused(tmp_path, name):
 
 
 def workbook(path, *rows, title="Sheet"):
-    from openpyxl import Workbook
-
-    book = Workbook()
+    book = pytest.importorskip("openpyxl").Workbook()
     book.active.title = title
     for row in rows:
         book.active.append(row)

@@ -5,6 +5,7 @@ from bisect import bisect
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,8 +78,6 @@ NOISES = [(Formatting, {"rules": {rule: 1}}) for rule in Rules.model_fields] + [
 @given(text=pieces | truth, rate=st.sampled_from([0.05, 0.1, 0.3, 0.6, 0.9]), seed=st.integers(0, 2**32))
 @settings(max_examples=15)
 def test_a_rate_touches_that_share_of_the_units(noise, how, text, rate, seed):
-    from scipy.stats import binomtest
-
     many = text * (1 + 2000 // max(len(text), 1)) if len(text) < 2000 else text
     some, every = (touched(noise(rate=level, **how), many, seed) for level in (rate, 1.0))
-    assert not every or binomtest(some, every, rate).pvalue > 1e-7, (some, every)
+    assert not every or scipy.stats.binomtest(some, every, rate).pvalue > 1e-7, (some, every)

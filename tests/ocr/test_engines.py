@@ -11,13 +11,13 @@ from ohr.testing import odd_images
 
 from ..conftest import typeset
 
-pytestmark = pytest.mark.usefixtures("held")
 
-
-def sheet(text):
-    """A line on a square page, which RapidOCR does not enlarge as it does a strip."""
-    line = typeset(text)
-    return np.pad(line, ((0, line.shape[1] - line.shape[0]), (0, 0), (0, 0)), constant_values=255)
+def sheet(*lines):
+    """Lines on a square page, which RapidOCR does not enlarge as it does a strip."""
+    page = np.full((800, 800, 3), 255, dtype=np.uint8)
+    for place, line in enumerate(map(typeset, lines)):
+        page[140 * place : 140 * (place + 1), : line.shape[1]] = line
+    return page
 
 
 @pytest.mark.parametrize("engine", [Tesseract(), RapidOcr()], ids=["tesseract", "rapidocr"])
@@ -30,11 +30,7 @@ def test_a_typeset_line_is_read_and_nothing_printed(engine, capfd):
 @pytest.mark.parametrize("engine", [Tesseract(), RapidOcr()], ids=["tesseract", "rapidocr"])
 def test_lines_are_read_from_top_to_bottom(engine):
     lines = ["First line of text", "Second line of it", "Third line at last"]
-    width = max(typeset(line).shape[1] for line in lines)
-    rows = [
-        np.pad(row := typeset(line), ((0, 0), (0, width - row.shape[1]), (0, 0)), constant_values=255) for line in lines
-    ]
-    (read,) = engine.recognise([np.vstack(rows)])
+    (read,) = engine.recognise([sheet(*lines)])
     assert [line for line in read.text.split("\n") if line] == lines
 
 

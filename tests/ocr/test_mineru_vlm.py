@@ -5,13 +5,10 @@ import numpy as np
 import pytest
 
 from ohr.errors import PluginError
-from ohr.models.resident import holding
 from ohr.ocr.servers.mineru_vlm import MineruVlm
 
 from ..conftest import typeset
 from .reading_server import reading_server
-
-pytestmark = pytest.mark.usefixtures("held")
 
 pytest.importorskip("mineru_vl_utils")
 LINE = "Rent of 1250 francs is due in May"
@@ -29,7 +26,7 @@ def reply(text, body):
 
 @pytest.fixture
 def server():
-    with reading_server() as running, holding():
+    with reading_server() as running:
         running.reply = reply
         yield running
 

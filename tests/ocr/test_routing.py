@@ -13,8 +13,6 @@ from ohr.ocr.routing.vote import Vote, voted
 
 from ..conftest import typeset
 
-pytestmark = pytest.mark.usefixtures("held")
-
 WORDS = "Rent of 1250 francs is due in May of each year at the harbour office"
 BLANK = np.full((60, 400, 3), 255, dtype=np.uint8)
 

@@ -15,8 +15,6 @@ from ohr.ocr.servers.service import Service
 from ..conftest import typeset
 from .reading_server import read, reading_server
 
-pytestmark = pytest.mark.usefixtures("held")
-
 LINE = "Rent of 1250 francs is due in May"
 PAGE = typeset(LINE)
 PLACE = "/documentintelligence/documentModels/prebuilt-layout/analyzeResults/1"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ohr.errors import OhrError, PluginError
+from ohr.models.resident import holding
 from ohr.ocr.servers import replies
 from ohr.ocr.servers.vlm import Vlm
 
@@ -17,7 +18,6 @@ from .reading_server import reading_server
 
 LINE = "Rent of 1250 francs is due in May"
 PAGE = typeset(LINE)
-pytestmark = pytest.mark.usefixtures("held")
 FRONT = "---\nprimary_language: en\nis_rotation_valid: {}\nrotation_correction: {}\nis_table: False\n---\n"
 
 
@@ -152,8 +152,6 @@ def test_an_empty_reply_is_an_empty_page(server):
 
 
 def test_a_model_that_changes_in_mid_run_fails_the_page(server):
-    from ohr.models.resident import holding
-
     with holding():
         assert one(server)[1] == LINE
         server.model = "reader-2"

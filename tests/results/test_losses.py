@@ -6,6 +6,7 @@ from math import inf, isnan, nan
 
 import numpy as np
 import pytest
+import scipy
 
 from ohr.report.analyses.robustness import robustness
 from ohr.report.words import counts, headline
@@ -242,15 +243,13 @@ def test_the_analysis_of_robustness_leaves_out_what_is_undefined(swept):
 
 
 def test_bands_that_hold_together_are_wider_than_each_alone(runs):
-    from scipy import stats
-
     run = runs.make(120, 40)
     for condition, kind in (("clean", "none"), ("blur-0.2", "semantic"), ("blur-0.5", "semantic")):
         base = run.base(condition, kind=kind, level=condition[-3:])
         run.page_scores(base, [0.9] * 120)
         run.score(base, {"lcs": RNG.random(120)})
     (row,) = curves(finished(run), quantity="critical", axis="")
-    assert stats.t.ppf(1 - 0.025, 39) < row["value"] <= stats.t.ppf(1 - 0.025 / 3, 39) + 0.05
+    assert scipy.stats.t.ppf(1 - 0.025, 39) < row["value"] <= scipy.stats.t.ppf(1 - 0.025 / 3, 39) + 0.05
 
 
 def test_two_systems_that_never_meet_have_no_crossing(swept):

@@ -13,8 +13,6 @@ from ohr.retrievers.parts import JoinedIndex
 from ohr.steps.checks import checked_hits
 from ohr.testing import check_retriever
 
-pytestmark = pytest.mark.usefixtures("held")
-
 
 def chunks(*texts):
     return [Chunk(str(place), "d/a", (place,), 0, len(text), text) for place, text in enumerate(texts)]

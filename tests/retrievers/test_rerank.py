@@ -5,8 +5,6 @@ from ohr.errors import PluginError
 from ohr.keys import identity
 from ohr.retrievers.rerank import Rerank, reader
 
-pytestmark = pytest.mark.usefixtures("held")
-
 TEXTS = ["rain fell on the wall", "the lease of the berth", "rent and rain", "a dog", "rain " * 900]
 
 

@@ -1,7 +1,5 @@
 """Runs of MLflow, written to a real store and read back."""
 
-from importlib.util import find_spec
-
 import pytest
 
 from ohr.errors import DataError
@@ -9,14 +7,11 @@ from ohr.report.exports.tracking import RUN, export_mlflow
 from ohr.results.reading import read_rows
 from ohr.results.tags import change_tags
 
-pytestmark = pytest.mark.skipif(find_spec("mlflow") is None, reason="mlflow is not installed")
-
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """The address of an empty store, and a client that reads it."""
-    import mlflow
-
+    mlflow = pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     uri = (tmp_path / "mlruns").as_uri()
     return uri, mlflow.MlflowClient(tracking_uri=uri)
@@ -74,6 +69,7 @@ def test_an_interrupted_export_is_written_again(one, store):
 
 
 def test_what_mlflow_refuses_is_one_line_without_passwords(one, tmp_path, monkeypatch):
+    pytest.importorskip("mlflow")
     monkeypatch.delenv("MLFLOW_ALLOW_FILE_STORE", raising=False)
     folder = one()
     with pytest.raises(DataError, match=r"^MLflow: .*MLFLOW_ALLOW_FILE_STORE=true") as refused:

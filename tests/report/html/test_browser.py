@@ -3,7 +3,6 @@
 import shutil
 import threading
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,7 @@ from ohr.report.html.serve import Site, make_server
 from ohr.report.html.write import write_report
 
 CHROMIUM = shutil.which("chromium")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is not installed"),
-    pytest.mark.skipif(find_spec("playwright") is None, reason="playwright is not installed"),
-]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is not installed")
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -51,9 +47,8 @@ CONTRAST = """() => {
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield opened
         opened.close()
@@ -90,11 +85,10 @@ def opened(browser, address, **look):
 
 def open_question(page, number=0):
     """Open a question as a person would: a click on a row that the table is just drawing is made again."""
-    from playwright.sync_api import TimeoutError as Timeout
-
+    sync_api = pytest.importorskip("playwright.sync_api")
     for _ in range(5):
         page.locator(".open").nth(number).click()
-        with suppress(Timeout):
+        with suppress(sync_api.TimeoutError):
             page.wait_for_selector("dialog[open] #question-title", timeout=6_000)
             return
     raise AssertionError("no question opened")

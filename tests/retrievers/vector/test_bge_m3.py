@@ -6,8 +6,6 @@ from pydantic import ValidationError
 from ohr.contracts import Chunk
 from ohr.retrievers.vector.bge_m3 import BgeM3, _model
 
-pytestmark = pytest.mark.usefixtures("held")
-
 TEXTS = ["the observatory was founded in 1923", "a lazy dog", "rain fell on the old harbour wall", "a lazy dog"]
 QUERY = "when was the observatory founded"
 

@@ -12,8 +12,6 @@ from ohr.keys import identity
 from ohr.retrievers.embedders import Embedder, embedder, folder_of
 from ohr.retrievers.vector.dense import Dense, encoder
 
-pytestmark = pytest.mark.usefixtures("held")
-
 
 def chunks(*texts):
     return [Chunk(str(place), "d/a", (0,), 0, len(text), text) for place, text in enumerate(texts)]

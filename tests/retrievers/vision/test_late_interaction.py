@@ -15,8 +15,6 @@ from ohr.retrievers.vision.colqwen import ColQwen
 from ohr.retrievers.vision.late_interaction import LateEncoder
 from ohr.retrievers.vision.retriever import embed_pages
 
-pytestmark = pytest.mark.usefixtures("held")
-
 QUERIES = ["When did the lease begin?", "What is the observatory founded in 1923 by Margaret Ellison, and where?", "x"]
 
 

@@ -8,8 +8,6 @@ from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.vision.visrag import VisRag, pooled
 from ohr.spec.read import read_spec
 
-pytestmark = pytest.mark.usefixtures("held")
-
 QUERIES = ["When did the lease begin?", "What is the observatory founded in 1923 by Margaret Ellison, and where?", "x"]
 HIDDEN = [[3.0, 0.0], [0.0, 1.0], [4.0, 2.0]]
 
