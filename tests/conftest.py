@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
@@ -25,6 +26,8 @@ from filelock import FileLock  # noqa: E402
 from hypothesis import settings  # noqa: E402
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
+from ohr.models.resident import holding  # noqa: E402
+
 from . import tiny_documents, tiny_models  # noqa: E402
 
 # a suite in the background ignores Ctrl-C, and its runs would too
@@ -42,6 +45,10 @@ MODELS = (
     "tests/retrievers/",
     "tests/test_conformance.py",
 )
+HELD = (
+    "tests/ocr/test_engines", "tests/ocr/test_mineru", "tests/ocr/test_routing", "tests/ocr/test_service",
+    "tests/ocr/test_vlm", "tests/retrievers/", "tests/test_conformance",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -49,11 +56,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.startswith(MODELS))
 
 
-def pytest_collection_finish() -> None:
-    """Keep the garbage collector from walking over five thousand collected tests again and again.
+def pytest_collectstart() -> None:
+    gc.disable()
 
-    It took 16% of the time of 300 tests before, and takes 4% now.
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from walking over ten thousand collected tests again and again.
+
+    It took 16% of the time of 300 tests before, and takes 4% now. During the collection it rests.
     """
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
@@ -131,6 +143,13 @@ def chat_server() -> Iterator[ChatServer]:
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def held(request) -> Iterator[None]:
+    """Keep models in memory from one test of a file to the next: loading takes up to a second."""
+    with holding() if request.node.nodeid.startswith(HELD) else nullcontext():
+        yield
 
 
 Shared = Callable[[str, Callable[[Path], object]], Path]

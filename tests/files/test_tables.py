@@ -3,7 +3,6 @@
 import json
 from datetime import date
 
-import openpyxl
 import pytest
 
 from ohr.errors import DataError
@@ -153,7 +152,7 @@ def test_records_with_a_key_twice_are_refused(tmp_path, name):
 
 
 def workbook(path, *rows, title="Sheet"):
-    book = openpyxl.Workbook()
+    book = pytest.importorskip("openpyxl").Workbook()
     book.active.title = title
     for row in rows:
         book.active.append(row)

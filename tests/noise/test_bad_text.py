@@ -7,7 +7,7 @@ from ohr.noise.formatting import Formatting
 from ohr.noise.table_format import TableFormat
 from ohr.text.edits import undo
 
-LONG = 1_000_000
+LONG = 300_000
 PAGES = {
     "empty": "",
     "white space": " \n\t\r\n\u3000 " * 100,
@@ -30,9 +30,9 @@ PAGES = {
     "marks of emphasis": "| ** a * b ** | \\* *** |\n|---|---|\n| * | ** |\n",
 }
 BIG = {
-    "a megabyte of prose": "The tenant shall pay the rent $x_1$ on the first day. It ends.\n" * (LONG // 60),
-    "a million characters in a line": "word " * (LONG // 5),
-    "one word of a million characters": "x" * LONG,
+    "much prose": "The tenant shall pay the rent $x_1$ on the first day. It ends.\n" * (LONG // 60),
+    "one long line": "word " * (LONG // 5),
+    "one long word": "x" * LONG,
     "nothing but dollars": "$" * LONG,
     "nothing but braces": "$$" + "{" * (LONG // 2) + "$$",
     "nothing but openings": "\\[" * (LONG // 2),

@@ -79,7 +79,7 @@ def test_at_rate_1_no_word_is_left_where_it_was():
     assert share(PAGE, perturbed(PAGE, 1.0, model="block").text) == 1
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", ["tesseract", pytest.param("rapidocr", marks=pytest.mark.acceptance)])
 def test_real_pages_lose_words_up_to_nearly_all_and_never_multiply(profile):
     mini = Registry().load("benchmark", "mini")(languages=("en",))
     documents = [list(mini.pages(document)) for document in mini.documents()][::5]
@@ -166,22 +166,22 @@ def test_what_a_profile_does_is_what_was_compared_with_real_pages(profile):
         path.write_text(f'{{\n "version": {Channel.version},\n "statistics": {{\n{rows}\n }}\n}}\n', encoding="utf-8")
     golden = json.loads(path.read_text(encoding="utf-8"))
     assert golden["version"] == Channel.version
-    made = statistics(profile, 1000)
+    made = statistics(profile, 1000, 12)
     assert len(made) == 18 and made.keys() == golden["statistics"].keys()
     for name, (mean, error) in made.items():
         wanted, wanted_error = golden["statistics"][name]
         assert abs(mean - wanted) <= 4 * np.hypot(error, wanted_error) + 1e-9, name
 
 
-def statistics(profile, first_seed):
-    """Mean and standard error over 24 seeds: words lost, and edits by operation, both for each word of eight pages."""
+def statistics(profile, first_seed, seeds=24):
+    """Mean and standard error over seeds: words lost, and edits by operation, both for each word of eight pages."""
     mini = Registry().load("benchmark", "mini")(languages=("en",))
     pages = [next(iter(mini.pages(document))).text for document in mini.documents()[::3]][:8]
     words = sum(len(page.split()) for page in pages)
     found = {}
     for rate in (0.3, 0.5, 0.8):
         rows = []
-        for seed in range(first_seed, first_seed + 24):
+        for seed in range(first_seed, first_seed + seeds):
             made = [perturbed(page, rate, 100 * seed + number, profile=profile) for number, page in enumerate(pages)]
             lost = sum(align("d", page, one.text).lost.sum() for page, one in zip(pages, made, strict=True))
             kinds = [edit.rule for one in made for edit in one.edits]

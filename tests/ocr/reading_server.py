@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from PIL import Image as Pillow
 
+from ohr.models.resident import holding
 from ohr.ocr.tesseract import Tesseract
 
 _lock = threading.Lock()  # one engine in this process
@@ -122,7 +123,8 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def reading_server() -> Iterator[ReadingServer]:
     """Run a server until the end of the block."""
-    with ReadingServer() as server:
+    Tesseract().recognise([np.full((8, 8, 3), 255, np.uint8)])  # a model that a scope holds is not loaded by a thread
+    with holding(), ReadingServer() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:

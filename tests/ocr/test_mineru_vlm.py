@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from ohr.errors import PluginError
-from ohr.models.resident import holding
 from ohr.ocr.servers.mineru_vlm import MineruVlm
 
 from ..conftest import typeset
@@ -27,7 +26,7 @@ def reply(text, body):
 
 @pytest.fixture
 def server():
-    with reading_server() as running, holding():
+    with reading_server() as running:
         running.reply = reply
         yield running
 

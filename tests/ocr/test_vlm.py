@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ohr.errors import OhrError, PluginError
+from ohr.models.resident import holding
 from ohr.ocr.servers import replies
 from ohr.ocr.servers.vlm import Vlm
 
@@ -58,6 +59,7 @@ def test_pages_are_in_flight_together_and_come_in_order(server):
 
 def test_what_is_sent_is_as_the_preset_says(server):
     big = np.full((2000, 1000, 3), 255, np.uint8)
+    server.faults = [lambda handler, _: handler.chat("Rent")] * 9
     one(server, big, preset="olmocr", extra_body={"seed": 1})
     body = server.asked[0]
     text, image = body["messages"][0]["content"]
@@ -150,8 +152,6 @@ def test_an_empty_reply_is_an_empty_page(server):
 
 
 def test_a_model_that_changes_in_mid_run_fails_the_page(server):
-    from ohr.models.resident import holding
-
     with holding():
         assert one(server)[1] == LINE
         server.model = "reader-2"

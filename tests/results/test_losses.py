@@ -7,7 +7,7 @@ from math import inf, isnan, nan
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from ohr.report.analyses.robustness import robustness
 from ohr.report.words import counts, headline
@@ -252,7 +252,7 @@ def test_bands_that_hold_together_are_wider_than_each_alone(runs):
         run.page_scores(base, [0.9] * 120)
         run.score(base, {"lcs": RNG.random(120)})
     (row,) = curves(finished(run), quantity="critical", axis="")
-    assert stats.t.ppf(1 - 0.025, 39) < row["value"] <= stats.t.ppf(1 - 0.025 / 3, 39) + 0.05
+    assert scipy.stats.t.ppf(1 - 0.025, 39) < row["value"] <= scipy.stats.t.ppf(1 - 0.025 / 3, 39) + 0.05
 
 
 def test_two_systems_that_never_meet_have_no_crossing(swept):

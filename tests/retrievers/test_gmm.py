@@ -141,9 +141,8 @@ def test_no_hit_is_asked_for():
     assert JoinedIndex((Fixed(ranked(1.0)),), [("d/a", 0)], Gmm(retrievers=[{"kind": "bm25"}])).search(["x"], 0) == [[]]
 
 
-@pytest.mark.parametrize("parts", [["bm25"], ["bm25", "bm25_okapi"]])
-def test_conforms(parts):
-    check_retriever(Gmm(retrievers=[{"kind": kind} for kind in parts]))
+def test_one_retriever_alone_conforms():
+    check_retriever(Gmm(retrievers=[{"kind": "bm25"}]))
 
 
 def test_saved_with_its_parts_and_places(tmp_path):

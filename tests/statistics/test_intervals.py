@@ -2,9 +2,9 @@ from math import isnan, nan, sqrt
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import minimum_detectable_effect
@@ -45,7 +45,7 @@ def loop_jackknife(values, documents):
 def test_one_question_a_document_gives_students_error():
     values = [0.1, 0.9, 0.4, 0.6, 0.7, 0.2, 0.5, 0.3, 1.0, 0.8]
     result = mean_of(values, [str(number) for number in range(10)])
-    assert result.se == pytest.approx(stats.sem(values))
+    assert result.se == pytest.approx(scipy.stats.sem(values))
     assert (result.mean, result.df, result.n, result.documents) == (pytest.approx(0.55), pytest.approx(9), 10, 10)
     assert result.effective_documents == pytest.approx(10)
     assert result.note == ""
@@ -54,10 +54,10 @@ def test_one_question_a_document_gives_students_error():
 def test_an_interval_stays_where_a_mean_can_be():
     result = mean_of([1, 1, 1, 1, 0.7, 1], [str(number) for number in range(6)])
     logit = np.log(result.mean / (1 - result.mean))
-    reach = stats.t.ppf(0.975, 5) * result.se / (result.mean * (1 - result.mean))
+    reach = scipy.stats.t.ppf(0.975, 5) * result.se / (result.mean * (1 - result.mean))
     ends = [1 / (1 + np.exp(-(logit + sign * reach))) for sign in (-1, 1)]
     assert [result.low, result.high] == pytest.approx(ends)
-    assert (result.interval, result.se) == ("logit", pytest.approx(stats.sem([1, 1, 1, 1, 0.7, 1])))
+    assert (result.interval, result.se) == ("logit", pytest.approx(scipy.stats.sem([1, 1, 1, 1, 0.7, 1])))
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
@@ -72,7 +72,7 @@ def test_where_nothing_varies_at_an_end_the_interval_is_binomial(value):
 def test_a_score_outside_of_its_range_has_the_plain_interval():  # the published code gives -1 to no string
     values = [1, -1, 0, 0, 0, 0.5]
     result = mean_of(values, [str(number) for number in range(6)])
-    low, high = stats.t.interval(0.95, 5, np.mean(values), stats.sem(values))
+    low, high = scipy.stats.t.interval(0.95, 5, np.mean(values), scipy.stats.sem(values))
     assert (result.low, result.high) == (pytest.approx(low), pytest.approx(high))
     assert result.interval == "t"
 
@@ -215,7 +215,7 @@ def test_the_detectable_effect_of_many_documents_is_2_8_errors():
 
 def test_the_detectable_effect_is_found_with_the_power_asked_for():
     df, effect = 20, minimum_detectable_effect(1.0, 20)
-    found = 1 - stats.nct.cdf(stats.t.ppf(0.975, df), df, effect)
+    found = 1 - scipy.stats.nct.cdf(scipy.stats.t.ppf(0.975, df), df, effect)
     assert found == pytest.approx(0.8, abs=0.01)
 
 

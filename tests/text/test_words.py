@@ -81,7 +81,7 @@ def test_scripts_without_spaces_are_cut_into_letters_with_their_marks(text, expe
     [
         ("กรุงเท", ("กรุ", "รุง", "งเ", "เท")),
         ("ノ", ("ノ",)),
-        ("rent 東京", words("rent 東京")),
+        ("rent 東京", ("rent", "東京")),
     ],
 )
 def test_a_search_takes_neighbouring_letters_together(text, expected):

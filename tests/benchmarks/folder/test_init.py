@@ -4,7 +4,6 @@ import csv
 import importlib.util
 from pathlib import Path
 
-import openpyxl
 import pytest
 from typer.testing import CliRunner
 
@@ -151,7 +150,7 @@ def test_files_that_are_left_out_are_listed_with_the_reason(home):
 
 
 def test_a_workbook_of_questions_is_found(home):
-    book = openpyxl.Workbook()
+    book = pytest.importorskip("openpyxl").Workbook()
     book.active.append(("Question", "Answer", "File name", "Page"))
     book.active.append(("When did the lease begin?", 1964, "lease.pdf", 1))
     book.save(home / "mine.xlsx")

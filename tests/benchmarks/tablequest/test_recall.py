@@ -1,10 +1,11 @@
+from importlib.util import find_spec
 from math import isnan
 
 import pytest
 
 from ohr.benchmarks.tablequest.recall import bucket, recall_by_length, token_recall
 
-pytest.importorskip("nltk")
+pytestmark = pytest.mark.skipif(find_spec("nltk") is None, reason="nltk is not installed")
 
 
 def test_repeated_tokens_count_as_often_as_the_evidence_has_them():

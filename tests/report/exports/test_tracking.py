@@ -7,12 +7,11 @@ from ohr.report.exports.tracking import RUN, export_mlflow
 from ohr.results.reading import read_rows
 from ohr.results.tags import change_tags
 
-mlflow = pytest.importorskip("mlflow")
-
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """The address of an empty store, and a client that reads it."""
+    mlflow = pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     uri = (tmp_path / "mlruns").as_uri()
     return uri, mlflow.MlflowClient(tracking_uri=uri)
@@ -70,6 +69,7 @@ def test_an_interrupted_export_is_written_again(one, store):
 
 
 def test_what_mlflow_refuses_is_one_line_without_passwords(one, tmp_path, monkeypatch):
+    pytest.importorskip("mlflow")
     monkeypatch.delenv("MLFLOW_ALLOW_FILE_STORE", raising=False)
     folder = one()
     with pytest.raises(DataError, match=r"^MLflow: .*MLFLOW_ALLOW_FILE_STORE=true") as refused:

@@ -10,7 +10,6 @@ import pytest
 from ohr.report.html.serve import Site, make_server
 from ohr.report.html.write import write_report
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is not installed")
 FLAGS = [
@@ -48,6 +47,7 @@ CONTRAST = """() => {
 
 @pytest.fixture(scope="module")
 def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with sync_api.sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield opened
@@ -85,6 +85,7 @@ def opened(browser, address, **look):
 
 def open_question(page, number=0):
     """Open a question as a person would: a click on a row that the table is just drawing is made again."""
+    sync_api = pytest.importorskip("playwright.sync_api")
     for _ in range(5):
         page.locator(".open").nth(number).click()
         with suppress(sync_api.TimeoutError):

@@ -1,7 +1,6 @@
 import csv
 import json
 
-import openpyxl
 import pytest
 
 from ohr.errors import DataError
@@ -161,7 +160,7 @@ def test_columns_that_are_not_scored_are_named(tmp_path):
 def test_a_table_of_answers_is_read_as_one_of_questions_is(tmp_path):
     (tmp_path / "a.csv").write_text("sep=;\r\nID;Response\r\n;\r\nq;1,5\r\nr;\r\n")
     assert read_answers(tmp_path / "a.csv") == {"q": "1,5", "r": ""}
-    book = openpyxl.Workbook()
+    book = pytest.importorskip("openpyxl").Workbook()
     for row in (("Question ID", "Prediction"), (12, 1964), (13, None)):
         book.active.append(row)
     book.save(tmp_path / "a.xlsx")
