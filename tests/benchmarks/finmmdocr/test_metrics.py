@@ -42,12 +42,12 @@ def test_each_keeps_the_contract(kind):
     check_metric(kind())
 
 
-@pytest.mark.parametrize("protocol", ["clean", "reference"])
-def test_the_canned_outputs_of_the_sample_score_as_they_promise(protocol):
+def test_the_canned_outputs_of_the_sample_score_as_they_promise():
     pot = [output for output in OUTPUTS if output["kind"] == "pot"]
     cases = [Case("?", (json.dumps(GOLDS[output["question_id"]]),), (), output["output"]) for output in pot]
-    scores = PotAccuracy(protocol=protocol, seconds=4).score_cases(cases)
-    assert scores == [output["expected"][protocol] for output in pot]
+    for protocol in ("clean", "reference"):
+        scores = PotAccuracy(protocol=protocol, seconds=4).score_cases(cases)
+        assert scores == [output["expected"][protocol] for output in pot]
 
 
 @pytest.mark.parametrize(
