@@ -59,6 +59,7 @@ def test_a_word_has_the_stem_of_the_published_code(word, stemmed):
 
 
 @pytest.mark.ohrbench
+@pytest.mark.acceptance  # random words are compared above
 def test_stems_of_every_word_of_the_real_data_are_those_of_nltk():
     nltk = pytest.importorskip("nltk.stem.porter").PorterStemmer()
     if "OHRBENCH_DATA" not in os.environ:
