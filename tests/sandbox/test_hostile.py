@@ -10,13 +10,22 @@ from .conftest import HONEST, QUICK, WEAKER, processes, settled
 from .hostile import CASES, HARMFUL, KINDS
 
 OUTWARD = [kind for kind in KINDS if kind not in ("memory and crashes", "time", "output", "forged results")]
+ALIKE = (
+    "an endless loop", "a loop that catches all", "a loop that blocks signals", "one slow operation", "a slow pattern",
+    "an endless list", "a slow repr", "a slow message", "write to stdout without an end",
+)  # fmt: skip
+"""Programs that run until the limit of time, as others do that are tried in every run."""
 
 pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64", reason="hostile programs name the kernel's calls by their numbers on x86_64"
 )
 
 
-@pytest.mark.parametrize("text", [pytest.param(text, id=f"{kind}: {name}") for kind, name, text in CASES])
+def tried(kind, name, text):
+    return pytest.param(text, id=f"{kind}: {name}", marks=[pytest.mark.acceptance] if name in ALIKE else [])
+
+
+@pytest.mark.parametrize("text", [tried(*case) for case in CASES])
 def test_no_hostile_program_escapes_or_disturbs_the_next_one(text, sandbox, reset):
     before = processes(sandbox)
     hostile, honest = sandbox.run([reset.fill(text), HONEST])

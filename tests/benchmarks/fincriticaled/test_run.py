@@ -124,7 +124,7 @@ def score(folder, tmp_path, protocol):
 @pytest.mark.parametrize(
     ("model", "ffa", "strict"),
     [
-        ("exact", 0.9943, 1.0),
+        pytest.param("exact", 0.9943, 1.0, marks=pytest.mark.acceptance),
         ("without_commas", 0.608, 0.6136),
         pytest.param("merged_cells", 0.9943, 0.5682, marks=pytest.mark.acceptance),
         pytest.param("truncated", 0.6193, 0.5852, marks=pytest.mark.acceptance),

@@ -168,7 +168,8 @@ def test_a_run_does_not_begin_where_programs_cannot_be_isolated(copy, tmp_path_f
     ):
         small(copy, tmp_path_factory, {"test-0": ""}, copy.record())
     only_retrieval = "generators=[]"
-    spec = read_spec(PIPELINE, ["knowledge_bases=[{name: clean}]", only_retrieval, "evaluate=[retrieval]"])
+    english = ("benchmark.languages=[en]", "knowledge_bases=[{name: clean}]")
+    spec = read_spec(PIPELINE, [*english, only_retrieval, "evaluate=[retrieval]"])
     home = tmp_path_factory.mktemp("retrieval")
     assert run(spec, store=home / "store", runs=home / "runs", executor=Inline()).fresh
 

@@ -57,7 +57,11 @@ def test_retrieval_is_measured_as_trec_eval_does(mini):
 
 
 def test_reference_counts_a_merged_query_once(home):
-    only = (f"benchmark.root={home / 'dots'}", "benchmark.protocol=reference", "knowledge_bases=[{name: read, ocr: {kind: tesseract}}]")
+    only = (
+        f"benchmark.root={home / 'dots'}",
+        "benchmark.protocol=reference",
+        "knowledge_bases=[{name: read, ocr: {kind: tesseract}}]",
+    )
     folder = finished(PIPELINE, home, *only, "evaluate=[retrieval]", "generators=[]", "metrics=[]")
     (row,) = read_rows(folder / "summary.parquet", stage="retrieval", metric="RR", group="all")
     assert row["n"] == 8

@@ -152,13 +152,13 @@ def test_one_mistake_is_reported_once(two):
 
 
 def test_the_header_of_a_csv_is_read_once_however_wide_it_is(two):
-    header = ",".join(["question", *(f"column{number}" for number in range(100_000))])
-    (two.home / "q.csv").write_text("\n".join([header, *[f"When {number}?" + "," * 100_000 for number in range(5)]]))
+    header = ",".join(["question", *(f"column{number}" for number in range(30_000))])
+    (two.home / "q.csv").write_text("\n".join([header, *[f"When {number}?" + "," * 30_000 for number in range(5)]]))
     benchmark = two.benchmark("q.csv")
     began = process_time()
     assert len(benchmark.questions()) == 5
-    assert process_time() - began < 20
-    assert "q.csv: not used: column0, column1, column10 and 99,997 more" in benchmark.notes()
+    assert process_time() - began < 5
+    assert "q.csv: not used: column0, column1, column10 and 29,997 more" in benchmark.notes()
 
 
 def test_a_changed_file_is_read_again(two):
