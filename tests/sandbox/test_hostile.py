@@ -10,7 +10,7 @@ from .conftest import HONEST, QUICK, WEAKER, processes, settled
 from .hostile import CASES, HARMFUL, KINDS
 
 OUTWARD = [kind for kind in KINDS if kind not in ("memory and crashes", "time", "output", "forged results")]
-ALIKE = (
+SLOW = (
     "an endless loop", "a loop that catches all", "a loop that blocks signals", "one slow operation", "a slow pattern",
     "an endless list", "a slow repr", "a slow message", "write to stdout without an end",
 )  # fmt: skip
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def tried(kind, name, text):
-    return pytest.param(text, id=f"{kind}: {name}", marks=[pytest.mark.acceptance] if name in ALIKE else [])
+    return pytest.param(text, id=f"{kind}: {name}", marks=[pytest.mark.acceptance] if name in SLOW else [])
 
 
 @pytest.mark.parametrize("text", [tried(*case) for case in CASES])

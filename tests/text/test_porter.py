@@ -26,34 +26,14 @@ def test_stems_are_those_of_nltk(word):
 @pytest.mark.parametrize(
     ("word", "stemmed"),
     [
-        ("caresses", "caress"),
-        ("ponies", "poni"),
-        ("dies", "die"),
-        ("died", "die"),
-        ("spied", "spi"),
-        ("agreed", "agre"),
-        ("feed", "feed"),
-        ("hopping", "hop"),
-        ("falling", "fall"),
-        ("filing", "file"),
-        ("conflated", "conflat"),
-        ("happy", "happi"),
-        ("enjoy", "enjoy"),
-        ("relational", "relat"),
-        ("radically", "radic"),
-        ("geology", "geolog"),
-        ("adoption", "adopt"),
-        ("replacement", "replac"),
-        ("rate", "rate"),
-        ("controlling", "control"),
-        ("dying", "die"),
-        ("skies", "sky"),
-        ("is", "is"),
-        ("1964", "1964"),
-        ("合同", "合同"),
-        ("", ""),
+        ("caresses", "caress"), ("ponies", "poni"), ("dies", "die"), ("died", "die"), ("spied", "spi"),
+        ("agreed", "agre"), ("feed", "feed"), ("hopping", "hop"), ("falling", "fall"), ("filing", "file"),
+        ("conflated", "conflat"), ("happy", "happi"), ("enjoy", "enjoy"), ("relational", "relat"),
+        ("radically", "radic"), ("geology", "geolog"), ("adoption", "adopt"), ("replacement", "replac"),
+        ("rate", "rate"), ("controlling", "control"), ("dying", "die"), ("skies", "sky"), ("is", "is"),
+        ("1964", "1964"), ("合同", "合同"), ("", ""),
     ],
-)
+)  # fmt: skip
 def test_a_word_has_the_stem_of_the_published_code(word, stemmed):
     assert stem(word) == stemmed
 

@@ -108,7 +108,7 @@ def test_a_part_of_the_facts_has_the_scores_of_all(mini, home, field):
         row["question_id"]: row for row in read_rows(mini / "scores.parquet", metric="ffa_strict", condition="blur-0")
     }
     there = [row for row in some if not isnan(row["value"])]
-    assert len(there) == (12 if field == "sample=12" else 141)
+    assert len(there) == (12 if field == "sample=12" else 84)
     assert all(row["value"] == every[row["question_id"]]["value"] for row in there)
 
 

@@ -197,22 +197,11 @@ def checked(home, *words):
 
 
 def test_evidence_that_is_not_on_its_page_is_reported_with_its_line_and_the_best_match(two):
+    common = {"answers": "x", "document": "lease", "page": 1}
     two.ask(
-        {
-            "question": "When?",
-            "answers": "1964",
-            "document": "lease",
-            "page": 1,
-            "evidence": "The lease began in 1965.",
-        },
-        {"question": "End?", "answers": "x", "document": "lease", "page": 1, "evidence": "It ends in 2034."},
-        {
-            "question": "Quoted?",
-            "answers": "x",
-            "document": "lease",
-            "page": 1,
-            "evidence": "The “lease” began in 1964.",
-        },
+        {"question": "When?", "evidence": "The lease began in 1965.", **common},
+        {"question": "End?", "evidence": "It ends in 2034.", **common},
+        {"question": "Quoted?", "evidence": "The “lease” began in 1964.", **common},
     )
     result = checked(two.home)
     assert result.exit_code == 0
