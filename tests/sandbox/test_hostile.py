@@ -10,13 +10,22 @@ from .conftest import HONEST, QUICK, WEAKER, processes, settled
 from .hostile import CASES, HARMFUL, KINDS
 
 OUTWARD = [kind for kind in KINDS if kind not in ("memory and crashes", "time", "output", "forged results")]
+SLOW = (
+    "an endless loop", "a loop that catches all", "a loop that blocks signals", "one slow operation", "a slow pattern",
+    "an endless list", "a slow repr", "a slow message", "write to stdout without an end",
+)  # fmt: skip
+"""Programs that run until the limit of time, as others do that are tried in every run."""
 
 pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64", reason="hostile programs name the kernel's calls by their numbers on x86_64"
 )
 
 
-@pytest.mark.parametrize("text", [pytest.param(text, id=f"{kind}: {name}") for kind, name, text in CASES])
+def tried(kind, name, text):
+    return pytest.param(text, id=f"{kind}: {name}", marks=[pytest.mark.acceptance] if name in SLOW else [])
+
+
+@pytest.mark.parametrize("text", [tried(*case) for case in CASES])
 def test_no_hostile_program_escapes_or_disturbs_the_next_one(text, sandbox, reset):
     before = processes(sandbox)
     hostile, honest = sandbox.run([reset.fill(text), HONEST])
@@ -26,14 +35,19 @@ def test_no_hostile_program_escapes_or_disturbs_the_next_one(text, sandbox, rese
     assert (honest.how, honest.value, honest.number) == ("returned", "42.0", 42.0)
 
 
+@pytest.fixture(scope="module", params=WEAKER.values(), ids=WEAKER)
+def weaker(request, scene):
+    """A sandbox with fewer walls, for the programs of all kinds."""
+    with Sandbox(QUICK, workers=2, without=request.param) as made:
+        yield made
+
+
 @pytest.mark.parametrize("kind", OUTWARD)
-@pytest.mark.parametrize("without", WEAKER.values(), ids=WEAKER)
-def test_no_hostile_program_escapes_where_the_machine_offers_less(kind, without, reset):
+def test_no_hostile_program_escapes_where_the_machine_offers_less(kind, weaker, reset):
     programs = [reset.fill(text) for text in KINDS[kind].values()]
-    with Sandbox(QUICK, workers=2, without=without) as sandbox:
-        before = settled(sandbox)
-        outcomes = list(sandbox.run([*programs, HONEST]))
-        assert processes(sandbox) == before
+    before = settled(weaker)
+    outcomes = list(weaker.run([*programs, HONEST]))
+    assert processes(weaker) == before
     shown = {name: reset.shown(outcome) for name, outcome in zip(KINDS[kind], outcomes, strict=False)}
     assert not any(shown.values()), shown
     assert reset.traces() == []

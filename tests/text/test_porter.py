@@ -26,39 +26,20 @@ def test_stems_are_those_of_nltk(word):
 @pytest.mark.parametrize(
     ("word", "stemmed"),
     [
-        ("caresses", "caress"),
-        ("ponies", "poni"),
-        ("dies", "die"),
-        ("died", "die"),
-        ("spied", "spi"),
-        ("agreed", "agre"),
-        ("feed", "feed"),
-        ("hopping", "hop"),
-        ("falling", "fall"),
-        ("filing", "file"),
-        ("conflated", "conflat"),
-        ("happy", "happi"),
-        ("enjoy", "enjoy"),
-        ("relational", "relat"),
-        ("radically", "radic"),
-        ("geology", "geolog"),
-        ("adoption", "adopt"),
-        ("replacement", "replac"),
-        ("rate", "rate"),
-        ("controlling", "control"),
-        ("dying", "die"),
-        ("skies", "sky"),
-        ("is", "is"),
-        ("1964", "1964"),
-        ("合同", "合同"),
-        ("", ""),
+        ("caresses", "caress"), ("ponies", "poni"), ("dies", "die"), ("died", "die"), ("spied", "spi"),
+        ("agreed", "agre"), ("feed", "feed"), ("hopping", "hop"), ("falling", "fall"), ("filing", "file"),
+        ("conflated", "conflat"), ("happy", "happi"), ("enjoy", "enjoy"), ("relational", "relat"),
+        ("radically", "radic"), ("geology", "geolog"), ("adoption", "adopt"), ("replacement", "replac"),
+        ("rate", "rate"), ("controlling", "control"), ("dying", "die"), ("skies", "sky"), ("is", "is"),
+        ("1964", "1964"), ("合同", "合同"), ("", ""),
     ],
-)
+)  # fmt: skip
 def test_a_word_has_the_stem_of_the_published_code(word, stemmed):
     assert stem(word) == stemmed
 
 
 @pytest.mark.ohrbench
+@pytest.mark.acceptance  # random words are compared above
 def test_stems_of_every_word_of_the_real_data_are_those_of_nltk():
     nltk = pytest.importorskip("nltk.stem.porter").PorterStemmer()
     if "OHRBENCH_DATA" not in os.environ:

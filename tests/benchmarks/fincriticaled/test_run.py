@@ -1,5 +1,6 @@
 """Whole runs: the shipped pipeline, reduced; predictions in the published layout; the recorded judge."""
 
+import csv
 import json
 import shutil
 from math import isnan
@@ -37,9 +38,21 @@ def numbers(folder, **wanted):
 
 
 @pytest.fixture(scope="module")
-def mini(tmp_path_factory):
+def home(tmp_path_factory):
+    """A store that all runs share, so that each page is read once, and a copy of two small pages."""
+    folder = tmp_path_factory.mktemp("home")
+    shutil.copytree(SAMPLE, folder / "copy")
+    with (SAMPLE / "raw_input.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.reader(file) if row[0] in ("id", "1", "3")]
+    with (folder / "copy/raw_input.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def mini(home):
     levels = ("knowledge_bases.2.image_noise.severity=[0.0, 0.6]", "knowledge_bases.1.text_noise.rate=0.3")
-    return finished(PIPELINE, tmp_path_factory.mktemp("mini"), *levels)
+    return finished(PIPELINE, home, f"benchmark.root={home / 'copy'}", *levels)
 
 
 def test_clean_pages_keep_all_facts_and_words(mini):
@@ -47,12 +60,12 @@ def test_clean_pages_keep_all_facts_and_words(mini):
     assert [clean[name] for name in ("ffa_strict", "ffa_strict_found", "rouge1", "rougeL", "edit_similarity")] == [
         1
     ] * 5
-    assert clean["ffa"] == 175 / 176  # the published search misses a short joined amount
+    assert clean["ffa"] == 88 / 89  # the published search misses a short joined amount
 
 
 def test_facts_are_lost_where_words_hardly_are(mini):
     read, blurred = means(mini, "blur-0"), means(mini, "blur-0.6")
-    assert read["rouge1"] > 0.88
+    assert read["rouge1"] > 0.84
     assert read["ffa_strict"] < 0.75
     assert blurred["ffa_strict"] < 0.35 < blurred["rouge1"]
     assert means(mini, "formatting")["ffa_strict"] > 0.9
@@ -78,47 +91,40 @@ def test_aggregates_are_the_protocols_numbers_and_a_share_of_clean(mini):
     assert found["edit_distance"]["value"] == pytest.approx(1 - means(mini, "blur-0.6")["edit_similarity"])
 
 
-def test_the_damage_of_clean_pages_is_small_and_rises_with_the_noise(mini):
+def test_the_damage_rises_with_the_noise(mini):
     doses = {row["condition"]: (row["r_noise"], row["r_content"]) for row in read_rows(mini / "doses.parquet")}
-    assert doses["clean"] == pytest.approx((14 / 176, 0))
+    assert doses["clean"] == (0, 0)
     assert doses["clean"][0] < doses["blur-0"][0] < doses["blur-0.6"][0]
 
 
 @pytest.mark.parametrize(
     "field", ["sample=12", pytest.param("questions.evidence_source=table", marks=pytest.mark.acceptance)]
 )
-def test_a_part_of_the_facts_has_the_scores_of_all(mini, tmp_path, field):
-    part = finished(PIPELINE, tmp_path, field, "knowledge_bases.2.image_noise.severity=0.0", "evaluate=[page]")
+def test_a_part_of_the_facts_has_the_scores_of_all(mini, home, field):
+    chosen = (f"benchmark.root={home / 'copy'}", field, "knowledge_bases.2.image_noise.severity=0.0")
+    part = finished(PIPELINE, home, *chosen, "evaluate=[page]")
     some = read_rows(part / "scores.parquet", metric="ffa_strict", condition="blur")
     every = {
         row["question_id"]: row for row in read_rows(mini / "scores.parquet", metric="ffa_strict", condition="blur-0")
     }
     there = [row for row in some if not isnan(row["value"])]
-    assert len(there) == (12 if field == "sample=12" else 141)
+    assert len(there) == (12 if field == "sample=12" else 84)
     assert all(row["value"] == every[row["question_id"]]["value"] for row in there)
 
 
 def score(folder, tmp_path, protocol):
-    command = [
-        "score",
-        "ocr",
-        str(folder),
-        "--benchmark",
-        "fincriticaled",
-        "--set",
-        "root=sample",
-        "--protocol",
-        protocol,
-    ]
-    places = ["--store", str(tmp_path / "store"), "--runs", str(tmp_path / "runs"), "--workers", "1", "--json"]
-    found = CliRunner().invoke(app, [*command, *places])
+    command = ["score", "ocr", str(folder), "--benchmark", "fincriticaled", "--set", "root=sample", "--json"]
+    places = ["--store", str(tmp_path / "store"), "--runs", str(tmp_path / "runs")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ohr.study.run.Local", lambda _: Inline())
+        found = CliRunner().invoke(app, [*command, "--protocol", protocol, *places])
     return found.exit_code, json.loads(found.stdout)
 
 
 @pytest.mark.parametrize(
     ("model", "ffa", "strict"),
     [
-        ("exact", 0.9943, 1.0),
+        pytest.param("exact", 0.9943, 1.0, marks=pytest.mark.acceptance),
         ("without_commas", 0.608, 0.6136),
         pytest.param("merged_cells", 0.9943, 0.5682, marks=pytest.mark.acceptance),
         pytest.param("truncated", 0.6193, 0.5852, marks=pytest.mark.acceptance),
@@ -208,6 +214,8 @@ def test_a_recorded_judge_gives_the_published_rates(tmp_path, protocol, rates):
     assert found["missing_rate_judge"]["value"] == pytest.approx(rates[2], abs=6e-5)
     if protocol == "reference":
         assert found["ffa_judge"]["value"] == 0.517
+    (dose,) = read_rows(folder / "doses.parquet", condition="clean")
+    assert (dose["r_noise"], dose["r_content"]) == pytest.approx((14 / 176, 0))  # not word for word on their pages
     kept = read_rows(folder / "judgements.parquet", condition="without_commas", metric="ffa_judge")
     assert {row["question_id"].partition("-")[0] for row in kept} == {"0", "1", "2", "3", "5"}
     assert "entity_diagnostics" in kept[0]["reply"]
@@ -224,18 +232,17 @@ def test_a_judge_that_answers_nonsense_is_a_failure_that_is_counted(tmp_path):
     assert any("the reply is no JSON; 0 diagnostics of it could be read" in reason for reason in reasons)
 
 
-def test_images_that_are_missing_are_failures_that_are_counted(tmp_path):
-    copy = tmp_path / "copy"
-    shutil.copytree(SAMPLE, copy)
-    (copy / "images/page_3.png").unlink()
-    (tmp_path / "spec.yaml").write_text(
-        "benchmark: {kind: fincriticaled, root: copy}\nreplicates: 1\n"
-        "knowledge_bases: [{name: clean}, {name: read, ocr: {kind: tesseract}}]\nevaluate: [page]\n"
+def test_images_that_are_missing_are_failures_that_are_counted(home):
+    shutil.copytree(home / "copy", home / "less")
+    (home / "less/images/page_3.png").unlink()
+    (home / "spec.yaml").write_text(
+        "benchmark: {kind: fincriticaled, root: less}\nreplicates: 1\nevaluate: [page]\n"
+        "knowledge_bases: [{name: clean}, {name: read, ocr: {kind: tesseract, dpi: 110}}]\n"
     )
-    folder = finished(tmp_path / "spec.yaml", tmp_path)
+    folder = finished(home / "spec.yaml", home)
     (failure,) = read_rows(folder / "failures.parquet")
-    assert "raw_input.csv:67: no such image file (got 'images/page_3.png')" in failure["reason"]
+    assert "raw_input.csv:25: no such image file (got 'images/page_3.png')" in failure["reason"]
     rows = read_rows(folder / "scores.parquet", metric="ffa_strict", condition="read")
     lost = [row for row in rows if row["question_id"].startswith("3-")]
     assert {(row["value"], row["status"]) for row in lost} == {(0.0, "failed")}
-    assert means(folder, "read")["ffa_strict"] > 0.5
+    assert means(folder, "read")["ffa_strict"] > 0.3  # of the page that is there

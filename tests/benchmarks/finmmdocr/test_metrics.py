@@ -42,12 +42,12 @@ def test_each_keeps_the_contract(kind):
     check_metric(kind())
 
 
-@pytest.mark.parametrize("protocol", ["clean", "reference"])
-def test_the_canned_outputs_of_the_sample_score_as_they_promise(protocol):
+def test_the_canned_outputs_of_the_sample_score_as_they_promise():
     pot = [output for output in OUTPUTS if output["kind"] == "pot"]
     cases = [Case("?", (json.dumps(GOLDS[output["question_id"]]),), (), output["output"]) for output in pot]
-    scores = PotAccuracy(protocol=protocol, seconds=4).score_cases(cases)
-    assert scores == [output["expected"][protocol] for output in pot]
+    for protocol in ("clean", "reference"):
+        scores = PotAccuracy(protocol=protocol, seconds=4).score_cases(cases)
+        assert scores == [output["expected"][protocol] for output in pot]
 
 
 @pytest.mark.parametrize(
@@ -164,24 +164,13 @@ def test_a_question_without_gold_pages_counts_in_the_reference_protocol_alone():
 @pytest.mark.parametrize(
     ("text", "fact", "held"),
     [
-        ("Products $84,312 $78,945", "84312", 1),
-        ("Products 84312", "84,312", 1),
-        ("Products 84,31 2", "84312", 0),
-        ("Products 184,312", "84312", 0),
-        ("Products 84,3125", "84312", 0),
-        ("a loss of (1,650)", "-1650", 1),
-        ("each 5.8", "5.80", 1),
-        ("each 5.85", "5.8", 0),
-        ("each 15.8", "5.8", 0),
-        ("12.5%", "12", 0),
-        ("2021,2022", "2022", 1),
-        ("on 12.05.2023", "2023", 0),
-        ("收入８４，３１２万元", "84312", 1),
-        ("2024年12月", "2024", 1),
-        ("the fee is due", "fee", 1),
-        ("", "5", 0),
+        ("Products $84,312 $78,945", "84312", 1), ("Products 84312", "84,312", 1), ("Products 84,31 2", "84312", 0),
+        ("Products 184,312", "84312", 0), ("Products 84,3125", "84312", 0), ("a loss of (1,650)", "-1650", 1),
+        ("each 5.8", "5.80", 1), ("each 5.85", "5.8", 0), ("each 15.8", "5.8", 0), ("12.5%", "12", 0),
+        ("2021,2022", "2022", 1), ("on 12.05.2023", "2023", 0), ("收入８４，３１２万元", "84312", 1),
+        ("2024年12月", "2024", 1), ("the fee is due", "fee", 1), ("", "5", 0),
     ],
-)
+)  # fmt: skip
 def test_a_number_counts_where_it_is_whole(text, fact, held):
     assert NumberInText().score(text, fact) == held
 

@@ -1,10 +1,12 @@
 """Whole runs: the shipped pipeline, reduced; both protocols; written solutions; and answers made elsewhere."""
 
 import json
+import shutil
 from math import isnan
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from ohr.benchmarks.finmmdocr import running
@@ -60,10 +62,17 @@ def program(value):
 
 @pytest.fixture(scope="module")
 def mini(tmp_path_factory):
+    """The pipeline over the English document, of whose page images only two with evidence are more than a dot."""
     home = tmp_path_factory.mktemp("mini")
+    shutil.copytree(SAMPLE, home / "sample")
+    for path in (home / "sample/images/complong_tolvane_10q").iterdir():
+        if path.stem not in ("page_3", "page_4"):
+            Image.new("L", (20, 20), "white").save(path)
     reduced = ("knowledge_bases.1.text_noise.rate=0.8", "knowledge_bases.2.text_noise.rate=0.6")
-    english = ("benchmark.languages=[en]", "knowledge_bases.3.image_noise.severity=0.6")
-    return finished(PIPELINE, home, *reduced, *english, "knowledge_bases.3.ocr={kind: tesseract, dpi: 100}")
+    chosen = (f"benchmark.root={home / 'sample'}", "benchmark.languages=[en]", *reduced)
+    return finished(
+        PIPELINE, home, *chosen, "knowledge_bases.3.image_noise.severity=0.6", "knowledge_bases.3.ocr={kind: tesseract}"
+    )
 
 
 def test_right_programs_are_right_on_clean_pages_and_lose_with_misread_digits(mini):
@@ -159,7 +168,8 @@ def test_a_run_does_not_begin_where_programs_cannot_be_isolated(copy, tmp_path_f
     ):
         small(copy, tmp_path_factory, {"test-0": ""}, copy.record())
     only_retrieval = "generators=[]"
-    spec = read_spec(PIPELINE, ["knowledge_bases=[{name: clean}]", only_retrieval, "evaluate=[retrieval]"])
+    english = ("benchmark.languages=[en]", "knowledge_bases=[{name: clean}]")
+    spec = read_spec(PIPELINE, [*english, only_retrieval, "evaluate=[retrieval]"])
     home = tmp_path_factory.mktemp("retrieval")
     assert run(spec, store=home / "store", runs=home / "runs", executor=Inline()).fresh
 

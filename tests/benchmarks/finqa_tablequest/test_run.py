@@ -1,8 +1,10 @@
 """Whole runs: the shipped pipeline, reduced, and the recorded judge."""
 
+import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from ohr.benchmarks.finqa_tablequest.loading import SAMPLE
 from ohr.engine.executors.inline import Inline
@@ -23,13 +25,23 @@ def accuracies(folder, stage):
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    return tmp_path_factory.mktemp("finqa")
+def mini(tmp_path_factory):
+    """The pipeline over the two pages of the easy questions."""
+    home = tmp_path_factory.mktemp("finqa")
+    shutil.copytree(SAMPLE, home / "easy")
+    for level in ("medium", "hard"):
+        (home / f"easy/qa_pairs/{level}.json").write_text("[]")
+    return finished(PIPELINE, home, f"benchmark.root={home / 'easy'}", "knowledge_bases.1.image_noise.severity=0.4")
 
 
 @pytest.fixture(scope="module")
-def mini(home):
-    return finished(PIPELINE, home, "knowledge_bases.1.image_noise.severity=0.4")
+def home(tmp_path_factory):
+    """All questions, and pages that are only a dot: their texts do not count."""
+    folder = tmp_path_factory.mktemp("finqa")
+    shutil.copytree(SAMPLE, folder / "dots")
+    for path in (folder / "dots/sampled_pages").rglob("*.png"):
+        Image.new("L", (20, 20), "white").save(path)
+    return folder
 
 
 def test_blur_takes_the_answers_before_the_page(mini):
@@ -45,7 +57,11 @@ def test_retrieval_is_measured_as_trec_eval_does(mini):
 
 
 def test_reference_counts_a_merged_query_once(home):
-    only = ("benchmark.protocol=reference", "knowledge_bases=[{name: read, ocr: {kind: tesseract, dpi: 150}}]")
+    only = (
+        f"benchmark.root={home / 'dots'}",
+        "benchmark.protocol=reference",
+        "knowledge_bases=[{name: read, ocr: {kind: tesseract}}]",
+    )
     folder = finished(PIPELINE, home, *only, "evaluate=[retrieval]", "generators=[]", "metrics=[]")
     (row,) = read_rows(folder / "summary.parquet", stage="retrieval", metric="RR", group="all")
     assert row["n"] == 8
@@ -55,8 +71,8 @@ def test_reference_counts_a_merged_query_once(home):
 def test_recorded_verdicts_are_counted_by_each_protocol(home, protocol, right, failed):
     spec = home / f"{protocol}.yaml"
     spec.write_text(
-        "benchmark: {kind: finqa_tablequest, root: sample}\n"
-        "knowledge_bases: [{name: read, ocr: {kind: tesseract, dpi: 150}}]\n"
+        "benchmark: {kind: finqa_tablequest, root: dots}\n"
+        "knowledge_bases: [{name: read, ocr: {kind: tesseract}}]\n"
         f"generators: [{{kind: canned, replies: {SAMPLE}/replies.jsonl}}]\nevaluate: [generation]\n"
         f"metrics: [{{kind: finqa_judge, protocol: {protocol}, generator: "
         f"{{kind: canned, replies: {SAMPLE}/judgements.jsonl}}}}]\n"

@@ -9,14 +9,9 @@ from ohr.errors import DataError
 
 ROWS = [
     {"question": "When?", "answers": "1964", "document": "lease", "page": 1, "evidence": "began, in 1964"},
-    {
-        "question": "Where; and why?",
-        "answers": ["here", "there"],
-        "document": "lease",
-        "page": [1, 2],
-        "evidence": ["a", "b"],
-    },
-]
+    {"question": "Where; and why?", "answers": ["here", "there"], "document": "lease", "page": [1, 2],
+     "evidence": ["a", "b"]},
+]  # fmt: skip
 CSV = """\
 Question,Answers,Document,Page,Evidence
 When?,1964,lease,1,"began, in 1964"
@@ -152,13 +147,13 @@ def test_one_mistake_is_reported_once(two):
 
 
 def test_the_header_of_a_csv_is_read_once_however_wide_it_is(two):
-    header = ",".join(["question", *(f"column{number}" for number in range(100_000))])
-    (two.home / "q.csv").write_text("\n".join([header, *[f"When {number}?" + "," * 100_000 for number in range(5)]]))
+    header = ",".join(["question", *(f"column{number}" for number in range(30_000))])
+    (two.home / "q.csv").write_text("\n".join([header, *[f"When {number}?" + "," * 30_000 for number in range(5)]]))
     benchmark = two.benchmark("q.csv")
     began = process_time()
     assert len(benchmark.questions()) == 5
-    assert process_time() - began < 20
-    assert "q.csv: not used: column0, column1, column10 and 99,997 more" in benchmark.notes()
+    assert process_time() - began < 5
+    assert "q.csv: not used: column0, column1, column10 and 29,997 more" in benchmark.notes()
 
 
 def test_a_changed_file_is_read_again(two):
@@ -170,25 +165,11 @@ def test_a_changed_file_is_read_again(two):
 @pytest.mark.parametrize(
     ("page", "pages"),
     [
-        ("1.0", (0,)),
-        (1.0, (0,)),
-        ("p. 2", (1,)),
-        ("P.2", (1,)),
-        ("page 2", (1,)),
-        ("pp. 1-2", (0, 1)),
-        ("1\N{EN DASH}2", (0, 1)),
-        ("1 - 2", (0, 1)),
-        ("1;2", (0, 1)),
-        ("1 2", (0, 1)),
-        ("p. 1, p. 2", (0, 1)),
-        (["1", 2.0], (0, 1)),
-        ("[1, 2]", (0, 1)),
-        ("2-2", (1,)),
-        ("none", ()),
-        (float("nan"), ()),
-        (None, ()),
+        ("1.0", (0,)), (1.0, (0,)), ("p. 2", (1,)), ("P.2", (1,)), ("page 2", (1,)), ("pp. 1-2", (0, 1)),
+        ("1\N{EN DASH}2", (0, 1)), ("1 - 2", (0, 1)), ("1;2", (0, 1)), ("1 2", (0, 1)), ("p. 1, p. 2", (0, 1)),
+        (["1", 2.0], (0, 1)), ("[1, 2]", (0, 1)), ("2-2", (1,)), ("none", ()), (float("nan"), ()), (None, ()),
     ],
-)
+)  # fmt: skip
 def test_a_page_is_read_as_people_and_programs_write_it(two, page, pages):
     two.ask({"question": "When?", "document": "lease", "page": page})
     assert two.benchmark().questions()[0].pages == pages
@@ -204,15 +185,10 @@ def test_a_page_that_is_no_number_or_range_is_refused(two, page):
 @pytest.mark.parametrize(
     ("cell", "answers"),
     [
-        ('"[""a"", ""b""]"', ("a", "b")),
-        ("\"['a', 'b']\"", ("a", "b")),
-        ("[1]", ("[1]",)),
-        ("[sic] a", ("[sic] a",)),
-        ('"1.234,50"', ("1.234,50",)),
-        ("None", ("None",)),
-        ("nan", ()),
+        ('"[""a"", ""b""]"', ("a", "b")), ("\"['a', 'b']\"", ("a", "b")), ("[1]", ("[1]",)),
+        ("[sic] a", ("[sic] a",)), ('"1.234,50"', ("1.234,50",)), ("None", ("None",)), ("nan", ()),
     ],
-)
+)  # fmt: skip
 def test_an_answer_in_a_cell_is_a_list_only_where_it_is_one_of_texts(two, cell, answers):
     (two.home / "q.csv").write_text(f"question,answer\nWhich?,{cell}\n")
     assert two.benchmark("q.csv").questions()[0].answers == answers

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ohr.engine.executors.inline import Inline
 from ohr.errors import DataError, OhrError
 from ohr.report.figures.drawing import draw
 from ohr.results.folder import read_manifest
@@ -38,7 +39,7 @@ def carry_out(two):
     def go(keys="", bases=TRUE):
         path = two.home / "own.yaml"
         path.write_text(SPEC % (keys, bases))
-        return run(read_spec(path), store=two.home / ".ohr", runs=two.home / "runs", workers=1)
+        return run(read_spec(path), store=two.home / ".ohr", runs=two.home / "runs", executor=Inline())
 
     return go
 
@@ -150,7 +151,7 @@ def test_page_images_are_read_by_an_engine(own):
         {"question": "What does the second page say?", "answers": "x", "document": "b", "page": 2, "evidence": "x"},
     )  # fmt: skip
     (own.home / "own.yaml").write_text(SPEC % ("", "  - {name: read, ocr: {kind: tesseract}}\n"))
-    finished = run(read_spec(own.home / "own.yaml"), store=own.home / ".ohr", runs=own.home / "runs", workers=1)
+    finished = run(read_spec(own.home / "own.yaml"), store=own.home / ".ohr", runs=own.home / "runs", executor=Inline())
     scores = {
         row["question_id"]: (row["value"], row["status"])
         for row in read_rows(finished.folder / "scores.parquet")
@@ -174,19 +175,8 @@ def test_own_ocr_results_are_scored_by_the_command_line(recorded, monkeypatch):
     from ohr.cli.app import app
 
     monkeypatch.chdir(recorded.home)
-    words = [
-        "score",
-        "ocr",
-        "ocr",
-        "--benchmark",
-        "folder",
-        "--root",
-        "docs",
-        "--set",
-        "questions=q.json",
-        "--workers",
-        "1",
-    ]
+    monkeypatch.setattr("ohr.study.run.Local", lambda _: Inline())
+    words = ["score", "ocr", "ocr", "--benchmark", "folder", "--root", "docs", "--set", "questions=q.json"]
     without = CliRunner().invoke(app, words)
     assert (without.exit_code, "no ground truth" in without.stderr) == (2, True)
     done = CliRunner().invoke(app, [*words, "--set", "ground_truth=text_layer", "--json"])
@@ -207,22 +197,11 @@ def checked(home, *words):
 
 
 def test_evidence_that_is_not_on_its_page_is_reported_with_its_line_and_the_best_match(two):
+    common = {"answers": "x", "document": "lease", "page": 1}
     two.ask(
-        {
-            "question": "When?",
-            "answers": "1964",
-            "document": "lease",
-            "page": 1,
-            "evidence": "The lease began in 1965.",
-        },
-        {"question": "End?", "answers": "x", "document": "lease", "page": 1, "evidence": "It ends in 2034."},
-        {
-            "question": "Quoted?",
-            "answers": "x",
-            "document": "lease",
-            "page": 1,
-            "evidence": "The “lease” began in 1964.",
-        },
+        {"question": "When?", "evidence": "The lease began in 1965.", **common},
+        {"question": "End?", "evidence": "It ends in 2034.", **common},
+        {"question": "Quoted?", "evidence": "The “lease” began in 1964.", **common},
     )
     result = checked(two.home)
     assert result.exit_code == 0

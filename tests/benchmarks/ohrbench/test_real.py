@@ -37,12 +37,12 @@ def reference_scores(root, base: str, domain: str) -> dict[str, tuple[float, lis
 @pytest.mark.parametrize(
     ("base", "domain", "questions", "published"),
     [
-        ("gt", "law", 1515, 83.53),
+        pytest.param("gt", "law", 1515, 83.53, marks=pytest.mark.acceptance),
         ("gt", "textbook", 692, 76.93),
-        ("gt", "manual", 676, 89.78),
-        ("MinerU", "law", 1515, 75.19),
+        pytest.param("gt", "manual", 676, 89.78, marks=pytest.mark.acceptance),
+        pytest.param("MinerU", "law", 1515, 75.19, marks=pytest.mark.acceptance),
         ("MinerU", "textbook", 692, 53.26),
-        ("MinerU", "manual", 676, 76.76),
+        pytest.param("MinerU", "manual", 676, 76.76, marks=pytest.mark.acceptance),
     ],
 )
 def test_retrieval_scores_are_the_published_ones(real_data, base, domain, questions, published):

@@ -1,5 +1,6 @@
 """Whole runs: the shipped pipeline, reduced, and the recorded judge."""
 
+import shutil
 from math import isnan
 from pathlib import Path
 
@@ -49,34 +50,41 @@ def mean(folder, metric):
 
 @pytest.fixture(scope="module")
 def mini(tmp_path_factory):
+    """The pipeline over the first two contexts."""
     home = tmp_path_factory.mktemp("mini")
-    levels = "knowledge_bases.3.image_noise.severity=[0.0, 0.4]"
-    return finished(PIPELINE, home, levels, "knowledge_bases.2.text_noise.rate=0.6", "chunker.size=2048")
+    shutil.copytree(build.SAMPLE, home / "copy")
+    lines = (build.SAMPLE / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    (home / "copy/questions.jsonl").write_text("\n".join(lines[:6]), encoding="utf-8")
+    levels = (f"benchmark.root={home / 'copy'}", "knowledge_bases.3.image_noise.severity=[0.0, 1.0]")
+    return finished(PIPELINE, home, *levels, "knowledge_bases.2.text_noise.rate=0.6", "chunker.size=2048")
 
 
 def test_blur_lowers_accuracy_and_ratings_and_formatting_does_not(mini):
-    found = {kb: numbers(mini, stage="generation", condition=kb) for kb in ("html", "formatting", "blur-0", "blur-0.4")}
+    found = {kb: numbers(mini, stage="generation", condition=kb) for kb in ("html", "formatting", "blur-0", "blur-1")}
     assert [found[kb]["accuracy"] for kb in found] == [1.0, 1.0, 1.0, 0.0]
-    assert found["html"]["elo"] == found["formatting"]["elo"] > 1000 > found["blur-0.4"]["elo"]
+    assert found["html"]["elo"] == found["formatting"]["elo"] > 1000 > found["blur-1"]["elo"]
     assert set(found["html"]) == {"accuracy", "elo", "elo easy", "elo medium", "elo hard"}
 
 
 def test_the_damage_of_a_page_that_was_read_is_measured_in_rows_of_its_tables(mini):
     doses = {row["condition"]: row["r_noise"] for row in read_rows(mini / "doses.parquet")}
     assert doses["html"] == doses["markdown"] == 0
-    assert doses["blur-0"] < 0.5 < doses["blur-0.4"] == 1
+    assert doses["blur-0"] < 0.5 < doses["blur-1"] == 1
 
 
 def test_figures_are_followed_from_the_page_to_the_answer(mini):
     held = read_rows(mini / "scores.parquet", metric="facts", condition="html")
     by_stage = {stage: [row["value"] for row in held if row["stage"] == stage] for stage in ("page", "generation")}
     assert set(by_stage["page"]) == {1.0}
-    assert sum(by_stage["generation"]) / 9 > 0.9
+    assert sum(by_stage["generation"]) / 6 > 0.9
 
 
 @pytest.mark.parametrize(
     ("model", "ratings", "agreed", "parsed"),
-    [("north", [1000, 1120.4, 1279.6, 1166.0], 7, 8), ("delta", [720.4, 1000, 720.4, 782.4], 7, 8)],
+    [
+        ("north", [1000, 1120.4, 1279.6, 1166.0], 7, 8),
+        pytest.param("delta", [720.4, 1000, 720.4, 782.4], 7, 8, marks=pytest.mark.acceptance),
+    ],
 )
 def test_recorded_verdicts_of_both_orders_make_the_samples_ratings(tmp_path, model, ratings, agreed, parsed):
     folder = recorded(tmp_path, model)

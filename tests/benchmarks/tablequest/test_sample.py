@@ -64,7 +64,10 @@ def test_the_sample_is_small():
     assert sum(path.stat().st_size for path in SAMPLE.rglob("*") if path.is_file()) <= 1_000_000
 
 
-@pytest.mark.parametrize("report", REPORTS)
+OTHERS = [pytest.param(report, marks=pytest.mark.acceptance) for report in REPORTS[:-1]]
+
+
+@pytest.mark.parametrize("report", [*OTHERS, REPORTS[-1]])
 @pytest.mark.skipif(not (find_spec("typst") and find_spec("matplotlib")), reason="pages are set with typst")
 def test_the_build_draws_the_shipped_page(report):
     drawn = Image.open(BytesIO(build.page_png(report, build.DPI))).convert("RGB")
