@@ -3,6 +3,7 @@
 import csv
 import json
 from itertools import combinations
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from ohr.spec.parts import parts, with_only
 from ohr.spec.read import read_spec
 from ohr.study.plan import plan
 
-from .conftest import doses, rows
+from .conftest import Home, doses, rows
 
 NAMES = "abcdefgh"
 
@@ -39,6 +40,29 @@ retrievers: [{kind: bm25}]
 evaluate: [retrieval]
 attribution: {of: [c]}
 """
+
+
+LEFT_OUT = MINI + "attribution: {of: [f]}\n"
+
+
+@pytest.fixture(scope="module")
+def left_out(tmp_path_factory):
+    """The home of a run in which each part is left out, the run, and its plan before it."""
+    home = Home(tmp_path_factory.mktemp("left_out"))
+    before = plan(read_spec(home.write(LEFT_OUT), ["replicates=2"], trust_plugins=True), home.store, 1)
+    return home, home.run(LEFT_OUT, "replicates=2"), before
+
+
+@pytest.fixture
+def after(home, left_out):
+    """A home in which that run was made."""
+    copytree(left_out[0].folder, home.folder, dirs_exist_ok=True)
+    return home
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory):
+    return Home(tmp_path_factory.mktemp("chain")).run(CHAIN)
 
 
 def share(worth, names, permutations=6):
@@ -121,10 +145,10 @@ def cost(finished, **wanted):
     }
 
 
-def test_a_part_left_out_costs_what_a_run_without_it_gains(home):
-    finished = home.run(MINI + "attribution: {of: [f]}\n", "replicates=2")
+def test_a_part_left_out_costs_what_a_run_without_it_gains(left_out, after):
+    finished = left_out[1]
     costs = cost(finished, method="leave_one_out", metric="damaged", stage="page")
-    without = home.run(MINI.replace(", cell_content: 1", ""), "replicates=2")
+    without = after.run(MINI.replace(", cell_content: 1", ""), "replicates=2")
     damage = [np.mean([d["r_noise"] for d in doses(run)]) for run in (finished, without)]
     assert costs["cell_content"] == pytest.approx(damage[0] - damage[1], abs=1e-6)
     assert set(costs) == {"bold", "paragraph", "cell_content"} and max(costs.values()) > 0
@@ -152,33 +176,29 @@ def test_shapley_shares_add_up_at_an_equal_dose(home):
     assert int(found["f shapley nothing"]["edits"]) == 0
 
 
-def test_a_chain_of_image_and_text_noise_is_reported_apart(home):
-    finished = home.run(CHAIN)
-    costs = cost(finished, method="leave_one_out", metric="lcs_kb", stage="page")
+def test_a_chain_of_image_and_text_noise_is_reported_apart(chain):
+    costs = cost(chain, method="leave_one_out", metric="lcs_kb", stage="page")
     assert set(costs) == {"salt_and_pepper", "rotation", "formatting"}
     assert costs["rotation"] == 0 < costs["salt_and_pepper"]
 
 
-def test_the_costs_are_printed_a_line_for_each_part(home, capsys):
+def test_the_costs_are_printed_a_line_for_each_part(chain, capsys):
     from ohr.cli.display.costs import print_costs
 
-    finished = home.run(CHAIN)
-    print_costs(finished.folder)
+    print_costs(chain.folder)
     header, *lines = capsys.readouterr().out.strip().splitlines()
     assert header.split("  ")[-1].strip() == "retrieval lcs bm25"
     parts = {words[3]: words for words in map(str.split, lines[:3])}
     assert set(parts) == {"salt_and_pepper", "rotation", "formatting"}
-    damage = cost(finished, metric="damaged")
+    damage = cost(chain, metric="damaged")
     assert {part: words[4] for part, words in parts.items()} == {part: f"{damage[part]:.2f}" for part in parts}
     assert "left out: what is gained without it" in lines[-1]
 
 
-def test_an_attribution_is_planned_and_not_done_twice(home):
-    text = MINI + "attribution: {of: [f]}\n"
-    before = plan(read_spec(home.write(text), trust_plugins=True), home.store, 1)
-    first = home.run(text)
+def test_an_attribution_is_planned_and_not_done_twice(left_out, after):
+    _, first, before = left_out
     assert before.steps["documents to build"].total == first.ledger.calls["documents"]
-    assert home.run(text).folder == first.folder
+    assert not after.run(LEFT_OUT, "replicates=2").fresh
     assert json.loads((first.folder / "manifest.json").read_text())["spec"]["attribution"]["of"] == ["f"]
 
 

@@ -49,7 +49,7 @@ def test_every_metric_is_scored_in_its_own_stage(judged):
 
 
 def test_each_prompt_about_a_reply_is_judged_once_and_kept(home, judged):
-    finished = judged(workers=2)
+    finished = judged(workers=1)
     asked = home.log("graded")
     # per question: one reply on the right page, one without, and one from another page
     assert max(asked.values()) <= 3
@@ -60,7 +60,7 @@ def test_each_prompt_about_a_reply_is_judged_once_and_kept(home, judged):
     digest = read_manifest(finished.folder)["prompt_sha256"]["judge (judge)"]
     assert re.fullmatch("[0-9a-f]{64}", digest)
     assert {(row["metric"], row["judge"], row["prompt_sha256"]) for row in found} == {("judge", "grader", digest)}
-    again = judged("", 2, "replicates=2")
+    again = judged("", None, "replicates=2")
     assert home.log("graded") == asked
     assert len(rows(again, "judgements")) >= len(rows(finished, "judgements"))
 
@@ -74,7 +74,7 @@ def test_each_prompt_about_a_reply_is_judged_once_and_kept(home, judged):
     ],
 )
 def test_a_judge_that_gives_no_grade_is_a_failed_score_with_its_reason(judged, bad, reason):
-    finished = judged(bad)
+    finished = judged(bad, None, "knowledge_bases=[{name: clean}]")
     overall = rows(finished, kb="clean", stage="overall", metric="judge")
     assert {row["question_id"]: (row["status"], row["value"]) for row in overall} == {
         name: ("failed", 0.0) if name == "q0" else ("ok", 1.0) for name in ALL
