@@ -14,7 +14,7 @@ from ohr.study.run import calibrated
 
 from .conftest import Home, doses, rows
 
-MINI = "benchmark: {kind: mini, domains: [law], languages: [en]}"
+MINI = "benchmark: {kind: mini, domains: [law], languages: [en], max_pages: 2}"
 TEXT = f"""\
 {MINI}
 knowledge_bases:

@@ -108,7 +108,7 @@ def test_an_answer_that_fails_scores_0_and_is_asked_again_by_the_next_run(home, 
 
 def test_a_retriever_that_fails_scores_0_and_the_others_continue(home):
     text = spec("''").replace("[{kind: bm25}]", "[{kind: broken}, {kind: bm25}]")
-    finished = home.run(text)
+    finished = home.run(text, "benchmark.size=1")
     assert {(failure.stage, failure.reason) for failure in finished.ledger.failures} == {
         ("retriever", "RuntimeError: no index today")
     }

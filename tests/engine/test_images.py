@@ -10,7 +10,7 @@ from ohr.study.plan import plan
 
 from .conftest import Home, rows, values
 
-BASES = """benchmark: {kind: tiny}
+BASES = """benchmark: {kind: tiny, size: 2}
 knowledge_bases:
   - {name: clean}
   - {name: smudged, image_noise: {kind: smudge, severity: 0.9}}
@@ -62,9 +62,9 @@ def test_an_image_is_embedded_once_whatever_engine_read_it_and_a_second_run_look
 
 
 def test_another_strength_or_seed_is_another_index(home, seen):
-    home.run(seen, "evaluate=[retrieval]", "benchmark.size=2")
+    home.run(seen, "evaluate=[retrieval]")
     before = home.log("eye.log").total()
-    home.run(seen.replace("severity: 0.9", "severity: 0.8"), "evaluate=[retrieval]", "benchmark.size=2")
+    home.run(seen.replace("severity: 0.9", "severity: 0.8"), "evaluate=[retrieval]")
     assert home.log("eye.log").total() == before + 4
 
 
@@ -109,14 +109,14 @@ def test_images_are_in_the_key_of_an_answer_that_needs_them(home):
     home.run(text, "evaluate=[generation]")
     before = {name: home.log(f"{name}.log").total() for name in logs}
     finished = home.run(text.replace("severity: 0.9", "severity: 0.95"), "evaluate=[generation]")
-    assert home.log("gazer.log").total() == before["gazer"] + 8
+    assert home.log("gazer.log").total() == before["gazer"] + 4
     assert home.log("parrot.log").total() == before["parrot"]
     assert set(values(finished, kb="smudged", stage="generation", metric="f1", generator="parrot").values()) == {1.0}
 
 
 def test_the_plan_knows_every_key(home, seen):
     spec = read_spec(home.write(seen), ["evaluate=[retrieval]"], trust_plugins=True)
-    assert plan(spec, home.store, 1).steps["searches"].left == 8
+    assert plan(spec, home.store, 1).steps["searches"].left == 4
     home.run(seen, "evaluate=[retrieval]")
     done = plan(spec, home.store, 1)
     assert done.steps["searches"].left == 0

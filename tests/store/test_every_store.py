@@ -51,7 +51,7 @@ JSON = st.recursive(
 
 
 @every("local", "memory")
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.dictionaries(st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_.-]{2,60}", fullmatch=True), JSON, max_size=5))
 def test_any_json_comes_back(store, values):
     store.put_many(values)
