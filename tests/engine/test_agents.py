@@ -1,7 +1,6 @@
 """Agents in the engine: rounds, calls made once, budgets, failures, tables."""
 
 from pathlib import Path
-from shutil import copytree
 
 import pytest
 
@@ -9,7 +8,7 @@ from ohr.contracts import Completion
 from ohr.errors import PluginError, SpecError
 from ohr.results.folder import read_manifest
 
-from .conftest import Home, rows, values, warnings
+from .conftest import Home, continued, rows, values, warnings
 
 CREW = Path(__file__).parents[1] / "crew.py"
 SPEC = """\
@@ -106,16 +105,13 @@ def home(tmp_path):
 
 @pytest.fixture(scope="module")
 def scouted(tmp_path_factory):
-    """The home of a run of one agent, and the run."""
-    home = Agents(tmp_path_factory.mktemp("scouted"))
-    return home, home.agents(SPEC + HYPOTHESIS.replace("{more}", ""))
+    return Agents(tmp_path_factory.mktemp("scouted")).agents(SPEC + HYPOTHESIS.replace("{more}", ""))
 
 
 @pytest.fixture
 def after(scouted, home):
     """A home in which that run was made."""
-    copytree(scouted[0].folder, home.folder, dirs_exist_ok=True)
-    home.write((SPEC + HYPOTHESIS.replace("{more}", "")).format(log=home.folder / "log", more=""))
+    continued(home, scouted).write((SPEC + HYPOTHESIS.replace("{more}", "")).format(log=home.folder / "log", more=""))
     return home
 
 
@@ -129,17 +125,19 @@ def beside(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory):
-    """The home of a run of agents that look at pages, and the run."""
-    home = Agents(tmp_path_factory.mktemp("watched"))
-    blind = BLIND.replace("{", "{{").replace("}", "}}")
-    return home, home.crowd(SIGHT.replace("agents:", blind + "agents:"), {"watcher": ("",), **bad_ones(True)})
+    """A run of agents that look at pages."""
+    spec = SIGHT.replace("agents:", BLIND.replace("{", "{{").replace("}", "}}") + "agents:")
+    return Agents(tmp_path_factory.mktemp("watched")).crowd(spec, {"watcher": ("",), **bad_ones(True)})
 
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory):
-    """The home of a run of many agents, and the run."""
-    home = Agents(tmp_path_factory.mktemp("crowd"))
-    return home, home.crowd(CLEAN, bad_ones(False) | OTHERS)
+    """A run of many agents."""
+    return Agents(tmp_path_factory.mktemp("crowd")).crowd(CLEAN, bad_ones(False) | OTHERS)
+
+
+def log(done):
+    return Agents(done.folder.parents[2]).log("log")
 
 
 def failed(done, name):
@@ -147,13 +145,12 @@ def failed(done, name):
 
 
 def test_an_agent_answers_in_the_stage_overall_and_its_pages_are_scored_as_retrieval(scouted):
-    _, done = scouted
-    assert not done.ledger.failures
-    found = values(done, stage="overall", metric="em", kb="clean")
+    assert not scouted.ledger.failures
+    found = values(scouted, stage="overall", metric="em", kb="clean")
     assert len(found) == 8 and set(found.values()) == {1.0}
     for metric in ("recall@shown", "mrr", "ndcg"):
-        assert set(values(done, stage="retrieval", metric=metric, kb="clean").values()) == {1.0}
-    (row,) = rows(done, "answers", kb="clean", question_id="q0")
+        assert set(values(scouted, stage="retrieval", metric=metric, kb="clean").values()) == {1.0}
+    (row,) = rows(scouted, "answers", kb="clean", question_id="q0")
     shown = {name: row[name] for name in ("generator", "retriever", "chunker", "answer", "end", "calls", "searches")}
     assert shown == {
         "generator": "scout", "retriever": None, "chunker": "page", "answer": "1900", "end": "answered", "calls": 1,
@@ -165,8 +162,7 @@ def test_an_agent_answers_in_the_stage_overall_and_its_pages_are_scored_as_retri
 
 
 def test_every_step_has_a_row(scouted):
-    _, done = scouted
-    steps = rows(done, "steps", kb="clean", question_id="q0")
+    steps = rows(scouted, "steps", kb="clean", question_id="q0")
     assert [(step["number"], step["kind"], step["role"], step["shared"]) for step in steps] == [
         (1, "ask", "model", True),
         (2, "search", "retriever", False),
@@ -174,15 +170,14 @@ def test_every_step_has_a_row(scouted):
     ]
     assert steps[1]["query"] == "In what year was the harbour of law/0 built?"
     assert (steps[1]["pages"], steps[2]["pages"], steps[2]["reply"]) == (["law/0:0"], ["law/0:0"], "1900")
-    ends = read_manifest(done.folder)["agents"]["scout"]["ends"]
+    ends = read_manifest(scouted.folder)["agents"]["scout"]["ends"]
     assert ends.keys() == {"answered", "not_answerable"} and sum(ends.values()) == 16
 
 
 def test_an_equal_call_of_many_questions_is_made_once(scouted):
-    home, done = scouted
-    assert home.log("log")["Greet."] == 1
-    assert done.ledger.calls["shared agent calls"] == 1
-    assert done.ledger.calls["agent questions"] == 16
+    assert log(scouted)["Greet."] == 1
+    assert scouted.ledger.calls["shared agent calls"] == 1
+    assert scouted.ledger.calls["agent questions"] == 16
 
 
 def test_a_second_run_makes_no_call(after):
@@ -202,19 +197,17 @@ def test_calls_are_kept_though_their_question_has_failed(home):
 
 
 def test_text_noise_makes_no_call_of_an_agent_that_reads_images_only(watched):
-    _, done = watched
-    assert not failed(done, "watcher")
-    clean, dosed = (values(done, stage="overall", metric="em", kb=kb, generator="watcher") for kb in ("clean", "dosed"))
+    assert not failed(watched, "watcher")
+    about = {"stage": "overall", "metric": "em", "generator": "watcher"}
+    clean, dosed = (values(watched, kb=kb, **about) for kb in ("clean", "dosed"))
     assert clean == dosed and set(clean.values()) == {1.0}
-    assert (
-        done.ledger.calls["agent questions"] == 16 * 4 - 6
-    )  # the clean and the smudged ones without q0 of the bad agents
-    assert any("watcher reads page images only" in line for line in warnings(done))
+    # of four agents the clean and the smudged ones, without q0 of the three that are bad
+    assert watched.ledger.calls["agent questions"] == 4 * 16 - 3 * 2
+    assert any("watcher reads page images only" in line for line in warnings(watched))
 
 
 def test_pictures_are_made_as_they_are_asked_for(watched):
-    home, _ = watched
-    sizes = {line.rpartition(" ")[2] for line in home.log("log")}
+    sizes = {line.rpartition(" ")[2] for line in log(watched)}
     # a page of `tiny` is one pixel high and as wide as its text is long
     assert all(size.endswith("x1") for size in sizes)
     widths = sorted(int(size.partition("x")[0]) for size in sizes)
@@ -223,7 +216,7 @@ def test_pictures_are_made_as_they_are_asked_for(watched):
 
 @pytest.mark.parametrize("bad", BAD)
 def test_an_agent_that_breaks_its_contract_fails_its_question_only(watched, crowd, bad):
-    _, done = watched if bad in LOOKING else crowd
+    done = watched if bad in LOOKING else crowd
     failures = failed(done, bad)
     assert failures and all(failure.item.endswith(": q0") for failure in failures)
     assert all(BAD[bad] in failure.reason for failure in failures)
@@ -233,11 +226,10 @@ def test_an_agent_that_breaks_its_contract_fails_its_question_only(watched, crow
 
 
 def test_an_agent_without_a_call_left_ends_as_budget(crowd):
-    _, done = crowd
-    assert not failed(done, "asks forever")
-    (row,) = rows(done, "answers", kb="clean", question_id="q0", generator="asks forever")
+    assert not failed(crowd, "asks forever")
+    (row,) = rows(crowd, "answers", kb="clean", question_id="q0", generator="asks forever")
     assert (row["end"], row["answer"], row["calls"]) == ("budget", "", 3)
-    (score,) = rows(done, stage="overall", metric="em", kb="clean", question_id="q0", generator="asks forever")
+    (score,) = rows(crowd, stage="overall", metric="em", kb="clean", question_id="q0", generator="asks forever")
     assert score["status"] == "ok"
 
 
@@ -264,7 +256,7 @@ def test_the_index_scope_can_be_one_document(home):
 
 
 def test_an_oracle_finds_for_the_question_whatever_the_query(crowd):
-    assert set(values(crowd[1], stage="retrieval", metric="recall@shown", retriever="oracle").values()) == {1.0}
+    assert set(values(crowd, stage="retrieval", metric="recall@shown", retriever="oracle").values()) == {1.0}
 
 
 def test_an_agent_beside_a_retriever_and_a_generator(beside):
@@ -296,7 +288,7 @@ def test_parts_that_do_not_fit_are_refused_before_any_work(home, change, words):
 def test_image_noise_without_an_engine_needs_agents_that_read_images_only(home, watched):
     with pytest.raises(SpecError, match="image noise needs"):
         home.run(SPEC.format(log=home.folder / "log", more="").replace("chunker:", BLIND + "chunker:"))
-    assert values(watched[1], stage="overall", metric="em", kb="blind", generator="watcher")
+    assert values(watched, stage="overall", metric="em", kb="blind", generator="watcher")
 
 
 def test_agents_need_the_stage_overall(home):
@@ -305,13 +297,13 @@ def test_agents_need_the_stage_overall(home):
 
 
 def test_the_protocol_form_puts_the_instruction_on_the_desk(crowd):
-    assert any("Answer with one or two words" in line for line in crowd[0].log("log"))
+    assert any("Answer with one or two words" in line for line in log(crowd))
 
 
 def test_a_hypothesis_may_be_about_an_agent(home, scouted, beside):
     (row,) = rows(beside, "hypotheses", name="hurts")
     assert (row["generator"], row["retriever"], row["n"]) == ("scout", None, 8)
-    assert rows(scouted[1], "hypotheses")[0]["generator"] == "scout"
+    assert rows(scouted, "hypotheses")[0]["generator"] == "scout"
     spec = SPEC.format(log=home.folder / "log", more="") + BESIDE
     with pytest.raises(SpecError, match="name one generator of parrot, scout"):
         home.run(spec + HYPOTHESIS.format(more=""))
@@ -328,16 +320,10 @@ def test_judges_and_metrics_of_cases_score_answers_of_agents(beside):
 
 
 def test_answers_that_are_made_again_are_scored_again(after, scouted):
-    home, done = after, scouted[1]
-    before = home.log("log").total()
-    from ohr.engine.executors.inline import Inline
-    from ohr.spec.read import read_spec
-    from ohr.study.run import run
-
-    spec = read_spec(home.folder / "spec.yaml", trust_plugins=True)
-    again = run(spec, store=home.store, runs=home.folder / "runs", executor=Inline(), fresh="answers")
-    assert again.ledger.calls["agent questions"] == 16 and again.folder.name != done.folder.name
-    assert home.log("log").total() > before  # calls are made again, not read
+    before = after.log("log").total()
+    again = after.run_file(after.folder / "spec.yaml", fresh="answers")
+    assert again.ledger.calls["agent questions"] == 16 and again.folder.name != scouted.folder.name
+    assert after.log("log").total() > before  # calls are made again, not read
 
 
 def test_an_agent_needs_a_name_of_its_own(home):
@@ -352,9 +338,8 @@ def test_the_loss_of_an_agent_is_not_split_by_stage(beside):
 
 
 def test_questions_without_an_answer_are_counted_in_a_warning(crowd):
-    _, done = crowd
-    assert read_manifest(done.folder)["agents"]["asks forever"]["ends"] == {"answered": 7, "budget": 1}
-    assert "asks forever: 1 of 8 questions ended without an answer: budget 1" in warnings(done)
+    assert read_manifest(crowd.folder)["agents"]["asks forever"]["ends"] == {"answered": 7, "budget": 1}
+    assert "asks forever: 1 of 8 questions ended without an answer: budget 1" in warnings(crowd)
 
 
 def test_a_hypothesis_may_be_about_the_pages_of_an_agent(home, beside):
@@ -381,7 +366,7 @@ def test_what_an_agent_looks_at_must_be_true(home, kind, words):
 
 
 def test_an_agent_without_a_yield_has_a_reason(crowd):
-    assert {failure.reason for failure in failed(crowd[1], "plain")} == {
+    assert {failure.reason for failure in failed(crowd, "plain")} == {
         "after step 0: PluginError: `run` has no `yield`: it returned Outcome"
     }
 
@@ -421,14 +406,13 @@ def test_an_agent_that_never_returns_or_swallows_its_time_limit_fails_alone(home
 
 
 def test_numbers_of_numpy_are_numbers(crowd):
-    _, done = crowd
-    assert not failed(done, "counter")
-    assert set(values(done, stage="overall", metric="em", kb="clean", generator="counter").values()) == {1.0}
+    assert not failed(crowd, "counter")
+    assert set(values(crowd, stage="overall", metric="em", kb="clean", generator="counter").values()) == {1.0}
 
 
 def test_a_stage_that_is_neither_model_nor_retriever_is_in_the_key(crowd):
     for metric in ("em", "f1"):
-        assert {row["answer"] for row in rows(crowd[1], "answers", generator=metric)} == {metric}
+        assert {row["answer"] for row in rows(crowd, "answers", generator=metric)} == {metric}
 
 
 def test_a_store_that_is_full_stops_the_run_and_asks_nothing_again(home, monkeypatch):
@@ -449,12 +433,7 @@ def test_a_store_that_is_full_stops_the_run_and_asks_nothing_again(home, monkeyp
 
 
 def test_fresh_pages_are_indexed_again(after):
-    from ohr.engine.executors.inline import Inline
-    from ohr.spec.read import read_spec
-    from ohr.study.run import run
-
-    spec = read_spec(after.folder / "spec.yaml", trust_plugins=True)
-    again = run(spec, store=after.store, runs=after.folder / "runs", executor=Inline(), fresh="all")
+    again = after.run_file(after.folder / "spec.yaml", fresh="all")
     assert again.ledger.calls["indexes"] == 8  # four domains, clean and dosed
 
 

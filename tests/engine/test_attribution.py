@@ -3,7 +3,6 @@
 import csv
 import json
 from itertools import combinations
-from shutil import copytree
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from ohr.spec.parts import parts, with_only
 from ohr.spec.read import read_spec
 from ohr.study.plan import plan
 
-from .conftest import Home, doses, rows
+from .conftest import continued, doses, rows
 
 NAMES = "abcdefgh"
 
@@ -46,23 +45,14 @@ LEFT_OUT = MINI + "attribution: {of: [f]}\n"
 
 
 @pytest.fixture(scope="module")
-def left_out(tmp_path_factory):
-    """The home of a run in which each part is left out, the run, and its plan before it."""
-    home = Home(tmp_path_factory.mktemp("left_out"))
-    before = plan(read_spec(home.write(LEFT_OUT), ["replicates=2"], trust_plugins=True), home.store, 1)
-    return home, home.run(LEFT_OUT, "replicates=2"), before
-
-
-@pytest.fixture
-def after(home, left_out):
-    """A home in which that run was made."""
-    copytree(left_out[0].folder, home.folder, dirs_exist_ok=True)
-    return home
+def left_out(once):
+    """A run in which each part is left out."""
+    return once(LEFT_OUT, "replicates=2")
 
 
 @pytest.fixture(scope="module")
-def chain(tmp_path_factory):
-    return Home(tmp_path_factory.mktemp("chain")).run(CHAIN)
+def chain(once):
+    return once(CHAIN)
 
 
 def share(worth, names, permutations=6):
@@ -145,15 +135,14 @@ def cost(finished, **wanted):
     }
 
 
-def test_a_part_left_out_costs_what_a_run_without_it_gains(left_out, after):
-    finished = left_out[1]
-    costs = cost(finished, method="leave_one_out", metric="damaged", stage="page")
-    without = after.run(MINI.replace(", cell_content: 1", ""), "replicates=2")
-    damage = [np.mean([d["r_noise"] for d in doses(run)]) for run in (finished, without)]
+def test_a_part_left_out_costs_what_a_run_without_it_gains(left_out, home):
+    costs = cost(left_out, method="leave_one_out", metric="damaged", stage="page")
+    without = continued(home, left_out).run(MINI.replace(", cell_content: 1", ""), "replicates=2")
+    damage = [np.mean([d["r_noise"] for d in doses(run)]) for run in (left_out, without)]
     assert costs["cell_content"] == pytest.approx(damage[0] - damage[1], abs=1e-6)
     assert set(costs) == {"bold", "paragraph", "cell_content"} and max(costs.values()) > 0
     # its own levels stay out of the run's tables, and are the store's as any other
-    assert {row["kb"] for row in rows(finished)} == {"f#0", "f#1"}
+    assert {row["kb"] for row in rows(left_out)} == {"f#0", "f#1"}
     assert not without.ledger.calls["documents"]
 
 
@@ -195,11 +184,11 @@ def test_the_costs_are_printed_a_line_for_each_part(chain, capsys):
     assert "left out: what is gained without it" in lines[-1]
 
 
-def test_an_attribution_is_planned_and_not_done_twice(left_out, after):
-    _, first, before = left_out
-    assert before.steps["documents to build"].total == first.ledger.calls["documents"]
-    assert not after.run(LEFT_OUT, "replicates=2").fresh
-    assert json.loads((first.folder / "manifest.json").read_text())["spec"]["attribution"]["of"] == ["f"]
+def test_an_attribution_is_planned_and_not_done_twice(left_out, home):
+    before = plan(read_spec(home.write(LEFT_OUT), ["replicates=2"], trust_plugins=True), home.store, 1)
+    assert before.steps["documents to build"].total == left_out.ledger.calls["documents"]
+    assert not continued(home, left_out).run(LEFT_OUT, "replicates=2").fresh
+    assert json.loads((left_out.folder / "manifest.json").read_text())["spec"]["attribution"]["of"] == ["f"]
 
 
 @pytest.mark.parametrize(

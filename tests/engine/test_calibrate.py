@@ -1,7 +1,6 @@
 """A spec that asks for a dose gets it, as the mean over its replicates, and the store knows it from then on."""
 
 import json
-from shutil import copytree
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from ohr.spec.read import read_spec
 from ohr.study.plan import plan
 from ohr.study.run import calibrated
 
-from .conftest import Home, doses, rows
+from .conftest import continued, doses, rows
 
 MINI = "benchmark: {kind: mini, domains: [law], languages: [en], max_pages: 2}"
 TEXT = f"""\
@@ -36,18 +35,8 @@ def manifest(finished):
 
 
 @pytest.fixture(scope="module")
-def first(tmp_path_factory):
-    """The home of a run with two targets, the run, and its plan before it."""
-    home = Home(tmp_path_factory.mktemp("first"))
-    before = plan(read_spec(home.write(TEXT), ["replicates=2"], trust_plugins=True), home.store, 1)
-    return home, home.run(TEXT, "replicates=2"), before
-
-
-@pytest.fixture
-def after(home, first):
-    """A home in which that run was made."""
-    copytree(first[0].folder, home.folder, dirs_exist_ok=True)
-    return home
+def first(once):
+    return once(TEXT, "replicates=2")
 
 
 def mean_dose(finished, measure, target):
@@ -57,35 +46,35 @@ def mean_dose(finished, measure, target):
 
 
 def test_a_run_has_the_dose_that_was_asked_for(first):
-    finished = first[1]
-    for calibration in manifest(finished)["calibration"]:
+    for calibration in manifest(first)["calibration"]:
         target = calibration["target"]["value"]
-        assert mean_dose(finished, "r_noise", f"{target:g}") == pytest.approx(calibration["achieved"])
+        assert mean_dose(first, "r_noise", f"{target:g}") == pytest.approx(calibration["achieved"])
         assert abs(calibration["achieved"] - target) <= max(0.01, 1 / calibration["questions"])
         assert calibration["seeds"] == [0, 1] and calibration["met"]
         assert [calibration["value"], calibration["achieved"]] in calibration["passes"]
-    bases = manifest(finished)["spec"]["knowledge_bases"]
+    bases = manifest(first)["spec"]["knowledge_bases"]
     assert len({base["text_noise"][0]["rate"] for base in bases}) == 2
     assert {base["name"] for base in bases} == {f"f-{t}#{n}" for t in (0.2, 0.4) for n in range(2)}
 
 
-def test_the_calibrated_level_is_an_ordinary_one_to_the_store(first, after):
-    bases = manifest(first[1])["spec"]["knowledge_bases"]
+def test_the_calibrated_level_is_an_ordinary_one_to_the_store(first, home):
+    bases = manifest(first)["spec"]["knowledge_bases"]
     rates = list(dict.fromkeys(base["text_noise"][0]["rate"] for base in bases))
-    again = after.run(TEXT.replace("target_r_noise: [0.2, 0.4]", f"rate: {rates}"), "replicates=2")
+    again = continued(home, first).run(TEXT.replace("target_r_noise: [0.2, 0.4]", f"rate: {rates}"), "replicates=2")
     assert not again.ledger.calls["documents"]
 
 
-def test_nothing_is_measured_twice(first, after):
-    home, finished, before = first
-    assert before.steps["levels to calibrate"].left == 2 * 2
-    assert finished.ledger.calls["probes"] > 0
-    second = after.run(TEXT, "replicates=2")
-    assert not second.ledger.calls.total()
-    assert second.folder.relative_to(after.folder) == finished.folder.relative_to(home.folder)
-    left = plan(read_spec(after.write(TEXT), ["replicates=2"], trust_plugins=True), after.store, 1)
-    assert "levels to calibrate" not in left.steps
-    assert left.steps and all(count.left == 0 for count in left.steps.values())
+def test_nothing_is_measured_twice(first, home):
+    def planned():
+        return plan(read_spec(home.write(TEXT), ["replicates=2"], trust_plugins=True), home.store, 1).steps
+
+    assert planned()["levels to calibrate"].left == 2 * 2
+    assert first.ledger.calls["probes"] > 0
+    second = continued(home, first).run(TEXT, "replicates=2")
+    assert not second.ledger.calls.total() and second.folder.name == first.folder.name
+    left = planned()
+    assert "levels to calibrate" not in left
+    assert left and all(count.left == 0 for count in left.values())
 
 
 def test_image_noise_is_calibrated_through_the_engine_within_eight_readings(home):

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from math import isclose
-from shutil import copytree
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from ohr.steps.swap import reworded
 from ohr.study.plan import plan
 from ohr.text.alignment import Alignment
 
-from .conftest import Home, rows, values, warnings
+from .conftest import continued, rows, values, warnings
 
 MINI = """\
 benchmark: {kind: mini, domains: [law, manual], languages: [en], max_pages: 2}
@@ -41,24 +40,20 @@ decompose: true
 
 
 @pytest.fixture(scope="module")
-def mini(tmp_path_factory):
-    """The home of a run of MINI, and the run."""
-    home = Home(tmp_path_factory.mktemp("mini"))
-    return home, home.run(MINI)
+def mini(once):
+    return once(MINI)
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    """A run of TINY, also with a retriever of page images."""
-    return Home(tmp_path_factory.mktemp("tiny")).run(TINY.replace("[{kind: bm25}]", "[{kind: bm25}, {kind: eye}]"))
+def tiny(once):
+    return once(TINY.replace("[{kind: bm25}]", "[{kind: bm25}, {kind: eye}]"))
 
 
 @pytest.fixture(scope="module")
-def failing(tmp_path_factory):
-    """The home of a run of TINY in which a page, a retriever and the answer to a question fail, and the run."""
-    home = Home(tmp_path_factory.mktemp("failing"))
+def failing(once):
+    """A run of TINY in which a page, a retriever and the answer to a question fail."""
     text = TINY.replace("log: reads", "bad: raise").replace("[{kind: bm25}]", "[{kind: bm25}, {kind: broken}]")
-    return home, home.run(text.replace("log: answers", "bad: value, question: harbour of law/0"))
+    return once(text.replace("log: answers", "bad: value, question: harbour of law/0"))
 
 
 def swapped(finished, noisy, metric="lcs", **wanted):
@@ -132,15 +127,14 @@ def test_a_swap_without_a_difference_gives_the_scores_of_the_run(home):
 
 @pytest.mark.parametrize(("noisy", "searched", "read"), [("index", "f", "truth"), ("reading", "truth", "f")])
 def test_texts_are_found_in_one_base_and_read_in_the_other(mini, noisy, searched, read):
-    _, finished = mini
-    texts = {(r["document"], r["page"]): r["text"] for r in rows(finished, "texts", kb=read)}
+    texts = {(r["document"], r["page"]): r["text"] for r in rows(mini, "texts", kb=read)}
     found = defaultdict(list)
-    for hit in rows(finished, "hits", kb=searched):
+    for hit in rows(mini, "hits", kb=searched):
         found[hit["question_id"]].append((hit["page"], hit["document"]))
-    scores = swapped(finished, noisy)
+    scores = swapped(mini, noisy)
     differing = 0
-    own = values(finished, kb=searched, stage="retrieval", metric="lcs")
-    for question in rows(finished, "questions"):
+    own = values(mini, kb=searched, stage="retrieval", metric="lcs")
+    for question in rows(mini, "questions"):
         pages = sorted(found[question["question_id"]])
         wanted = [texts[d, p] for p, d in pages if d == question["document"] and p in question["pages"]]
         expected = lcs_of_passages(wanted, "\n\n".join(question["evidence"]))
@@ -166,10 +160,8 @@ def test_the_table_splits_the_loss_of_the_summary(home):
 
 def test_an_undefined_question_is_in_no_cell(home):
     text = MINI.replace("chunker:", "metrics: [{kind: picky}]\nchunker:").replace("[retrieval]", "[overall]")
-    text = (
-        text.replace("max_pages: 2}", "max_pages: 1}").replace("[law, manual]", "[law]")
-        + "generators: [{kind: extractive}]\n"
-    )
+    text = text.replace("max_pages: 2", "max_pages: 1").replace("[law, manual]", "[law]")
+    text += "generators: [{kind: extractive}]\n"
     path = home.write(text)
     (home.folder / "picky.py").write_text(PICKY)
     path.write_text(path.read_text().replace("plugins: [", "plugins: [picky.py, "))
@@ -203,23 +195,19 @@ class Picky(Metric):
 
 
 def test_a_failed_page_fails_the_cells_that_need_its_base(failing):
-    _, finished = failing
-    failed = [r for r in rows(finished, "swap_scores", retriever="bm25") if r["status"] == "failed"]
+    failed = [r for r in rows(failing, "swap_scores", retriever="bm25") if r["status"] == "failed"]
     failed = [r for r in failed if r["question_id"] != "q0"]  # whose answer fails
     assert {r["question_id"] for r in failed} == {"q1"} and {r["value"] for r in failed} == {0.0}
     assert {(r["stage"], r["noisy"]) for r in failed} == {
         (stage, noisy) for stage in ("retrieval", "overall") for noisy in ("index", "reading")
     }
-    assert [f.item for f in finished.ledger.failures if f.stage == "ocr"] == ["read: law/0 page 1"]
-    found = rows(
-        finished, "decomposition", stage="retrieval", evidence_source="all", quantity="total", retriever="bm25"
-    )
-    assert [(line["n"], line["failed"]) for line in found] == [(12, 1)]
+    assert [f.item for f in failing.ledger.failures if f.stage == "ocr"] == ["read: law/0 page 1"]
+    found = rows(failing, "decomposition", stage="retrieval", evidence_source="all", retriever="bm25")
+    assert [(row["n"], row["failed"]) for row in found if row["quantity"] == "total"] == [(12, 1)]
 
 
 def test_a_page_that_is_read_by_the_next_run_changes_only_what_used_it(home, failing):
-    copytree(failing[0].folder, home.folder, dirs_exist_ok=True)
-    again = home.run(TINY)
+    again = continued(home, failing).run(TINY)
     assert not again.ledger.failures
     assert not [r for r in rows(again, "swap_scores") if r["status"] == "failed"]
     # the batch of the whole domain is swapped again, those of the three other domains are not
@@ -227,20 +215,18 @@ def test_a_page_that_is_read_by_the_next_run_changes_only_what_used_it(home, fai
 
 
 def test_a_failed_retrieval_scores_0_in_its_cells(failing):
-    _, finished = failing
-    broken = rows(finished, "swap_scores", retriever="broken")
+    broken = rows(failing, "swap_scores", retriever="broken")
     assert {(r["value"], r["status"]) for r in broken} == {(0.0, "failed")}
-    others = rows(finished, "swap_scores", retriever="bm25")
+    others = rows(failing, "swap_scores", retriever="bm25")
     assert {r["status"] for r in others if r["question_id"] not in ("q0", "q1")} == {"ok"}
-    assert {f.reason for f in finished.ledger.failures if f.stage == "retriever"} == {"RuntimeError: no index today"}
-    assert quantities(finished, retriever="broken")["total"] == 0.0
+    assert {f.reason for f in failing.ledger.failures if f.stage == "retriever"} == {"RuntimeError: no index today"}
+    assert quantities(failing, retriever="broken")["total"] == 0.0
 
 
 def test_a_failed_answer_scores_0_in_its_cell(failing):
-    _, finished = failing
-    failed = rows(finished, "swap_scores", stage="overall", question_id="q0", retriever="bm25")
+    failed = rows(failing, "swap_scores", stage="overall", question_id="q0", retriever="bm25")
     assert {(r["status"], r["value"]) for r in failed} == {("failed", 0.0)}
-    found = rows(finished, "swap_scores", stage="retrieval", question_id="q0", retriever="bm25")
+    found = rows(failing, "swap_scores", stage="retrieval", question_id="q0", retriever="bm25")
     assert {r["status"] for r in found} == {"ok"}
 
 
@@ -258,13 +244,11 @@ def test_answers_depend_on_the_text_that_is_read(tiny):
 
 
 def test_a_second_run_does_nothing_and_a_new_level_costs_only_itself(home, mini):
-    first = mini[1]
-    assert first.ledger.calls["swapped texts"] > 0
-    copytree(mini[0].folder, home.folder, dirs_exist_ok=True)
-    again = home.run(MINI, "retries=2")
+    assert mini.ledger.calls["swapped texts"] > 0
+    again = continued(home, mini).run(MINI, "retries=2")
     assert again.fresh is False or not again.ledger.calls["swapped texts"]
     more = home.run(MINI, "knowledge_bases.0.text_noise.rate=[0.6, 0.3]")
-    assert more.ledger.calls["swapped texts"] == first.ledger.calls["swapped texts"]
+    assert more.ledger.calls["swapped texts"] == mini.ledger.calls["swapped texts"]
 
 
 def test_equal_texts_ask_no_further_question(home):
@@ -349,5 +333,5 @@ def test_a_run_without_the_key_has_no_tables_of_it(home):
 
 
 def test_scores_are_those_of_two_workers(home, mini):
-    inline, parallel = mini[1], home.run(MINI, workers=2)
-    assert all(isclose(a, b) for a, b in zip(quantities(inline).values(), quantities(parallel).values(), strict=True))
+    alone, parallel = quantities(mini), quantities(home.run(MINI, workers=2))
+    assert all(isclose(a, b) for a, b in zip(alone.values(), parallel.values(), strict=True))

@@ -9,7 +9,7 @@ import pytest
 from ohr.engine.ledger import TooManyFailures
 from ohr.results.reading import read_rows
 
-from .conftest import Home, doses, rows, values, warnings
+from .conftest import doses, rows, values, warnings
 
 SPEC = """\
 benchmark: {kind: tiny}
@@ -38,7 +38,7 @@ REASONS = {
 
 
 @pytest.fixture(scope="module")
-def failing(tmp_path_factory):
+def failing(once):
     """A run with a knowledge base for each way in which a page fails."""
     head, clean, read, rest = re.split(r"(?<=\n)(?=  - |chunker)", SPEC)
     smudge = "image_noise: {kind: smudge, severity: 0.00%d}, ocr:"  # changes no pixel, and the key
@@ -46,7 +46,7 @@ def failing(tmp_path_factory):
         read.replace("name: read", f"name: {bad}").replace("BAD", bad).replace("ocr:", smudge % n)
         for n, bad in enumerate(REASONS, 1)
     ]
-    return Home(tmp_path_factory.mktemp("failing")).run(head + clean + "".join(lines) + rest, workers=1)
+    return once(head + clean + "".join(lines) + rest, workers=1)
 
 
 @pytest.mark.parametrize("bad", REASONS)

@@ -8,7 +8,7 @@ from ohr.spec.read import read_spec
 from ohr.store import open_store
 from ohr.study.plan import plan
 
-from .conftest import Home, rows, values
+from .conftest import rows, values
 
 BASES = """benchmark: {kind: tiny, size: 2}
 knowledge_bases:
@@ -25,11 +25,10 @@ def seen(home):
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
+def finished(once):
     """A run with another knowledge base, in which the noisy images are read."""
     read = "  - {name: read, image_noise: {kind: smudge, severity: 0.9}, ocr: {kind: pixels}}\nchunker"
-    home = Home(tmp_path_factory.mktemp("images"))
-    return home.run(SEEN.replace("LOG", "eye.log").replace("chunker", read), "evaluate=[retrieval, overall]")
+    return once(SEEN.replace("LOG", "eye.log").replace("chunker", read), "evaluate=[retrieval, overall]")
 
 
 def test_noise_reaches_a_vision_retriever_without_ocr(finished):

@@ -7,7 +7,7 @@ import pytest
 from ohr.errors import SpecError
 from ohr.results.folder import read_manifest
 
-from .conftest import Home, rows, values
+from .conftest import rows, values
 
 SPEC = """\
 benchmark: {kind: tiny}
@@ -34,10 +34,10 @@ REASONS = {
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
+def finished(once):
     """A run with judges that give grades, and some that do not."""
     bad = "".join(f"  - {{kind: judge, name: {bad}, generator: {{kind: grader, bad: {bad}}}}}\n" for bad in REASONS)
-    return Home(tmp_path_factory.mktemp("judged")).run(SPEC.replace("LOG", "graded").replace("BAD", "") + bad)
+    return once(SPEC.replace("LOG", "graded").replace("BAD", "") + bad)
 
 
 def test_every_metric_is_scored_in_its_own_stage(finished):

@@ -5,7 +5,7 @@ import pytest
 from ohr.inputs import read_inputs
 from ohr.spec.read import read_spec
 
-from .conftest import Home, doses, rows, values
+from .conftest import doses, rows, values
 
 BASES = {
     "clean": "{name: clean}",
@@ -27,15 +27,15 @@ generators: [{{kind: parrot}}]
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def whole(once):
     """A run of all knowledge bases."""
-    return Home(tmp_path_factory.mktemp("whole")).run(spec(*BASES))
+    return once(spec(*BASES))
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory):
+def drawn(once):
     """A run of three draws."""
-    return Home(tmp_path_factory.mktemp("drawn")).run(spec("clean", "pepper"), "replicates=3", "evaluate=[retrieval]")
+    return once(spec("clean", "pepper"), "replicates=3", "evaluate=[retrieval]")
 
 
 def table(finished):
