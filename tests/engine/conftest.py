@@ -1,6 +1,8 @@
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -33,10 +35,10 @@ class Home:
     def run(self, text: str, *overrides: str, workers: int | None = None) -> Finished:
         return self.run_file(self.write(text), *overrides, workers=workers)
 
-    def run_file(self, path: Path, *overrides: str, workers: int | None = None) -> Finished:
+    def run_file(self, path: Path, *overrides: str, workers: int | None = None, fresh: str | None = None) -> Finished:
         spec = read_spec(path, overrides, trust_plugins=True)
         executor = None if workers else Inline()
-        return run(spec, store=self.store, runs=self.folder / "runs", workers=workers, executor=executor)
+        return run(spec, store=self.store, runs=self.folder / "runs", workers=workers, executor=executor, fresh=fresh)
 
     def keys(self, text: str, *overrides: str) -> Keys:
         spec = read_spec(self.write(text), overrides, trust_plugins=True)
@@ -48,9 +50,29 @@ class Home:
         return Counter(path.read_text().splitlines()) if path.exists() else Counter()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def no_checkout() -> Iterator[None]:
+    """Keep git from a look at every file of this checkout in each run, which would name its commit."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIT_CEILING_DIRECTORIES", str(PLUGINS.parents[1]))
+        yield
+
+
 @pytest.fixture
 def home(tmp_path) -> Home:
     return Home(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory) -> Callable[..., Finished]:
+    """Run a study in a home of its own, for tests that only read it."""
+    return lambda *text, kind=Home, **options: kind(tmp_path_factory.mktemp("once")).run(*text, **options)
+
+
+def continued(home, finished):
+    """Return a home in which a finished study of another home was run."""
+    copytree(finished.folder.parents[2], home.folder, dirs_exist_ok=True)
+    return home
 
 
 def rows(finished, table="scores", **wanted):

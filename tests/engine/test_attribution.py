@@ -17,7 +17,7 @@ from ohr.spec.parts import parts, with_only
 from ohr.spec.read import read_spec
 from ohr.study.plan import plan
 
-from .conftest import doses, rows
+from .conftest import continued, doses, rows
 
 NAMES = "abcdefgh"
 
@@ -39,6 +39,20 @@ retrievers: [{kind: bm25}]
 evaluate: [retrieval]
 attribution: {of: [c]}
 """
+
+
+LEFT_OUT = MINI + "attribution: {of: [f]}\n"
+
+
+@pytest.fixture(scope="module")
+def left_out(once):
+    """A run in which each part is left out."""
+    return once(LEFT_OUT, "replicates=2")
+
+
+@pytest.fixture(scope="module")
+def chain(once):
+    return once(CHAIN)
 
 
 def share(worth, names, permutations=6):
@@ -121,15 +135,14 @@ def cost(finished, **wanted):
     }
 
 
-def test_a_part_left_out_costs_what_a_run_without_it_gains(home):
-    finished = home.run(MINI + "attribution: {of: [f]}\n", "replicates=2")
-    costs = cost(finished, method="leave_one_out", metric="damaged", stage="page")
-    without = home.run(MINI.replace(", cell_content: 1", ""), "replicates=2")
-    damage = [np.mean([d["r_noise"] for d in doses(run)]) for run in (finished, without)]
+def test_a_part_left_out_costs_what_a_run_without_it_gains(left_out, home):
+    costs = cost(left_out, method="leave_one_out", metric="damaged", stage="page")
+    without = continued(home, left_out).run(MINI.replace(", cell_content: 1", ""), "replicates=2")
+    damage = [np.mean([d["r_noise"] for d in doses(run)]) for run in (left_out, without)]
     assert costs["cell_content"] == pytest.approx(damage[0] - damage[1], abs=1e-6)
     assert set(costs) == {"bold", "paragraph", "cell_content"} and max(costs.values()) > 0
     # its own levels stay out of the run's tables, and are the store's as any other
-    assert {row["kb"] for row in rows(finished)} == {"f#0", "f#1"}
+    assert {row["kb"] for row in rows(left_out)} == {"f#0", "f#1"}
     assert not without.ledger.calls["documents"]
 
 
@@ -152,34 +165,30 @@ def test_shapley_shares_add_up_at_an_equal_dose(home):
     assert int(found["f shapley nothing"]["edits"]) == 0
 
 
-def test_a_chain_of_image_and_text_noise_is_reported_apart(home):
-    finished = home.run(CHAIN)
-    costs = cost(finished, method="leave_one_out", metric="lcs_kb", stage="page")
+def test_a_chain_of_image_and_text_noise_is_reported_apart(chain):
+    costs = cost(chain, method="leave_one_out", metric="lcs_kb", stage="page")
     assert set(costs) == {"salt_and_pepper", "rotation", "formatting"}
     assert costs["rotation"] == 0 < costs["salt_and_pepper"]
 
 
-def test_the_costs_are_printed_a_line_for_each_part(home, capsys):
+def test_the_costs_are_printed_a_line_for_each_part(chain, capsys):
     from ohr.cli.display.costs import print_costs
 
-    finished = home.run(CHAIN)
-    print_costs(finished.folder)
+    print_costs(chain.folder)
     header, *lines = capsys.readouterr().out.strip().splitlines()
     assert header.split("  ")[-1].strip() == "retrieval lcs bm25"
     parts = {words[3]: words for words in map(str.split, lines[:3])}
     assert set(parts) == {"salt_and_pepper", "rotation", "formatting"}
-    damage = cost(finished, metric="damaged")
+    damage = cost(chain, metric="damaged")
     assert {part: words[4] for part, words in parts.items()} == {part: f"{damage[part]:.2f}" for part in parts}
     assert "left out: what is gained without it" in lines[-1]
 
 
-def test_an_attribution_is_planned_and_not_done_twice(home):
-    text = MINI + "attribution: {of: [f]}\n"
-    before = plan(read_spec(home.write(text), trust_plugins=True), home.store, 1)
-    first = home.run(text)
-    assert before.steps["documents to build"].total == first.ledger.calls["documents"]
-    assert home.run(text).folder == first.folder
-    assert json.loads((first.folder / "manifest.json").read_text())["spec"]["attribution"]["of"] == ["f"]
+def test_an_attribution_is_planned_and_not_done_twice(left_out, home):
+    before = plan(read_spec(home.write(LEFT_OUT), ["replicates=2"], trust_plugins=True), home.store, 1)
+    assert before.steps["documents to build"].total == left_out.ledger.calls["documents"]
+    assert not continued(home, left_out).run(LEFT_OUT, "replicates=2").fresh
+    assert json.loads((left_out.folder / "manifest.json").read_text())["spec"]["attribution"]["of"] == ["f"]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from ohr.spec.read import read_spec
 from ohr.study.plan import plan
 from ohr.study.run import calibrated
 
-from .conftest import doses, rows
+from .conftest import continued, doses, rows
 
-MINI = "benchmark: {kind: mini, domains: [law], languages: [en]}"
+MINI = "benchmark: {kind: mini, domains: [law], languages: [en], max_pages: 2}"
 TEXT = f"""\
 {MINI}
 knowledge_bases:
@@ -34,42 +34,47 @@ def manifest(finished):
     return json.loads((finished.folder / "manifest.json").read_text())
 
 
+@pytest.fixture(scope="module")
+def first(once):
+    return once(TEXT, "replicates=2")
+
+
 def mean_dose(finished, measure, target):
     found = [dose[measure] for dose in doses(finished) if dose["knob_value"] == target]
     assert found
     return np.mean(found)
 
 
-def test_a_run_has_the_dose_that_was_asked_for(home):
-    finished = home.run(TEXT, "replicates=2")
-    for calibration in manifest(finished)["calibration"]:
+def test_a_run_has_the_dose_that_was_asked_for(first):
+    for calibration in manifest(first)["calibration"]:
         target = calibration["target"]["value"]
-        assert mean_dose(finished, "r_noise", f"{target:g}") == pytest.approx(calibration["achieved"])
+        assert mean_dose(first, "r_noise", f"{target:g}") == pytest.approx(calibration["achieved"])
         assert abs(calibration["achieved"] - target) <= max(0.01, 1 / calibration["questions"])
         assert calibration["seeds"] == [0, 1] and calibration["met"]
         assert [calibration["value"], calibration["achieved"]] in calibration["passes"]
-    bases = manifest(finished)["spec"]["knowledge_bases"]
+    bases = manifest(first)["spec"]["knowledge_bases"]
     assert len({base["text_noise"][0]["rate"] for base in bases}) == 2
     assert {base["name"] for base in bases} == {f"f-{t}#{n}" for t in (0.2, 0.4) for n in range(2)}
 
 
-def test_the_calibrated_level_is_an_ordinary_one_to_the_store(home):
-    finished = home.run(TEXT)
-    rates = [base["text_noise"][0]["rate"] for base in manifest(finished)["spec"]["knowledge_bases"]]
-    again = home.run(TEXT.replace("target_r_noise: [0.2, 0.4]", f"rate: {rates}"))
+def test_the_calibrated_level_is_an_ordinary_one_to_the_store(first, home):
+    bases = manifest(first)["spec"]["knowledge_bases"]
+    rates = list(dict.fromkeys(base["text_noise"][0]["rate"] for base in bases))
+    again = continued(home, first).run(TEXT.replace("target_r_noise: [0.2, 0.4]", f"rate: {rates}"), "replicates=2")
     assert not again.ledger.calls["documents"]
 
 
-def test_nothing_is_measured_twice(home):
-    before = plan(read_spec(home.write(TEXT), trust_plugins=True), home.store, 1)
-    assert before.steps["levels to calibrate"].left == 2
-    first = home.run(TEXT)
+def test_nothing_is_measured_twice(first, home):
+    def planned():
+        return plan(read_spec(home.write(TEXT), ["replicates=2"], trust_plugins=True), home.store, 1).steps
+
+    assert planned()["levels to calibrate"].left == 2 * 2
     assert first.ledger.calls["probes"] > 0
-    second = home.run(TEXT)
-    assert not second.ledger.calls.total() and second.folder == first.folder
-    after = plan(read_spec(home.write(TEXT), trust_plugins=True), home.store, 1)
-    assert "levels to calibrate" not in after.steps
-    assert after.steps and all(count.left == 0 for count in after.steps.values())
+    second = continued(home, first).run(TEXT, "replicates=2")
+    assert not second.ledger.calls.total() and second.folder.name == first.folder.name
+    left = planned()
+    assert "levels to calibrate" not in left
+    assert left and all(count.left == 0 for count in left.values())
 
 
 def test_image_noise_is_calibrated_through_the_engine_within_eight_readings(home):

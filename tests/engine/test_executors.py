@@ -36,7 +36,7 @@ def tables(folder: Path) -> dict[str, bytes]:
 def test_processes_give_the_same_bytes_as_this_process(home, tmp_path):
     inline = home.run(SPEC)
     spec = read_spec(home.write(SPEC), trust_plugins=True)
-    local = run(spec, store=tmp_path / "other", runs=tmp_path / "runs2", executor=Local(3))
+    local = run(spec, store=tmp_path / "other", runs=tmp_path / "runs2", executor=Local(2))
     assert tables(local.folder) == tables(inline.folder)
 
 

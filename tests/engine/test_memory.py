@@ -6,7 +6,7 @@ from ohr.steps.answers import Answer
 from ohr.study.tabulate import Tabulator
 
 SPEC = """\
-benchmark: {kind: tiny}
+benchmark: {kind: tiny, size: 2}
 knowledge_bases: [{name: clean}, {name: formatting, text_noise: {kind: formatting, rate: [0.1, 0.6]}}]
 chunker: {kind: page}
 retrievers: [{kind: bm25}]

@@ -26,17 +26,21 @@ metrics:
 ALL = {f"q{number}" for number in (0, 1, 10, 11, 20, 21, 30, 31)}
 
 
-@pytest.fixture
-def judged(home):
-    def carry_out(bad="", workers=None, *overrides):
-        text = SPEC.replace("LOG", str(home.folder / "graded")).replace("BAD", bad)
-        return home.run(text, *overrides, workers=workers)
-
-    return carry_out
+REASONS = {
+    "mute": "ValueError: no `Score:` in the judge's reply: 'I would rather not say.'",
+    "high": "ValueError: the judge's grade 7 is not on the scale from 1 to 5",
+    "error": "ValueError: the judge gave no reply",
+}
 
 
-def test_every_metric_is_scored_in_its_own_stage(judged):
-    finished = judged()
+@pytest.fixture(scope="module")
+def finished(once):
+    """A run with judges that give grades, and some that do not."""
+    bad = "".join(f"  - {{kind: judge, name: {bad}, generator: {{kind: grader, bad: {bad}}}}}\n" for bad in REASONS)
+    return once(SPEC.replace("LOG", "graded").replace("BAD", "") + bad)
+
+
+def test_every_metric_is_scored_in_its_own_stage(finished):
     assert set(values(finished, kb="clean", stage="retrieval", metric="success")) == ALL
     assert set(values(finished, kb="clean", stage="retrieval", metric="ndcg@2").values()) == {1.0}
     for stage in ("generation", "overall"):
@@ -48,8 +52,9 @@ def test_every_metric_is_scored_in_its_own_stage(judged):
     assert rows(finished, "summary", stage="overall", metric="judge", condition="read", group="all")[0]["mean"] == 1
 
 
-def test_each_prompt_about_a_reply_is_judged_once_and_kept(home, judged):
-    finished = judged(workers=2)
+def test_each_prompt_about_a_reply_is_judged_once_and_kept(home):
+    text = SPEC.replace("LOG", str(home.folder / "graded")).replace("BAD", "")
+    finished = home.run(text, workers=1)
     asked = home.log("graded")
     # per question: one reply on the right page, one without, and one from another page
     assert max(asked.values()) <= 3
@@ -60,28 +65,20 @@ def test_each_prompt_about_a_reply_is_judged_once_and_kept(home, judged):
     digest = read_manifest(finished.folder)["prompt_sha256"]["judge (judge)"]
     assert re.fullmatch("[0-9a-f]{64}", digest)
     assert {(row["metric"], row["judge"], row["prompt_sha256"]) for row in found} == {("judge", "grader", digest)}
-    again = judged("", 2, "replicates=2")
+    again = home.run(text, "replicates=2")
     assert home.log("graded") == asked
     assert len(rows(again, "judgements")) >= len(rows(finished, "judgements"))
 
 
-@pytest.mark.parametrize(
-    ("bad", "reason"),
-    [
-        ("mute", "ValueError: no `Score:` in the judge's reply: 'I would rather not say.'"),
-        ("high", "ValueError: the judge's grade 7 is not on the scale from 1 to 5"),
-        ("error", "ValueError: the judge gave no reply"),
-    ],
-)
-def test_a_judge_that_gives_no_grade_is_a_failed_score_with_its_reason(judged, bad, reason):
-    finished = judged(bad)
-    overall = rows(finished, kb="clean", stage="overall", metric="judge")
+@pytest.mark.parametrize("bad", REASONS)
+def test_a_judge_that_gives_no_grade_is_a_failed_score_with_its_reason(finished, bad):
+    overall = rows(finished, kb="clean", stage="overall", metric=bad)
     assert {row["question_id"]: (row["status"], row["value"]) for row in overall} == {
         name: ("failed", 0.0) if name == "q0" else ("ok", 1.0) for name in ALL
     }
-    (kept,) = rows(finished, "judgements", kb="clean", stage="overall", question_id="q0")
-    assert (kept["error"], kept["score"], kept["reply"] is None) == (reason, 0.0, bad == "error")
-    assert reason in {failure.reason for failure in finished.ledger.failures if failure.stage == "metric"}
+    (kept,) = rows(finished, "judgements", kb="clean", stage="overall", question_id="q0", metric=bad)
+    assert (kept["error"], kept["score"], kept["reply"] is None) == (REASONS[bad], 0.0, bad == "error")
+    assert REASONS[bad] in {failure.reason for failure in finished.ledger.failures if failure.stage == "metric"}
     assert set(values(finished, kb="clean", stage="overall", metric="f1").values()) == {1.0}
 
 

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from threading import Lock, Thread
 from typing import Any
+from zlib import crc32
 
 import pytest
 from PIL import Image
@@ -17,7 +18,7 @@ from ohr.results.folder import read_manifest
 from .conftest import rows, values
 
 SPEC = """\
-benchmark: {{kind: tiny}}
+benchmark: {{kind: tiny, size: 2}}
 index_scope: document
 knowledge_bases:
   - {{name: clean}}
@@ -51,7 +52,7 @@ class Server:
     url: str = ""
     unknown: list[str] = field(default_factory=list)
     pictures: list[tuple[int, int]] = field(default_factory=list)
-    garbage: str | None = None
+    garbage: tuple[str, ...] = ()
     lock: Lock = field(default_factory=Lock)
 
     def reply(self, body: dict[str, Any]) -> str:
@@ -64,8 +65,8 @@ class Server:
                 if part["type"] == "image_url":
                     data = b64decode(part["image_url"]["url"].removeprefix("data:image/png;base64,"))
                     self.pictures.append(Image.open(BytesIO(data)).size)
-        if self.garbage is not None:
-            return self.garbage
+        if self.garbage:
+            return self.garbage[crc32("".join(texts).encode()) % len(self.garbage)]
         said = sum(message["role"] == "assistant" for message in body["messages"])
         for mark, replies in REPLIES.items():
             if any(mark in text for text in texts):
@@ -121,26 +122,27 @@ def test_every_agent_answers(home, server):
         assert values(done, stage="overall", generator=name, metric="em", kb="clean")["q0"] == 1
         assert values(done, stage="retrieval", retriever=name, metric="recall@shown", kb="clean")
     summaries = rows(done, "steps", agent="simpledoc", shared=True)
-    assert summaries and done.ledger.calls["shared agent calls"] == 16  # 8 pages, clean and smudged
+    assert summaries and done.ledger.calls["shared agent calls"] == 8  # 4 pages, clean and smudged
     assert all(width * height >= 28 * 28 for width, height in server.pictures)
 
 
 GARBAGE = (
-    "", "{" * 5000, "<search>", '{"choice": "a"}',
-    *(pytest.param(reply, marks=pytest.mark.acceptance)
-      for reply in ("   ", "\x00\ufffd", "没有答案。", "<answer>1</answer><search>x</search>")),
+    "", "{" * 5000, "<search>", '{"choice": "a"}', "   ", "\x00\ufffd", "没有答案。",
+    "<answer>1</answer><search>x</search>",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("garbage", GARBAGE)
+@pytest.mark.parametrize(
+    "garbage", [GARBAGE, *(pytest.param((reply,), marks=pytest.mark.acceptance) for reply in GARBAGE)]
+)
 def test_garbage_is_a_counted_outcome_and_no_question_is_lost(home, server, garbage):
     server.garbage = garbage
     done = home.run(spec(server))
     assert not done.ledger.failures
     answers = rows(done, "answers")
-    assert len(answers) == 2 * 8 * len(CALLS)
+    assert len(answers) == 2 * 4 * len(CALLS)
     agents = read_manifest(done.folder)["agents"]
-    assert all(sum(about["ends"].values()) == 16 for about in agents.values())
+    assert all(sum(about["ends"].values()) == 8 for about in agents.values())
     assert all(row["answer"] == "" for row in answers if row["end"] != "answered")
 
 
@@ -150,7 +152,7 @@ def test_a_reader_of_text_cannot_be_shown_pages(home, server):
 
 
 def test_a_retriever_of_images_fails_clearly_where_there_are_none(home, server):
-    text = spec(server).replace("{kind: tiny}", "{kind: imageless}")
+    text = spec(server).replace("{kind: tiny, size: 2}", "{kind: imageless}")
     text = "\n".join(line for line in text.splitlines() if "smudged" not in line) + "\n"
     (home.folder / "imageless.py").write_text(IMAGELESS.format(plugins=home.folder))
     path = home.write(text)

@@ -31,12 +31,6 @@ def spec(ocr):
     return SPEC.replace("OCR", ocr)
 
 
-def test_pages_are_read_in_batches_over_documents(home):
-    finished = home.run(spec("kind: marked, log: batches"), workers=1)
-    assert (home.folder / "batches").read_text().split() == ["3", "3", "2"]
-    assert len(texts(finished)) == 8
-
-
 def test_pages_after_the_last_result_of_an_engine_fail_one_by_one(home):
     finished = home.run(spec("kind: marked, stops_after: 2, log: batches"), workers=1)
     assert len(texts(finished)) == 8
@@ -62,10 +56,11 @@ def test_one_page_of_a_document_fails_alone(home):
     assert [failure.item for failure in finished.ledger.failures] == ["read: law/0 page 1"]
 
 
-def test_another_markup_reads_no_page_again(home):
+def test_pages_are_read_in_batches_over_documents_and_another_markup_reads_none_again(home):
     plain = home.run(spec("kind: marked, log: batches"), workers=1)
     latex = home.run(spec("kind: marked, log: batches, markup: ohrbench"), workers=1)
     assert (home.folder / "batches").read_text().split() == ["3", "3", "2"]
+    assert len(texts(plain)) == 8
     before, after = texts(plain)["law/0", 0], texts(latex)["law/0", 0]
     assert before.startswith("Annals\n\n## Title\n\n[law/0 page 0]") and "<td>Ada</td>" in before
     assert after.startswith("## Title\n\n[law/0") and "\\begin{tabular}" in after and "<td>" not in after

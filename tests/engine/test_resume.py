@@ -12,7 +12,6 @@ from time import monotonic, sleep
 
 import pytest
 
-from ohr.engine.executors.inline import Inline
 from ohr.errors import StoreError
 from ohr.inputs import read_inputs
 from ohr.results.reading import read_rows
@@ -23,9 +22,8 @@ from ohr.steps.step import Context, Ready
 from ohr.store import open_store
 from ohr.store.database import Database
 from ohr.store.reasons import ReadOnly
-from ohr.study.run import run
 
-from .conftest import rows, values
+from .conftest import continued, rows, values
 
 OHR = Path(sys.executable).with_name("ohr")
 RUN = ("run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1")
@@ -38,6 +36,21 @@ retrievers: [{kind: bm25}]
 generators: [{kind: parrot, log: answers}]
 """
 SLOW = SPEC.replace("log: reads}", "log: reads, seconds: 0.4}")
+
+
+@pytest.fixture(scope="module")
+def first(once):
+    return once(SPEC)
+
+
+@pytest.fixture
+def after(home, first):
+    return continued(home, first)
+
+
+def without_results(home):
+    shutil.rmtree(home.folder / "runs")
+    return home
 
 
 def damage_values(store, key="%"):
@@ -61,7 +74,7 @@ def started(home, text):
     return process
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.acceptance)])
 def test_a_run_that_was_ended_resumes_where_it_was(home, sent):
     with started(home, SLOW) as process:
         os.killpg(process.pid, sent)
@@ -80,38 +93,31 @@ def test_a_run_that_was_ended_resumes_where_it_was(home, sent):
 PLACES = ("law/0", "finance/1", "manual/2", "textbook/3")
 
 
-def test_a_second_run_does_nothing_and_gives_the_same_folder(home):
-    first = home.run(SPEC)
-    second = home.run(SPEC)
+def test_a_second_run_does_nothing_and_gives_the_same_folder(first, after):
+    second = after.run(SPEC)
     assert second.ledger.calls.total() == 0
-    assert second.folder == first.folder
-    assert home.log("reads").total() == 8
+    assert second.folder.name == first.folder.name
+    assert after.log("reads").total() == 8
 
 
-def test_a_second_run_whose_results_were_deleted_only_scores(home):
-    first = home.run(SPEC).folder
-    scores, summary = read_rows(first / "scores.parquet"), (first / "summary.csv").read_bytes()
-    shutil.rmtree(first)
-    second = home.run(SPEC)
+def test_a_second_run_whose_results_were_deleted_only_scores(first, after):
+    second = without_results(after).run(SPEC)
     assert second.ledger.calls.total() == 0
-    assert read_rows(second.folder / "scores.parquet") == scores
-    assert (second.folder / "summary.csv").read_bytes() == summary
+    assert rows(second) == rows(first)
+    assert (second.folder / "summary.csv").read_bytes() == (first.folder / "summary.csv").read_bytes()
 
 
-def test_every_damaged_object_is_made_again(home):
-    first = home.run(SPEC)
-    wanted = rows(first)
-    shutil.rmtree(first.folder)
-    damage_values(home.store)
-    for path in (home.store / "folders").rglob("*.json"):
+def test_every_damaged_object_is_made_again(first, after):
+    damage_values(after.store)
+    for path in (after.store / "folders").rglob("*.json"):
         path.write_text("{")
-    again = home.run(SPEC)
-    assert home.log("reads").total() == 16
-    assert rows(again) == wanted
+    again = without_results(after).run(SPEC)
+    assert after.log("reads").total() == 16
+    assert rows(again) == rows(first)
 
 
-def test_only_the_damaged_page_is_read_again(home):
-    shutil.rmtree(home.run(SPEC).folder)
+def test_only_the_damaged_page_is_read_again(after):
+    home = without_results(after)
     keys = home.keys(SPEC)
     base, document = keys.spec.knowledge_bases[0], keys.inputs.documents[0]
     pages = [keys.page(base, document, index) for index in range(2)]
@@ -127,26 +133,24 @@ def test_two_bases_that_share_an_ocr_condition_read_once(home):
     second = (
         "  - {name: noisy, ocr: {kind: pixels, log: reads}, text_noise: {kind: formatting, rate: [0.1, 0.6]}}\nchunker"
     )
-    home.run(SPEC.replace("chunker", second, 1))
+    home.run(SPEC.replace("chunker", second, 1), "evaluate=[retrieval]")
     assert home.log("reads").total() == 8
 
 
 def test_a_new_level_costs_only_itself(home):
     noisy = SPEC.replace("ocr:", "image_noise: {kind: salt_and_pepper, severity: SEVERITY}, ocr:")
-    home.run(noisy.replace("SEVERITY", "0.1"))
-    home.run(noisy.replace("SEVERITY", "[0.1, 0.2]"))
+    home.run(noisy.replace("SEVERITY", "0.1"), "evaluate=[retrieval]")
+    home.run(noisy.replace("SEVERITY", "[0.1, 0.2]"), "evaluate=[retrieval]")
     assert home.log("reads").total() == 16
 
 
-@pytest.mark.parametrize("change", ["name=other", "retrievers.0.name=mine", "knowledge_bases.0.name=mine"])
-def test_names_cost_nothing(home, change):
-    home.run(SPEC)
-    assert home.run(SPEC, change).ledger.calls.total() == 0
+def test_names_cost_nothing(after):
+    changes = ("name=other", "retrievers.0.name=mine", "knowledge_bases.0.name=mine")
+    assert after.run(SPEC, *changes).ledger.calls.total() == 0
 
 
-def test_more_hits_cost_a_search_but_no_index(home):
-    home.run(SPEC)
-    again = home.run(SPEC, "retrievers.0.top_k=4", "evaluate=[retrieval]")
+def test_more_hits_cost_a_search_but_no_index(after):
+    again = after.run(SPEC, "retrievers.0.top_k=4", "evaluate=[retrieval]")
     assert (again.ledger.calls["indexes"], again.ledger.calls["searches"]) == (0, 8)
 
 
@@ -218,10 +222,7 @@ def test_an_answer_that_is_lost_on_the_way_is_not_scored_as_a_failed_one(home):
     assert store.get("ab" * 32) is None
 
 
-def test_an_answer_that_is_damaged_before_its_scores_are_made_is_asked_again(home, monkeypatch):
-    wanted = values(home.run(SPEC), stage="overall")
-    home.folder = home.folder / "other"
-    home.folder.mkdir()
+def test_an_answer_that_is_damaged_before_its_scores_are_made_is_asked_again(home, first, monkeypatch):
     run, lost = ScoreAnswers.run, []
 
     def damaged(work, ready, context):
@@ -233,25 +234,20 @@ def test_an_answer_that_is_damaged_before_its_scores_are_made_is_asked_again(hom
     monkeypatch.setattr(ScoreAnswers, "run", damaged)
     finished = home.run(SPEC)
     assert lost and not finished.ledger.failures
-    assert values(finished, stage="overall") == wanted
+    assert values(finished, stage="overall") == values(first, stage="overall")
 
 
-def test_a_finished_store_that_is_read_only_gives_the_results_again(home, monkeypatch):
-    first = rows(run := home.run(SPEC))
-    shutil.rmtree(run.folder)
-
+def test_a_finished_store_that_is_read_only_gives_the_results_again(first, after, monkeypatch):
     def refuse(*_):
         raise ReadOnly("the store is read-only")
 
     monkeypatch.setattr(Database, "write", refuse)
-    assert rows(home.run(SPEC)) == first
+    assert rows(without_results(after).run(SPEC)) == rows(first)
 
 
-def test_answers_that_are_made_again_are_scored_again(home, monkeypatch):
+def test_answers_that_are_made_again_are_scored_again(home):
     text = "benchmark: {kind: tiny}\nknowledge_bases: [{name: clean}]\ngenerators: [{kind: fickle, log: LOG}]\n"
-    text = text.replace("LOG", str(home.folder / "asked")) + "evaluate: [generation]\n"
-    spec = read_spec(home.write(text), trust_plugins=True)
-    first = run(spec, store=home.store, runs=home.folder / "runs", executor=Inline())
-    assert set(values(first, stage="generation", metric="em").values()) == {0.0}
-    again = run(spec, store=home.store, runs=home.folder / "runs", executor=Inline(), fresh="answers")
-    assert set(values(again, stage="generation", metric="em").values()) == {1.0}
+    path = home.write(text.replace("LOG", str(home.folder / "asked")) + "evaluate: [generation]\n")
+    for fresh, value in ((None, 0.0), ("answers", 1.0)):
+        finished = home.run_file(path, fresh=fresh)
+        assert set(values(finished, stage="generation", metric="em").values()) == {value}

@@ -9,7 +9,7 @@ from ohr.store import open_store
 from .conftest import rows
 
 SPEC = """\
-benchmark: {kind: tiny}
+benchmark: {kind: tiny, size: 2}
 evaluate: [page, retrieval, generation, overall]
 knowledge_bases:
   - {name: clean}
@@ -57,7 +57,12 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("other", OTHERS)
+OFTEN = ("nothing", "another collection", "null in the middle", "a further field")
+
+
+@pytest.mark.parametrize(
+    "other", [pytest.param(name, marks=[] if name in OFTEN else pytest.mark.acceptance) for name in OTHERS]
+)
 def test_values_of_another_shape_are_made_again(calm, other):
     home, wanted = calm
     shutil.rmtree(home.folder / "runs")

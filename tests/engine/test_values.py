@@ -26,61 +26,59 @@ generators: [{{kind: parrot}}]
 """
 
 
+@pytest.fixture(scope="module")
+def whole(once):
+    """A run of all knowledge bases."""
+    return once(spec(*BASES))
+
+
+@pytest.fixture(scope="module")
+def drawn(once):
+    """A run of three draws."""
+    return once(spec("clean", "pepper"), "replicates=3", "evaluate=[retrieval]")
+
+
 def table(finished):
     kept = ("question_id", "kb", "stage", "metric", "retriever", "generator", "status")
     return {tuple(row[name] for name in kept): row["value"] for row in rows(finished)}
 
 
-def test_the_order_of_knowledge_bases_does_not_change_values(home, tmp_path):
-    one = table(home.run(spec(*BASES)))
-    home.folder = tmp_path / "other"
-    home.folder.mkdir()
-    other = table(home.run(spec(*reversed(BASES))))
+def test_the_order_of_knowledge_bases_does_not_change_values(home, whole):
+    one, other = table(whole), table(home.run(spec(*reversed(BASES))))
     assert {place: repr(value) for place, value in other.items()} == {
         place: repr(value) for place, value in one.items()
     }
 
 
-def test_a_knowledge_base_alone_has_the_values_it_has_among_others(home, tmp_path):
-    among = table(home.run(spec(*BASES)))
-    home.folder = tmp_path / "other"
-    home.folder.mkdir()
-    alone = table(home.run(spec("pepper")))
+def test_a_knowledge_base_alone_or_a_stage_alone_has_the_values_it_has_among_others(home, whole):
+    among = table(whole)
+    alone = table(home.run(spec("pepper"), "evaluate=[retrieval]"))
+    assert {place[2] for place in alone} == {"page", "retrieval"}
     places = [place for place in alone if place[1].startswith("pepper") and not place[3].endswith("_floor")]
     assert places
     assert [repr(alone[place]) for place in places] == [repr(among[place]) for place in places]
 
 
-def test_stages_can_be_evaluated_one_by_one(home):
-    whole = table(home.run(spec("clean", "pepper")))
-    alone = table(home.run(spec("clean", "pepper").replace("chunker", "evaluate: [retrieval]\nchunker")))
-    assert {place[2] for place in alone} == {"page", "retrieval"}
-    assert all(repr(whole[place]) == repr(value) for place, value in alone.items())
-
-
-def test_more_noise_does_more_damage_to_coupled_levels(home):
-    finished = home.run(spec("pepper"))
-    mild, severe = (values(finished, kb=f"pepper-{level}", stage="page", metric="lcs_kb") for level in (0.1, 0.5))
+def test_more_noise_does_more_damage_to_coupled_levels(whole):
+    mild, severe = (values(whole, kb=f"pepper-{level}", stage="page", metric="lcs_kb") for level in (0.1, 0.5))
     assert all(severe[question] <= mild[question] for question in mild)
     assert sum(severe.values()) < sum(mild.values())
 
 
-def test_replicates_are_different_draws_of_the_same_levels(home):
-    finished = home.run(spec("clean", "pepper"), "replicates=3")
-    assert [dose["kb"] for dose in doses(finished)] == [
+def test_replicates_are_different_draws_of_the_same_levels(drawn):
+    assert [dose["kb"] for dose in doses(drawn)] == [
         "clean",
         *(f"pepper-{level}#{draw}" for level in (0.1, 0.5) for draw in range(3)),
     ]
-    drawn = [values(finished, kb=f"pepper-0.5#{draw}", stage="page", metric="lcs_kb") for draw in range(3)]
-    assert len({tuple(found.values()) for found in drawn}) == 3
+    found = [values(drawn, kb=f"pepper-0.5#{draw}", stage="page", metric="lcs_kb") for draw in range(3)]
+    assert len({tuple(each.values()) for each in found}) == 3
 
 
-def test_the_seed_changes_noise_and_a_replicate_is_the_next_seed(home):
-    first = home.run(spec("pepper"), "replicates=2")
-    second = home.run(spec("pepper"), "seed=1")
-    drawn = values(first, kb="pepper-0.5#1", stage="page", metric="lcs_kb")
-    assert drawn == values(second, kb="pepper-0.5", stage="page", metric="lcs_kb")
-    assert drawn != values(first, kb="pepper-0.5#0", stage="page", metric="lcs_kb")
+def test_the_seed_changes_noise_and_a_replicate_is_the_next_seed(home, drawn):
+    second = home.run(spec("pepper"), "seed=1", "evaluate=[retrieval]")
+    found = values(drawn, kb="pepper-0.5#1", stage="page", metric="lcs_kb")
+    assert found == values(second, kb="pepper-0.5", stage="page", metric="lcs_kb")
+    assert found != values(drawn, kb="pepper-0.5#0", stage="page", metric="lcs_kb")
 
 
 def test_a_sample_is_stratified_by_evidence_source(home):

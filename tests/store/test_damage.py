@@ -18,7 +18,7 @@ def test_no_bit_flip_makes_a_wrong_value_or_ends_a_run(root, file, store, caplog
     settled(store)
     whole, rng = file.read_bytes(), random.Random(7)
     lost = []
-    for turn in range(24):
+    for turn in range(16):
         content = bytearray(whole)
         anywhere, head = rng.randrange(len(content)), rng.randrange(6) * 4096 + rng.randrange(100)
         content[anywhere if turn % 2 else head] ^= 1 << rng.randrange(8)
