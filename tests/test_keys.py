@@ -107,10 +107,10 @@ def test_language_packs_are_known_by_content_not_by_place(tmp_path):
 @pytest.fixture
 def fresh():
     """Forget versions and sources that were read, before and after."""
-    for read in (keys._version, keys.code):
+    for read in (keys.installed_version, keys.code):
         read.cache_clear()
     yield
-    for read in (keys._version, keys.code):
+    for read in (keys.installed_version, keys.code):
         read.cache_clear()
 
 
@@ -120,7 +120,7 @@ def test_the_versions_of_a_stages_libraries_are_in_its_identity():
 
 def test_another_version_of_a_library_is_another_identity(fresh, monkeypatch):
     before = identity(BM25())
-    keys._version.cache_clear()
+    keys.installed_version.cache_clear()
     monkeypatch.setattr(keys, "version", lambda name: "99" if name == "bm25s" else version(name))
     assert identity(BM25()) != before
     assert identity(Hybrid(retrievers=({"kind": "bm25"},)))[2]["retrievers"][0][3]["packages"]["bm25s"] == "99"
