@@ -26,6 +26,8 @@ from filelock import FileLock  # noqa: E402
 from hypothesis import settings  # noqa: E402
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
+from ohr.engine.executors.inline import Inline  # noqa: E402
+from ohr.engine.executors.local import Local  # noqa: E402
 from ohr.models.resident import holding  # noqa: E402
 
 from . import tiny_documents, tiny_models  # noqa: E402
@@ -150,6 +152,17 @@ def held(request) -> Iterator[None]:
     """Keep models in memory from one test of a file to the next: loading takes up to a second."""
     with holding() if request.node.nodeid.startswith(HELD) else nullcontext():
         yield
+
+
+@pytest.fixture
+def one_process(monkeypatch) -> None:
+    """Do the steps of commands in this process where they would start a single worker."""
+
+    def executor(workers: int | None) -> Inline | Local:
+        return Inline() if workers in (None, 1) else Local(workers)
+
+    for module in ("ohr.study.run", "ohr.engine.executors.local"):
+        monkeypatch.setattr(f"{module}.Local", executor)
 
 
 Shared = Callable[[str, Callable[[Path], object]], Path]

@@ -16,6 +16,8 @@ from ohr.store import open_store
 from ohr.study.run import run
 from ohr.text import edits
 
+pytestmark = pytest.mark.usefixtures("one_process")
+
 MINI = Registry().load("benchmark", "mini").model_validate({"kind": "mini"})
 TEXT = "The harbour company leased the ferry berth for ninety years. It paid well. All were content with that.\r\n" * 9
 

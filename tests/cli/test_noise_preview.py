@@ -13,6 +13,8 @@ from ohr.registry import Registry
 
 from ..conftest import typeset
 
+pytestmark = pytest.mark.usefixtures("one_process")
+
 MINI = Registry().load("benchmark", "mini").model_validate({"kind": "mini"})
 
 

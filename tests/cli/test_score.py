@@ -4,6 +4,8 @@ import pytest
 
 from ohr.benchmarks.mini import Mini
 
+pytestmark = pytest.mark.usefixtures("one_process")
+
 MINI = Mini(languages=["en"], domains=["law"], max_pages=1)
 KEYS = ("--benchmark", "mini", "--domains", "law", "--set", "languages=[en]", "--set", "max_pages=1")
 

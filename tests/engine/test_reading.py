@@ -32,33 +32,33 @@ def spec(ocr):
 
 
 def test_pages_after_the_last_result_of_an_engine_fail_one_by_one(home):
-    finished = home.run(spec("kind: marked, stops_after: 2, log: batches"), workers=1)
+    finished = home.run(spec("kind: marked, stops_after: 2, log: batches"))
     assert len(texts(finished)) == 8
     failed = [failure.reason for failure in finished.ledger.failures]
     assert failed == []  # what is left of a batch is asked again, without the pages that were read
 
 
 def test_a_document_is_read_as_a_whole_even_where_some_of_its_pages_are_wanted(home):
-    finished = home.run(spec("kind: whole, log: reads"), workers=1)
+    finished = home.run(spec("kind: whole, log: reads"))
     assert (home.folder / "reads").read_text().count(": 2 pages") == 4
     assert texts(finished)["law/0", 1].endswith("2 of 2")
     assert {row["seconds"] for row in readings(finished)} == {1.5}
 
 
 def test_a_document_with_another_number_of_results_fails_as_a_whole(home):
-    finished = home.run(spec("kind: whole, pages: 3"), workers=1)
+    finished = home.run(spec("kind: whole, pages: 3"))
     assert {failure.reason for failure in finished.ledger.failures} == {"the engine returned 3 results for 2 pages"}
     assert len(finished.ledger.failures) == 8
 
 
 def test_one_page_of_a_document_fails_alone(home):
-    finished = home.run(spec("kind: whole, bad: value"), workers=1)
+    finished = home.run(spec("kind: whole, bad: value"))
     assert [failure.item for failure in finished.ledger.failures] == ["read: law/0 page 1"]
 
 
 def test_pages_are_read_in_batches_over_documents_and_another_markup_reads_none_again(home):
-    plain = home.run(spec("kind: marked, log: batches"), workers=1)
-    latex = home.run(spec("kind: marked, log: batches, markup: ohrbench"), workers=1)
+    plain = home.run(spec("kind: marked, log: batches"))
+    latex = home.run(spec("kind: marked, log: batches, markup: ohrbench"))
     assert (home.folder / "batches").read_text().split() == ["3", "3", "2"]
     assert len(texts(plain)) == 8
     before, after = texts(plain)["law/0", 0], texts(latex)["law/0", 0]
@@ -67,7 +67,7 @@ def test_pages_are_read_in_batches_over_documents_and_another_markup_reads_none_
 
 
 def test_a_page_that_was_cut_is_kept_and_counted(home):
-    finished = home.run(spec("kind: marked, finish: length"), workers=1)
+    finished = home.run(spec("kind: marked, finish: length"))
     assert "read: 8 pages cut at the longest reply, kept as far as they go" in warnings(finished)
     assert {row["finish"] for row in readings(finished)} == {"length"}
     assert {row["tokens_out"] for row in readings(finished)} == {7}

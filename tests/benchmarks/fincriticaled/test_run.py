@@ -19,6 +19,7 @@ from ohr.spec.read import read_spec
 from ohr.study.run import run
 from samples.fincriticaled import SAMPLE
 
+pytestmark = pytest.mark.usefixtures("one_process")
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "fincriticaled-mini.yaml"
 WITHOUT_COMMAS = SAMPLE / "results/without_commas_zero-shot"
 
@@ -115,9 +116,7 @@ def test_a_part_of_the_facts_has_the_scores_of_all(mini, home, field):
 def score(folder, tmp_path, protocol):
     command = ["score", "ocr", str(folder), "--benchmark", "fincriticaled", "--set", "root=sample", "--json"]
     places = ["--store", str(tmp_path / "store"), "--runs", str(tmp_path / "runs")]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ohr.study.run.Local", lambda _: Inline())
-        found = CliRunner().invoke(app, [*command, "--protocol", protocol, *places])
+    found = CliRunner().invoke(app, [*command, "--protocol", protocol, *places])
     return found.exit_code, json.loads(found.stdout)
 
 

@@ -169,13 +169,12 @@ def test_another_language_needs_an_engine_that_reads_it(two):
         run(read_spec(path), store=two.home / ".ohr", runs=two.home / "runs", workers=1)
 
 
-def test_own_ocr_results_are_scored_by_the_command_line(recorded, monkeypatch):
+def test_own_ocr_results_are_scored_by_the_command_line(recorded, monkeypatch, one_process):
     from typer.testing import CliRunner
 
     from ohr.cli.app import app
 
     monkeypatch.chdir(recorded.home)
-    monkeypatch.setattr("ohr.study.run.Local", lambda _: Inline())
     words = ["score", "ocr", "ocr", "--benchmark", "folder", "--root", "docs", "--set", "questions=q.json"]
     without = CliRunner().invoke(app, words)
     assert (without.exit_code, "no ground truth" in without.stderr) == (2, True)

@@ -10,6 +10,8 @@ from ohr.report.html.sheets import leaderboard
 from ohr.report.leaderboard.ocr import ocr_spec, score_ocr
 from ohr.results.reading import read_rows
 
+pytestmark = pytest.mark.usefixtures("one_process")
+
 
 @pytest.fixture
 def score(tmp_path, keys):
