@@ -1,5 +1,5 @@
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copytree
@@ -48,14 +48,6 @@ class Home:
         """Count the lines of a log."""
         path = self.folder / name
         return Counter(path.read_text().splitlines()) if path.exists() else Counter()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_checkout() -> Iterator[None]:
-    """Keep git from a look at every file of this checkout in each run, which would name its commit."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GIT_CEILING_DIRECTORIES", str(PLUGINS.parents[1]))
-        yield
 
 
 @pytest.fixture

@@ -81,12 +81,10 @@ def test_image_quality_has_no_sure_answer_under_several_or_unknown_faults():
     assert label_effect(normal, []) == normal.gold
 
 
-@pytest.mark.parametrize("subtask", sorted(SUBTASKS))
 @pytest.mark.parametrize("kind", sorted(CAPTURES.keys() - {"cropped", "multi_doc"}))
-def test_other_golds_remain_under_noise_that_keeps_the_document_whole(subtask, kind):
-    asked = item(subtask, {"answer": ["甲"]})
-    if asked.task != "IQE":
-        assert label_effect(asked, [kind]) == asked.gold
+def test_other_golds_remain_under_noise_that_keeps_the_document_whole(kind):
+    asked = [item(subtask, {"answer": ["甲"]}) for subtask in SUBTASKS]
+    assert [one for one in asked if one.task != "IQE" and label_effect(one, [kind]) != one.gold] == []
 
 
 def test_a_cropped_document_is_no_document_type():
