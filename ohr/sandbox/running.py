@@ -75,9 +75,10 @@ class Sandbox:
             yield from pool.map(self._run, programs)
             ended = True
         finally:
+            pool.shutdown(wait=ended, cancel_futures=True)
             if not ended:  # the caller has stopped in between: what the lanes answer is no longer wanted
                 self.close()
-            pool.shutdown(cancel_futures=True)
+                pool.shutdown()
 
     def close(self) -> None:
         """End all processes of the sandbox; a later run starts new ones."""
@@ -125,7 +126,11 @@ class Sandbox:
                     if self._processes is processes:  # no other thread has started new ones
                         self.close()
                 return readings.lost(0.0, "killed", "the process that ran it was lost")
-            processes.free.append(line)
+            with self._lock:
+                if self._processes is processes:
+                    processes.free.append(line)
+                else:  # the sandbox was closed when the answer was on its way
+                    line.close()
             file.seek(0)
             return readings.outcome(json.loads(end), file.read(readings.longest(self.limits) + 1), self.limits)
 

@@ -70,7 +70,7 @@ def check_retriever(retriever: Retriever, *, finds: bool = True) -> None:
         )
     longer = "x " * 600  # than the 512 tokens that many models read
     queries = ("cat prices", "租金", "", "   ", "\N{SNOWMAN}", "?", longer, *TEXTS)
-    for k in (1, 99):
+    for k in (1, 2, 99):
         _check_ranking(retriever, index, queries, k, len(texts))
     for asked in (index, empty):
         _check_saving(retriever, asked, queries)

@@ -71,11 +71,9 @@ def _check_runs(agent: Agent, script: Sequence[Reply]) -> Iterator[Ask]:
     """Check runs on some replies and several hits; yields the calls that are the question's own."""
     for hits in (_some, _none, _once):
         run = _run(agent, script, hits)
-        if hits is _some:
-            with _no_input_or_output(agent):
-                again = _run(agent, script, hits)
-            same = (run.steps, run.outcome) == (again.steps, again.outcome)
-            require(agent, same, "equal replies must give equal steps")
+        with _no_input_or_output(agent):
+            again = _run(agent, script, hits)
+        require(agent, (run.steps, run.outcome) == (again.steps, again.outcome), "equal replies must give equal steps")
         own = [ask for ask in run.asks if not ask.shared]
         most = agent.max_calls
         require(agent, len(own) <= most, f"made {len(own)} calls; `max_calls` is {most}")

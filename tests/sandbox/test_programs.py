@@ -1,6 +1,8 @@
 """Honest programs: values, numbers, errors and limits."""
 
 import math
+import select
+import socket
 
 import pytest
 
@@ -202,6 +204,21 @@ def test_a_sandbox_runs_again_after_a_caller_stopped_halfway(here):
         assert next(half).number == 42
         half.close()
         assert [outcome.number for outcome in sandbox.run([HONEST])] == [42]
+
+
+def test_a_line_whose_answer_comes_as_the_sandbox_is_closed_is_closed_too(here, monkeypatch):
+    send = socket.send_fds
+    with Sandbox(Limits(modules=("math",)), workers=1) as sandbox:
+        lines = sandbox._processes.lines
+
+        def answered_and_closed(line, *given):
+            send(line, *given)
+            select.select([line], [], [], 30)
+            sandbox.close()
+
+        monkeypatch.setattr("socket.send_fds", answered_and_closed)
+        assert [outcome.number for outcome in sandbox.run([HONEST])] == [42]
+        assert [line.fileno() for line in lines] == [-1]
 
 
 @pytest.mark.parametrize(
