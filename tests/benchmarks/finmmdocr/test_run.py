@@ -62,16 +62,16 @@ def program(value):
 
 @pytest.fixture(scope="module")
 def mini(tmp_path_factory):
-    """The pipeline over the English document, of whose page images only two with evidence are more than a dot."""
+    """The pipeline over the English document, of whose page images only those with evidence are more than a dot."""
     home = tmp_path_factory.mktemp("mini")
     shutil.copytree(SAMPLE, home / "sample")
     for path in (home / "sample/images/complong_tolvane_10q").iterdir():
-        if path.stem not in ("page_3", "page_4"):
+        if path.stem not in ("page_3", "page_4", "page_6", "page_9"):
             Image.new("L", (20, 20), "white").save(path)
     reduced = ("knowledge_bases.1.text_noise.rate=0.8", "knowledge_bases.2.text_noise.rate=0.6")
     chosen = (f"benchmark.root={home / 'sample'}", "benchmark.languages=[en]", *reduced)
     return finished(
-        PIPELINE, home, *chosen, "knowledge_bases.3.image_noise.severity=0.6", "knowledge_bases.3.ocr={kind: tesseract}"
+        PIPELINE, home, *chosen, "knowledge_bases.3.image_noise.severity=0.2", "knowledge_bases.3.ocr={kind: tesseract}"
     )
 
 
@@ -81,7 +81,7 @@ def test_right_programs_are_right_on_clean_pages_and_lose_with_misread_digits(mi
     }
     assert found["clean"]["acc"] == found["formatting"]["acc"] == 1
     assert found["channel"]["acc"] < 1
-    assert found["defocus"]["acc"] < 1
+    assert 0 < found["defocus"]["acc"] < 1
 
 
 def test_numbers_are_followed_from_the_page_to_the_program(mini):
