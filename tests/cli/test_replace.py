@@ -16,7 +16,7 @@ TEXT = "The lease began in 1964. Rent is due in May, and it is paid at the offic
 FOREIGN = "these are mine\n"
 
 FILES = [
-    ("report small --out {out}.html", "{out}.html", "--out"),
+    ("report small --images 0 --out {out}.html", "{out}.html", "--out"),
     ("export small --csv {out}.csv", "{out}.csv", "--csv"),
     ("export small --latex {out}.tex", "{out}.tex", "--latex"),
     ("export small --markdown {out}.md", "{out}.md", "--markdown"),
@@ -31,7 +31,7 @@ FILES = [
 """Commands that write files, the file that is in the way, and the option that the message names."""
 
 FOLDERS = [
-    ("report small --out {out}.html", "{out}-data", "--out"),
+    ("report small --images 0 --out {out}.html", "{out}-data", "--out"),
     ("export small --texts {out}", "{out}", "--texts"),
     ("noise apply {home}/page.txt {out} --noise {{kind:formatting}}", "{out}", "OUT"),
     ("data convert {home}/gt {out} --format ohrbench", "{out}", "OUT"),
@@ -113,7 +113,7 @@ def test_two_options_cannot_name_one_file(place, ohr, other):
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "scores.parquet", "summary.csv"])
-@pytest.mark.parametrize("command", ["export small --csv", "report small --out"])
+@pytest.mark.parametrize("command", ["export small --csv", "report small --images 0 --out"])
 def test_the_files_of_a_run_are_not_written_over(place, ohr, name, command):
     path = next(place.glob(f"runs/small/*/{name}"))
     before = path.read_bytes()
@@ -124,13 +124,13 @@ def test_the_files_of_a_run_are_not_written_over(place, ohr, name, command):
 def test_a_report_in_the_folder_of_its_run_is_written_again(place, ohr):
     report = next(place.glob("runs/small/*")) / "report.html"
     report.write_text("old")
-    assert ohr("report", "small").exit_code == 0
+    assert ohr("report", "small", "--images", 0).exit_code == 0
     assert "<html" in report.read_text()
 
 
 def test_the_data_of_a_report_is_replaced_until_something_else_is_among_it(place, ohr, monkeypatch):
     monkeypatch.setattr("ohr.report.html.write._EMBEDDED", 0)  # as if there were much
-    command = ("report", "small", "--out", place / "out.html")
+    command = ("report", "small", "--images", 0, "--out", place / "out.html")
     for _ in range(2):
         assert ohr(*command).stdout.split() == [str(place / "out.html"), str(place / "out-data")]
     (place / "out-data/mine.txt").write_text(FOREIGN)
