@@ -22,6 +22,10 @@ def report(
     trust_plugins: Annotated[
         bool, typer.Option("--trust-plugins", help="Run the runs' plugin files, which page images may need.")
     ] = False,
+    pages: Annotated[
+        bool,
+        typer.Option("--pages", help="Measure what pages look like: edit distances, faulty blocks, confused words."),
+    ] = False,
     force: Force = False,
     runs: RunsFolder = RUNS,
 ) -> None:
@@ -35,6 +39,8 @@ def report(
 
     folders = [locate(run, runs) for run in chosen]
     page, workers = out or folders[0] / REPORT, os.cpu_count() or 1
-    written = write_report(folders, page, images=images, trust_plugins=trust_plugins, workers=workers, force=force)
+    written = write_report(
+        folders, page, images=images, trust_plugins=trust_plugins, pages=pages, workers=workers, force=force
+    )
     for path in written:
         say(str(path))

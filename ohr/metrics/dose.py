@@ -160,8 +160,12 @@ def page_dose(truth: Page, kb: Page | None) -> PageDose:
     if text == truth.text:
         return PageDose(truth.document, truth.index, 0.0, 0.0, False)
     content = edit_distance(strip_markup(text), strip_markup(truth.text))
-    empty = bool(truth.text.strip()) and not text.strip()
-    return PageDose(truth.document, truth.index, edit_distance(text, truth.text), content, empty)
+    return PageDose(truth.document, truth.index, edit_distance(text, truth.text), content, is_emptied(truth, kb))
+
+
+def is_emptied(truth: Page, kb: Page | None) -> bool:
+    """Report whether the ground truth has text on a page and the knowledge base has none; a failed page has none."""
+    return bool(truth.text.strip()) and not (kb is not None and kb.error is None and kb.text.strip())
 
 
 def dose(questions: Sequence[QuestionDose], pages: Sequence[PageDose]) -> Dose:

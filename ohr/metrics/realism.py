@@ -5,7 +5,7 @@ Source: OHRBench (arXiv:2412.02592), Fig. S2 (distribution of edit distances), T
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from ohr.contracts import SOURCES, Page
 from ohr.metrics.blocks import block_errors
 from ohr.metrics.commands import formatting_commands, redundant_commands
 from ohr.metrics.dose import PAGE_PARTS, Dose, Floats, PageDose, QuestionDose, dose, page_dose
-from ohr.text.words import words
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 10
@@ -63,7 +62,6 @@ class SeenPage:
 
     Args:
         blocks: matching blocks and their errors, as `ohr.metrics.blocks.block_errors` counts them.
-        words: words of the ground truth's page, Chinese ones too.
     """
 
     dose: PageDose
@@ -71,8 +69,7 @@ class SeenPage:
     commands: Mapping[str, int]
     redundant: int
     edits: Mapping[str, int]
-    blocks: Mapping[str, int] = field(default_factory=dict)
-    words: int = 0
+    blocks: Mapping[str, int]
 
 
 def see(truth: Page, kb: Page | None, sources: Iterable[str], edits: Mapping[str, int]) -> SeenPage:
@@ -81,8 +78,7 @@ def see(truth: Page, kb: Page | None, sources: Iterable[str], edits: Mapping[str
     commands = formatting_commands(text)
     redundant = redundant_commands(commands, formatting_commands(truth.text)) if text != truth.text else 0
     blocks = block_errors(text, truth.text)
-    length = len(words(truth.text))
-    return SeenPage(page_dose(truth, kb), frozenset(sources), commands, redundant, edits, blocks, length)
+    return SeenPage(page_dose(truth, kb), frozenset(sources), commands, redundant, edits, blocks)
 
 
 def gather(kb: str, questions: Sequence[tuple[str, QuestionDose]], pages: Sequence[SeenPage]) -> Stats:

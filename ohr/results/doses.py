@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ohr.metrics.dose import PAGE_PARTS, QUESTION_PARTS, Dose, aggregated, mean_dose
+from ohr.metrics.dose import PAGE_PARTS, QUESTION_PARTS, Dose, Floats, aggregated, mean_dose
 from ohr.results.questions import Part
 from ohr.results.reading import read_columns
+from ohr.results.schema import STATISTICS
 from ohr.results.scores import CellScores, ScoreTable
 from ohr.results.tables import Tables
 
@@ -53,8 +54,7 @@ def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], t
     for place in scores.of_stage("page"):
         draws = scores.read(place).only(QUESTION_PARTS).draws.transpose(1, 0, 2)
         for draw, (base, replicate) in zip(draws, scores.bases(place), strict=True):
-            held = read_columns(pages, [*PAGE_PARTS, "words"], kb=base)
-            seen = {name: np.array(held[name].to_pylist(), dtype=float) for name in held.column_names}
+            seen = _pages(pages, base)
             words, counted = int(seen.pop("words").sum()), counts.get(base, Counts())
             about = {name: getattr(place, name) for name in ("condition", "noise", "knob", "knob_value")}
             draw = np.where(scores.questions.counted, draw, np.nan)  # as in every mean
@@ -70,3 +70,15 @@ def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], t
             }
             rows.append(row)
     tables.append_rows(table, rows)
+
+
+def _pages(pages: Path, kb: str) -> dict[str, Floats]:
+    """Return a knowledge base's columns of pages; their distances are undefined where nobody asked for them."""
+    held = read_columns(pages, ["empty", "words"], kb=kb)
+    columns = {name: np.array(held[name].to_pylist(), dtype=float) for name in held.column_names}
+    measured = pages.with_name(f"{STATISTICS}.parquet")
+    distances = [name for name in PAGE_PARTS if name not in columns]
+    if measured.is_file() and pages.name == "pages.parquet":
+        table = read_columns(measured, distances, kb=kb)
+        return columns | {name: np.array(table[name].to_pylist(), dtype=float) for name in distances}
+    return columns | {name: np.full(len(held), np.nan) for name in distances}

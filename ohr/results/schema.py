@@ -14,14 +14,7 @@ CELL = ("stage", "condition", "noise", "noise_type", "knob", "knob_value", "chun
 _QUESTION = "question_id document domain evidence_source answer_form task_type multi_page:bool"
 _BASE = "kb condition noise noise_type knob knob_value replicate:int64"
 _SCORES = f"{_QUESTION} {_BASE} chunker retriever generator stage status metric value:double"
-_PAGES = " ".join(
-    (
-        f"{_BASE} document domain page:int64 sources edit_distance:double edit_distance_content:double empty:bool",
-        "words:int64 redundant:int64",
-        *(f"commands_{kind}:int64" for kind in KINDS),
-        *(f"{count}:int64" for count in COUNTS),
-    )
-)
+_PAGES = f"{_BASE} document domain page:int64 sources empty:bool words:int64"
 _DOSES = (
     "kb condition noise knob knob_value replicate:int64 "
     "r_noise:double r_noise_clean:double r_noise_at_90:double r_noise_at_98:double r_content:double "
@@ -61,6 +54,12 @@ _TABLES = {
         "error score:double"
     ),
     "pages": _PAGES,
+    "page_statistics": " ".join(
+        (
+            "kb document page:int64 edit_distance:double edit_distance_content:double redundant:int64",
+            *(f"{count}:int64" for count in (*(f"commands_{kind}" for kind in KINDS), *COUNTS)),
+        )
+    ),
     "edits": "kb condition noise knob_value replicate:int64 document page:int64 rule edits:int64",
     "failures": "stage item reason kind",
     "doses": _DOSES,
@@ -123,6 +122,8 @@ _TABLES = {
 }
 """Columns of every table: `name` for text, `name:type` for anything else."""
 
+STATISTICS = "page_statistics"
+"""The table of what is measured of pages beyond the dose; it has the rows of `pages`, in their order."""
 MEASURED = ("questions", "texts", "readings", "scores", "hits", "answers", "pages", "edits", "failures")
 """Tables of a run; every run has them, with or without rows."""
 DERIVED = ("doses", "summary", "aggregates", "curves", "variance", "repeats", "hypotheses", "repair", "effort")

@@ -71,6 +71,9 @@ class Hypothesis(_Keys):
 IndexScope = Literal["document", "domain", "corpus"]
 """The documents of one index: that of the question, those of its domain, or all."""
 
+Measurement = Literal["dose", "pages"]
+"""What a run measures of pages: what noise takes from evidence, always; and what pages look like."""
+
 EVERY, LIMITS = QuestionFilter(), Limits()
 
 
@@ -117,6 +120,10 @@ class SpecFile(_Keys):
     limits: Annotated[Limits, Field(description="Most time and memory of one item.")] = LIMITS
     attribution: Annotated[Attribution | None, Field(description="Estimate what each part of a noise costs.")] = None
     decompose: Annotated[bool, Field(strict=True, description="Split the loss to noise by stage.")] = False
+    measure: Annotated[
+        list[Measurement],
+        Field(description="What is measured of pages; `pages`: edit distances, formatting commands, faulty blocks."),
+    ] = ["dose"]
     margin: Annotated[
         float,
         Field(

@@ -25,6 +25,7 @@ from ohr.spec.file import (
     Hypothesis,
     IndexScope,
     Limits,
+    Measurement,
     QuestionFilter,
 )
 
@@ -225,6 +226,7 @@ class Spec:
     calibrations: tuple[Calibration, ...] = ()
     attribution: Attribution | None = None
     decompose: tuple[str, ...] = ()
+    measure: tuple[Measurement, ...] = ("dose",)
     metrics: tuple[Named[Metric], ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
 

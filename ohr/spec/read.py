@@ -22,7 +22,7 @@ _PLAIN = (
 )  # fmt: skip
 _WRITTEN = {
     "name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution", "decompose", "margin",
-    "strata", "aa", "hypotheses", "index_scope",
+    "strata", "aa", "hypotheses", "index_scope", "measure",
 }  # fmt: skip
 """Plain keys that the manifest has, and the run's key: those that can change a result."""
 
@@ -116,6 +116,7 @@ def _spec(builder: Builder) -> Spec:
         decompose=noisy_conditions(bases) if file.decompose else (),
         evaluate=tuple(dict.fromkeys(file.evaluate)),
         hypotheses=tuple(file.hypotheses),
+        measure=tuple(dict.fromkeys(file.measure)),
         plugin_digests=tuple(sorted(builder.registry.digests().items())),
         plugin_files=builder.registry.files,
         resolved={

@@ -2,13 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from ohr.contracts import Document
-from ohr.metrics.dose import PageDose, QuestionDose, by_page, question_dose
-from ohr.metrics.realism import SeenPage, see
+from ohr.metrics.dose import QuestionDose, by_page, is_emptied, question_dose
 from ohr.steps.documents import read_pages
 from ohr.steps.step import Context, Ready, Report, Work
+from ohr.text.words import words
+
+
+class PageDamage(NamedTuple):
+    """A page of the ground truth: whether the knowledge base lost all its text, and how many words it has."""
+
+    document: str
+    index: int
+    empty: bool
+    words: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +25,7 @@ class Damage:
     """The loss of one document in one knowledge base, by question and by page; sources and edits are not filled in."""
 
     questions: Mapping[str, QuestionDose]
-    pages: Sequence[SeenPage]
+    pages: Sequence[PageDamage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +51,7 @@ class MeasureDamage(Work):
         here = by_page(read_pages(context.store, ready.inputs[0]) or ())
         asked = inputs.about.get(self.document.name, ())
         questions = [question_dose(q, truth, here, self.segment_chinese, bare=inputs.is_bare) for q in asked]
-        seen = [see(page, here.get(place), (), {}) for place, page in truth.items()]
-        pages = [[page.dose, dict(page.commands), page.redundant, dict(page.blocks), page.words] for page in seen]
+        pages = [[*place, is_emptied(page, here.get(place)), len(words(page.text))] for place, page in truth.items()]
         context.store.put(ready.outputs[0], {"questions": questions, "pages": pages})
         return Report()
 
@@ -51,8 +59,4 @@ class MeasureDamage(Work):
 def read_damage(kept: Mapping[str, Any]) -> Damage:
     """Read what MeasureDamage wrote."""
     questions = {found["question_id"]: QuestionDose(**found) for found in kept["questions"]}
-    pages = [
-        SeenPage(PageDose(**dose), frozenset(), commands, redundant, {}, blocks, words)
-        for dose, commands, redundant, blocks, words in kept["pages"]
-    ]
-    return Damage(questions, pages)
+    return Damage(questions, [PageDamage(*page) for page in kept["pages"]])

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
 
 from ohr.contracts import Block, Chunk, Completion, Page
 from ohr.errors import StoreError
-from ohr.metrics.dose import PageDose, QuestionDose
+from ohr.metrics.dose import QuestionDose
 from ohr.metrics.scores import MetricFailure
 from ohr.store import Store
 
@@ -44,7 +44,6 @@ _READING |= {"tokens_in": _Count, "tokens_out": _Count}
 _HIT = _mapping({"chunk": _only(Chunk), "score": _Number})
 _TRAJECTORY = {"steps": list[dict[str, Any]], "shown": list[tuple[str, _Count]]}
 _SCORES = {"values": dict[str, list[_Number]], "failed": dict[str, list[_Flag]], "failures": _list(MetricFailure)}
-_PAGE_DAMAGE = tuple[_only(PageDose), dict[str, _Count], _Count, dict[str, _Count], _Count]  # type: ignore[valid-type,misc]
 
 _SHAPES: Mapping[str, Any] = {
     "page": _mapping({"text": str, "seconds": _Number}, _READING),
@@ -55,7 +54,8 @@ _SHAPES: Mapping[str, Any] = {
     "prompts": dict[str, str],
     "answer": _only(Completion) | _mapping(dict.fromkeys(("answer", "end", "reply"), str) | _TRAJECTORY),
     "scores": _mapping(_SCORES),
-    "damage": _mapping({"questions": _list(QuestionDose), "pages": list[_PAGE_DAMAGE]}),  # type: ignore[valid-type]
+    "damage": _mapping({"questions": _list(QuestionDose), "pages": list[tuple[str, _Count, _Flag, _Count]]}),
+    "page statistics": list[_Number],
     "shares": dict[str, _Number],
     "lines": list[str],
     "image": _mapping({"png": str}),

@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 from ohr.contracts import JudgeMetric, Page, PageId, PageJudgeMetric, Question, Recognition
 from ohr.engine.ledger import Failure
 from ohr.graph.cells import Cell
-from ohr.metrics.blocks import COUNTS
-from ohr.metrics.commands import KINDS
-from ohr.metrics.realism import SeenPage
 from ohr.metrics.scores import Scores
 from ohr.results.tables import Columns
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.spec.sweep import shown
 from ohr.steps.answers import Answered
+from ohr.steps.damage import PageDamage
 from ohr.steps.retrieve import Found
 
 
@@ -201,23 +199,16 @@ def page_sources(questions: Iterable[Question]) -> Mapping[PageId, set[str]]:
     return sources
 
 
-def page_columns(base: KnowledgeBase, seen: Sequence[SeenPage], sources: Mapping[PageId, set[str]]) -> Columns:
+def page_columns(base: KnowledgeBase, pages: Sequence[PageDamage], sources: Mapping[PageId, set[str]]) -> Columns:
     """Columns of `pages`: some pages of one knowledge base, as measured."""
-    doses = [page.dose for page in seen]
     return {
         **of_base(base),
-        "document": [dose.document for dose in doses],
-        "domain": [dose.document.split("/")[0] for dose in doses],
-        "page": [dose.index for dose in doses],
-        "sources": [",".join(sorted(sources.get((dose.document, dose.index), ()))) for dose in doses],
-        **{
-            name: [getattr(dose, name) for dose in doses]
-            for name in ("edit_distance", "edit_distance_content", "empty")
-        },
-        "words": [page.words for page in seen],
-        "redundant": [page.redundant for page in seen],
-        **{f"commands_{kind}": [page.commands.get(kind, 0) for page in seen] for kind in KINDS},
-        **{count: [page.blocks.get(count, 0) for page in seen] for count in COUNTS},
+        "document": [page.document for page in pages],
+        "domain": [page.document.split("/")[0] for page in pages],
+        "page": [page.index for page in pages],
+        "sources": [",".join(sorted(sources.get((page.document, page.index), ()))) for page in pages],
+        "empty": [page.empty for page in pages],
+        "words": [page.words for page in pages],
     }
 
 

@@ -5,6 +5,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Agent
@@ -23,11 +24,17 @@ _ROOM = 0.95  # share of the edits aimed at below which a note says that there w
 _REASONS = 20  # reasons of failures that are spelled out; all are in failures.parquet
 
 
-def begun(keys: Keys) -> dict[str, Any]:
-    """Return the entries that are known when a run begins."""
+def begun(keys: Keys, store: Path | str) -> dict[str, Any]:
+    """Return the entries that are known when a run begins.
+
+    Args:
+        keys: of the spec.
+        store: folder or fsspec URL of the store.
+    """
     spec, inputs = keys.spec, keys.inputs
     return {
         "spec": spec.resolved,
+        "store": store if "://" in str(store) else Path(store),
         "protocol": asdict(spec.benchmark.scoring),
         "plugins": dict(spec.plugin_digests),
         "prompt_sha256": keys.prompt_digests,

@@ -89,7 +89,7 @@ def run(
     if known:
         return Finished(known, ledger, fresh=False)
     opened = open_store(store)
-    folder = RunFolder.start(runs, spec.name, keys.run, begun(keys))
+    folder = RunFolder.start(runs, spec.name, keys.run, begun(keys, store))
     with _recorded(folder, progress or Quiet()) as events:
         session = Session(keys.inputs, opened, executor or Local(workers), ledger, events)
         ledger.listen(lambda failure: events.write("failure", **failure.as_row()))

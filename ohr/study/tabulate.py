@@ -50,6 +50,7 @@ from ohr.study.columns import (
 from ohr.study.evidence import sentence
 from ohr.study.judging import Judged
 from ohr.study.paging import PageScoring
+from ohr.workbench.page_statistics import write_statistics
 
 _AT_ONCE = 64  # documents that are read at once: few enough to hold, enough to save round trips to a remote store
 
@@ -270,6 +271,8 @@ class Tabulator:
         """Finish the tables, and make those that follow from them: doses, means, costs, losses by stage."""
         self.tables.append("failures", failure_columns([*self.ledger.failures, *self.ledger.absent]))
         self.tables.close()
+        if "pages" in self.keys.spec.measure:
+            write_statistics(self.folder, self.inputs.truth, self.store)
         for fault in derive(self.folder, self.counts, self.keys.spec.benchmark.aggregates()):
             self.ledger.fail("aggregate", *fault.split(": ", 1))
         if self.trials:

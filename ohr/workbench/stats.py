@@ -29,26 +29,31 @@ from ohr.results.groups import ALL
 from ohr.results.questions import Questions
 from ohr.results.reading import read_columns, read_rows
 from ohr.results.scores import ScoreTable
+from ohr.workbench.page_statistics import page_statistics
 
 _QUESTION_FILES = ("qas_v2.json", "qas.json")
 
 
 def of_run(folder: Path) -> list[Stats]:
-    """Read the statistics of each level of a run from its tables: doses are means of its replicates' doses.
+    """Return the statistics of each level of a run: doses are means of its replicates' doses.
 
     Raises:
-        DataError: a table is missing or damaged, as in runs of older versions.
+        DataError: a table is missing or damaged, as in runs of older versions; or as `page_statistics`.
     """
+    import pyarrow.compute as pc
+
     scores, found = ScoreTable(folder / "scores.parquet", Questions.read(folder)), []
+    measured = page_statistics(folder)
     for place in scores.of_stage("page"):
         draws: dict[str, list[Dose]] = defaultdict(list)
         pages: dict[str, list[Floats]] = defaultdict(list)
         commands, edits, redundant = Counter[str](), Counter[str](), 0
         asked = scores.read(place).only(QUESTION_PARTS).draws.transpose(1, 0, 2)
         for (base, _), held in zip(scores.bases(place), asked, strict=True):
-            table = read_columns(folder / "pages.parquet", [*PAGE_PARTS, "sources", "redundant", *_COMMANDS], kb=base)
+            pages_here = read_columns(folder / "pages.parquet", ["sources", "empty"], kb=base)
+            table = measured.filter(pc.field("kb") == base).append_column("empty", pages_here["empty"])
             columns = {name: np.array(table[name].to_pylist(), dtype=float) for name in PAGE_PARTS}
-            for group, dose in _doses(scores.questions, held, columns, table["sources"].to_pylist()).items():
+            for group, dose in _doses(scores.questions, held, columns, pages_here["sources"].to_pylist()).items():
                 draws[group].append(dose)
             for name, column in columns.items():
                 pages[name].append(column)

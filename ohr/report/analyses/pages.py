@@ -6,6 +6,7 @@ from typing import Any
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.realism import QUANTILES
 from ohr.results.reading import read_columns
+from ohr.workbench.page_statistics import page_statistics
 from ohr.workbench.stats import of_run
 
 
@@ -27,10 +28,13 @@ def noise_ratios(folder: Path) -> list[dict[str, Any]]:
     """Return the shares of matching blocks with errors, and redundant commands per page (OHRBench, Table S3).
 
     Raises:
-        DataError: the table of pages is missing or damaged.
+        DataError: the table of pages is missing or damaged; or as `page_statistics`.
     """
     level, counted = ["noise", "knob_value"], [*COUNTS, "redundant"]
-    table = read_columns(folder / "pages.parquet", [*level, *counted]).unify_dictionaries()
+    table = read_columns(folder / "pages.parquet", level).unify_dictionaries()
+    measured = page_statistics(folder)
+    for name in counted:
+        table = table.append_column(name, measured[name])
     sums = [(name, "sum") for name in counted]
     totals = table.group_by(level, use_threads=False).aggregate([*sums, ([], "count_all")])
     return [_ratios(row) for row in totals.to_pylist()]

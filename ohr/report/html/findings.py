@@ -18,6 +18,7 @@ from ohr.results.groups import ALL, STAGES
 from ohr.results.losses import distinctive, left_out, read_losses
 from ohr.results.reading import read_rows
 from ohr.spec.recorded import RecordedSpec
+from ohr.workbench.page_statistics import was_measured
 
 Row = Mapping[str, Any]
 
@@ -50,8 +51,13 @@ class Findings:
         return str(self.manifest.get("name") or self.folder.parent.name)
 
 
-def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
+def read_findings(folder: Path, *, trust_plugins: bool = False, pages: bool = False) -> Findings:
     """Read what the page shows of a finished run.
+
+    Args:
+        folder: of the run.
+        trust_plugins: run the plugin files of its spec.
+        pages: measure what its pages look like, if the run has not done it.
 
     Raises:
         DataError: the run is not finished, or a table is missing or damaged.
@@ -59,6 +65,7 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
     manifest = read_finished(folder)
     headline, shown = headlines(manifest), shown_metrics(manifest)
     boards, note = _leaderboards(folder, manifest, trust_plugins)
+    pages = pages or was_measured(folder)
     points, losses = _points(folder, shown), distinctive(read_losses(folder))
     sections: dict[str, Sequence[Sheet]] = {
         "hypotheses": tables.hypotheses(folder, manifest),
@@ -70,8 +77,8 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
         "decomposition": tables.decomposition(folder, shown),
         "leaderboard": sheets.leaderboard(boards),
         "groups": [sheet for trait in ("evidence_source", "domain") for sheet in sheets.by_group(folder, trait, shown)],
-        "errors": [sheet for _, sheet in sheets.analyses(folder, manifest["questions"])],
-        "words": sheets.confused(folder),
+        "errors": [sheet for _, sheet in sheets.analyses(folder, manifest["questions"], pages=pages)],
+        "words": sheets.confused(folder) if pages else [],
         "attribution": tables.attribution(folder, headline),
         "doses": tables.doses(folder),
         "failures": tables.failures(folder, manifest),
@@ -80,10 +87,17 @@ def read_findings(folder: Path, *, trust_plugins: bool = False) -> Findings:
     if manifest["questions"] > sheets.LARGE:
         left = "`ohr show RUN --analysis formatting_lcs` scores retrieval without markup; here it would take long."
         note = {**note, "errors": left}
+    if not pages:
+        note = {**note, "words": _NOT_MEASURED}
     facts = _facts(folder, manifest, points)
     charts = chart_data(folder, [row for row in points if row["metric"] == headline[row["stage"]]])
     return Findings(folder, manifest, facts, sentences(folder), charts, sections, note)
 
+
+_NOT_MEASURED = (
+    "Not measured in this run, nor are edit distances and faulty blocks: `ohr report RUN --pages` does it now, "
+    "`measure: [dose, pages]` in the spec with each run."
+)
 
 # --- words and numbers ------------------------------------------------------------------------------------
 

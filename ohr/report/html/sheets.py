@@ -40,6 +40,7 @@ ANALYSIS_TITLES: Mapping[str, tuple[str, str]] = {
 LARGE = 4_000
 """Questions of a run beyond which analyses that score every passage again are left to `ohr show`."""
 _SLOW = ("formatting_lcs",)
+_OF_PAGES = ("edit_distances", "noise_ratios")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +117,17 @@ def _of_metric(held: Sequence[Mapping[str, Any]], title: str, how: str) -> list[
     return [Sheet(title, how, headers, cells)]
 
 
-def analyses(folder: Path, questions: int) -> list[tuple[str, Sheet]]:
-    """Do the analyses of a run; those without rows are left out, and of a large run those that read every passage."""
+def analyses(folder: Path, questions: int, *, pages: bool) -> list[tuple[str, Sheet]]:
+    """Do the analyses of a run; those without rows are left out, and of a large run those that read every passage.
+
+    Args:
+        folder: of the run.
+        questions: how many it has.
+        pages: do those that need the statistics of pages.
+    """
     found = []
     for name, (title, how) in ANALYSIS_TITLES.items():
-        if name in _SLOW and questions > LARGE:
+        if (name in _SLOW and questions > LARGE) or (name in _OF_PAGES and not pages):
             continue
         rows = [{key: value for key, value in row.items() if key != "histogram"} for row in ANALYSES[name](folder)]
         if rows:

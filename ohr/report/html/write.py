@@ -18,11 +18,11 @@ from ohr.report.html.images import PageImages
 from ohr.report.html.pack import packed
 from ohr.report.html.page import render
 from ohr.report.html.questions import Choice, QuestionList, shown
-from ohr.report.html.workers import each
-from ohr.report.html.workers import workers as processes
 from ohr.results.files import NEW
 from ohr.results.folder import read_finished
 from ohr.results.replace import record_folder, refuse, set_aside, written
+from ohr.workbench.workers import each
+from ohr.workbench.workers import workers as processes
 
 REPORT = "report.html"
 """Name of a run's report in its folder."""
@@ -95,6 +95,7 @@ def write_report(
     *,
     images: int = IMAGES,
     trust_plugins: bool = False,
+    pages: bool = False,
     workers: int = 1,
     force: bool = False,
 ) -> list[Path]:
@@ -105,6 +106,7 @@ def write_report(
         path: of the file; data beside it goes to `<name>-data`.
         images: page images that are embedded at most, those of the questions that lost most.
         trust_plugins: run the plugin files of the runs' specs, to make page images.
+        pages: measure what the pages of the runs look like, where a run has not done it.
         workers: processes for the details of large runs.
         force: keep a file or folder that is there, and that ohr did not write, as `<name>.bak-<time>`.
 
@@ -122,7 +124,8 @@ def write_report(
     count = workers if sum(read_finished(folder)["questions"] for folder in folders) > _MANY else 1
     try:
         with processes(count) as executor:
-            found = [executor.submit(read_findings, folder, trust_plugins=trust_plugins) for folder in folders]
+            about = {"trust_plugins": trust_plugins, "pages": pages}
+            found = [executor.submit(read_findings, folder, **about) for folder in folders]
             for number, folder in enumerate(folders):
                 listed = QuestionList(folder)
                 _add(parts, str(number), listed, images // len(folders), trust_plugins)

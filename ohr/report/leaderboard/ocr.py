@@ -124,6 +124,7 @@ def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None
             "chunker": {"kind": "reference"} if reference else {"kind": "tokens", "size": 1024},
             "retrievers": [{"kind": "bm25_reference" if reference else "bm25", "top_k": TOP_K}],
             "evaluate": ["retrieval"],
+            "measure": ["dose", "pages"],
         },
         label,
     )

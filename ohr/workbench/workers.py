@@ -1,4 +1,4 @@
-"""Processes for the work on a large report; a small one is made without them."""
+"""Processes for much work on the results of a run; little is done without them."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
