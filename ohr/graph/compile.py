@@ -78,11 +78,11 @@ class _Compiler:
     def damage(self, base: KnowledgeBase, documents: dict[str, str]) -> tuple[str, ...]:
         if not base.has_text:
             return ()
-        cuts = self.spec.benchmark.scoring.segment_chinese
+        cuts, edited = self.spec.benchmark.scoring.segment_chinese, bool(base.text_noise)
         return tuple(
             self.graph.add(
                 Step(
-                    MeasureDamage(base.name, self.inputs.by_name[name], cuts),
+                    MeasureDamage(base.name, self.inputs.by_name[name], cuts, edited),
                     (self.keys.damage(made, self.inputs.by_name[name]),),
                     (made,),
                 )

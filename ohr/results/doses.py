@@ -55,7 +55,7 @@ def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], t
         draws = scores.read(place).only(QUESTION_PARTS).draws.transpose(1, 0, 2)
         for draw, (base, replicate) in zip(draws, scores.bases(place), strict=True):
             seen = _pages(pages, base)
-            words, counted = int(seen.pop("words").sum()), counts.get(base, Counts())
+            words, counted = int(np.nansum(seen.pop("words"))), counts.get(base, Counts())
             about = {name: getattr(place, name) for name in ("condition", "noise", "knob", "knob_value")}
             draw = np.where(scores.questions.counted, draw, np.nan)  # as in every mean
             made = asdict(aggregated(dict(zip(QUESTION_PARTS, draw, strict=True)), seen))

@@ -72,7 +72,7 @@ IndexScope = Literal["document", "domain", "corpus"]
 """The documents of one index: that of the question, those of its domain, or all."""
 
 Measurement = Literal["dose", "pages"]
-"""What a run measures of pages: what noise takes from evidence, always; and what pages look like."""
+"""Name of a measurement of pages: what noise takes from evidence, which is always made, or what pages look like."""
 
 EVERY, LIMITS = QuestionFilter(), Limits()
 

@@ -12,12 +12,12 @@ from ohr.text.words import words
 
 
 class PageDamage(NamedTuple):
-    """A page of the ground truth: whether the knowledge base lost all its text, and how many words it has."""
+    """A page of the ground truth: whether the knowledge base lost all its text, and how many words it has, if known."""
 
     document: str
     index: int
     empty: bool
-    words: int
+    words: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class MeasureDamage(Work):
     base: str
     document: Document
     segment_chinese: bool
+    edited: bool
+    """Whether text noise has edited it; only then words are counted, which edits are a share of."""
 
     @property
     def item(self) -> str:
@@ -51,7 +53,10 @@ class MeasureDamage(Work):
         here = by_page(read_pages(context.store, ready.inputs[0]) or ())
         asked = inputs.about.get(self.document.name, ())
         questions = [question_dose(q, truth, here, self.segment_chinese, bare=inputs.is_bare) for q in asked]
-        pages = [[*place, is_emptied(page, here.get(place)), len(words(page.text))] for place, page in truth.items()]
+        pages = [
+            [*place, is_emptied(page, here.get(place)), len(words(page.text)) if self.edited else None]
+            for place, page in truth.items()
+        ]
         context.store.put(ready.outputs[0], {"questions": questions, "pages": pages})
         return Report()
 

@@ -54,7 +54,7 @@ _SHAPES: Mapping[str, Any] = {
     "prompts": dict[str, str],
     "answer": _only(Completion) | _mapping(dict.fromkeys(("answer", "end", "reply"), str) | _TRAJECTORY),
     "scores": _mapping(_SCORES),
-    "damage": _mapping({"questions": _list(QuestionDose), "pages": list[tuple[str, _Count, _Flag, _Count]]}),
+    "damage": _mapping({"questions": _list(QuestionDose), "pages": list[tuple[str, _Count, _Flag, _Count | None]]}),
     "page statistics": list[_Number],
     "shares": dict[str, _Number],
     "lines": list[str],

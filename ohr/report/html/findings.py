@@ -77,16 +77,13 @@ def read_findings(folder: Path, *, trust_plugins: bool = False, pages: bool = Fa
         "decomposition": tables.decomposition(folder, shown),
         "leaderboard": sheets.leaderboard(boards),
         "groups": [sheet for trait in ("evidence_source", "domain") for sheet in sheets.by_group(folder, trait, shown)],
-        "errors": [sheet for _, sheet in sheets.analyses(folder, manifest["questions"], pages=pages)],
+        "errors": [sheet for _, sheet in sheets.analyses(folder, pages=pages)],
         "words": sheets.confused(folder) if pages else [],
         "attribution": tables.attribution(folder, headline),
         "doses": tables.doses(folder),
         "failures": tables.failures(folder, manifest),
         "provenance": tables.provenance(manifest),
     }
-    if manifest["questions"] > sheets.LARGE:
-        left = "`ohr show RUN --analysis formatting_lcs` scores retrieval without markup; here it would take long."
-        note = {**note, "errors": left}
     if not pages:
         note = {**note, "words": _NOT_MEASURED}
     facts = _facts(folder, manifest, points)
@@ -95,8 +92,8 @@ def read_findings(folder: Path, *, trust_plugins: bool = False, pages: bool = Fa
 
 
 _NOT_MEASURED = (
-    "Not measured in this run, nor are edit distances and faulty blocks: `ohr report RUN --pages` does it now, "
-    "`measure: [dose, pages]` in the spec with each run."
+    "Not measured in this run, nor are edit distances, faulty blocks and retrieval without markup: "
+    "`ohr report RUN --pages` does it now, `measure: [dose, pages]` in the spec with each run."
 )
 
 # --- words and numbers ------------------------------------------------------------------------------------

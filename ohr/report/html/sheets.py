@@ -37,10 +37,8 @@ ANALYSIS_TITLES: Mapping[str, tuple[str, str]] = {
 }
 """Title of each analysis, and how to read it; the confused words have a section of their own."""
 
-LARGE = 4_000
-"""Questions of a run beyond which analyses that score every passage again are left to `ohr show`."""
-_SLOW = ("formatting_lcs",)
-_OF_PAGES = ("edit_distances", "noise_ratios")
+_OF_PAGES = ("formatting_lcs", "edit_distances", "noise_ratios")
+"""Analyses that read every page or passage again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +115,11 @@ def _of_metric(held: Sequence[Mapping[str, Any]], title: str, how: str) -> list[
     return [Sheet(title, how, headers, cells)]
 
 
-def analyses(folder: Path, questions: int, *, pages: bool) -> list[tuple[str, Sheet]]:
-    """Do the analyses of a run; those without rows are left out, and of a large run those that read every passage.
-
-    Args:
-        folder: of the run.
-        questions: how many it has.
-        pages: do those that need the statistics of pages.
-    """
+def analyses(folder: Path, *, pages: bool) -> list[tuple[str, Sheet]]:
+    """Do the analyses of a run, with `pages` also those that read every page again; those without rows are left out."""
     found = []
     for name, (title, how) in ANALYSIS_TITLES.items():
-        if (name in _SLOW and questions > LARGE) or (name in _OF_PAGES and not pages):
+        if name in _OF_PAGES and not pages:
             continue
         rows = [{key: value for key, value in row.items() if key != "histogram"} for row in ANALYSES[name](folder)]
         if rows:
