@@ -211,7 +211,7 @@ class _Pages:
     def _compare(self, key: str, condition: str, truth: str, part: str) -> Comparison:
         if (key, condition) not in self._compared:
             side = self._sides.get(key) or self._sides.setdefault(key, Side(truth))
-            self._compared[key, condition] = Comparison(side, Side(part))
+            self._compared[key, condition] = Comparison(side, side if part == truth else Side(part))
         return self._compared[key, condition]
 
 
