@@ -22,7 +22,7 @@ def test_the_dose_over_all_questions_is_that_of_the_run(ohr_here, there):
     found, rows = printed(ohr_here, "small"), read_rows(folder / "doses.parquet")
     assert [row["kb"] for row in rows] == list(found)
     for row in rows:
-        for field in ("r_noise", "evidence_loss", "term_survival", "edit_distance", "edit_distance_content"):
+        for field in ("r_noise", "evidence_loss", "term_survival"):
             assert found[row["kb"]]["doses"]["all"][field] == pytest.approx(row[field])
         rules = found[row["kb"]]["edits"]
         assert sum(rules.values()) * found[row["kb"]]["pages"] == pytest.approx(row["edits"])

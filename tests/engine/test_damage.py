@@ -1,8 +1,8 @@
 import pytest
 
 from ohr.metrics.dose import by_page, question_dose
-from ohr.metrics.realism import see
 from ohr.steps.damage import MeasureDamage
+from ohr.text.words import words
 
 from .conftest import doses, rows, values
 
@@ -48,5 +48,15 @@ def test_what_is_kept_is_what_the_metrics_say(home):
     truth = by_page(page for name in inputs.truth for page in inputs.truth[name])
     kept = values(finished, kb="clean", stage="page", metric="lcs_kb")
     assert kept == {q.id: question_dose(q, truth, truth).lcs_kb for q in inputs.questions}
-    distances = [row["edit_distance"] for row in rows(finished, "pages") if row["kb"] == "clean"]
-    assert distances == [see(page, page, (), {}).dose.edit_distance for page in truth.values()]
+    pages = [row for row in rows(finished, "pages") if row["kb"] == "clean"]
+    assert [(row["document"], row["page"]) for row in pages] == list(truth)
+    assert not any(row["empty"] for row in pages)
+
+
+def test_words_are_counted_where_text_noise_edits_them(home):
+    spec = SPEC.replace("image_noise: {kind: salt_and_pepper, severity: 0.5}, ocr: {kind: pixels}", "text_noise: swap")
+    pages = rows(home.run(spec.replace("swap", "{kind: formatting, rate: 0.5}")), "pages")
+    truth = by_page(page for pages in home.keys(SPEC).inputs.truth.values() for page in pages)
+    counted = [row["words"] for row in pages if row["kb"] == "pepper"]
+    assert counted == [len(words(page.text)) for page in truth.values()]
+    assert {row["words"] for row in pages if row["kb"] == "clean"} == {None}

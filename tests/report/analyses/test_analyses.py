@@ -8,6 +8,7 @@ from statistics import mean
 import pytest
 
 from ohr.engine.executors.inline import Inline
+from ohr.metrics.edit import edit_distance
 from ohr.report.analyses import ANALYSES, report_data
 from ohr.results.reading import read_rows
 from ohr.spec.read import read_spec
@@ -126,8 +127,12 @@ def test_error_classes_are_shares_of_all_questions(folder):
 
 def test_edit_distances_are_those_of_the_pages(folder):
     found = {row["kb"]: row for row in ANALYSES["edit_distances"](folder)}
-    pages = [row["edit_distance"] for row in read_rows(folder / "pages.parquet", noise="mine")]
-    assert found["mine"]["mean"] == pytest.approx(mean(pages))
+    truth, mine = (
+        {(row["document"], row["page"]): row["text"] for row in read_rows(folder / "texts.parquet", kb=kb)}
+        for kb in ("ground_truth", "mine")
+    )
+    distances = [edit_distance(text, truth[place]) for place, text in mine.items()]
+    assert found["mine"]["mean"] == pytest.approx(mean(distances))
     assert sum(found["mine"]["histogram"]) == pytest.approx(1)
     assert found["ground_truth"]["q95"] == 0
 
