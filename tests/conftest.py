@@ -49,6 +49,7 @@ MODELS = (
     "tests/retrievers/",
     "tests/test_conformance.py",
 )
+MANY_OBJECTS = 100_000
 HELD = (
     "tests/ocr/test_engines", "tests/ocr/test_mineru", "tests/ocr/test_routing", "tests/ocr/test_service",
     "tests/ocr/test_vlm", "tests/retrievers/", "tests/test_conformance",
@@ -73,6 +74,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Do the same with the modules that a file of tests has imported, torch among them."""
+    if nextitem is not None and nextitem.path != item.path and len(gc.get_objects(2)) > MANY_OBJECTS:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture
