@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ohr.contracts import Document
 from ohr.metrics.dose import QuestionDose, by_page, is_emptied, question_dose
@@ -11,7 +11,8 @@ from ohr.steps.step import Context, Ready, Report, Work
 from ohr.text.words import words
 
 
-class PageDamage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PageDamage:
     """A page of the ground truth: whether the knowledge base lost all its text, and how many words it has, if known."""
 
     document: str
