@@ -12,6 +12,8 @@ from ohr.results.means import breakdown, macro_over_domains
 from ohr.results.questions import Questions
 from ohr.results.reading import read_rows
 from ohr.results.scores import ScoreTable
+from ohr.results.schema import STATISTICS, schema
+from ohr.results.tables import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare
 from ohr.statistics.intervals import clustered_means, differences
@@ -174,25 +176,18 @@ def test_a_dose_counts_pages_edits_and_words(runs):
     run = runs.make(4)
     base = run.base("noise")
     run.page_scores(base, [1.0, 0.5, 0.97, nan])
-    names = ("document", "domain", "sources")
-    page = {**base, **dict.fromkeys(names, "x"), "page": [0, 1], "edit_distance": [0.1, 0.3]}
-    blocks = dict.fromkeys(_counted(run), 0)
-    distances = {"edit_distance_content": [0.0, 0.2], "empty": [False, True], "words": [150, 50], "redundant": 0}
-    run.tables.append("pages", {**page, **distances, **blocks})
+    about = {"document": "x", "domain": "x", "page": [0, 1], "sources": "x"}
+    run.tables.append("pages", {**base, **about, "empty": [False, True], "words": [150, 50]})
+    distances = {"edit_distance": [0.1, 0.3], "edit_distance_content": [0.0, 0.2]}
+    statistics = dict.fromkeys(schema(STATISTICS).names, 0) | distances
+    with Tables(run.folder, (STATISTICS,)) as measured:
+        measured.append(STATISTICS, statistics | {"kb": base["kb"], "document": "x", "page": [0, 1]})
     run.close()
     derive(run.folder, {"noise#0": Counts(edits=30, edits_aimed=40, failed_pages=1)})
     (dose,) = read_rows(run.folder / "doses.parquet")
     assert (dose["r_noise"], dose["questions"], dose["excluded"]) == (pytest.approx(1 / 3), 3, 1)
     assert (dose["edit_distance"], dose["edit_distance_content"], dose["empty_pages"]) == pytest.approx((0.2, 0.1, 0.5))
     assert (dose["edits"], dose["edits_aimed"], dose["edits_per_100_words"], dose["failed_pages"]) == (30, 40, 15, 1)
-
-
-def _counted(run):
-    from ohr.results.schema import schema
-
-    return [name for name in schema("pages").names if name.startswith(("commands_", "blocks_", "matched_"))] + [
-        name for name in schema("pages").names if "_errors_" in name
-    ]
 
 
 def test_conditions_whose_names_differ_behind_a_number_sign_are_kept_apart(runs):

@@ -70,7 +70,7 @@ def test_the_text_layer_is_a_ground_truth(carry_out, recorded):
     assert mean(finished, "retrieval", "lcs", "truth") == 1
     assert mean(finished, "retrieval", "lcs", "mine") < 1
     truth, mine = read_rows(finished.folder / "doses.parquet")
-    assert (truth["r_noise"], truth["edit_distance"]) == (0, 0)
+    assert (truth["r_noise"], truth["evidence_loss"]) == (0, 0)
     assert mine["r_noise"] == 1
     assert 0 < mine["evidence_loss"] < 1
     assert mine["questions"] == 3
