@@ -11,8 +11,8 @@ from ohr.results.doses import Counts
 from ohr.results.means import breakdown, macro_over_domains
 from ohr.results.questions import Questions
 from ohr.results.reading import read_rows
-from ohr.results.scores import ScoreTable
 from ohr.results.schema import STATISTICS, schema
+from ohr.results.scores import ScoreTable
 from ohr.results.tables import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare
