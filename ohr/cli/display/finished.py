@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ohr.study.run import Finished
 
 
+_DETAILS = 500
+"""Questions that can be opened in the report of `ohr run`: more than a person does, in a megabyte or two."""
+
+
 def carry_out(
     spec: "Spec",
     *,
@@ -74,7 +78,7 @@ def report_of(finished: "Finished", trust_plugins: bool) -> Path | None:
     path = finished.folder / REPORT
     try:
         if finished.fresh or not path.is_file():
-            write_report([finished.folder], path, trust_plugins=trust_plugins)
+            write_report([finished.folder], path, details=_DETAILS, trust_plugins=trust_plugins)
         return path
     except OhrError as error:  # the results are written: without a report the run is still done
         report(f"no report: {error}")

@@ -94,6 +94,7 @@ def write_report(
     path: Path,
     *,
     images: int = IMAGES,
+    details: int | None = None,
     trust_plugins: bool = False,
     pages: bool = False,
     workers: int = 1,
@@ -105,6 +106,7 @@ def write_report(
         folders: of finished runs.
         path: of the file; data beside it goes to `<name>-data`.
         images: page images that are embedded at most, those of the questions that lost most.
+        details: questions of each run that can be opened, those that lost most; by default all.
         trust_plugins: run the plugin files of the runs' specs, to make page images.
         pages: measure what the pages of the runs look like, where a run has not done it.
         workers: processes for the details of large runs.
@@ -129,7 +131,7 @@ def write_report(
             for number, folder in enumerate(folders):
                 listed = QuestionList(folder)
                 _add(parts, str(number), listed, images // len(folders), trust_plugins)
-                _add_details(parts, str(number), listed, executor, count)
+                _add_details(parts, str(number), listed, details, executor, count)
             runs = [one.result() for one in found]
         for number, run in enumerate(runs):
             parts.embed(f"{number}/charts", run.charts)
@@ -171,13 +173,17 @@ def _add(parts: Parts, run: str, listed: QuestionList, images: int, trust_plugin
         parts.add(f"{run}/scores/{pipeline}", _scores(listed, pipeline))
 
 
-def _add_details(parts: Parts, run: str, listed: QuestionList, executor: Executor, count: int) -> None:
-    """Add everything that is known of each question."""
+def _add_details(
+    parts: Parts, run: str, listed: QuestionList, most: int | None, executor: Executor, count: int
+) -> None:
+    """Add everything that is known of each question, or of those that lost most."""
+    every = most is None or most >= len(listed.ids)
+    chosen = range(len(listed.ids)) if every else listed.select(Choice(*listed.start))[:most].tolist()
     # by document, so that the pages of a document are in few parts
-    order = sorted(range(len(listed.ids)), key=lambda place: listed.documents[place])
+    order = sorted(chosen, key=lambda place: listed.documents[place])
     held = [order[start : start + _QUESTIONS] for start in range(0, len(order), _QUESTIONS)]
     parts.add(f"{run}/index", _index(listed, {place: n for n, places in enumerate(held) for place in places}))
-    details = Details(listed, everything=True)
+    details = Details(listed, everything=every)
     gathered = (details.gathered(places) for places in held)
     for number, text in enumerate(each(executor, _packed, gathered, count)):
         parts.put(f"{run}/details/{number}", text)
@@ -194,7 +200,7 @@ def _index(listed: QuestionList, part: dict[int, int]) -> dict[str, Any]:
         "document": listed.documents,
         "domain": listed.domains,
         "source": listed.sources,
-        "part": [part[place] for place in range(len(listed.ids))],
+        "part": [part.get(place) for place in range(len(listed.ids))],
     }
 
 

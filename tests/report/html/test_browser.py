@@ -186,6 +186,14 @@ def test_data_beside_the_page_is_loaded_when_it_is_looked_at(browser, plain, tmp
         open_question(shown)
 
 
+def test_a_question_without_details_says_where_they_are(browser, plain, tmp_path):
+    (page,) = write_report([plain], tmp_path / "few.html", details=1)
+    with opened(browser, f"file://{page}") as shown:
+        open_question(shown)
+        shown.click("dialog button:has-text('Next')")
+        assert "`ohr view` shows any" in shown.inner_text("dialog .note")
+
+
 def test_a_served_run_has_the_same_questions(browser, plain):
     server = make_server(Site(plain.parent.parent, lambda _: []), 0)
     threading.Thread(target=server.serve_forever, daemon=True).start()
