@@ -15,17 +15,16 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-import quicktok
 from rapidfuzz.distance import LCSseq
 
 from ohr.files import ohrbench_json
 from ohr.noise import channel
 from ohr.noise.channel import Channel
 from ohr.registry import Registry
+from ohr.text.tokens import count_tokens
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 5
 PAGES, TOKENS, LIMIT = 120, 1034, 300
-ENCODING = quicktok.get_encoding("cl100k_base")
 
 
 def pages_of_mini() -> list[str]:
@@ -35,7 +34,7 @@ def pages_of_mini() -> list[str]:
     lines = [line for d in mini.documents() for page in mini.pages(d) for line in page.text.splitlines(keepends=True)]
     made, held, tokens = [], "", 0
     for line in islice(cycle(lines), 100_000):
-        held, tokens = held + line, tokens + ENCODING.count(line)
+        held, tokens = held + line, tokens + count_tokens(line)
         if tokens >= TOKENS:
             made.append(held)
             held, tokens = "", 0
@@ -72,7 +71,7 @@ sources = {"mini": pages_of_mini()}
 if "OHRBENCH_DATA" in os.environ:
     sources["OHRBench"] = real_pages(Path(os.environ["OHRBENCH_DATA"]))
 for name, texts in sources.items():
-    size = fmean(ENCODING.count(text) for text in texts)
+    size = fmean(count_tokens(text) for text in texts)
     for profile in ("tesseract", "rapidocr"):
         for rate in (0.5, 0.8):
             noise = Channel(profile=profile, rate=rate)

@@ -104,15 +104,14 @@ def table(real: list[str], noises: dict[str, TextNoise]) -> dict[str, float]:
 
 
 def main() -> int:
-    from quicktok import get_encoding
-
     from ohr.noise.formatting import Formatting
     from ohr.noise.table_format import TableFormat
+    from ohr.text.tokens import count_tokens
 
     real = pages()
     if not real:
         sys.exit("OHRBENCH_DATA names no folder with retrieval_base/gt")
-    tokens = [len(get_encoding("cl100k_base").encode(text)) for text in real]
+    tokens = [count_tokens(text) for text in real]
     print(f"{len(real)} pages as they are, {sum(tokens) / len(real):.0f} tokens on average")
     formatting: dict[str, TextNoise] = {f"formatting, rate {rate}": Formatting(rate=rate) for rate in (0.1, 0.3, 0.6)}
     Formatting().perturb("今年 $x$", [(0, 6)], np.random.default_rng(0))  # reads the dictionary and tables

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from ohr.contracts import Chunk, Chunker, Page, Span
 from ohr.errors import StageError
+from ohr.text.tokens import count_tokens, encoding
 
 from ._punkt import sentence_starts
 
@@ -27,7 +28,7 @@ class Reference(Chunker):
     """
 
     kind: Literal["reference"] = "reference"
-    packages: ClassVar[tuple[str, ...]] = ("quicktok-v1",)
+    packages: ClassVar[tuple[str, ...]] = ("tiktoken",)
     size: Annotated[int, Field(gt=0, description="Most tokens in a chunk and its page's label together.")] = 1024
     base: Annotated[
         str | None,
@@ -134,12 +135,5 @@ def _up_to_next(starts: Sequence[int], end: int) -> list[Span]:
 
 
 def _count(text: str) -> int:
-    encoding = _encoding()
     text = text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate, which no file can hold, counts as `?`
-    return len(encoding.encode_with_special(text)) if _SPECIAL in text else int(encoding.count(text))
-
-
-def _encoding() -> Any:
-    import quicktok
-
-    return quicktok.get_encoding("cl100k_base")  # cached by the library
+    return len(encoding().encode(text, allowed_special="all")) if _SPECIAL in text else count_tokens(text)

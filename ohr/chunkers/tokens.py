@@ -4,14 +4,14 @@ from bisect import bisect_right
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from ohr.contracts import Chunk, Chunker, Page, Span
 from ohr.text.sentences import sentence_spans
+from ohr.text.tokens import Encoding, count_tokens, encoding
 
-Encoding = Literal["cl100k_base", "o200k_base", "llama3", "qwen3"]
 _CHARACTER = 4  # tokens of one character at most: one for each of its bytes
 
 
@@ -21,13 +21,13 @@ class Tokens(Chunker):
     The cut is between tokens, never inside a character: only a chunk of one character can have more than `size` tokens.
     With an overlap, each chunk repeats the end of the chunk before, in whole sentences where they fit, and adds text to
     it. Nothing is repeated where there is no room beside the new text. Chunks never cross a page (as in OHRBench, whose
-    default is 1024 tokens without overlap). The vocabularies come with the package quicktok, so nothing is downloaded;
-    cl100k_base gives the same counts as tiktoken.
+    default is 1024 tokens without overlap). Nothing is downloaded: cl100k_base comes with ohr, the other vocabularies
+    with the package quicktok.
     """
 
     kind: Literal["tokens"] = "tokens"
     version: ClassVar[int] = 2
-    packages: ClassVar[tuple[str, ...]] = ("quicktok-v1",)
+    packages: ClassVar[tuple[str, ...]] = ("tiktoken", "quicktok-v1")
     size: Annotated[int, Field(gt=0, description="Most tokens in a chunk.")] = 1024
     overlap: Annotated[int, Field(ge=0, description="Most tokens that repeat the end of the chunk before.")] = 0
     tokenizer: Annotated[Encoding, Field(description="Vocabulary that counts the tokens.")] = "cl100k_base"
@@ -108,21 +108,15 @@ class Tokens(Chunker):
 
     def _places(self, text: str, span: Span) -> tuple[list[int], list[int]]:
         """List the places between tokens that are between characters too, ends included, and the tokens before each."""
-        encoding = _encoding(self.tokenizer)
+        known = encoding(self.tokenizer)
         decoder = getincrementaldecoder("utf-8")()  # keeps the first bytes of a character until the rest comes
         place, places, tokens = span[0], [span[0]], [0]
-        for number, token in enumerate(encoding.encode_ordinary(text[slice(*span)]), start=1):
-            place += len(decoder.decode(encoding.decode_single_token_bytes(token)))
+        for number, token in enumerate(known.encode_ordinary(text[slice(*span)]), start=1):
+            place += len(decoder.decode(known.decode_single_token_bytes(token)))
             if not decoder.getstate()[0]:
                 places.append(place)
                 tokens.append(number)
         return places, tokens
 
     def _count(self, text: str) -> int:
-        return int(_encoding(self.tokenizer).count(text))
-
-
-def _encoding(name: str) -> Any:
-    import quicktok
-
-    return quicktok.get_encoding(name)  # cached by the library
+        return count_tokens(text, self.tokenizer)

@@ -17,12 +17,13 @@ from ohr.metrics.dose import by_page, own_passages
 from ohr.steps.prompting import make_prompt
 from ohr.steps.prompts import PreparePrompts
 from ohr.steps.step import Ready
+from ohr.text.tokens import count_tokens
 
 
 def size_of(generator: Generator, prompts: Iterable[Prompt]) -> int:
     """Return the tokens of prompts as a generator counts them; where only its model can, in those of cl100k_base."""
     known = ((prompt, generator.size_of(prompt)) for prompt in prompts)
-    return sum(_tokens(prompt.system + prompt.user) if size is None else size for prompt, size in known)
+    return sum(count_tokens(prompt.system + prompt.user) if size is None else size for prompt, size in known)
 
 
 @dataclass
@@ -61,7 +62,7 @@ class Sizes:
         """Return a bound of an agent's text: every call with all that the calls before it may have shown."""
         hits, calls = getattr(agent, "top_k", 1), agent.max_calls
         pages = [page.text for pages in self.keys.inputs.truth.values() for page in pages]
-        page = sum(map(_tokens, pages)) // max(len(pages), 1)
+        page = sum(map(count_tokens, pages)) // max(len(pages), 1)
         return questions * calls * (calls + 1) // 2 * page * hits
 
     def _prompts(
@@ -124,9 +125,3 @@ def _cut(chunker: Chunker, pages: Sequence[Page]) -> Iterable[str]:
     if chunker.resources().alone:
         return [page.text for page in pages]
     return [chunk.text for chunk in chunker.split(pages)]
-
-
-def _tokens(text: str) -> int:
-    import quicktok
-
-    return int(quicktok.get_encoding("cl100k_base").count(text))

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from ohr.chunkers.page import PageChunker
 from ohr.chunkers.sentence import Sentence
-from ohr.chunkers.tokens import Tokens, _encoding
+from ohr.chunkers.tokens import Tokens
 from ohr.contracts import Page
+from ohr.text.tokens import count_tokens
 
 texts = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=400),
@@ -23,7 +24,7 @@ def page(text):
 
 
 def tokens(text):
-    return _encoding("cl100k_base").count(text)
+    return count_tokens(text)
 
 
 @given(texts, st.integers(1, 40))
