@@ -14,7 +14,7 @@ from ohr.metrics.edit import edit_distance
 from ohr.metrics.lcs import lcs
 from ohr.text.chinese import HAS_HAN
 from ohr.text.unspaced import HAS_UNSPACED
-from ohr.text.words import normalise, typed, words, words_beside_chinese
+from ohr.text.words import typed_words, words, words_beside_chinese
 
 DAMAGED = 0.95
 """Evidence is damaged when at most this share of its words is left in order (OHRBench, section III.3)."""
@@ -241,7 +241,7 @@ def _answer_survival(answers: Sequence[str], clean: str, noisy: str) -> float:
 
 
 def _is_in(answer: str, text: str) -> bool:
-    wanted, held = normalise(typed(answer)), " ".join(words(typed(text), segment_chinese=False))
+    wanted, held = " ".join(typed_words(answer)), " ".join(typed_words(text))
     if not wanted or wanted in CLOSED_ANSWERS:
         return False
     if HAS_HAN.search(wanted) or HAS_UNSPACED.search(wanted):  # no word boundaries to respect

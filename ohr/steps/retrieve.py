@@ -24,7 +24,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Retrieve(Work):
-    """Index a scope and search it. Writes, for each batch of questions, {hits: {question: [...]}, warnings}.
+    """Index a scope and search it. Writes, for each batch of questions, what `as_value` returns.
 
     Its inputs are the documents' passages; for retrievers that look at pages, the documents and then their page images.
 
@@ -65,8 +65,11 @@ class Retrieve(Work):
             asked = [q for q in asked if not any((q.document, page) in made.lost for page in q.pages)]
             found, failed = made.search(self.scope.retriever, asked)
             report.calls["searches"] += len(asked)
-            hits = {asked[place].id: as_records(made, ranked) for place, ranked in found.items()}
-            value = {"hits": hits, "warnings": [*made.warnings, *self._shortage(made, context)]}
+            hits = {
+                asked[place].id: [Found(made.chunks[hit.place], hit.score) for hit in ranked]
+                for place, ranked in found.items()
+            }
+            value = as_value(hits, [*made.warnings, *self._shortage(made, context)])
             if failed:
                 reason = f"{counted(len(failed), 'question')} failed, the first: {next(iter(failed.values()))}"
                 report.errors[output] = reason
@@ -96,11 +99,30 @@ def read_hits(store: Store, name: str | None, output: str) -> tuple[dict[str, li
         output: its key, whether or not it failed.
     """
     if name is not None:
-        found = expected(store, [name], "hits", "hits")[name]
-    else:
-        partial = partial_key(output)
-        found = read_sound(store, [partial], "hits").get(partial, {"hits": {}, "warnings": []})
-    return {question: as_found(records) for question, records in found["hits"].items()}, found["warnings"]
+        return read_value(expected(store, [name], "hits", "hits")[name])
+    partial = partial_key(output)
+    return read_value(read_sound(store, [partial], "hits").get(partial) or as_value({}))
+
+
+def as_value(hits: Mapping[str, Sequence[Found]], warnings: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the hits of some questions as they are kept: {chunks, hits: {question: [[place, score]]}, warnings}.
+
+    Each chunk is there once, whichever questions find it.
+    """
+    places: dict[Chunk, int] = {}
+    ranked = {
+        question: [[places.setdefault(hit.chunk, len(places)), hit.score] for hit in found]
+        for question, found in hits.items()
+    }
+    return {"chunks": list(places), "hits": ranked, "warnings": list(warnings)}
+
+
+def read_value(kept: Mapping[str, Any]) -> tuple[dict[str, list[Found]], list[str]]:
+    """Read what `as_value` returned: hits by question, and warnings."""
+    chunks = [as_chunk(chunk) for chunk in kept["chunks"]]
+    return {
+        question: [Found(chunks[place], score) for place, score in ranked] for question, ranked in kept["hits"].items()
+    }, kept["warnings"]
 
 
 def as_records(made: Indexed, ranked: Sequence[Hit]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Strict, TypeAdapter, ValidationError
 
 from ohr.contracts import Block, Chunk, Completion, Page
 from ohr.errors import StoreError
@@ -39,9 +39,21 @@ def _mapping(required: Mapping[str, Any], optional: Mapping[str, Any] = MappingP
     return make_dataclass("Shape", [*required.items(), *parts])
 
 
+def _placed(value: Any) -> Any:
+    """Refuse hits whose chunk is not there.
+
+    Raises:
+        ValueError: a place is not among the chunks.
+    """
+    if any(not 0 <= place < len(value.chunks) for ranked in value.hits.values() for place, _ in ranked):
+        raise ValueError("a hit without its chunk")
+    return value
+
+
 _READING = {"blocks": _list(Block), "finish": str, "confidence": _Number | None, "reader": str}
 _READING |= {"tokens_in": _Count, "tokens_out": _Count}
 _HIT = _mapping({"chunk": _only(Chunk), "score": _Number})
+_HITS = {"chunks": _list(Chunk), "hits": dict[str, list[tuple[_Count, _Number]]], "warnings": list[str]}
 _TRAJECTORY = {"steps": list[dict[str, Any]], "shown": list[tuple[str, _Count]]}
 _SCORES = {"values": dict[str, list[_Number]], "failed": dict[str, list[_Flag]], "failures": _list(MetricFailure)}
 
@@ -49,7 +61,7 @@ _SHAPES: Mapping[str, Any] = {
     "page": _mapping({"text": str, "seconds": _Number}, _READING),
     "document": _mapping({"pages": _list(Page), "edits": list[list[dict[str, Any]]], "aimed": _Count}),
     "chunks": _list(Chunk),
-    "hits": _mapping({"hits": dict[str, list[_HIT]], "warnings": list[str]}),  # type: ignore[valid-type]
+    "hits": Annotated[_mapping(_HITS), AfterValidator(_placed)],
     "ranking": list[_HIT],  # type: ignore[valid-type]
     "prompts": dict[str, str],
     "answer": _only(Completion) | _mapping(dict.fromkeys(("answer", "end", "reply"), str) | _TRAJECTORY),

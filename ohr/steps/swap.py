@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ohr.contracts import Chunk, Span
 from ohr.steps.documents import read_pages
-from ohr.steps.retrieve import read_hits
+from ohr.steps.retrieve import as_value, read_hits
 from ohr.steps.step import Context, Ready, Report, Work
 from ohr.store import Store
 from ohr.text.alignment import Alignment
@@ -57,7 +57,7 @@ class SwapHits(Work):
             for question, rank in held:
                 hit = swapped[question][rank]
                 swapped[question][rank] = replace(hit, chunk=reworded(hit.chunk, aligned))
-        context.store.put(ready.outputs[0], {"hits": swapped, "warnings": []})
+        context.store.put(ready.outputs[0], as_value(swapped))
         report = Report()
         report.calls["swapped texts"] += sum(map(len, places.values()))
         return report

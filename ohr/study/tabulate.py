@@ -28,7 +28,7 @@ from ohr.spec.model import KnowledgeBase
 from ohr.steps.answers import Answered, as_answered
 from ohr.steps.damage import read_damage
 from ohr.steps.reading import as_recognition, warnings_of
-from ohr.steps.retrieve import read_hits
+from ohr.steps.retrieve import read_hits, read_value
 from ohr.steps.scoring import read_scores
 from ohr.study.columns import (
     Judgement,
@@ -180,8 +180,8 @@ class Tabulator:
     def hits(self, cell: Cell, batch: Batch) -> None:
         """Write the hits of a batch, and its warnings."""
         assert batch.hits is not None and cell.retriever is not None
-        self.scheduler.read([batch.hits])
-        hits, warnings = read_hits(self.store, self.scheduler.effective(batch.hits), batch.hits)
+        kept = self.scheduler.read([batch.hits])
+        hits, warnings = read_value(kept[batch.hits]) if kept else read_hits(self.store, None, batch.hits)
         for warning in warnings:
             self.ledger.warn(f"{cell.retriever.name} on {cell.base.name}, {batch.scope}: {warning}")
         if cell.base.name not in self.trials:

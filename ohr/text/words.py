@@ -142,8 +142,14 @@ def searched_words(text: str) -> tuple[str, ...]:
     return _cut(text, pairs=True) if _hold(found, HAS_UNSPACED) else found
 
 
+@recent
+def typed_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text as `typed` gives it, with runs of scripts without spaces in one piece."""
+    return _normal_words(typed(text))
+
+
 def _cut(text: str, *, pairs: bool) -> tuple[str, ...]:
-    pieces = _normal_words(typed(text))
+    pieces = typed_words(text)
     if text.isascii() or not _hold(pieces, _IS_UNSPACED):
         return pieces
     cut = ([piece] if piece.isascii() else unspaced_words(piece, pairs=pairs) for piece in pieces)
@@ -162,5 +168,5 @@ def words_beside_chinese(text: str) -> frozenset[str]:
     """Return the words of `words` that are not Chinese, for callers that need no others: no dictionary is loaded."""
     if text.isascii() or not HAS_HAN.search(text):
         return frozenset(_segmented(text))
-    pieces = HAN_RUN.sub(" ", " ".join(_normal_words(typed(text)))).split()
+    pieces = HAN_RUN.sub(" ", " ".join(typed_words(text))).split()
     return frozenset(letter for piece in pieces for letter in letters(piece))

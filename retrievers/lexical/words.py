@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ohr.contracts import Retriever
 from ohr.text.porter import stem
-from ohr.text.words import normalise, searched_words, typed
+from ohr.text.words import searched_words, typed_words
 
 Tokenizer = Literal["words", "stems", "whitespace", "ohrbench"]
 Language = Literal["auto", "en", "zh"]
@@ -48,7 +48,7 @@ def different_words(text: str) -> Collection[str]:
 
 
 def _words(text: str, language: Language) -> Sequence[str]:
-    return normalise(typed(text)).split() if language == "en" else searched_words(text)
+    return typed_words(text) if language == "en" else searched_words(text)
 
 
 def _stems(text: str, language: Language) -> Sequence[str]:
