@@ -86,3 +86,13 @@ def test_scores_with_a_null_are_counted_again(calm):
     for key, value in scores.items():
         store.put(key, {**value, "values": {name: [None for _ in them] for name, them in value["values"].items()}})
     assert results(home.run(SPEC)) == wanted
+
+
+def test_hits_without_their_chunk_are_searched_again(calm):
+    home, wanted = calm
+    shutil.rmtree(home.folder / "runs")
+    store = open_store(home.store)
+    keys = [entry.key for entry in store.entries() if entry.kind == "value"]
+    hits = {key: value for key, value in store.get_many(keys).items() if isinstance(value, dict) and "hits" in value}
+    store.put_many({key: {**value, "chunks": value["chunks"][:-1]} for key, value in hits.items()})
+    assert hits and results(home.run(SPEC)) == wanted
