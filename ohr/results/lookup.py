@@ -17,6 +17,10 @@ _HELD = 1 << 25
 """Bytes of a file that is held in memory as a whole; of a larger one, the row groups that are needed are read."""
 
 
+_ROWS = 4_096
+"""Rows that are decoded at once: some megabytes of text."""
+
+
 class Lookup:
     """Rows of a Parquet table by the values of a column.
 
@@ -25,7 +29,7 @@ class Lookup:
         by: name of the column; its values are text.
         columns: those to read.
         bases: knowledge bases whose rows count; None for a table without them.
-        hold: keep the whole table in memory, whatever its size: for readers who need every row.
+        only: values that will be asked for: their rows are kept in memory, whatever their size.
 
     Raises:
         DataError: the file is missing or damaged, or lacks a column.
@@ -37,7 +41,7 @@ class Lookup:
         by: str,
         columns: Sequence[str],
         bases: Collection[str | None] | None = None,
-        hold: bool = False,
+        only: Collection[str] | None = None,
     ) -> None:
         from pyarrow import parquet
 
@@ -45,8 +49,8 @@ class Lookup:
         with reading(path):
             refuse_absent(path, parquet.read_schema(path).names, [by, *columns, *(["kb"] if bases is not None else [])])
             self._file = parquet.ParquetFile(path)
-            self._hold = hold or path.stat().st_size <= _HELD
-        self._order, self._ranges = self._find(bases)
+            self._hold = only is not None or path.stat().st_size <= _HELD
+        self._order, self._ranges = self._find(bases, only)
 
     def rows(self, values: Collection[str]) -> list[dict[str, Any]]:
         """Return the rows that have one of the values; those of one value are in the order of the file."""
@@ -62,7 +66,7 @@ class Lookup:
         return {name: table[name].to_pylist() for name in self._columns}
 
     def _find(
-        self, bases: Collection[str | None] | None
+        self, bases: Collection[str | None] | None, only: Collection[str] | None
     ) -> tuple[NDArray[np.int64], Mapping[str | None, tuple[int, int]]]:
         """Order the numbers of the rows by their value; returns also the part of the order that each value has."""
         keys = read_columns(self._path, [self._by, *(["kb"] if bases is not None else [])])
@@ -73,6 +77,8 @@ class Lookup:
             base = keys["kb"].unify_dictionaries().combine_chunks()
             wanted = np.array([name in bases for name in base.dictionary.to_pylist()], dtype=bool)
             order = order[wanted[base.indices.to_numpy()][order]] if len(wanted) else order[:0]
+        if only is not None:
+            order = order[np.isin(codes[order], [code for code, name in enumerate(names) if name in only])]
         ends = np.searchsorted(codes[order], np.arange(len(names) + 1)).tolist()
         return order, {name: (ends[code], ends[code + 1]) for code, name in enumerate(names)}
 
@@ -84,13 +90,9 @@ class Lookup:
     @cached_property
     def _table(self) -> "pyarrow.Table":
         """The whole table in the order of the values: what is asked for together is in one place."""
-        import pyarrow
-        from pyarrow import parquet
-
-        with reading(self._path):
-            table = parquet.read_table(self._path, columns=self._columns)
-        fields = [f.with_type(pyarrow.large_string()) if f.type == pyarrow.string() else f for f in table.schema]
-        return table.cast(pyarrow.schema(fields)).combine_chunks().take(self._order)  # chunk by chunk takes minutes
+        places = np.sort(self._order)
+        table = self._rows_at(places).combine_chunks()  # chunk by chunk takes minutes
+        return table.take(np.searchsorted(places, self._order))
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
@@ -99,13 +101,23 @@ class Lookup:
         return np.cumsum([0, *sizes])
 
     def _read(self, ranges: Sequence[tuple[int, int]]) -> "pyarrow.Table":
+        return self._rows_at(np.sort(np.concatenate([self._order[start:end] for start, end in ranges])))
+
+    def _rows_at(self, places: NDArray[np.int64]) -> "pyarrow.Table":
+        """Read the rows at some places, in ascending order; a row group is never in memory as a whole."""
         import pyarrow
 
-        places = np.sort(np.concatenate([self._order[start:end] for start, end in ranges]))
-        groups = np.searchsorted(self._starts, places, side="right") - 1
-        parts = [self._file.schema_arrow.empty_table().select(self._columns)]
-        for group in np.unique(groups).tolist():
+        schema = self._file.schema_arrow
+        fields = [schema.field(name) for name in self._columns]
+        parts = []
+        for group in np.unique(np.searchsorted(self._starts, places, side="right") - 1).tolist():
+            start = self._starts[group]
             with reading(self._path):
-                held = self._file.read_row_group(group, columns=self._columns)
-            parts.append(held.take(places[groups == group] - self._starts[group]))
-        return pyarrow.concat_tables(parts)
+                for batch in self._file.iter_batches(_ROWS, row_groups=[group], columns=self._columns):
+                    first, last = np.searchsorted(places, (start, start + len(batch)))
+                    if first < last:
+                        parts.append(batch.select(self._columns).take(places[first:last] - start))
+                    start += len(batch)
+        table = pyarrow.Table.from_batches(parts, pyarrow.schema(fields))
+        wide = [f.with_type(pyarrow.large_string()) if f.type == pyarrow.string() else f for f in fields]
+        return table.cast(pyarrow.schema(wide))

@@ -48,19 +48,22 @@ class Details:
 
     Args:
         listed: the questions of a run.
-        everything: all questions will be asked for.
+        only: places of the questions that will be asked for, if they are known; otherwise any may be.
 
     Raises:
         DataError: a table is missing or damaged.
     """
 
-    def __init__(self, listed: QuestionList, *, everything: bool = False) -> None:
+    def __init__(self, listed: QuestionList, *, only: Sequence[int] | None = None) -> None:
         self._list, folder, bases = listed, listed.folder, set(listed.bases.values())
-        self._asked = Lookup(folder / "questions.parquet", "question_id", _ASKED)
+        names = documents = None
+        if only is not None:
+            names, documents = {listed.ids[place] for place in only}, {listed.documents[place] for place in only}
+        self._asked = Lookup(folder / "questions.parquet", "question_id", _ASKED, only=names)
         texts = ("condition", "document", "page", "text", "error")
-        self._texts = Lookup(folder / "texts.parquet", "document", texts, bases, everything)
-        self._hits = Lookup(folder / "hits.parquet", "question_id", _HIT, bases, everything)
-        self._answers = Lookup(folder / "answers.parquet", "question_id", _GIVEN, bases, everything)
+        self._texts = Lookup(folder / "texts.parquet", "document", texts, bases, only=documents)
+        self._hits = Lookup(folder / "hits.parquet", "question_id", _HIT, bases, only=names)
+        self._answers = Lookup(folder / "answers.parquet", "question_id", _GIVEN, bases, only=names)
 
     def read(self, places: Sequence[int]) -> Row:
         """Return questions, as `assembled` does."""

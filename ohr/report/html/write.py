@@ -177,13 +177,12 @@ def _add_details(
     parts: Parts, run: str, listed: QuestionList, most: int | None, executor: Executor, count: int
 ) -> None:
     """Add everything that is known of each question, or of those that lost most."""
-    every = most is None or most >= len(listed.ids)
-    chosen = range(len(listed.ids)) if every else listed.select(Choice(*listed.start))[:most].tolist()
+    chosen = range(len(listed.ids)) if most is None else listed.select(Choice(*listed.start))[:most].tolist()
     # by document, so that the pages of a document are in few parts
     order = sorted(chosen, key=lambda place: listed.documents[place])
     held = [order[start : start + _QUESTIONS] for start in range(0, len(order), _QUESTIONS)]
     parts.add(f"{run}/index", _index(listed, {place: n for n, places in enumerate(held) for place in places}))
-    details = Details(listed, everything=every)
+    details = Details(listed, only=order)
     gathered = (details.gathered(places) for places in held)
     for number, text in enumerate(each(executor, _packed, gathered, count)):
         parts.put(f"{run}/details/{number}", text)
