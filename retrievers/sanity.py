@@ -47,7 +47,7 @@ class Oracle(_Arm):
 
     kind: Literal["oracle"] = "oracle"
     version: ClassVar[int] = 2
-    packages: ClassVar[tuple[str, ...]] = ("jieba",)
+    packages: ClassVar[tuple[str, ...]] = ("rjieba",)
 
     def search(self, index: Index, questions: Sequence[Question]) -> list[list[Hit]]:
         """Look where the evidence is."""

@@ -115,7 +115,7 @@ def fresh():
 
 
 def test_the_versions_of_a_stages_libraries_are_in_its_identity():
-    assert identity(BM25())[3] == {"packages": {"bm25s": version("bm25s"), "jieba": version("jieba")}}
+    assert identity(BM25())[3] == {"packages": {"bm25s": version("bm25s"), "rjieba": version("rjieba")}}
 
 
 def test_another_version_of_a_library_is_another_identity(fresh, monkeypatch):

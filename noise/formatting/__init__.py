@@ -78,7 +78,7 @@ class Formatting(TextNoise):
 
     kind: Literal["formatting"] = "formatting"
     version: ClassVar[int] = 6
-    packages: ClassVar[tuple[str, ...]] = ("jieba", "pylatexenc")
+    packages: ClassVar[tuple[str, ...]] = ("pylatexenc", "rjieba")
     noise_type: ClassVar[Literal["semantic", "formatting"]] = "formatting"
     rules: Annotated[
         Rules,

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from ohr.contracts import Metric
-from ohr.text.chinese import chinese_cutter
+from ohr.text.chinese import cut_as_jieba
 from ohr.text.words import normalise, typed, words
 
 CLOSED_ANSWERS = frozenset({"yes", "no", "noanswer"})
@@ -37,14 +37,14 @@ def f1_published(prediction: str, reference: str) -> float:
     """`f1` as OHRBench's code computes it, to the last digit.
 
     Source: OHRBench, `f1_score` of `metric/common.py`. Where either side has a CJK ideograph, the whole of both sides
-    is cut with jieba, and each space between words is a token that counts.
+    is cut as by jieba, and each space between words is a token that counts.
 
     Edge cases: no token in common -> 0, also where both sides are empty.
     """
     found, wanted = normalise(prediction), normalise(reference)
     if found != wanted and {found, wanted} & CLOSED_ANSWERS:
         return 0.0
-    cut = chinese_cutter() if _has_ideograph(prediction + reference) else str.split
+    cut = cut_as_jieba if _has_ideograph(prediction + reference) else str.split
     one, other = cut(found), cut(wanted)
     overlap = (Counter(one) & Counter(other)).total()
     if not overlap:
@@ -91,7 +91,7 @@ class F1(Metric):
     """Token F1 after the published normalisation; yes and no must match exactly."""
 
     kind: Literal["f1"] = "f1"
-    packages: ClassVar[tuple[str, ...]] = ("jieba",)
+    packages: ClassVar[tuple[str, ...]] = ("rjieba",)
     as_published: Annotated[bool, Field(description="As the benchmark's code has it, accidents included.")] = False
 
     def score(self, prediction: str, reference: str) -> float:
@@ -114,7 +114,7 @@ class F1Numeric(Metric):
     """Token F1 in which numbers keep their sign and decimal point and are compared as numbers."""
 
     kind: Literal["f1_numeric"] = "f1_numeric"
-    packages: ClassVar[tuple[str, ...]] = ("jieba",)
+    packages: ClassVar[tuple[str, ...]] = ("rjieba",)
 
     def score(self, prediction: str, reference: str) -> float:
         """Return `f1_numeric`."""

@@ -71,7 +71,7 @@ class Lcs(Metric):
     """Share of the evidence's words that the text still has, in order; the published retrieval score."""
 
     kind: Literal["lcs"] = "lcs"
-    packages: ClassVar[tuple[str, ...]] = ("jieba",)
+    packages: ClassVar[tuple[str, ...]] = ("rjieba",)
     segment_chinese: Annotated[bool, Field(description="Cut Chinese runs into words; the reference does not.")] = True
     wordless: Annotated[
         float | None, Field(description="Score where the evidence has no word; the reference gives 0.5. Undefined.")

@@ -17,7 +17,7 @@ from ohr.spec.model import Calibration, Named
 from ohr.study.origins import origins
 
 _PACKAGES = (
-    "bm25s", "faiss-cpu", "jieba", "numpy", "onnxruntime", "opencv-python", "pypdfium2", "tiktoken", "rapidfuzz",
+    "bm25s", "faiss-cpu", "numpy", "onnxruntime", "opencv-python", "pypdfium2", "tiktoken", "rapidfuzz", "rjieba",
     "rapidocr", "sentence-transformers", "tesserocr", "torch", "transformers",
 )  # fmt: skip
 _ROOM = 0.95  # share of the edits aimed at below which a note says that there was no room for them

@@ -64,7 +64,7 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
 
     Args:
         text: any text.
-        segment_chinese: the clean protocol: what `typed` says, then each run of Chinese characters is cut with jieba,
+        segment_chinese: the clean protocol: what `typed` says, then each run of Chinese characters is cut as by jieba,
             and runs of other scripts without spaces into letters. The reference protocol knows ASCII punctuation alone,
             and leaves an unspaced run as one word.
 

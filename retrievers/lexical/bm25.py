@@ -19,13 +19,13 @@ from .words import Lexical
 class BM25(Lexical):
     """Ranks chunks by the rare words they share with the query (Robertson & Zaragoza 2009).
 
-    Words are lower-cased, without punctuation and articles; runs of Chinese are cut with jieba, those of other scripts
+    Words are lower-cased, without punctuation and articles; runs of Chinese are cut as by jieba, those of other scripts
     without spaces into pairs of letters.
     """
 
     kind: Literal["bm25"] = "bm25"
     version: ClassVar[int] = 5
-    packages: ClassVar[tuple[str, ...]] = ("bm25s", "jieba")
+    packages: ClassVar[tuple[str, ...]] = ("bm25s", "rjieba")
     delta: Annotated[float, Field(ge=0, description="What bm25l and bm25+ add for each word of the query.")] = 0.5
     variant: Annotated[
         Literal["lucene", "robertson", "atire", "bm25l", "bm25+"], Field(description="Formula (Kamphuis et al. 2020).")

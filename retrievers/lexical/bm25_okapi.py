@@ -28,7 +28,7 @@ class BM25Okapi(Lexical):
     kind: Literal["bm25_okapi"] = "bm25_okapi"
     version: ClassVar[int] = 3
     extra: ClassVar[str | None] = "bm25"
-    packages: ClassVar[tuple[str, ...]] = ("rank-bm25", "jieba")
+    packages: ClassVar[tuple[str, ...]] = ("rank-bm25", "rjieba")
     variant: Annotated[Literal["okapi", "l", "plus"], Field(description="Class of rank-bm25.")] = "okapi"
 
     def check(self) -> None:

@@ -82,7 +82,8 @@ class Lexical(Retriever):
         ),
     ] = "words"
     language: Annotated[
-        Language, Field(description="auto and zh cut scripts without spaces, Chinese with jieba; en leaves them whole.")
+        Language,
+        Field(description="auto and zh cut scripts without spaces, Chinese as jieba does; en leaves them whole."),
     ] = "auto"
 
     def cut(self, text: str) -> Sequence[str]:

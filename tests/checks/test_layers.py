@@ -110,7 +110,7 @@ def test_an_exception_whose_import_is_gone_is_reported(tmp_path):
 
 
 def test_importing_the_core_and_then_every_plugin_imports_no_heavy_library():
-    heavy = {"torch", "transformers", "sentence_transformers", "matplotlib", "cv2", "jieba"}
+    heavy = {"torch", "transformers", "sentence_transformers", "matplotlib", "cv2", "rjieba"}
     code = (
         f"import sys\nfor name in {CORE}:\n"
         f"    __import__(name)\n    print(name, *{heavy} & sys.modules.keys())\n"

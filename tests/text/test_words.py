@@ -125,8 +125,8 @@ def test_typed_text_stays_as_it_is_when_typed_again(text):
     assert typed(typed(text)) == typed(text)
 
 
-def test_importing_text_does_not_import_jieba():
-    code = "import sys, ohr.text.words; print('jieba' in sys.modules)"
+def test_importing_text_does_not_import_rjieba():
+    code = "import sys, ohr.text.words; print('rjieba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
