@@ -13,7 +13,7 @@ HAN_RUN = re.compile(f"([{HAN}]+)")
 """A run of Chinese characters."""
 
 _BLOCK = re.compile("([\u4e00-\u9fd5a-zA-Z0-9]+)")
-"""What jieba looks up in its dictionary; any other sign is a word of its own, but a line end of Windows is one."""
+"""Signs that jieba looks up in its dictionary; any other is a word of its own, as is a line end of Windows."""
 _SINGLE = re.compile(r"\r\n|.", re.DOTALL)
 
 
