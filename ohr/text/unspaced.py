@@ -1,7 +1,7 @@
 """Scripts that are written without spaces between words, other than Chinese: Japanese, Thai, Lao, Khmer, Burmese, ...
 
 Their runs are cut into letters, each with its marks, as scores of Japanese and Chinese answers are by custom; only
-Chinese characters are cut into words, as jieba does. Search takes each two neighbours together, as Lucene's CJK analyzer
+Chinese is cut into words, as by jieba. Search takes each two neighbours together, as Lucene's CJK analyzer
 does, since a single letter is on every page.
 """
 

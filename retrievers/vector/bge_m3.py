@@ -34,6 +34,7 @@ class BgeM3(ModelRetriever):
 
     kind: Literal["bge_m3"] = "bge_m3"
     version: ClassVar[int] = 2
+    extra: ClassVar[str | None] = "bge_m3"
     packages: ClassVar[tuple[str, ...]] = ("FlagEmbedding", "transformers", "torch")
     modules: ClassVar[tuple[str, ...]] = ("torch", "FlagEmbedding")
     model: Annotated[str, Field(description="A folder with BGE-M3's files, or its name on the hub.")] = "BAAI/bge-m3"
@@ -134,7 +135,7 @@ def _model(model: str, device: str) -> Any:
 
 def _loaded(model: str, device: str) -> Any:
     quiet_transformers()
-    library = extras.load("FlagEmbedding", "dense")
+    library = extras.load("FlagEmbedding", "bge_m3")
     with extras.loading("retriever bge_m3", model):
         # half precision is slower than single on a CPU
         return library.BGEM3FlagModel(folder_of(model), use_fp16=device.startswith("cuda"), devices=device)

