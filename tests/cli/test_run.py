@@ -235,7 +235,7 @@ def test_the_demo_says_what_to_install(ohr, monkeypatch):
     monkeypatch.setattr("ohr.extras.find_spec", lambda name: None)
     result = ohr("demo")
     assert result.exit_code == 2
-    assert "ocr tesseract: tesserocr is not installed: pip install 'ohr[ocr]'" in result.stderr.splitlines()
+    assert "ocr tesseract: tesserocr is not installed: pip install 'ohr[tesseract]'" in result.stderr.splitlines()
     assert result.stderr.splitlines()[-1] == "all that the demo needs: pip install 'ohr[demo]'"
 
 
