@@ -9,9 +9,9 @@ from pydantic import Field
 
 from ohr.contracts import ABSENT, Document, Image, OcrBackend, Page, Recognition
 from ohr.errors import PluginError
+from ohr.files.digests import folder_digest
 from ohr.files.names import UNWRITABLE, by_form, other_form
 from ohr.files.ohrbench_json import document_files, read_document, unwritable_files
-from ohr.keys import folder_digest
 from ohr.markup.page import Markup, MarkupField, tidy
 from ohr.messages.faults import Fault, sentences
 

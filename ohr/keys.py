@@ -80,11 +80,6 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def folder_digest(folder: Path, pattern: str = "*") -> str:
-    """Hash a folder's files whose names fit a pattern, by relative name and content."""
-    return _digest(folder, sorted(path for path in folder.rglob(pattern) if path.is_file()))
-
-
 def _digest(folder: Path, paths: Sequence[Path]) -> str:
     digest = sha256()
     for path in paths:

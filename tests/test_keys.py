@@ -11,7 +11,8 @@ from pydantic import Field
 from ohr import keys
 from ohr.chunkers.tokens import Tokens
 from ohr.contracts import FAMILIES, Chunker, execution
-from ohr.keys import code, file_digest, folder_digest, identity, key
+from ohr.files.digests import folder_digest
+from ohr.keys import code, file_digest, identity, key
 from ohr.ocr.precomputed import Precomputed
 from ohr.ocr.tesseract import Tesseract
 from ohr.registry import Registry

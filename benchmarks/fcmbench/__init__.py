@@ -21,8 +21,9 @@ from ohr.contracts import (
     Tally,
 )
 from ohr.errors import DataError
+from ohr.files.digests import input_digest
 from ohr.files.images import read_image
-from ohr.keys import file_digest, key
+from ohr.keys import key
 from ohr.messages.wording import counted, named, shortened
 
 from .conditions import CAPTURES, NORMAL, label_effect
@@ -118,7 +119,7 @@ class FcmBench(Benchmark):
         if images:
             folder = self._images()
             paths = [folder / picture if folder else None for picture in pictures]
-            hashes = [file_digest(path) if path and path.is_file() else None for path in paths]
+            hashes = [input_digest(path) if path and path.is_file() else None for path in paths]
             return key("images", document.name, pictures, hashes)
         return key("truth", document.name, pictures, [[page.index, page.text] for page in self.pages(document)])
 

@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 
 from ohr.contracts import Image
 from ohr.errors import DataError
+from ohr.files.digests import input_digest
 from ohr.files.images import read_image
 from ohr.files.names import is_file
-from ohr.keys import file_digest
 from ohr.messages.wording import quoted
 
 COLUMNS = ("image_path", "image", "data.image")
@@ -29,7 +29,7 @@ def digest(table: Path, cell: str) -> str | None:
     """Hash the image of a cell; None where its file is missing."""
     if cell.startswith(_BASE64):
         return sha256(cell.encode()).hexdigest()
-    return file_digest(_path(table, cell)) if is_there(table, cell) else None
+    return input_digest(_path(table, cell)) if is_there(table, cell) else None
 
 
 def read(table: Path, cell: str, where: str) -> Image:

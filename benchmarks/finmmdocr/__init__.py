@@ -22,8 +22,9 @@ from ohr.contracts import (
 )
 from ohr.errors import DataError
 from ohr.files import hub
+from ohr.files.digests import input_digest
 from ohr.files.images import read_image
-from ohr.keys import file_digest, key
+from ohr.keys import key
 from ohr.messages.faults import sentences
 from ohr.messages.wording import counted, named
 from ohr.registry import choices
@@ -125,11 +126,11 @@ class FinMMDocR(Benchmark):
         record = self._record(document)
         if not images:
             texts = texts_file(self._root, record)
-            return key("truth", document.name, texts and file_digest(texts))
+            return key("truth", document.name, texts and input_digest(texts))
         digests = []
         for index in range(len(record.images)):
             try:
-                digests.append(file_digest(page_image_file(self._root, record, index)))
+                digests.append(input_digest(page_image_file(self._root, record, index)))
             except DataError:
                 digests.append("")
         return key("images", document.name, digests)

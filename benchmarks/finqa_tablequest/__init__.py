@@ -13,9 +13,10 @@ from pydantic import Field
 
 from ohr.contracts import Aggregate, Document, Image, Mean, Page, Published, ScoringProtocol, Tally
 from ohr.errors import DataError
+from ohr.files.digests import input_digest
 from ohr.files.images import read_image
 from ohr.files.names import is_file
-from ohr.keys import file_digest, key
+from ohr.keys import key
 from ohr.messages.wording import counted, named
 
 from ..copies import CopyBenchmark, only_mean
@@ -80,7 +81,7 @@ class FinqaTableQuest(CopyBenchmark):
         if not images:
             return key("truth", document.name)
         found = [self._images(paths) for _, paths in self._report(document).pages]
-        hashes = [[file_digest(path) for path in paths if is_file(path)][:1] for paths in found]
+        hashes = [[input_digest(path) for path in paths if is_file(path)][:1] for paths in found]
         return key("images", document.name, hashes)
 
     def notes(self) -> Sequence[str]:

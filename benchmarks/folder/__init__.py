@@ -11,8 +11,9 @@ from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringPro
 from ohr.errors import DataError
 from ohr.files import ohrbench_json, pdf
 from ohr.files.changes import kept_until_changed
+from ohr.files.digests import input_digest
 from ohr.files.pdf_text import Layer, text_layer
-from ohr.keys import file_digest, key
+from ohr.keys import key
 from ohr.messages.wording import counted, named
 from ohr.text.layer import clean_layer
 
@@ -92,7 +93,7 @@ class Folder(Benchmark):
         if images:
             files = source(self.root, document.name).files
             reading = [2, *pdf.peculiarities(files[0])] if files[0].suffix.lower() == ".pdf" else [_READING]
-            return key("images", *reading, document.name, [file_digest(file) for file in files], self.dpi)
+            return key("images", *reading, document.name, [input_digest(file) for file in files], self.dpi)
         return key("truth", document.name, [[page.index, page.text, page.error] for page in self.pages(document)])
 
     def notes(self) -> Sequence[str]:

@@ -10,8 +10,9 @@ from pydantic import Field
 
 from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
 from ohr.files import ohrbench_json, pdf
+from ohr.files.digests import input_digest
 from ohr.files.ohrbench_questions import read_questions
-from ohr.keys import file_digest, key
+from ohr.keys import key
 from ohr.messages.wording import counted, named
 
 _DATA = Path(__file__).parent / "data"
@@ -71,7 +72,7 @@ class Mini(Benchmark):
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the PDF and its resolution, or the ground truth."""
         if images:
-            return key("images", file_digest(self.pdf(document)), self.dpi)
+            return key("images", input_digest(self.pdf(document)), self.dpi)
         return key("truth", [page.text for page in self.pages(document)])
 
     def notes(self) -> Sequence[str]:

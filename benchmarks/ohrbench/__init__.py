@@ -9,8 +9,9 @@ from pydantic import Field
 from ohr.contracts import Benchmark, Document, Image, Page, Prescribed, Published, Question, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.files import hub, pdf
+from ohr.files.digests import input_digest
 from ohr.files.ohrbench_json import read_document
-from ohr.keys import file_digest, key
+from ohr.keys import key
 from ohr.messages.faults import sentences
 
 from .asking import Asked, asked, document_fault, question_file
@@ -102,9 +103,9 @@ class OhrBench(Benchmark):
         if images:
             found = self.pdf(document)
             peculiar = pdf.peculiarities(found) if found else []
-            return key("images", document.name, found and file_digest(found), self.dpi, *peculiar)
+            return key("images", document.name, found and input_digest(found), self.dpi, *peculiar)
         path = self._truth(document)
-        return key("truth", document.name, file_digest(path) if path.is_file() else None)
+        return key("truth", document.name, input_digest(path) if path.is_file() else None)
 
     def notes(self) -> Sequence[str]:
         """List files and questions that are damaged, missing, left out or changed on reading."""

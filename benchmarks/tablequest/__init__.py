@@ -14,9 +14,10 @@ from pydantic import Field
 
 from ohr.contracts import Aggregate, Document, Image, Page, Published, ScoringProtocol, Tally
 from ohr.errors import DataError
+from ohr.files.digests import input_digest
 from ohr.files.images import read_image
 from ohr.files.names import is_file
-from ohr.keys import file_digest, key
+from ohr.keys import key
 
 from ..copies import CopyBenchmark
 from . import tables, totals
@@ -74,7 +75,7 @@ class TableQuest(CopyBenchmark):
         """Hash the page image, or the context; an image that is absent counts by the document's name."""
         context = self._context(document)
         if images:
-            found = context.image is not None and is_file(context.image) and file_digest(context.image)
+            found = context.image is not None and is_file(context.image) and input_digest(context.image)
             return key("images", document.name, found or None)
         return key("truth", document.name, context.text)
 

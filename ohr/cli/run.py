@@ -33,6 +33,9 @@ Fresh = Annotated[
         "retrieval, answers or scores.",
     ),
 ]
+Verify = Annotated[
+    bool, typer.Option("--verify-inputs", help="Read all input files again, also those of the same size and times.")
+]
 Draw = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw figures; `ohr plot` draws them later.")]
 Write = Annotated[bool, typer.Option("--report/--no-report", help="Write the report; `ohr report` writes it later.")]
 Tags = Annotated[
@@ -49,6 +52,7 @@ def run(
     executor: Where = "local",
     address: Address = None,
     fresh: Fresh = None,
+    verify_inputs: Verify = False,
     draw: Draw = True,
     write: Write = True,
     trust_plugins: Trust = False,
@@ -74,6 +78,7 @@ def run(
         limit=limit,
         as_json=as_json,
         fresh=fresh,
+        verify=verify_inputs,
         draw=draw,
         write=write,
         trust_plugins=trust_plugins,

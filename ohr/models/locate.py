@@ -3,13 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from ohr.errors import MissingExtra, PluginError
-from ohr.files.changes import State, state_of
-from ohr.keys import file_digest, folder_digest
+from ohr.files.digests import folder_digest, input_digest
 from ohr.models.check import check_hub
 from ohr.registry import choices
 
@@ -111,10 +109,5 @@ class Catalog:
 
 
 def content_digest(path: Path) -> str:
-    """Hash a file or folder; reading gigabytes once per process is enough, as long as they do not change."""
-    return _digest(path, state_of(*sorted([path, *path.rglob("*")])))
-
-
-@lru_cache(maxsize=64)
-def _digest(path: Path, state: State) -> str:  # noqa: ARG001 # a key of the cache
-    return folder_digest(path) if path.is_dir() else file_digest(path)
+    """Hash a file or folder; gigabytes are read once, as long as they do not change."""
+    return folder_digest(path) if path.is_dir() else input_digest(path)

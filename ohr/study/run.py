@@ -15,6 +15,7 @@ from ohr.engine.executors.local import Local
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.session import Session
+from ohr.files.digests import remembered
 from ohr.graph.cells import not_swapped
 from ohr.graph.compile import compile_graph
 from ohr.graph.graph import BasePart, CellPart, Graph
@@ -62,6 +63,7 @@ def run(
     progress: Progress | None = None,
     executor: Executor | None = None,
     fresh: str | None = None,
+    verify: bool = False,
 ) -> Finished:
     """Run the steps whose results the store lacks, score everything, and write the results.
 
@@ -72,6 +74,7 @@ def run(
         limit: use only this many documents, instead of the spec's own limit.
         executor: where steps run; by default processes on this machine.
         fresh: a stage of `ohr.study.fresh.STAGES` whose results are made again.
+        verify: read input files and models again, whose sizes and times are as they were.
 
     Raises:
         SpecError: the spec cannot be run as it is (a language nobody reads, nothing left to ask).
@@ -83,22 +86,23 @@ def run(
         check_fresh(fresh)
     check_stages(spec)
     spec, runs = limited(spec, limit), Path(runs)
-    keys = Keys(spec, read_inputs(spec))
     ledger = Ledger(spec.max_failures)
-    known = None if fresh else find_finished(runs, spec.name, keys.run)
-    if known:
-        return Finished(known, ledger, fresh=False)
-    opened = open_store(store)
-    folder = RunFolder.start(runs, spec.name, keys.run, begun(keys, store))
-    with _recorded(folder, progress or Quiet()) as events:
-        session = Session(keys.inputs, opened, executor or Local(workers), ledger, events)
-        ledger.listen(lambda failure: events.write("failure", **failure.as_row()))
-        for line in keys.inputs.warnings:
-            _log.info("warning: %s", line)
-        with session.started(spec):
-            _study(session, keys, folder, fresh)
-        _log.info("finished: %d failed", len(ledger.failures))
-        return Finished(folder.path, ledger)
+    with remembered(Path(store), verify=verify):
+        keys = Keys(spec, read_inputs(spec))
+        known = None if fresh else find_finished(runs, spec.name, keys.run)
+        if known:
+            return Finished(known, ledger, fresh=False)
+        opened = open_store(store)
+        folder = RunFolder.start(runs, spec.name, keys.run, begun(keys, store))
+        with _recorded(folder, progress or Quiet()) as events:
+            session = Session(keys.inputs, opened, executor or Local(workers), ledger, events)
+            ledger.listen(lambda failure: events.write("failure", **failure.as_row()))
+            for line in keys.inputs.warnings:
+                _log.info("warning: %s", line)
+            with session.started(spec):
+                _study(session, keys, folder, fresh)
+            _log.info("finished: %d failed", len(ledger.failures))
+            return Finished(folder.path, ledger)
 
 
 def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int | None, progress: Progress) -> Spec:

@@ -31,14 +31,13 @@ def carry_out(
     limit: int | None = None,
     as_json: bool = False,
     fresh: str | None = None,
+    verify: bool = False,
     draw: bool = True,
     write: bool = True,
     trust_plugins: bool = False,
     tags: Mapping[str, str] | None = None,
 ) -> None:
     """Run a spec, draw its figures, write its report and print its results; ends with status 1 where some failed."""
-    from ohr.results.losses import read_losses
-    from ohr.results.pairs import FAILED
     from ohr.results.tags import change_tags
     from ohr.spec.sent import sent
     from ohr.study.run import run
@@ -47,15 +46,31 @@ def carry_out(
         report(line)
     began = perf_counter()
     with bars() as progress:
-        finished = run(spec, store=store, runs=runs, executor=executor, limit=limit, progress=progress, fresh=fresh)
+        finished = run(
+            spec,
+            store=store,
+            runs=runs,
+            executor=executor,
+            limit=limit,
+            progress=progress,
+            fresh=fresh,
+            verify=verify,
+        )
     seconds = perf_counter() - began
     if tags:
         change_tags(finished.folder, tags)
     figures = figures_of(finished) if draw else []
     page = report_of(finished, trust_plugins) if write else None
     (_print_json if as_json else _print)(finished, figures, page, seconds)
-    if finished.ledger.failures or any(loss.verdict == FAILED for loss in read_losses(finished.folder)):
+    if finished.ledger.failures or _has_failed(finished.folder):
         raise typer.Exit(1)
+
+
+def _has_failed(folder: Path) -> bool:
+    from ohr.results.losses import read_losses
+    from ohr.results.pairs import FAILED
+
+    return any(loss.verdict == FAILED for loss in read_losses(folder))
 
 
 def figures_of(finished: "Finished") -> list[Path]:

@@ -1,0 +1,79 @@
+"""Hashes of input files and of models, kept from run to run by size and times, as git keeps those of its files."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from time import time_ns
+
+from ohr.keys import file_digest
+
+KEPT = "input-digests.json"
+"""Name of the file in a store."""
+_SETTLED = 2_000_000_000
+"""Nanoseconds since its last change after which a file is not changed again within one tick of a disk's clock."""
+
+State = tuple[int, int, int, int]
+_known: dict[str, tuple[State, str]] = {}
+
+
+def input_digest(path: Path) -> str:
+    """Hash a file's content; one whose size, inode and times are as they were is not read again."""
+    name, before = str(path.absolute()), _state(path)
+    held = _known.get(name)
+    if held is not None and held[0] == before:
+        return held[1]
+    made = file_digest(path)
+    if before == _state(path) and time_ns() - max(before[1:3]) > _SETTLED:
+        _known[name] = (before, made)
+    return made
+
+
+def folder_digest(folder: Path, pattern: str = "*") -> str:
+    """Hash a folder's files whose names fit a pattern, by relative name and content."""
+    digest = sha256()
+    for path in sorted(path for path in folder.rglob(pattern) if path.is_file()):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{input_digest(path)}\n".encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def remembered(store: Path, *, verify: bool = False) -> Iterator[None]:
+    """Use the hashes that a store on this machine keeps, and keep those that are made.
+
+    Args:
+        store: its folder; without one nothing is kept.
+        verify: read all files again.
+    """
+    if verify:
+        _known.clear()
+    else:
+        _known.update(_read(store / KEPT))
+    before = dict(_known)
+    try:
+        yield
+    finally:
+        if _known != before and store.is_dir():
+            with suppress(OSError):  # a store that can only be read is good for reading
+                _write(store / KEPT)
+
+
+def _state(path: Path) -> State:
+    about = path.stat()
+    return about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino
+
+
+def _read(path: Path) -> dict[str, tuple[State, str]]:
+    """Read the kept hashes; a file that is absent or damaged has none."""
+    with suppress(OSError, ValueError, TypeError, AttributeError):
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        return {str(name): (tuple(map(int, state)), str(made)) for name, (state, made) in kept.items()}  # type: ignore[misc]
+    return {}
+
+
+def _write(path: Path) -> None:
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    new.write_text(json.dumps(_known, separators=(",", ":")), encoding="utf-8")
+    new.replace(path)

@@ -1,0 +1,89 @@
+"""Hashes of input files are kept by size and times, and a changed file is found."""
+
+import os
+from time import time
+
+import pytest
+
+from ohr.files import digests
+from ohr.files.digests import KEPT, folder_digest, input_digest, remembered
+from ohr.keys import file_digest
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Note the files that are read; hashes of other tests are forgotten."""
+    found = []
+    monkeypatch.setattr(digests, "_known", {})
+    monkeypatch.setattr(digests, "file_digest", lambda path: found.append(path.name) or file_digest(path))
+    return found
+
+
+@pytest.fixture
+def old(tmp_path, monkeypatch):
+    """Make a file that is long settled."""
+    path = tmp_path / "lease.pdf"
+    path.write_bytes(b"the rent is 300")
+    monkeypatch.setattr(digests, "_SETTLED", -1)
+    return path
+
+
+def test_a_file_that_is_as_it_was_is_read_once(old, read, tmp_path):
+    (tmp_path / "store").mkdir()
+    with remembered(tmp_path / "store"):
+        first = input_digest(old)
+    digests._known.clear()  # another process
+    with remembered(tmp_path / "store"):
+        assert input_digest(old) == folder_digest_of_one(old) == first == file_digest(old)
+    assert read == ["lease.pdf"]
+
+
+def folder_digest_of_one(path):
+    assert folder_digest(path.parent, "*.pdf") == folder_digest(path.parent, "lease.*")
+    return input_digest(path)
+
+
+def test_a_file_is_read_again_where_somebody_asks_for_it(old, read, tmp_path):
+    (tmp_path / "store").mkdir()
+    for verify in (False, True):
+        with remembered(tmp_path / "store", verify=verify):
+            input_digest(old)
+    assert read == ["lease.pdf"] * 2
+
+
+@pytest.mark.parametrize("change", ["in place", "another file of its name"])
+def test_a_change_that_keeps_size_and_time_is_found(old, read, change):
+    first, about = input_digest(old), old.stat()
+    other = b"the rent is 900"
+    if change == "in place":
+        old.write_bytes(other)
+    else:
+        (old.parent / "new").write_bytes(other)
+        (old.parent / "new").replace(old)
+    os.utime(old, ns=(about.st_atime_ns, about.st_mtime_ns))
+    assert input_digest(old) != first
+
+
+def test_a_file_that_was_written_just_now_is_not_kept(tmp_path, read):
+    path = tmp_path / "lease.pdf"
+    path.write_bytes(b"the rent is 300")
+    assert time() - path.stat().st_mtime < 1
+    input_digest(path)
+    input_digest(path)
+    assert read == ["lease.pdf"] * 2
+
+
+@pytest.mark.parametrize("kept", [b"", b"[]", b'{"a": 1}', b'{"a": [["x"], "y"]}', b"\xff", b"null"])
+def test_damaged_hashes_are_made_again(old, read, tmp_path, kept):
+    store = tmp_path / "store"
+    store.mkdir()
+    (store / KEPT).write_bytes(kept)
+    with remembered(store):
+        assert input_digest(old) == file_digest(old)
+    assert read == ["lease.pdf"]
+
+
+def test_without_a_store_nothing_is_written(old, read, tmp_path):
+    with remembered(tmp_path / "none"):
+        input_digest(old)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lease.pdf"]
