@@ -76,8 +76,8 @@ def package(file: str) -> str:
 def table(stats: pstats.Stats, total: float) -> None:
     """Print CPU time by package, and the functions with the most time of their own and with what they call."""
     by_package: dict[str, float] = defaultdict(float)
-    rows = []
-    for (file, line, name), (_, calls, own, whole, _) in stats.stats.items():
+    rows: list[tuple[float, float, int, str]] = []
+    for (file, line, name), (_, calls, own, whole, _) in stats.stats.items():  # type: ignore[attr-defined]
         by_package[package(file)] += own
         rows.append((own, whole, calls, f"{package(file)}: {Path(file).name}:{line} {name}" if line else name))
     print(f"\nCPU time by package, profiled ({total:.1f} s)")
@@ -86,7 +86,7 @@ def table(stats: pstats.Stats, total: float) -> None:
     for title, column in (("of their own", 0), ("with all that they call", 1)):
         print(f"\nfunctions by CPU time {title}\n{'own':>8}{'whole':>9}{'calls':>10}")
         ours = rows if column == 0 else [row for row in rows if row[3].partition(":")[0].split("/")[0] in OURS]
-        for own, whole, calls, name in sorted(ours, key=lambda row: -row[column])[:FUNCTIONS]:
+        for own, whole, calls, name in sorted(ours, key=lambda row: row[column], reverse=True)[:FUNCTIONS]:
             print(f"{own:8.2f}{whole:9.2f}{calls:10}  {name}")
 
 
@@ -95,7 +95,7 @@ OURS = ("ohr", "noise", "ocr", "retrievers", "generators", "agents", "benchmarks
 
 def main(arguments: list[str]) -> None:
     """Run `ohr run` with some arguments under the profiler."""
-    from ohr.cli.app import app
+    app = import_module("ohr.cli.app").app
 
     for phase, (module, name) in PHASES.items():
         watch(phase, module, name)

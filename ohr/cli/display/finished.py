@@ -1,6 +1,7 @@
 """Work that `ohr run` and `ohr demo` do with a spec: run it, draw its figures, print its results."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -44,18 +45,10 @@ def carry_out(
 
     for line in sent(spec):
         report(line)
+    study = partial(run, spec, store=store, runs=runs, executor=executor, limit=limit, fresh=fresh, verify=verify)
     began = perf_counter()
     with bars() as progress:
-        finished = run(
-            spec,
-            store=store,
-            runs=runs,
-            executor=executor,
-            limit=limit,
-            progress=progress,
-            fresh=fresh,
-            verify=verify,
-        )
+        finished = study(progress=progress)
     seconds = perf_counter() - began
     if tags:
         change_tags(finished.folder, tags)
