@@ -51,6 +51,9 @@ def stats(
         say_json(found)
         return
     _print_doses(found)
+    if not any(level.pages for level in found):
+        say("pages: there are no clean ones to compare them with")
+        return
     _print_distances(found)
     _print_commands(found)
 

@@ -24,7 +24,7 @@ def report(
     ] = False,
     pages: Annotated[
         bool,
-        typer.Option("--pages", help="Measure what pages look like: edit distances, faulty blocks, confused words."),
+        typer.Option("--pages", help="Measure pages: edit distances, faulty blocks, confused words and more."),
     ] = False,
     force: Force = False,
     runs: RunsFolder = RUNS,

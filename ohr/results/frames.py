@@ -11,6 +11,7 @@ from ohr.results.engines import read_engines
 from ohr.results.groups import GROUPS
 from ohr.results.losses import Loss, read_losses
 from ohr.results.reading import names_of, read_columns, refuse_absent
+from ohr.results.schema import STATISTICS
 
 if TYPE_CHECKING:
     import pyarrow
@@ -61,7 +62,8 @@ def tidy(folder: Path, table: str, **equal: Any) -> "pyarrow.Table":
     """
     tables = tables_of(folder)
     if table not in tables:
-        raise DataError(f"{folder}: has no table {table!r}. {choices(table, tables)}")
+        hint = "Write `measure: [dose, pages]` in the spec" if table == STATISTICS else choices(table, tables)
+        raise DataError(f"{folder}: has no table {table!r}. {hint}")
     if table == LOSSES:
         read, found = {}, _losses(folder)
     else:

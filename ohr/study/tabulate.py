@@ -272,7 +272,7 @@ class Tabulator:
         self.tables.append("failures", failure_columns([*self.ledger.failures, *self.ledger.absent]))
         self.tables.close()
         if "pages" in self.keys.spec.measure:
-            write_statistics(self.folder, self.inputs.truth, self.store)
+            self.ledger.calls["page statistics"] += write_statistics(self.folder, self.inputs.truth, self.store)
         for fault in derive(self.folder, self.counts, self.keys.spec.benchmark.aggregates()):
             self.ledger.fail("aggregate", *fault.split(": ", 1))
         if self.trials:

@@ -39,15 +39,23 @@ Pair = tuple[str, str]
 Texts = Mapping[PageId, str]
 
 
+class NothingToCompare(DataError):
+    """The run has no clean pages, which others are compared with."""
+
+
 def page_statistics(folder: Path) -> "pyarrow.Table":
     """Return the statistics of each page of a run: those that the run made, or else they are made now.
 
     Raises:
-        DataError: the run has no texts, or none of the ground truth; a table is missing or damaged.
+        NothingToCompare: the run has no clean pages.
+        DataError: the run has no texts; a table is missing or damaged.
     """
+    import pyarrow
+
+    if not read_columns(folder / "pages.parquet", ["kb"]).num_rows:
+        raise NothingToCompare(f"{folder}: the benchmark has no ground truth, which pages are compared with")
     if was_measured(folder):
         return read_columns(folder / f"{STATISTICS}.parquet")
-    import pyarrow
 
     columns = list(_columns(folder, _clean_texts(folder), _store(folder)))
     held = {name: [value for some in columns for value in some[name]] for name in (columns[0] if columns else _NAMES)}
@@ -59,8 +67,8 @@ def was_measured(folder: Path) -> bool:
     return (folder / f"{STATISTICS}.parquet").is_file()
 
 
-def write_statistics(folder: Path, truth: Mapping[str, Sequence[Page]], store: Store) -> None:
-    """Write the statistics of a run's pages as a table; its measured tables are there.
+def write_statistics(folder: Path, truth: Mapping[str, Sequence[Page]], store: Store) -> int:
+    """Write the statistics of a run's pages as a table; its measured tables are there. Return how many rows it has.
 
     Args:
         folder: of the run.
@@ -74,6 +82,7 @@ def write_statistics(folder: Path, truth: Mapping[str, Sequence[Page]], store: S
     with Tables(folder, (STATISTICS,)) as tables:
         for columns in _columns(folder, texts, store):
             tables.append(STATISTICS, columns)
+    return int(read_columns(folder / f"{STATISTICS}.parquet", ["kb"]).num_rows)
 
 
 _NAMES = (
@@ -135,7 +144,9 @@ def _clean_texts(folder: Path) -> Texts:
     """Return the texts of the knowledge base that is the ground truth."""
     bases = read_columns(folder / "pages.parquet", ["kb"], noise_type="none")["kb"].unique().to_pylist()
     if not bases:
-        raise DataError(f"{folder}: has no knowledge base without noise, which pages are compared with; {_AGAIN}")
+        raise NothingToCompare(
+            f"{folder}: has no knowledge base without noise, which pages are compared with; {_AGAIN}"
+        )
     return _texts(folder, bases[0])
 
 

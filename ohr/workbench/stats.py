@@ -3,9 +3,11 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +31,10 @@ from ohr.results.groups import ALL
 from ohr.results.questions import Questions
 from ohr.results.reading import read_columns, read_rows
 from ohr.results.scores import ScoreTable
-from ohr.workbench.page_statistics import page_statistics
+from ohr.workbench.page_statistics import NothingToCompare, page_statistics
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _QUESTION_FILES = ("qas_v2.json", "qas.json")
 
@@ -40,26 +45,22 @@ def of_run(folder: Path) -> list[Stats]:
     Raises:
         DataError: a table is missing or damaged, as in runs of older versions; or as `page_statistics`.
     """
-    import pyarrow.compute as pc
-
     scores, found = ScoreTable(folder / "scores.parquet", Questions.read(folder)), []
-    measured = page_statistics(folder)
+    measured = _measured(folder)
     for place in scores.of_stage("page"):
         draws: dict[str, list[Dose]] = defaultdict(list)
         pages: dict[str, list[Floats]] = defaultdict(list)
         commands, edits, redundant = Counter[str](), Counter[str](), 0
         asked = scores.read(place).only(QUESTION_PARTS).draws.transpose(1, 0, 2)
         for (base, _), held in zip(scores.bases(place), asked, strict=True):
-            pages_here = read_columns(folder / "pages.parquet", ["sources", "empty"], kb=base)
-            table = measured.filter(pc.field("kb") == base).append_column("empty", pages_here["empty"])
-            columns = {name: np.array(table[name].to_pylist(), dtype=float) for name in PAGE_PARTS}
-            for group, dose in _doses(scores.questions, held, columns, pages_here["sources"].to_pylist()).items():
+            columns, sources, kinds = _of_pages(folder, base, measured)
+            for group, dose in _doses(scores.questions, held, columns, sources).items():
                 draws[group].append(dose)
             for name, column in columns.items():
                 pages[name].append(column)
-            commands.update({kind: sum(table[name].to_pylist()) for name, kind in _COMMANDS.items()})
-            redundant += sum(table["redundant"].to_pylist())
-            for row in read_rows(folder / "edits.parquet", ["rule", "edits"], kb=base):
+            redundant += kinds.pop("redundant", 0)
+            commands.update(kinds)
+            for row in read_rows(folder / "edits.parquet", ["rule", "edits"], kb=base) if columns["empty"].size else ():
                 edits[row["rule"]] += row["edits"]
         doses = {group: mean_dose(made) for group, made in draws.items()}
         whole = {name: np.concatenate(columns) for name, columns in pages.items()}
@@ -67,7 +68,28 @@ def of_run(folder: Path) -> list[Stats]:
     return found
 
 
-_COMMANDS = {f"commands_{kind}": kind for kind in KINDS}
+_COMMANDS = {f"commands_{kind}": kind for kind in KINDS} | {"redundant": "redundant"}
+
+
+def _measured(folder: Path) -> "pyarrow.Table | None":
+    with suppress(NothingToCompare):  # the doses need no pages
+        return page_statistics(folder)
+    return None
+
+
+def _of_pages(
+    folder: Path, base: str, measured: "pyarrow.Table | None"
+) -> tuple[dict[str, Floats], list[str], dict[str, int]]:
+    """Return a knowledge base's columns PAGE_PARTS, the sources of its pages, and their commands."""
+    import pyarrow.compute as pc
+
+    if measured is None:
+        return dict.fromkeys(PAGE_PARTS, np.empty(0)), [], {}
+    about = read_columns(folder / "pages.parquet", ["sources", "empty"], kb=base)
+    table = measured.filter(pc.field("kb") == base).append_column("empty", about["empty"])
+    columns = {name: np.array(table[name].to_pylist(), dtype=float) for name in PAGE_PARTS}
+    commands = {kind: sum(table[name].to_pylist()) for name, kind in _COMMANDS.items()}
+    return columns, about["sources"].to_pylist(), commands
 
 
 def _doses(questions: Questions, asked: Floats, pages: Mapping[str, Floats], about: Sequence[str]) -> dict[str, Dose]:

@@ -10,11 +10,14 @@ from ohr.errors import DataError, SpecError
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
 from ohr.metrics.realism import see
+from ohr.report.analyses import ANALYSES, report_data
 from ohr.report.html.findings import read_findings
+from ohr.report.html.write import write_report
 from ohr.results.reading import read_columns, read_rows
 from ohr.spec.read import read_spec
 from ohr.study.run import run
 from ohr.workbench import page_statistics as statistics
+from ohr.workbench.stats import of_run
 
 SPEC = """\
 name: pages
@@ -117,3 +120,20 @@ def test_a_report_shows_them_when_they_are_asked_for(unmeasured, made, no_measur
     measured = {"Edit distances of pages", "Blocks with errors"}
     assert not measured & {sheet.title for sheet in without.sections["errors"]}
     assert measured <= {sheet.title for sheet in asked.sections["errors"]}
+
+
+def test_the_report_says_that_pages_were_not_measured(unmeasured, made, tmp_path):
+    pytest.importorskip("jinja2")
+    (page,) = write_report([unmeasured], tmp_path / "report.html")
+    assert "Not measured in this run" in page.read_text(encoding="utf-8")
+
+
+def test_without_clean_pages_the_other_analyses_are_done(tmp_path):
+    folder = study(tmp_path, "knowledge_bases=[{name: formatting, text_noise: {kind: formatting, rate: 0.6}}]")
+    data = report_data(folder)
+    assert data["edit_distances"] == data["noise_ratios"] == [] and data["r_noise"]
+    (level,) = of_run(folder)
+    assert (level.pages, level.edits, level.commands) == (0, {}, {}) and level.doses["all"].questions
+    assert read_findings(folder, pages=True).sections["errors"]
+    with pytest.raises(DataError, match="no knowledge base without noise"):
+        ANALYSES["edit_distances"](folder)

@@ -1,6 +1,7 @@
 """Structured analyses of a run: those of the paper, and the confused words. Each takes its folder and returns rows."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from ohr.report.analyses.questions import error_classes, formatting_lcs, r_noise
 from ohr.report.analyses.robustness import robustness
 from ohr.results.agreement import agreement
 from ohr.results.survival import STEPS, pipelines, read_survival
+from ohr.workbench.page_statistics import NothingToCompare
 
 Rows = list[dict[str, Any]]
 
@@ -38,9 +40,16 @@ ANALYSES: Mapping[str, Callable[[Path], Rows]] = {
 }
 """By name."""
 
-__all__ = ["ANALYSES", "noise_ratios", "report_data"]
+__all__ = ["ANALYSES", "analysed", "noise_ratios", "report_data"]
 
 
 def report_data(folder: Path) -> dict[str, Rows]:
-    """Do every analysis of a run; one that has nothing to say gives no rows."""
-    return {name: analyse(folder) for name, analyse in ANALYSES.items()}
+    """Do every analysis of a run; one that has nothing to say, or no clean pages to compare with, gives no rows."""
+    return {name: analysed(name, folder) for name in ANALYSES}
+
+
+def analysed(name: str, folder: Path) -> Rows:
+    """Return the rows of an analysis, none where it has no clean pages to compare with."""
+    with suppress(NothingToCompare):
+        return ANALYSES[name](folder)
+    return []

@@ -11,7 +11,11 @@ from ohr.workbench.stats import of_run
 
 
 def edit_distances(folder: Path) -> list[dict[str, Any]]:
-    """Return the distribution of pages' edit distances for each knowledge base (OHRBench, Fig. S2)."""
+    """Return the distribution of pages' edit distances for each knowledge base (OHRBench, Fig. S2).
+
+    Raises: as `page_statistics`.
+    """
+    page_statistics(folder)  # of a run without clean pages there is nothing to return
     return [
         {
             "kb": stats.kb,

@@ -123,7 +123,7 @@ def policy(nonce: str, *, served: bool) -> str:
 
 
 def _shown(run: Findings, key: str) -> bool:
-    return key == "questions" or bool(run.sections.get(key))
+    return key == "questions" or bool(run.sections.get(key)) or (key == "words" and key in run.notes)
 
 
 def _folded(key: str, place: int, sheet: Sheet) -> bool:

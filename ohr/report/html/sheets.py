@@ -7,7 +7,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from ohr.report.analyses import ANALYSES
+from ohr.report.analyses import ANALYSES, analysed
 from ohr.report.leaderboard.standings import Leaderboard
 from ohr.report.words import with_intervals
 from ohr.results.groups import ALL
@@ -32,7 +32,7 @@ ANALYSIS_TITLES: Mapping[str, tuple[str, str]] = {
     "edit_distances": ("Edit distances of pages", "0 is the page as it was, 1 a page with nothing in common."),
     "noise_ratios": (
         "Blocks with errors",
-        "Shares of text blocks, formulas and tables that have an error; any wrong character counts.",
+        "Shares of text blocks with a wrong word, and of formulas and tables with a wrong sign, markup apart.",
     ),
 }
 """Title of each analysis, and how to read it; the confused words have a section of their own."""
@@ -121,7 +121,7 @@ def analyses(folder: Path, *, pages: bool) -> list[tuple[str, Sheet]]:
     for name, (title, how) in ANALYSIS_TITLES.items():
         if name in _OF_PAGES and not pages:
             continue
-        rows = [{key: value for key, value in row.items() if key != "histogram"} for row in ANALYSES[name](folder)]
+        rows = [{key: value for key, value in row.items() if key != "histogram"} for row in analysed(name, folder)]
         if rows:
             found.append((name, of_rows(title, how, [with_intervals(row) for row in rows])))
     return found
