@@ -50,7 +50,9 @@ class Tokens(Chunker):
         ]
 
     def _spans(self, text: str) -> Iterator[Span]:
-        if len(text.encode()) <= self.size or self._count(text) <= self.size:  # a token is at least one byte
+        if (
+            len(text.encode(errors="replace")) <= self.size or self._count(text) <= self.size
+        ):  # a token is at least one byte
             yield 0, len(text)
             return
         pieces = [piece for span in sentence_spans(text) for piece in self._cut(text, span)]

@@ -15,6 +15,9 @@ KEPT = "input-digests.json"
 _SETTLED = 2_000_000_000
 """Nanoseconds since its last change after which a file is not changed again within one tick of a disk's clock."""
 
+_MANY = 100_000
+"""Kept hashes from which those of files that are gone are left out."""
+
 State = tuple[int, int, int, int]
 _known: dict[str, tuple[State, str]] = {}
 
@@ -67,13 +70,17 @@ def _state(path: Path) -> State:
 
 def _read(path: Path) -> dict[str, tuple[State, str]]:
     """Read the kept hashes; a file that is absent or damaged has none."""
-    with suppress(OSError, ValueError, TypeError, AttributeError):
-        kept = json.loads(path.read_text(encoding="utf-8"))
+    with suppress(OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+        kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         return {str(name): (tuple(map(int, state)), str(made)) for name, (state, made) in kept.items()}  # type: ignore[misc]
     return {}
 
 
 def _write(path: Path) -> None:
+    known = _known if len(_known) < _MANY else {name: held for name, held in _known.items() if Path(name).exists()}
     new = path.with_name(f"{path.name}.{os.getpid()}")
-    new.write_text(json.dumps(_known, separators=(",", ":")), encoding="utf-8")
-    new.replace(path)
+    try:
+        new.write_text(json.dumps(known, separators=(",", ":")), encoding="utf-8")
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)

@@ -10,16 +10,20 @@ from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, ConfigDict, Strict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
 from ohr.contracts import Block, Chunk, Completion, Page
 from ohr.errors import StoreError
+from ohr.metrics.blocks import COUNTS
+from ohr.metrics.commands import KINDS
 from ohr.metrics.dose import QuestionDose
 from ohr.metrics.scores import MetricFailure
 from ohr.store import Store
 
 _Number = Annotated[float, Strict()]
 _Count = Annotated[int, Strict()]
+_Natural = Annotated[int, Field(strict=True, ge=0, lt=1 << 53)]
+_Share = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 _Flag = Annotated[bool, Strict()]
 
 
@@ -40,11 +44,13 @@ def _mapping(required: Mapping[str, Any], optional: Mapping[str, Any] = MappingP
 
 
 def _placed(value: Any) -> Any:
-    """Refuse hits whose chunk is not there.
+    """Refuse hits whose chunk is not there, or is of no page.
 
     Raises:
-        ValueError: a place is not among the chunks.
+        ValueError: there is one.
     """
+    if not all(chunk.pages for chunk in value.chunks):
+        raise ValueError("a chunk without a page")
     if any(not 0 <= place < len(value.chunks) for ranked in value.hits.values() for place, _ in ranked):
         raise ValueError("a hit without its chunk")
     return value
@@ -67,7 +73,7 @@ _SHAPES: Mapping[str, Any] = {
     "answer": _only(Completion) | _mapping(dict.fromkeys(("answer", "end", "reply"), str) | _TRAJECTORY),
     "scores": _mapping(_SCORES),
     "damage": _mapping({"questions": _list(QuestionDose), "pages": list[tuple[str, _Count, _Flag, _Count | None]]}),
-    "page statistics": list[_Number],
+    "page statistics": tuple[(_Share, _Share, *[_Natural] * (1 + len(KINDS) + len(COUNTS)))],  # type: ignore[misc]
     "shares": dict[str, _Number],
     "lines": list[str],
     "image": _mapping({"png": str}),

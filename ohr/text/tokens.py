@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from ohr import extras
+from ohr.errors import MissingExtra
 from ohr.keys import installed_version
 
 Encoding = Literal["cl100k_base", "o200k_base", "llama3", "qwen3"]
@@ -39,7 +40,10 @@ def count_tokens(text: str, name: Encoding = "cl100k_base") -> int:
     Half of a surrogate pair, which no file can hold, counts as the sign U+FFFD.
     """
     fast = _quicktok(name)
-    return len(encoding(name).encode_ordinary(text)) if fast is None else int(fast.count(text))
+    with suppress(TypeError):  # it takes no half of a surrogate pair
+        if fast is not None:
+            return int(fast.count(text))
+    return len(encoding(name).encode_ordinary(text))
 
 
 @cache
@@ -47,7 +51,9 @@ def _quicktok(name: Encoding) -> Any:
     """Return the encoding that counts more than twice as fast, where a version is installed that the tests compare."""
     if not (installed_version("quicktok-v1") or "").startswith(_COMPARED):
         return None
-    return extras.load("quicktok", "quicktok").get_encoding(name)
+    with suppress(MissingExtra):  # it is installed, and does not import
+        return extras.load("quicktok", "quicktok").get_encoding(name)
+    return None
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ohr.contracts import Page, PageId
 from ohr.errors import DataError, OhrError, StoreError
+from ohr.files.changes import kept_until_changed
 from ohr.keys import key
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
@@ -50,13 +51,20 @@ def page_statistics(folder: Path) -> "pyarrow.Table":
         NothingToCompare: the run has no clean pages.
         DataError: the run has no texts; a table is missing or damaged.
     """
-    import pyarrow
-
     if not read_columns(folder / "pages.parquet", ["kb"]).num_rows:
         raise NothingToCompare(f"{folder}: the benchmark has no ground truth, which pages are compared with")
     if was_measured(folder):
         return read_columns(folder / f"{STATISTICS}.parquet")
 
+    return _made_now(folder / "texts.parquet")
+
+
+@kept_until_changed(most=1)
+def _made_now(texts: Path) -> "pyarrow.Table":
+    """Make the statistics of a run's pages; several analyses ask for them in succession."""
+    import pyarrow
+
+    folder = texts.parent
     columns = list(_columns(folder, _clean_texts(folder), _store(folder)))
     held = {name: [value for some in columns for value in some[name]] for name in (columns[0] if columns else _NAMES)}
     return pyarrow.table(held)
@@ -93,12 +101,16 @@ _NAMES = (
 
 def _columns(folder: Path, truth: Texts, store: Store | None) -> Iterator[dict[str, list[Any]]]:
     """Yield the columns of one knowledge base after the other, in the order of the table of pages."""
-    places = plain(read_columns(folder / "pages.parquet", ["kb", "document", "page"]))
-    for kb in dict.fromkeys(places["kb"].to_pylist()):
+    pages = plain(read_columns(folder / "pages.parquet", ["kb", "document", "page", "empty"])).to_pylist()
+    for kb in dict.fromkeys(row["kb"] for row in pages):
         texts = _texts(folder, kb)
-        mine = [(row["document"], row["page"]) for row in places.to_pylist() if row["kb"] == kb]
+        mine = {(row["document"], row["page"]): row["empty"] for row in pages if row["kb"] == kb}
         if absent := next((place for place in mine if place not in truth), None):
             raise DataError(f"{folder}: has no clean text of {absent[0]} page {absent[1]}; {_AGAIN}")
+        if lost := next((p for p, empty in mine.items() if p not in texts and truth[p].strip() and not empty), None):
+            raise DataError(
+                f"{folder / 'texts.parquet'}: has no text of {lost[0]} page {lost[1]} in {kb}; run it again"
+            )
         pairs = [(truth[place], texts.get(place, "")) for place in mine]
         found = _measured(list(dict.fromkeys(pairs)), store)
         rows = [(kb, *place, *found[pair]) for place, pair in zip(mine, pairs, strict=True)]

@@ -27,6 +27,7 @@ from ohr.metrics.dose import (
     question_dose,
 )
 from ohr.metrics.realism import SeenPage, Stats, gather, see, stats
+from ohr.results.folder import read_finished
 from ohr.results.groups import ALL
 from ohr.results.questions import Questions
 from ohr.results.reading import read_columns, read_rows
@@ -45,6 +46,7 @@ def of_run(folder: Path) -> list[Stats]:
     Raises:
         DataError: a table is missing or damaged, as in runs of older versions; or as `page_statistics`.
     """
+    read_finished(folder)
     scores, found = ScoreTable(folder / "scores.parquet", Questions.read(folder)), []
     measured = _measured(folder)
     for place in scores.of_stage("page"):

@@ -88,11 +88,12 @@ def test_scores_with_a_null_are_counted_again(calm):
     assert results(home.run(SPEC)) == wanted
 
 
-def test_hits_without_their_chunk_are_searched_again(calm):
+@pytest.mark.parametrize("chunks", [lambda found: found[:-1], lambda found: [{**c, "pages": []} for c in found]])
+def test_hits_without_their_chunk_or_its_page_are_searched_again(calm, chunks):
     home, wanted = calm
     shutil.rmtree(home.folder / "runs")
     store = open_store(home.store)
     keys = [entry.key for entry in store.entries() if entry.kind == "value"]
     hits = {key: value for key, value in store.get_many(keys).items() if isinstance(value, dict) and "hits" in value}
-    store.put_many({key: {**value, "chunks": value["chunks"][:-1]} for key, value in hits.items()})
+    store.put_many({key: {**value, "chunks": chunks(value["chunks"])} for key, value in hits.items()})
     assert hits and results(home.run(SPEC)) == wanted

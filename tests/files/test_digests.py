@@ -73,7 +73,19 @@ def test_a_file_that_was_written_just_now_is_not_kept(tmp_path, read):
     assert read == ["lease.pdf"] * 2
 
 
-@pytest.mark.parametrize("kept", [b"", b"[]", b'{"a": 1}', b'{"a": [["x"], "y"]}', b"\xff", b"null"])
+@pytest.mark.parametrize(
+    "kept",
+    [
+        b"",
+        b"[]",
+        b'{"a": 1}',
+        b'{"a": [["x"], "y"]}',
+        b"\xff",
+        b"null",
+        b'{"a": [[1e999, 1, 1, 1], "x"]}',
+        b"[" * 200_000,
+    ],
+)
 def test_damaged_hashes_are_made_again(old, read, tmp_path, kept):
     store = tmp_path / "store"
     store.mkdir()

@@ -77,3 +77,7 @@ def test_a_vocabulary_of_quicktok_needs_quicktok(monkeypatch):
     with pytest.raises(MissingExtra, match=r"pip install 'ohr\[quicktok\]'"):
         count_tokens("a rent", "llama3")
     tokens._quicktok.cache_clear()
+
+
+def test_half_a_surrogate_pair_counts_as_the_sign_for_it():
+    assert count_tokens("x\ud800y") == count_tokens("x\ufffdy")

@@ -137,3 +137,28 @@ def test_without_clean_pages_the_other_analyses_are_done(tmp_path):
     assert read_findings(folder, pages=True).sections["errors"]
     with pytest.raises(DataError, match="no knowledge base without noise"):
         ANALYSES["edit_distances"](folder)
+
+
+def test_texts_that_lack_a_page_are_no_empty_page(unmeasured, tmp_path):
+    from pyarrow import parquet
+
+    folder = shutil.copytree(unmeasured, tmp_path / "moved")
+    table = parquet.read_table(folder / "texts.parquet")
+    parquet.write_table(table.slice(0, table.num_rows - 1), folder / "texts.parquet")
+    with pytest.raises(DataError, match=r"texts\.parquet: has no text of .* in formatting; run it again"):
+        statistics.page_statistics(folder)
+    with pytest.raises(DataError, match="run the spec again"):
+        of_run(folder)
+
+
+@pytest.mark.parametrize("value", [[0.1, 0.1, 1], [float("nan")] * 30, [10**30] * 30, [0.5] * 30])
+def test_kept_statistics_of_another_shape_are_made_again(unmeasured, made, monkeypatch, value):
+    size = len(made[0]) - 3
+    store = statistics._store(unmeasured)
+    monkeypatch.setattr(statistics, "key", lambda *parts: f"odd-{abs(hash(parts))}")
+    odd = value if len(value) < 30 else value[:1] * size
+    pairs = {(row["kb"], row["document"], row["page"]): row["text"] for row in read_rows(unmeasured / "texts.parquet")}
+    truth = {place[1:]: text for place, text in pairs.items() if place[0] == "ground_truth"}
+    for (_, *place), text in pairs.items():
+        store.put(statistics.key("page statistics", statistics._VERSION, truth[tuple(place)], text), odd)
+    assert statistics._made_now.__wrapped__(unmeasured / "texts.parquet").to_pylist() == made

@@ -15,7 +15,7 @@ def edit_distances(folder: Path) -> list[dict[str, Any]]:
 
     Raises: as `page_statistics`.
     """
-    page_statistics(folder)  # of a run without clean pages there is nothing to return
+    page_statistics(folder)  # refuses a run without clean pages
     return [
         {
             "kb": stats.kb,
