@@ -6,13 +6,13 @@ import resource
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from threading import Event, Thread
 from time import perf_counter
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import psutil
 
@@ -89,7 +89,26 @@ Result = Report | InputsGone | str
 
 def run_jobs(jobs: Sequence[Job]) -> list[Result]:
     """Run steps; returns what each did, or why it failed. An error comes back as text: many cannot be unpickled."""
-    return [_run(job) for job in jobs]
+    results, values = list[Result](), dict[str, Any]()
+    for job in jobs:
+        results.append(_run(job))
+        if isinstance(done := results[-1], Report):
+            values |= done.values
+            done.values = {}
+        if len(values) >= _AT_ONCE or job is jobs[-1]:
+            _store(values)
+            values = {}
+    return results
+
+
+_AT_ONCE = 64
+"""Values of short steps that are written together: a transaction for each costs as much as the step."""
+
+
+def _store(values: Mapping[str, Any]) -> None:
+    assert _this.context is not None, "the worker was not prepared"
+    if values:
+        _this.context.store.put_many(values)
 
 
 def _run(job: Job) -> Result:

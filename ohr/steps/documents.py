@@ -44,8 +44,8 @@ class MakeDocument(Work):
         pages = self._source(ready, context.store)
         made = perturb(pages, self.base.text_noise, self.questions, self.seed, self.base.dosed_as)
         noisy = [replace(page, text=storable(page.text)) for page in made.pages]
-        context.store.put(ready.outputs[0], {"pages": noisy, "edits": made.records(), "aimed": made.aimed})
-        report = Report()
+        value = {"pages": noisy, "edits": made.records(), "aimed": made.aimed}
+        report = Report(values={ready.outputs[0]: value})
         report.calls["documents"] = 1
         return report
 
@@ -81,8 +81,7 @@ class CutChunks(Work):
         """Cut the document; one that failed has no passage."""
         pages = read_pages(context.store, ready.inputs[0]) or []
         chunks = checked_chunks(self.chunker.split(pages), pages) if pages else []
-        context.store.put(ready.outputs[0], chunks)
-        return Report()
+        return Report(values={ready.outputs[0]: chunks})
 
 
 def recorded_pages(benchmark: Benchmark, ocr: OcrBackend, document: Document) -> Sequence[Page]:

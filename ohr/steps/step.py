@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ohr.contracts import Stage
 from ohr.inputs import Inputs
@@ -57,12 +57,14 @@ class Report:
         tokens: prompt and reply tokens, under `in` and `out`.
         errors: reasons, by output key, of the outputs that could not be made.
         seconds: wall time in the worker.
+        values: outputs of a short step, by key, which the worker stores together with those of others.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
     tokens: Counter[str] = field(default_factory=Counter)
     errors: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    values: dict[str, Any] = field(default_factory=dict)
 
 
 class Work(ABC):
