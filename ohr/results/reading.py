@@ -1,11 +1,12 @@
 """Reading tables: some columns of some rows, and damage in one sentence."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import reduce
-from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ohr.errors import DataError
 
@@ -24,17 +25,64 @@ def read_columns(path: Path, columns: Sequence[str] | None = None, **equal: Any)
     Raises:
         DataError: the file is missing or damaged, or lacks a column.
     """
-    import pyarrow.compute as pc
     from pyarrow import parquet
 
     with reading(path):
-        known = parquet.read_schema(path).names
+        about = parquet.read_metadata(path)
+        known = about.schema.to_arrow_schema().names
         refuse_absent(path, known, [*(columns or ()), *equal])
         names = known if columns is None else list(columns)
-        fields = ((pc.field(name), value) for name, value in equal.items())
-        wanted = [pc.is_null(field) if value is None else field == value for field, value in fields]
-        rows = reduce(and_, wanted) if wanted else None
-        return parquet.read_table(path, columns=names, filters=rows, read_dictionary=names)
+        wanted = list(dict.fromkeys([*names, *equal]))
+        # not `read_table`: its library imports pandas where that is installed, for half a second
+        plain_columns = [name for name in about.schema.names if name in wanted]  # those of lists have other names
+        file = parquet.ParquetFile(path, metadata=about, read_dictionary=plain_columns)
+        groups = [group for group in range(about.num_row_groups) if _may_hold(about.row_group(group), equal)]
+        table = file.read_row_groups(groups, columns=wanted)
+        for name, value in equal.items():
+            table = _only(table, _equals(table[name], value))
+        return table.select(names)
+
+
+def _may_hold(group: Any, equal: Mapping[str, Any]) -> bool:
+    """Report whether a row group can have rows with some values, by its least and greatest ones."""
+    for place in range(group.num_columns):
+        column = group.column(place)
+        value = equal.get(column.path_in_schema)
+        found = column.statistics if value is not None else None
+        if found is not None and found.has_min_max and not found.min <= value <= found.max:
+            return False
+    return True
+
+
+def _equals(column: "pyarrow.ChunkedArray", value: Any) -> NDArray[np.bool_]:
+    """Return for each row whether it has a value."""
+    # by the arrays' own memory: their `to_numpy` imports pandas, too
+    parts = [np.empty(0, dtype=bool)]
+    for chunk in filter(len, column.chunks):
+        if value is None:
+            parts.append(_bits(chunk.is_null()))
+        elif hasattr(chunk, "dictionary"):
+            code = next((code for code, name in enumerate(chunk.dictionary.to_pylist()) if name == value), -1)
+            codes = np.frombuffer(chunk.indices.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk)]
+            parts.append((codes == code) & _bits(chunk.is_valid()))
+        else:
+            parts.append(np.array([held == value for held in chunk.to_pylist()], dtype=bool))
+    return np.concatenate(parts)
+
+
+def _bits(flags: "pyarrow.BooleanArray") -> NDArray[np.bool_]:
+    bits = np.unpackbits(np.frombuffer(flags.buffers()[1], np.uint8), bitorder="little")
+    return bits[flags.offset : flags.offset + len(flags)].astype(bool)
+
+
+def _only(table: "pyarrow.Table", rows: NDArray[np.bool_]) -> "pyarrow.Table":
+    """Return some rows of a table."""
+    import pyarrow
+
+    if rows.all():
+        return table
+    bits = pyarrow.py_buffer(np.packbits(rows, bitorder="little"))
+    return table.filter(pyarrow.BooleanArray.from_buffers(pyarrow.bool_(), len(rows), [None, bits]))
 
 
 def names_of(path: Path) -> list[str]:
