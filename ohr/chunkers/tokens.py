@@ -50,9 +50,8 @@ class Tokens(Chunker):
         ]
 
     def _spans(self, text: str) -> Iterator[Span]:
-        if (
-            len(text.encode(errors="replace")) <= self.size or self._count(text) <= self.size
-        ):  # a token is at least one byte
+        most = len(text.encode(errors="replace"))  # a token is at least one byte
+        if most <= self.size or self._count(text) <= self.size:
             yield 0, len(text)
             return
         pieces = [piece for span in sentence_spans(text) for piece in self._cut(text, span)]

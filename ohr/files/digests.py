@@ -12,6 +12,8 @@ from ohr.keys import file_digest
 
 KEPT = "input-digests.json"
 """Name of the file in a store."""
+_VALUES = "values"
+"""Folder that every store on this machine has."""
 _SETTLED = 2_000_000_000
 """Nanoseconds since its last change after which a file is not changed again within one tick of a disk's clock."""
 
@@ -58,7 +60,7 @@ def remembered(store: Path, *, verify: bool = False) -> Iterator[None]:
     try:
         yield
     finally:
-        if _known != before and store.is_dir():
+        if _known != before and (store / _VALUES).is_dir():  # nothing is put into a folder that is no store
             with suppress(OSError):  # a store that can only be read is good for reading
                 _write(store / KEPT)
 
