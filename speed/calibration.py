@@ -13,8 +13,8 @@ from time import perf_counter
 
 from ohr.engine.progress import Quiet
 from ohr.errors import SpecError
+from ohr.runner.run import calibrated
 from ohr.spec.read import read_spec
-from ohr.study.run import calibrated
 
 WORKERS = int(os.environ.get("WORKERS", "1"))
 DOCUMENTS = int(os.environ.get("DOCUMENTS", "0")) or None

@@ -54,8 +54,8 @@ def fincriticaled() -> None:
 def time_filings(folder: Path, protocol: str, work: Sequence[tuple[str, str, str]]) -> None:
     from ohr.benchmarks.fincriticaled import FinCriticalED
     from ohr.contracts import Page
-    from ohr.graph.keys import Keys
-    from ohr.inputs import read_inputs
+    from ohr.dataset.inputs import read_inputs
+    from ohr.graph.cache_keys import Keys
     from ohr.metrics.dose import by_page
     from ohr.metrics.pages import page_scores
     from ohr.spec.model import Spec
@@ -147,9 +147,9 @@ def fcmbench() -> None:
     """F1 by both protocols and parse rate of 13,806 replies, those of the sample repeated; the peer does the first."""
     from ohr.benchmarks.fcmbench import FcmBench
     from ohr.benchmarks.fcmbench.layout import SAMPLE
-    from ohr.benchmarks.fcmbench.metrics import FcmBenchF1, FcmBenchParsed
+    from ohr.benchmarks.fcmbench.reply_metrics import FcmBenchF1, FcmBenchParsed
     from ohr.report.leaderboard.answers import read_answers
-    from ohr.steps.scoring import case_of
+    from ohr.steps.answers.scoring import case_of
 
     questions, replies = FcmBench(root="sample").questions(), read_answers(SAMPLE / "replies.jsonl")
     asked = list(islice(cycle(question for question in questions if question.id in replies), 13_806))

@@ -17,7 +17,7 @@ from ohr.benchmarks.fincriticaled.annotations import agreement, read_export
 from ohr.benchmarks.fincriticaled.judging import judge_postprocess, parse_reply
 from ohr.benchmarks.fincriticaled.lexical import page_scores
 from ohr.benchmarks.fincriticaled.matching import compat_det, strict_det
-from ohr.benchmarks.fincriticaled.reading import GoldPage, read_data_set, read_predictions
+from ohr.benchmarks.fincriticaled.release_files import GoldPage, read_data_set, read_predictions
 from ohr.benchmarks.fincriticaled.totals import Record, aggregate, ffa_recall_style
 from samples.fincriticaled import MODELS, SAMPLE
 

@@ -17,18 +17,18 @@ from time import perf_counter
 from ohr import extras
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Passage, Prompt
+from ohr.dataset.inputs import read_inputs
 from ohr.engine.executors.inline import Inline
 from ohr.engine.session import Session
 from ohr.generators.gguf import loadable
 from ohr.generators.transformers import Transformers
 from ohr.graph.graph import Graph
-from ohr.inputs import read_inputs
 from ohr.keys import key
 from ohr.spec.read import read_spec
-from ohr.steps.answers import Answer
-from ohr.steps.prompting import make_prompt
-from ohr.steps.step import Step
+from ohr.steps.answers.generate import Answer
+from ohr.steps.answers.prompt_templates import make_prompt
 from ohr.store import Store, open_store
+from ohr.work.step import Step
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 STAGE = Transformers(max_tokens=12, batch_size=4)

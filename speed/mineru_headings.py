@@ -20,11 +20,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from rapidfuzz import fuzz
 
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare
-from ohr.study.run import run
 
 ROOT = Path(os.environ.get("OHRBENCH_DATA", "data/ohrbench")).resolve()
 BARE = re.compile(r"#{1,6}\s*")

@@ -23,11 +23,11 @@ import numpy as np
 import psutil
 
 from ohr.contracts import Benchmark, Document, Image, Page, Question
+from ohr.dataset.inputs import read_inputs
 from ohr.engine.executors.inline import Inline
 from ohr.engine.session import Session
+from ohr.graph.cache_keys import Keys
 from ohr.graph.compile import compile_graph
-from ohr.graph.keys import Keys
-from ohr.inputs import read_inputs
 from ohr.ocr.servers.pictures import as_url
 from ohr.ocr.servers.vlm import Vlm
 from ohr.spec.model import KnowledgeBase, Spec

@@ -14,12 +14,12 @@ from time import perf_counter
 os.environ |= {"OMP_THREAD_LIMIT": "1", "OMP_NUM_THREADS": "1"}
 
 from ohr.benchmarks.mini import Mini
+from ohr.dataset.inputs import read_inputs
 from ohr.engine.executors.local import Local
 from ohr.engine.session import Session
+from ohr.graph.cache_keys import Keys
 from ohr.graph.compile import compile_graph
 from ohr.graph.graph import BasePart
-from ohr.graph.keys import Keys
-from ohr.inputs import read_inputs
 from ohr.ocr.pp_structure import PpStructure
 from ohr.ocr.tesseract import Tesseract
 from ohr.spec.model import KnowledgeBase, Spec

@@ -23,10 +23,10 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 FUNCTIONS = 20
 HOME = Path(__file__).parents[1]
 PHASES = {
-    "read and hash inputs": ("ohr.study.run", "read_inputs"),
-    "compile": ("ohr.study.run", "compile_graph"),
-    "execute steps, write tables": ("ohr.study.run", "execute"),
-    "derive tables": ("ohr.study.tabulate", "derive"),
+    "read and hash inputs": ("ohr.runner.run", "read_inputs"),
+    "compile": ("ohr.runner.run", "compile_graph"),
+    "execute steps, write tables": ("ohr.runner.run", "execute"),
+    "derive tables": ("ohr.runner.tabulate", "derive"),
     "figures": ("ohr.cli.display.finished", "figures_of"),
     "report": ("ohr.cli.display.finished", "report_of"),
 }

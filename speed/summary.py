@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ohr.metrics.dose import QUESTION_PARTS
-from ohr.results.derive import derive
-from ohr.results.tables import Tables
+from ohr.results.derived.derive import derive
+from ohr.results.tables.table_files import Tables
 
 RETRIEVERS = ("bm25", "dense", "hybrid")
 RETRIEVAL = ("lcs", "hit@2", "recall@2", "mrr", "lcs_floor")

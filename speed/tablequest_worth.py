@@ -13,7 +13,7 @@ from ohr.benchmarks.finqa_tablequest import loading as finqa
 from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
 from ohr.benchmarks.finqa_tablequest.retrieval import measures, misplaced, queries
 from ohr.benchmarks.tablequest import loading as tablequest
-from ohr.benchmarks.tablequest.answers import deterministic_accuracy, parse_answer
+from ohr.benchmarks.tablequest.answer_match import deterministic_accuracy, parse_answer
 from ohr.benchmarks.tablequest.contexts import as_page
 from ohr.benchmarks.tablequest.pairwise import Settled, forfeit, one_order, parse_pairwise, settle
 from ohr.benchmarks.tablequest.recall import token_recall
