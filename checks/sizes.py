@@ -20,7 +20,6 @@ LONG = {
     "ohr/cli/export.py:export": "typer reads a command's options from its signature",
     "ohr/cli/show.py:show": "typer reads a command's options from its signature",
     "ohr/cli/check.py:check": "typer reads a command's options from its signature",
-    "speed/store.py": "one script that measures three stores on the same work",
     "ohr/workbench/apply.py:apply": "until it takes a session in place of its arguments",
     "speed/ohrbench_retrieval.py:ours": "timed from top to bottom, as a user runs it",
 }
