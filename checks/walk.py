@@ -16,6 +16,7 @@ It is measured by one fixed rule, so that two versions of ohr can be compared:
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import CodeType, FrameType
@@ -103,28 +104,19 @@ def _files_below(function: tuple[str, str], called: Mapping[tuple[str, str], set
     return {file for file, _ in reached} - {function[0]}
 
 
-def counts(files: Sequence[str]) -> Iterator[str]:
+def counts(line: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the count: stays, returns, files, and the files entered most often."""
-    entered = Counter(files)
-    yield f"{len(files)} stays, {len(files) - len(entered)} returns, {len(entered)} files"
+    entered = Counter(line)
+    yield f"{len(line)} stays, {len(line) - len(entered)} returns, {len(entered)} files"
     yield from (f"{times:5}  {file}" for file, times in entered.most_common(MOST_ENTERED))
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run a spec and print the count of its walk."""
-    import ohr.pipelines
-
-    quickstart = Path(next(iter(ohr.pipelines.__path__))) / "quickstart.yaml"
+    quickstart = str(files("ohr.pipelines") / "quickstart.yaml")
+    spec = arguments or [quickstart, "--limit", "2", "--set", "generators=[{kind: extractive}]"]
     with TemporaryDirectory() as folder:
-        places = ["--store", f"{folder}/store", "--runs", f"{folder}/runs"]
-        command = [
-            "run",
-            *(arguments or [str(quickstart), "--limit", "2", "--set", "generators=[{kind: extractive}]"]),
-            "--executor",
-            "inline",
-            *places,
-        ]
-        steps = walk(command)
+        steps = walk(["run", *spec, "--executor", "inline", "--store", f"{folder}/store", "--runs", f"{folder}/runs"])
     print("\n".join(counts(stays(steps))))  # noqa: T201 a script that reports to the person who runs it
 
 
