@@ -82,8 +82,8 @@ def _files(root: Path, places: Sequence[str]) -> Iterator[Path]:
 
 def _avoided(line: str) -> Iterator[tuple[str, str]]:
     for pattern, instead in AVOID:
-        for found in pattern.finditer(line):
-            yield found[0], instead
+        for match in pattern.finditer(line):
+            yield match[0], instead
 
 
 def _of_markdown(text: str) -> Iterator[Line]:

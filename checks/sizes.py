@@ -27,12 +27,16 @@ LONG = {
 
 def faults(root: Path = ROOT, long: Mapping[str, str] = LONG) -> list[str]:
     """Return one line for each file or function that is too long, and for each exception that is no longer needed."""
-    found = {
+    too_long = {
         name: fault for file in files(root) if root / "tests" not in file.parents for name, fault in _of(file, root)
     }
     return [
-        *(fault for name, fault in found.items() if name not in long),
-        *(f"checks/sizes.py: LONG: {name} is short, or gone: delete the entry" for name in long if name not in found),
+        *(fault for name, fault in too_long.items() if name not in long),
+        *(
+            f"checks/sizes.py: LONG: {name} is short, or gone: delete the entry"
+            for name in long
+            if name not in too_long
+        ),
     ]
 
 
