@@ -15,7 +15,7 @@ from ohr.parts import GeneratorPart, ImageRetrieverPart, TalkingVisionPart, Text
 from ohr.text.thoughts import without_thoughts
 
 from .prompted import PromptedAgent
-from .replies import json_object
+from .reply_parsing import json_object
 
 MOST_CHARACTERS = 100_000
 """Characters of a page that are passed on, as in the published code (`mydatasets/base_dataset.py`)."""

@@ -15,7 +15,7 @@ from ohr.files.prompts import filled
 from ohr.parts import TalkingPart, TextRetrieverPart
 
 from .prompted import PromptedAgent
-from .replies import first_tagged
+from .reply_parsing import first_tagged
 
 EXCERPT = 300
 """Characters of a passage in a list of hits: some 75 tokens, enough to choose a page by."""

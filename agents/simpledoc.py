@@ -17,7 +17,7 @@ from ohr.parts import GeneratorPart, ImageRetrieverPart, VisionPart
 from ohr.text.thoughts import without_thoughts
 
 from .prompted import PromptedAgent
-from .replies import tagged
+from .reply_parsing import tagged
 
 _SEED = 123
 """Of the draw of pages for a selector that failed, as in SimpleDoc's code."""

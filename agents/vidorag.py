@@ -29,7 +29,7 @@ from ohr.files.prompts import filled
 from ohr.parts import RetrieverPart, VisionPart
 
 from .prompted import PromptedAgent
-from .replies import json_object
+from .reply_parsing import json_object
 
 Result = TypeVar("Result")
 

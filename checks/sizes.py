@@ -19,7 +19,7 @@ LONG = {
     "ohr/cli/export.py:export": "typer reads a command's options from its signature",
     "ohr/cli/show.py:show": "typer reads a command's options from its signature",
     "ohr/cli/check.py:check": "typer reads a command's options from its signature",
-    "ohr/workbench/apply.py:apply": "until it takes a session in place of its arguments",
+    "ohr/noise_files/apply.py:apply": "until it takes a session in place of its arguments",
     "speed/ohrbench_retrieval.py:ours": "timed from top to bottom, as a user runs it",
 }
 """File, or file:function, with the reason why it may be longer. Delete an entry when it is short enough."""

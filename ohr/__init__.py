@@ -10,19 +10,19 @@ scores, figure = loaded.frame("scores"), loaded.plot.performance()
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ohr.report.loaded import load_run
+    from ohr.report.loaded_run import load_run
+    from ohr.runner.plan import plan
+    from ohr.runner.run import run
     from ohr.spec.read import read_spec
-    from ohr.study.plan import plan
-    from ohr.study.run import run
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "load_run", "plan", "read_spec", "run"]
 
 _PLACES = {
-    "load_run": "ohr.report.loaded",
-    "plan": "ohr.study.plan",
+    "load_run": "ohr.report.loaded_run",
+    "plan": "ohr.runner.plan",
     "read_spec": "ohr.spec.read",
-    "run": "ohr.study.run",
+    "run": "ohr.runner.run",
 }
 """Where the public functions are; they are imported when they are used, so that `import ohr` costs nothing."""
 

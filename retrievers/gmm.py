@@ -11,7 +11,7 @@ from ohr import extras
 from ohr.contracts import Chunk, Hit
 from ohr.parts import RetrieverPart
 
-from .parts import JoinedIndex, JoinedRetriever
+from .nested import JoinedIndex, JoinedRetriever
 
 Place = list[Any]
 """Document and first page of a chunk."""

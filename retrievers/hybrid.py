@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from ohr.contracts import Hit
 from ohr.parts import RetrieverPart
 
-from .parts import JoinedIndex, JoinedRetriever
+from .nested import JoinedIndex, JoinedRetriever
 
 
 class Hybrid(JoinedRetriever):

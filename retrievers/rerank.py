@@ -15,7 +15,7 @@ from ohr.parts import RetrieverPart
 
 from .embedders import folder_of, unused_prompts
 from .models import ModelRetriever, quiet_transformers
-from .parts import JoinedIndex, JoinedRetriever
+from .nested import JoinedIndex, JoinedRetriever
 from .windows import cut_off
 
 

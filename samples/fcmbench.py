@@ -25,8 +25,8 @@ import numpy as np
 
 from ohr.benchmarks.fcmbench.conditions import CAPTURES
 from ohr.benchmarks.fcmbench.items import SUBTASKS
+from ohr.benchmarks.fcmbench.json_lines import read_items
 from ohr.benchmarks.fcmbench.layout import CANNED, IMAGES, ITEMS, REPLIES, SAMPLE, TEXTS
-from ohr.benchmarks.fcmbench.reading import read_items
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.registry import Registry

@@ -156,8 +156,8 @@ def bare(url: str, questions: int, calls: int) -> float:
 def ours(url: str, questions: int, calls: int) -> tuple[float, list[float]]:
     """Return the seconds that the agents took, and the MB of this process at each quarter of them."""
     from ohr.engine.executors.inline import Inline
+    from ohr.runner.run import run
     from ohr.spec.read import read_spec
-    from ohr.study.run import run
 
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)

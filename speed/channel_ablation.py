@@ -21,7 +21,8 @@ from unittest import mock
 import numpy as np
 
 from ohr.noise import channel
-from ohr.noise.channel import donors, fit, page
+from ohr.noise.channel import donors, fit
+from ohr.noise.channel import page_model as page
 from speed.channel_fit import MODELS
 from speed.channel_rows import Data, Log, domains, measured, perturbed, remembered
 from speed.channel_table import Row, distances, summary, table

@@ -14,8 +14,8 @@ from pathlib import Path
 from ohr.benchmarks.fcmbench import FcmBench
 from ohr.benchmarks.fcmbench.items import TASKS
 from ohr.benchmarks.fcmbench.layout import REPLIES, SAMPLE
-from ohr.benchmarks.fcmbench.metrics import F1, PARSED
-from ohr.benchmarks.fcmbench.replies import CLEAN, MODES, REFERENCE, REPAIRS, Repair
+from ohr.benchmarks.fcmbench.reply_metrics import F1, PARSED
+from ohr.benchmarks.fcmbench.reply_scores import CLEAN, MODES, REFERENCE, REPAIRS, Repair
 from ohr.report.leaderboard.answers import AnswerScore, read_answers, score_answers
 
 

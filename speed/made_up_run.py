@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ohr.metrics.dose import QUESTION_PARTS
-from ohr.results.derive import derive
-from ohr.results.folder import RunFolder
-from ohr.results.schema import schema
-from ohr.results.tables import Tables
+from ohr.results.derived.derive import derive
+from ohr.results.folder.run_folder import RunFolder
+from ohr.results.tables.schema import schema
+from ohr.results.tables.table_files import Tables
 
 RETRIEVAL = ("lcs", "hit@2", "recall@2", "mrr", "lcs_floor")
 ANSWER = ("f1", "em", "f1_numeric")

@@ -24,8 +24,8 @@ from ray.cluster_utils import Cluster
 from ohr.engine.executors.base import Executor
 from ohr.engine.executors.local import Local
 from ohr.engine.executors.ray import Ray
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 
 SPEC = """\
 name: nodes

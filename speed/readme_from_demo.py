@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ohr.report.words import findings
-from ohr.results.losses import Loss, distinctive, read_losses
+from ohr.report.headlines import findings
+from ohr.results.derived.losses import Loss, distinctive, read_losses
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "docs" / "images" / "quickstart.json"

@@ -22,8 +22,8 @@ from time import perf_counter
 import numpy as np
 from scipy import stats
 
-from ohr.results.questions import Questions
-from ohr.results.scores import ScoreTable
+from ohr.results.tables.question_arrays import Questions
+from ohr.results.tables.score_arrays import ScoreTable
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import comparisons
 

@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 
 from ohr.cli.app import app
 from ohr.contracts import FAMILIES
-from ohr.results.schema import MEASURED, schema
-from ohr.spec.file import KnowledgeBaseEntry, SpecFile
+from ohr.results.tables.schema import MEASURED, schema
+from ohr.spec.file_keys import KnowledgeBaseEntry, SpecFile
 from ohr.spec.model import Spec
 from ohr.spec.read import read_spec
-from ohr.steps.prompting import read_prompt
+from ohr.steps.answers.prompt_templates import read_prompt
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]

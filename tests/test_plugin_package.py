@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 
 pytestmark = pytest.mark.acceptance  # builds and installs a package
 PACKAGE = Path(__file__).parent / "plugin_package"

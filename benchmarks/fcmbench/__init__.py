@@ -29,9 +29,9 @@ from ohr.messages.wording import counted, named, shortened
 from .conditions import CAPTURES, NORMAL, label_effect
 from .dossiers import Dossiers, read_dossiers, read_texts, truth
 from .layout import SAMPLE, Split, image_folder, question_file
-from .metrics import F1, PARSED
 from .prompting import dossier_prompt
-from .replies import MODES, REPAIRS, Mode
+from .reply_metrics import F1, PARSED
+from .reply_scores import MODES, REPAIRS, Mode
 
 CaptureName = Literal[
     "normal", "off_axis", "uneven_illumination", "specular", "defocus", "small_roi", "secondary_capture",
@@ -177,13 +177,13 @@ class FcmBench(Benchmark):
 
     def verify(self) -> Sequence[Tally]:
         """Count images, and the questions of each set, beside the published counts."""
-        from .verify import tallies
+        from .copy_counts import tallies
 
         return list(tallies(self._root))
 
     def published(self) -> Sequence[Published]:
         """Return the paper's Tables 4, A5 and A6, and the leaderboard of V1.0."""
-        from .tables import published
+        from .published_tables import published
 
         return published()
 

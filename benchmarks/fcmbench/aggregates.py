@@ -11,7 +11,7 @@ from ohr.contracts import Aggregate, Mean
 
 from .conditions import LABELS, NORMAL
 from .items import SUBTASKS, TASKS, UNFINISHED, Item
-from .metrics import F1
+from .reply_metrics import F1
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from .items import Item
-from .replies import unwrap
+from .reply_scores import unwrap
 
 NORMAL = "Normal Captures"
 MULTI_DOC = "Multi-doc Images"

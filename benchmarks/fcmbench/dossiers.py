@@ -13,8 +13,8 @@ from ohr.messages.wording import quoted
 
 from .conditions import NORMAL, robustness_label
 from .items import Item
+from .json_lines import read_items
 from .layout import TEXTS
-from .reading import read_items
 
 APPLICANTS, FORMS = "applicants", "forms"
 """Domains: pictures of certificates, and blank forms, which items show as examples."""

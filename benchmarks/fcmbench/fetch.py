@@ -9,8 +9,8 @@ from ohr.errors import DataError
 from ohr.files import hub
 from ohr.messages.wording import counted
 
+from .json_lines import read_items
 from .layout import find_questions
-from .reading import read_items
 
 REPOSITORY = "QFIN/FCMBench-Data"
 _VERSION = "FCMBench_v1.1_"  # the data set has other versions and tracks, too

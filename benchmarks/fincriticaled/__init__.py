@@ -15,7 +15,7 @@ from ..copies import Copy, CopyBenchmark
 from . import protocols
 from .loading import load, pages_of
 from .protocols import Protocol
-from .reading import GoldPage, read_predictions
+from .release_files import GoldPage, read_predictions
 from .texts import spaced
 
 
@@ -97,7 +97,7 @@ class FinCriticalED(CopyBenchmark):
 
     def published(self) -> Sequence[Published]:
         """Return the tables of the project's page and README."""
-        from .tables import published
+        from .published_tables import published
 
         return published()
 

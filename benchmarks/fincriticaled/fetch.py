@@ -6,7 +6,7 @@ from pathlib import Path
 from ohr.files import hub
 from ohr.messages.wording import named
 
-from .reading import TABLES
+from .release_files import TABLES
 
 REPOSITORY = "TheFinAI/FinCriticalED"
 

@@ -11,8 +11,8 @@ from ohr.messages.faults import sentences
 
 from ..copies import Copy
 from .annotations import agreement_note, exports
-from .asking import domain_of, name_of, questions_of
-from .reading import DataSet, GoldPage, find_table, gold_folder, read_data_set
+from .fact_questions import domain_of, name_of, questions_of
+from .release_files import DataSet, GoldPage, find_table, gold_folder, read_data_set
 from .totals import PUBLISHED_INDICES
 
 SAMPLE = Path(__file__).parent / "sample"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ohr.contracts import Tally
 
 from .facts import TYPES, read_facts
-from .reading import DataSet
+from .release_files import DataSet
 
 FACTS = {
     "Number": 2930,

@@ -30,11 +30,11 @@ from ohr.messages.wording import counted, named
 from ohr.registry import choices
 
 from ..copies import only_mean
-from .asking import Asked, asked, domain_of, file_faults, label_notes, texts_of
+from .from_records import Asked, asked, domain_of, file_faults, label_notes, texts_of
 from .metrics import PAGES
-from .reading import FILES, page_image_file, texts_file
+from .published_numbers import published
 from .records import Protocol, Record
-from .tables import published
+from .release_files import FILES, page_image_file, texts_file
 from .verify import tallies
 
 SAMPLE = Path(__file__).parent / "sample"

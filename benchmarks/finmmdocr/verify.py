@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from ohr.contracts import Tally
 
 from .grouping import groups
+from .published_numbers import group_sizes
 from .records import Record
-from .tables import group_sizes
 
 QUESTIONS, DOCUMENTS = 1200, 837
 LANGUAGES = {"zh": 600, "en": 600}

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from ohr.benchmarks.tablequest.question_files import Level, shown
 from ohr.contracts import Aggregate, Document, Image, Mean, Page, Published, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.files.digests import input_digest
@@ -20,11 +21,10 @@ from ohr.keys import key
 from ohr.messages.wording import counted, named
 
 from ..copies import CopyBenchmark, only_mean
-from ..tablequest.reading import Level, shown
-from . import tables
+from . import published_table as tables
 from .judging import Protocol
 from .loading import SAMPLE, Report, Reports, load, merged
-from .reading import PUBLISHED
+from .question_files import PUBLISHED
 from .retrieval import MEASURES, misplaced
 
 

@@ -6,13 +6,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import get_args
 
+from ohr.benchmarks.tablequest.question_files import Level
 from ohr.contracts import Document, Question
 from ohr.files.changes import State, state_of
 
 from ..copies import Copy
 from ..tablequest.figures import figures
-from ..tablequest.reading import Level
-from .reading import FinqaQuestion, notes, read_questions
+from .question_files import FinqaQuestion, notes, read_questions
 
 SAMPLE = Path(__file__).parent / "sample"
 

@@ -4,9 +4,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from ohr.benchmarks.tablequest.answer_match import parse_answer
 from ohr.contracts import Case, Prompt, Ranking, RankingMetric
 
-from ..tablequest.answers import parse_answer
 from ..tablequest.binary import SYSTEM, USER, binary_prompt
 from ..tablequest.judges import AskedJudge, judged_score
 from .judging import Protocol, parse_binary_judge

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ohr.statistics.ranking import ndcg_at_k, recall_at_k, reciprocal_rank
 
 from .judging import Protocol
-from .reading import FinqaQuestion
+from .question_files import FinqaQuestion
 
 CUT_OFFS = (1, 3, 5, 10)
 MEASURES = (*(f"{name}@{k}" for k in CUT_OFFS for name in ("nDCG", "P", "R")), "RR", "Rprec")

@@ -14,8 +14,8 @@ from ohr.files.ohrbench_json import read_document
 from ohr.keys import key
 from ohr.messages.faults import sentences
 
-from .asking import Asked, asked, document_fault, question_file
 from .bases import TRUTH, base_files, base_names, survey
+from .question_choice import Asked, asked, document_fault, question_file
 
 REFERENCE = ScoringProtocol(
     name="reference",
@@ -133,7 +133,7 @@ class OhrBench(Benchmark):
 
     def published(self) -> Sequence[Published]:
         """Return the paper's tables 2 and S3 to S8, and that of its repository, which has later systems."""
-        from .tables import published
+        from .published_scores import published
 
         return published()
 

@@ -20,9 +20,10 @@ from ohr.files.names import is_file
 from ohr.keys import key
 
 from ..copies import CopyBenchmark
-from . import tables, totals
+from ..tablequest import totals
+from . import published_scores as tables
 from .loading import Context, Contexts, load
-from .reading import Level, shown
+from .question_files import Level, shown
 
 Protocol = Literal["clean", "reference"]
 

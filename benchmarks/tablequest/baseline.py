@@ -9,7 +9,7 @@ from ohr.files.changes import kept_until_changed
 from ohr.files.json_input import read_replies
 from ohr.text.thoughts import without_thoughts
 
-from .answers import parse_answer
+from .answer_match import parse_answer
 
 SAMPLE = Path(__file__).parent / "sample"
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from ohr.contracts import Completion, Generator, Prompt
 
-from .answers import Correctness, deterministic_accuracy
+from .answer_match import Correctness, deterministic_accuracy
 from .figures import figures
 
 _RANKS: dict[Correctness, int] = {"wrong": 0, "undecided": 1, "correct": 2}

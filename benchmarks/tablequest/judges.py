@@ -14,7 +14,7 @@ from ohr.messages.wording import shortened
 from ohr.models.asking import AskingMetric
 
 from . import binary, pairwise
-from .answers import parse_answer
+from .answer_match import parse_answer
 from .baseline import baseline_file, read_baseline
 from .elo import POINTS
 from .metrics import verdict_of

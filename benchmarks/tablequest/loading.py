@@ -16,7 +16,7 @@ from ..copies import Copy
 from .baseline import SAMPLE
 from .contexts import Block, as_page, evidence_of, facts_of
 from .figures import figures
-from .reading import TableQuestion, read_questions
+from .question_files import TableQuestion, read_questions
 
 NAMES = ("questions.jsonl", "questions.json")
 _ODD = re.compile(r"[^\w&.-]+")

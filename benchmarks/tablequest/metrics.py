@@ -7,7 +7,7 @@ from ohr.contracts import Case, CaseMetric, Metric, Question
 from ohr.markup.strip import strip_markup
 from ohr.text.recent import recent
 
-from .answers import Verdict, deterministic_accuracy, parse_answer
+from .answer_match import Verdict, deterministic_accuracy, parse_answer
 from .figures import figures
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ohr.contracts import Prompt
 
-from .answers import json_objects
+from .answer_match import json_objects
 
 Choice = Literal["model_1", "model_2", "tie"]
 Outcome = Literal["win", "tie", "loss"]

@@ -10,7 +10,7 @@ import numpy as np
 from ohr.contracts import Aggregate, Mean
 
 from .elo import BASE, OVERALL, elo_of_share
-from .reading import Level
+from .question_files import Level
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 QUESTIONS = 80

@@ -15,7 +15,7 @@ from ohr.keys import file_digest
 from ohr.text import edits
 
 from .donors import Donors
-from .page import PageWords, Pattern, read, within
+from .page_model import PageWords, Pattern, read, within
 from .profile import Profile, load
 from .transplant import Losses, alone, transplant
 from .writing import Habits, Writer

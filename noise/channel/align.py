@@ -10,7 +10,7 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 
 from ohr.text.words import normalise
 
-from .page import Flags, Ints, PageWords, read
+from .page_model import Flags, Ints, PageWords, read
 
 _SIMILAR = 0.5
 """Least similarity of a run's letters and of what was read for it to call it misread: half of them are right."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ohr.errors import DataError
 
-from .page import CELL, FORMULA, LINE_CLASSES, NAMES, NUMBER, Ints, Pattern, Values, changes, places
+from .page_model import CELL, FORMULA, LINE_CLASSES, NAMES, NUMBER, Ints, Pattern, Values, changes, places
 from .profile import Profile
 
 FEATURES = ("one", "log_words", "log_line_words", "log_pages", "number", "formula", "cell")

@@ -13,7 +13,7 @@ from ohr.text.words import normalise
 
 from .align import Aligned
 from .donors import FEATURES, describe, logit
-from .page import FORMULA, Pattern
+from .page_model import FORMULA, Pattern
 from .profile import FROM, LONGEST_CONFUSION, OPERATIONS, RUNS, Confusion, Donor, Fit, Profile, Reading
 
 After = Literal["start", "letter", "digit", "mark"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .donors import Donors, expit, logit
-from .page import Ints, Pattern, Values, places
+from .page_model import Ints, Pattern, Values, places
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 from ohr.contracts import Edit
 
 from .fit import context
-from .page import Flags, Ints, PageWords, Values, changes, places
+from .page_model import Flags, Ints, PageWords, Values, changes, places
 from .profile import FROM, OPERATIONS, RUNS, Profile
 from .transplant import Losses
 

@@ -16,8 +16,8 @@ from ohr.text import edits
 
 from . import cells, formulas, prose
 from .comments import commented, comments
+from .page_words import words_of
 from .units import Flags, Floats, Places, Units, thresholds, touched
-from .words import words_of
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 

@@ -10,8 +10,8 @@ from ohr.contracts import Span
 from ohr.text.sentences import sentence_spans
 
 from .comments import commented
+from .page_words import CHINESE_STOP, Words, flags
 from .units import Places, painted
-from .words import CHINESE_STOP, Words, flags
 
 MAX_TITLE_WORDS = 5
 

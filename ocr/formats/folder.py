@@ -9,9 +9,9 @@ from ohr.files.names import UNWRITABLE
 from ohr.markup.page import Markup, page_text
 from ohr.messages.faults import Fault
 
+from .document_files import Result, result_of
 from .find import Ambiguous, Index, index_of
 from .known import FormatName
-from .reading import Result, result_of
 
 SCORED_0 = "so that all questions on it score 0 there"
 

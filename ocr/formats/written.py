@@ -5,9 +5,9 @@ from pathlib import Path
 from ohr.contracts import Recognition
 from ohr.messages.wording import counted, named
 
+from .document_files import Result, read
 from .find import Ambiguous, look
 from .known import FORMATS, FormatName, endings
-from .reading import Result, read
 from .values import Unreadable
 
 

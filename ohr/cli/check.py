@@ -10,9 +10,9 @@ from ohr.errors import OhrError, SpecError
 from ohr.messages.wording import counted, sized
 
 if TYPE_CHECKING:
-    from ohr.inputs import Inputs
+    from ohr.dataset.evidence import Misplaced
+    from ohr.dataset.inputs import Inputs
     from ohr.spec.model import Spec
-    from ohr.study.evidence import Misplaced
 
 
 def check(
@@ -27,12 +27,12 @@ def check(
 
     Libraries, models and language packs are looked for; nothing is run, and faults are listed all at once.
     """
+    from ohr.dataset.evidence import misplaced, sentence
+    from ohr.dataset.inputs import limited
     from ohr.graph.cells import count, not_swapped
-    from ohr.inputs import limited
     from ohr.messages.variables import hidden
+    from ohr.spec.environment import sent
     from ohr.spec.read import read_spec
-    from ohr.spec.sent import sent
-    from ohr.study.evidence import misplaced, sentence
 
     try:
         read = limited(read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ()), limit)
@@ -70,7 +70,7 @@ def check(
 
 def _located(inputs: "Inputs", found: "Misplaced") -> str:
     """Describe misplaced evidence, with file and line where the benchmark knows them."""
-    from ohr.study.evidence import explained
+    from ohr.dataset.evidence import explained
 
     place = inputs.benchmark.origin(found.question)
     text = explained(found, getattr(inputs.benchmark, "first_page", 0))  # as the user's own file counts pages
@@ -79,8 +79,8 @@ def _located(inputs: "Inputs", found: "Misplaced") -> str:
 
 def _ready(spec: "Spec") -> tuple["Inputs", list[str]]:
     """Read the inputs of the run, and list missing keys; raises an OhrError that lists everything that prevents it."""
-    from ohr.inputs import read_inputs
-    from ohr.study.preflight import check_stages
+    from ohr.dataset.inputs import read_inputs
+    from ohr.runner.preflight import check_stages
 
     faults = []
     try:

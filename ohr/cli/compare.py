@@ -14,7 +14,7 @@ from ohr.cli.options import RUNS, AsJson, RunsFolder
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.results.comparing import Compared, Pair, Side
+    from ohr.results.derived.comparison import Compared, Pair, Side
 
 _FIGURES = ("lost", "low", "high", "p", "p_holm", "questions_lost", "questions_gained")
 _NAMES = ", ".join(_FIGURES)
@@ -48,8 +48,8 @@ def compare(
     itself. `worse` and `better`: B's difference is shown; `same`: it is shown to be within the margin; `small`: both;
     `open`: neither; `identical`: no score differs; `failed`: more than one in ten of the questions failed on a side.
     """
-    from ohr.results.comparing import compare_sides
-    from ohr.results.groups import GROUPS
+    from ohr.results.derived.comparison import compare_sides
+    from ohr.results.tables.groups import GROUPS
 
     rules = [_rule(text) for text in fail_if or ()]
     if group not in GROUPS:
@@ -71,7 +71,7 @@ def compare(
 def _side(text: str, runs: Path) -> "Side":
     from ohr.cli.runs import locate
     from ohr.errors import DataError
-    from ohr.results.comparing import Side
+    from ohr.results.derived.comparison import Side
 
     try:
         return Side(locate(Path(text), runs))
@@ -93,8 +93,8 @@ def _rule(text: str) -> tuple[str, str, str, float]:
 
 def _failed(found: "Compared", sides: "Sequence[Side]") -> list[str]:
     """Return which comparisons cannot be judged, and why; nothing where all can."""
-    from ohr.report.words import failed_items, not_judged
-    from ohr.results.folder import read_manifest
+    from ohr.report.headlines import failed_items, not_judged
+    from ohr.results.folder.run_folder import read_manifest
 
     unjudged = sum(pair.verdict == "failed" for pair in found.pairs)
     reasons = [failed_items(read_manifest(side.folder)) for side in sides]

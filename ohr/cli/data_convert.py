@@ -38,7 +38,7 @@ def convert(
     command then ends with status 1. When it was killed, the same command continues where it was.
     """
     from ohr.errors import DataError
-    from ohr.results.replace import filled
+    from ohr.results.folder.replace import filled
 
     if target.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{target} is inside {source}: name a folder elsewhere")
@@ -108,7 +108,7 @@ def _is_whole(target: Path, document: "Document") -> bool:
 def _write(target: Path, document: "Document", pages: "Sequence[Page]") -> int:
     """Write a document's pages; returns how many there are."""
     from ohr.files.ohrbench_json import write_pages
-    from ohr.results.files import replaced
+    from ohr.results.folder.whole_files import replaced
 
     if pages:
         path = target / f"{document.name}.json"

@@ -11,8 +11,8 @@ def demo(workers: Workers = None, store: StoreFolder = STORE, runs: RunsFolder =
     """Run the packaged quickstart study, offline."""
     from ohr.engine.executors import make_executor
     from ohr.errors import PluginError
+    from ohr.runner.preflight import check_stages
     from ohr.spec.read import read_spec
-    from ohr.study.preflight import check_stages
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # its models are packages: nothing is asked of the hub
     with as_file(files("ohr.pipelines") / "quickstart.yaml") as path:

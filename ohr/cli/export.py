@@ -71,9 +71,9 @@ def export(
     every row of the summary; --metric, --by and --stage restrict it too.
     """
     from ohr.cli.runs import locate
-    from ohr.results.folder import read_finished
-    from ohr.results.replace import refuse
-    from ohr.results.texts import export_texts
+    from ohr.results.folder.replace import refuse
+    from ohr.results.folder.run_folder import read_finished
+    from ohr.results.tables.page_texts import export_texts
 
     files = {"latex": latex, "markdown": markdown, "csv": csv}
     wanted = {name: path for name, path in files.items() if path is not None}
@@ -122,7 +122,7 @@ def _written(
 
 
 def _put(text: str, path: Path, option: str, force: bool, note: Callable[[str], None]) -> None:
-    from ohr.results.replace import written
+    from ohr.results.folder.replace import written
 
     if path == _PRINTED:
         typer.echo(text.encode("utf-8", "replace"), nl=False)

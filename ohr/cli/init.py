@@ -18,8 +18,8 @@ def init(
     force: Force = False,
 ) -> None:
     """Write a spec, and questions to fill in, for your own documents."""
-    from ohr.results.replace import refuse, written
-    from ohr.workbench.init import start
+    from ohr.new_study.wizard import start
+    from ohr.results.folder.replace import refuse, written
 
     made = start(folder, Path(), questions)
     for path in made.files:

@@ -57,7 +57,7 @@ def new(
     One working file, its test, and a spec that uses it.
     """
     from ohr.contracts import FAMILIES
-    from ohr.results.files import replaced
+    from ohr.results.folder.whole_files import replaced
 
     kind, plugin = name.replace("-", "_").lower(), family_of(family)
     written = files_of(plugin, kind)

@@ -42,10 +42,10 @@ def apply(
     from ohr.errors import SpecError
     from ohr.files.documents import LEDGER
     from ohr.files.ohrbench_questions import read_questions
+    from ohr.noise_files.apply import apply as lay
+    from ohr.noise_files.apply import summary
     from ohr.registry import Registry
     from ohr.spec.fragment import read_noise
-    from ohr.workbench.apply import apply as lay
-    from ohr.workbench.apply import summary
 
     files = tuple(path.resolve() for path in plugin or ())
     if len(noise) > 1:

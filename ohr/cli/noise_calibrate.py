@@ -27,8 +27,8 @@ def calibrate(
     """
     from ohr.cli.display.progress import bars
     from ohr.errors import SpecError
+    from ohr.runner.run import calibrated
     from ohr.spec.read import read_spec
-    from ohr.study.run import calibrated
 
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     if not any(base.target for base in read.knowledge_bases):

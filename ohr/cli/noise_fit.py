@@ -10,7 +10,7 @@ from ohr.cli.options import AsJson, Force
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.workbench.readings import Reading
+    from ohr.noise_files.truth_pairs import Reading
 
 
 def fit(
@@ -35,7 +35,7 @@ def fit(
     the profile has enough of them.
     """
     from ohr.registry import Registry
-    from ohr.results.replace import refuse, written
+    from ohr.results.folder.replace import refuse, written
 
     refuse(out, "--out", force=force)
     registry = Registry()
@@ -57,7 +57,7 @@ def fit(
 def _pages(registry: Any, gt: str, ocr: str) -> "list[Reading]":
     from ohr.cli.display.progress import bars
     from ohr.errors import DataError
-    from ohr.workbench.readings import recognised, recorded
+    from ohr.noise_files.truth_pairs import recognised, recorded
 
     if gt != "mini":
         return recorded(Path(gt), Path(ocr))

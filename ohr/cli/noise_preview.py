@@ -13,9 +13,9 @@ from ohr.cli.options import AsJson, Force, Workers
 
 if TYPE_CHECKING:
     from ohr.contracts import OcrBackend, Stage
+    from ohr.noise_files.preview import ImageShown, ImageTrial
     from ohr.report.figures.contact_sheet import Row
     from ohr.spec.fragment import Family
-    from ohr.workbench.preview import ImageShown, ImageTrial
 
 _LEVELS = {"image_noise": "0.25,0.5,1", "text_noise": "0.1,0.3,0.6"}
 
@@ -47,8 +47,8 @@ def preview(
     Images: a contact sheet with the page, a part of it at full size, what the engine reads, and its edit distance from
     what the engine reads on the clean page. Texts: before and after, side by side, with each edit marked.
     """
-    from ohr.results.replace import refuse, written
-    from ohr.workbench.preview import family_of
+    from ohr.noise_files.preview import family_of
+    from ohr.results.folder.replace import refuse, written
 
     family = family_of(file)
     target = out or Path(f"{file.stem}-noise.html")
@@ -158,9 +158,9 @@ def _engine(kind: str) -> "OcrBackend | None":
 
 def _show_text(file: Path, page: int, noises: Sequence[Sequence[Any]], seed: int) -> tuple[list[dict[str, Any]], bytes]:
     """Return what was done, and the sheet."""
+    from ohr.noise_files.preview import try_texts
     from ohr.report.figures.side_by_side import change
     from ohr.report.figures.side_by_side import page as draw
-    from ohr.workbench.preview import try_texts
 
     shown = try_texts(file, page, [noise for levels in noises for noise in levels], seed)
     changes = [change(f"{text.kind}, rate {text.rate:g}", text.before, text.edits) for text in shown]
@@ -174,8 +174,8 @@ def _show_images(
     """Return what was done, and the sheet in the form of the target's suffix."""
     from ohr.cli.display.progress import bars
     from ohr.engine.executors.local import Local
+    from ohr.noise_files.preview import ImageTrial, try_images
     from ohr.report.figures.contact_sheet import sheet
-    from ohr.workbench.preview import ImageTrial, try_images
 
     trials = [ImageTrial(noise=None, **shared)]
     trials += [ImageTrial(noise=noise, **shared) for levels in noises for noise in levels]

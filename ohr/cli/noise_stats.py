@@ -61,7 +61,7 @@ def stats(
 def _of(source: Path, gt: Path | None, questions: Path | None, runs: Path) -> "list[Stats]":
     from ohr.cli.display.progress import bars
     from ohr.cli.runs import locate
-    from ohr.workbench.stats import find_folders, of_folder, of_run
+    from ohr.noise_files.stats import find_folders, of_folder, of_run
 
     if (source / "manifest.json").is_file() or not source.is_dir():
         return of_run(locate(source, runs))

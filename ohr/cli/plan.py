@@ -25,7 +25,7 @@ from ohr.messages.wording import counted, sized
 
 if TYPE_CHECKING:
     from ohr.cli.display.design import Planned
-    from ohr.study.plan import Plan
+    from ohr.runner.plan import Plan
 
 
 def plan(
@@ -52,8 +52,8 @@ def plan(
     """Show a run's work that is left, and the loss that it can detect."""
     from ohr.cli.display.design import read_design
     from ohr.cli.runs import locate
+    from ohr.runner import plan as study
     from ohr.spec.read import read_spec
-    from ohr.study import plan as study
 
     processes = workers or os.cpu_count() or 1
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())

@@ -72,7 +72,7 @@ def plot(
     from ohr.report.figures.drawing import draw
     from ohr.report.figures.saving import USUAL
     from ohr.report.figures.wanted import Wanted
-    from ohr.results.folder import read_finished
+    from ohr.results.folder.run_folder import read_finished
 
     folder = locate(run, runs)
     read_finished(folder)

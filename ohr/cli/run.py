@@ -64,7 +64,7 @@ def run(
 ) -> None:
     """Run a study; results in the store are reused."""
     from ohr.engine.executors import make_executor
-    from ohr.results.tags import parse_tags
+    from ohr.results.folder.tags import parse_tags
     from ohr.spec.read import read_spec
 
     tags = parse_tags(tag or ())

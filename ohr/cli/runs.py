@@ -12,8 +12,8 @@ from ohr.cli.options import RUNS, AsJson, RunsFolder
 from ohr.messages.wording import shortened
 
 if TYPE_CHECKING:
-    from ohr.results.listing import ListedRun
-    from ohr.results.losses import Loss
+    from ohr.results.derived.losses import Loss
+    from ohr.results.folder.listing import ListedRun
 
 Where = Annotated[
     list[str] | None,
@@ -43,8 +43,8 @@ def runs(
     A run that was limited to some documents, or to a sample of the questions, is marked. The largest loss is that of
     all comparisons with clean text that show one, in points of 100.
     """
-    from ohr.results.listing import list_runs
-    from ohr.results.tags import parse_tags
+    from ohr.results.folder.listing import list_runs
+    from ohr.results.folder.tags import parse_tags
 
     if tag and (where or diff):
         raise typer.BadParameter("--tag changes the runs that you name: leave out --where and --diff")
@@ -73,7 +73,7 @@ def _is_chosen(run: "ListedRun", chosen: Sequence[Path] | None, runs: Path) -> b
 
 
 def _tag(folders: Sequence[Path], words: Sequence[str]) -> None:
-    from ohr.results.tags import change_tags, parse_tags
+    from ohr.results.folder.tags import change_tags, parse_tags
 
     if not folders:
         raise typer.BadParameter("name the runs to tag, as in: ohr runs RUN --tag KEY=VALUE")
@@ -125,8 +125,8 @@ def _largest_loss(run: "ListedRun") -> "tuple[Loss | None, int, int]":
     A run that is damaged or not finished shows none.
     """
     from ohr.errors import DataError
-    from ohr.results.losses import read_losses
-    from ohr.results.pairs import FAILED
+    from ohr.results.derived.losses import read_losses
+    from ohr.results.derived.pairs import FAILED
 
     try:
         losses = read_losses(run.folder) if run.status == "finished" else []
@@ -156,7 +156,7 @@ def _plain(run: "ListedRun") -> dict[str, Any]:
 
 def _print_differences(found: Sequence["ListedRun"], as_json: bool) -> None:
     """Print a table for each name: a row for each setting that differs, a column for each run."""
-    from ohr.results.listing import differences
+    from ohr.results.folder.listing import differences
 
     named: defaultdict[str, list[ListedRun]] = defaultdict(list)
     for run in found:
@@ -191,7 +191,7 @@ def locate(run: Path, runs: Path, *, finished: bool = True) -> Path:
         DataError: there is no such run.
     """
     from ohr.errors import DataError
-    from ohr.results.listing import list_runs, run_folders
+    from ohr.results.folder.listing import list_runs, run_folders
 
     for folder in (run, runs / run):
         if (folder / "manifest.json").is_file():

@@ -17,9 +17,9 @@ from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.report.leaderboard.answers import AnswerScore
-    from ohr.report.leaderboard.ocr import OcrScore
+    from ohr.report.leaderboard.ocr_results import OcrScore
     from ohr.report.leaderboard.standings import Leaderboard
-    from ohr.results.means import Breakdown
+    from ohr.results.derived.means import Breakdown
     from ohr.statistics.estimate import Estimate
 
 app = typer.Typer(no_args_is_help=True, help="Score OCR results or answers made elsewhere.", rich_markup_mode=None)
@@ -74,7 +74,7 @@ def ocr(
 ) -> None:
     """Score a folder of OCR results: its distance from the ground truth, and its effect on retrieval."""
     from ohr.files.ohrbench_json import benchmark_root
-    from ohr.report.leaderboard.ocr import as_base, ocr_spec, score_ocr
+    from ohr.report.leaderboard.ocr_results import as_base, ocr_spec, score_ocr
 
     root = root or (benchmark_root(folder) if benchmark is None else None)
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
@@ -170,8 +170,8 @@ def _label(named: str | None, keys: Mapping[str, Any]) -> str:
 
 def _print_ocr(found: "OcrScore") -> None:
     from ohr.cli.display.protocol import print_protocol
-    from ohr.report.leaderboard.ocr import RATIOS
-    from ohr.report.words import METRICS
+    from ohr.report.headlines import METRICS
+    from ohr.report.leaderboard.ocr_results import RATIOS
 
     say(f"{found.name}: {found.setting}")
     say(f"benchmark {found.benchmark}, {counted(found.retrieval[found.truth]['domain']['all'].n, 'question')}")
@@ -215,7 +215,7 @@ _WORDS = {
 
 
 def _print_answers(found: "AnswerScore") -> None:
-    from ohr.results.groups import TRAITS
+    from ohr.results.tables.groups import TRAITS
 
     total = found.given + len(found.missing)
     say(f"{found.name}: {found.given:,} of {counted(total, 'question')} answered, protocol {found.protocol}")

@@ -71,7 +71,7 @@ def show(
     from ohr.cli.display.repair import print_repair
     from ohr.cli.display.transcript import show_question
     from ohr.cli.runs import locate
-    from ohr.results.folder import read_finished
+    from ohr.results.folder.run_folder import read_finished
 
     folder = locate(run, runs)
     manifest = read_finished(folder)
@@ -113,9 +113,9 @@ def _means(folder: Path, by: str, metric: str | None) -> list[dict[str, Any]]:
     """Read the rows of the summary that are shown."""
     from ohr.errors import DataError
     from ohr.registry import choices
-    from ohr.results.folder import page_headline, read_manifest, shown_metrics
-    from ohr.results.groups import ALL, TRAITS
-    from ohr.results.reading import read_rows
+    from ohr.results.folder.run_folder import page_headline, read_manifest, shown_metrics
+    from ohr.results.tables.groups import ALL, TRAITS
+    from ohr.results.tables.read_table import read_rows
 
     manifest, path = read_manifest(folder), folder / "summary.parquet"
     shown = {**{stage: (name,) for stage, name in page_headline(manifest).items()}, **shown_metrics(manifest)}

@@ -13,7 +13,7 @@ from ohr.cli.runs import locate
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.study.events import Phase
+    from ohr.runner.events import Phase
 
 
 def status(
@@ -22,9 +22,9 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Show a run's progress by phase, with rate and time left."""
-    from ohr.results.folder import read_manifest
-    from ohr.results.folder import status as status_of
-    from ohr.study.events import phases, read_events
+    from ohr.results.folder.run_folder import read_manifest
+    from ohr.results.folder.run_folder import status as status_of
+    from ohr.runner.events import phases, read_events
 
     folder = locate(run, runs, finished=False)
     manifest = read_manifest(folder)

@@ -51,7 +51,7 @@ def view(
 
 
 def _progress(folder: Path) -> list[dict[str, Any]]:
-    from ohr.study.events import phases
+    from ohr.runner.events import phases
 
     return [
         {"name": one.name, "done": one.done, "total": one.total, "rate": one.rate, "left": one.left}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ohr.contracts import Stage
 from ohr.keys import key
-from ohr.steps.step import Ready, Step
+from ohr.work.step import Ready, Step
 
 _SECONDS = 0.2
 """Work that is sent to a worker at once, so that sending costs little beside it, and little is lost with a worker."""

@@ -16,9 +16,9 @@ from ohr.engine.tally import EVERY, Tally
 from ohr.engine.worker import Job, Result, run_jobs
 from ohr.errors import InputsGone, OhrError, StoreError
 from ohr.graph.graph import Graph
-from ohr.steps.shapes import read_sound
-from ohr.steps.step import Ready
 from ohr.store import Store
+from ohr.work.shapes import read_sound
+from ohr.work.step import Ready
 
 _log = logging.getLogger(__name__)
 _LOSSES = 3

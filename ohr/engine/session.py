@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from ohr.dataset.inputs import Inputs
 from ohr.engine.executors.base import Executor
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.setup import Setup
 from ohr.graph.graph import Graph
-from ohr.inputs import Inputs
 from ohr.spec.model import Spec
-from ohr.steps.step import Context
 from ohr.store import Store
+from ohr.work.step import Context
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from ohr.dataset.inputs import Inputs
 from ohr.errors import OhrError
-from ohr.inputs import Inputs
 
 
 @dataclass(frozen=True, slots=True)

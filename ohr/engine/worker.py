@@ -23,9 +23,9 @@ from ohr.errors import InputsGone, StoreError
 from ohr.messages.blame import fault_of
 from ohr.models.resident import holding
 from ohr.processes import lives
-from ohr.steps.step import Context, Ready, Report, Work
-from ohr.steps.watch import Watch
 from ohr.store import open_store
+from ohr.work.step import Context, Ready, Report, Work
+from ohr.work.time_limit import Watch
 
 
 @dataclass(frozen=True, slots=True)

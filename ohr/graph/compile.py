@@ -5,24 +5,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ohr.contracts import Generator, Question
+from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import Cell, Search, agent_cells, agent_work, search_place, searches, swapped, swaps
 from ohr.graph.episodes import add_episodes
 from ohr.graph.graph import BasePart, Batch, CellPart, Graph
 from ohr.graph.indexes import Scope, add_source, scopes
-from ohr.graph.keys import Keys
-from ohr.graph.pages import add_pages
+from ohr.graph.page_steps import add_pages
 from ohr.keys import key
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
-from ohr.steps.damage import MeasureDamage
-from ohr.steps.documents import MakeDocument
-from ohr.steps.page_scores import ScorePages
-from ohr.steps.prompts import PreparePrompts
-from ohr.steps.references import CONDITIONS
-from ohr.steps.retrieve import Retrieve
-from ohr.steps.scoring import ScoreRetrieval
-from ohr.steps.step import Step
-from ohr.steps.swap import SwapHits
+from ohr.steps.answers.floors_and_ceilings import CONDITIONS
+from ohr.steps.answers.prompts import PreparePrompts
+from ohr.steps.answers.scoring import ScoreRetrieval
+from ohr.steps.documents.damage import MeasureDamage
+from ohr.steps.documents.make_document import MakeDocument
+from ohr.steps.documents.page_scores import ScorePages
+from ohr.steps.retrieval.retrieve import Retrieve
+from ohr.steps.retrieval.swap import SwapHits
+from ohr.work.step import Step
 
 
 def compile_graph(keys: Keys) -> Graph:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ohr.contracts import Retriever
+from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import AgentWork
 from ohr.graph.graph import Batch, Graph
 from ohr.graph.indexes import Scope, add_images, add_source
-from ohr.graph.keys import Keys
-from ohr.steps.agents import RunAgent, Shelf
-from ohr.steps.step import Step
+from ohr.steps.agents.run_agent import RunAgent, Shelf
+from ohr.work.step import Step
 
 _BATCH = 128
 """Questions of one step: twice those in flight, so that models are busy while its last questions end, and few enough

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from ohr.graph.cells import Cell
 from ohr.spec.model import KnowledgeBase
-from ohr.steps.prompts import PreparePrompts
-from ohr.steps.step import Step
+from ohr.steps.answers.prompts import PreparePrompts
+from ohr.work.step import Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ohr.contracts import Chunker, Document, PageRetriever, Retriever
+from ohr.graph.cache_keys import Keys
 from ohr.graph.graph import Graph
-from ohr.graph.keys import Keys
 from ohr.spec.model import KnowledgeBase, Named
-from ohr.steps.documents import CutChunks
-from ohr.steps.indexing import Searched
-from ohr.steps.pages import RenderPage
-from ohr.steps.step import Step
+from ohr.steps.documents.make_document import CutChunks
+from ohr.steps.documents.render_page import RenderPage
+from ohr.steps.retrieval.indexing import Searched
+from ohr.work.step import Step
 
 _BATCH = 512
 """Questions of one step. Few enough that a step's hits fit in memory at any `top_k` and are lost in small parts when a

@@ -1,6 +1,6 @@
 """Scores of a batch of questions of one cell, as columns: values in, values out, without store or files.
 
-Each function may run in any process, on any part of a cell's questions; `ohr.study.columns` turns what it returns into
+Each function may run in any process, on any part of a cell's questions; `ohr.runner.columns` turns what it returns into
 columns of the run's tables.
 """
 

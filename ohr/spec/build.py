@@ -21,12 +21,12 @@ from ohr.errors import PluginError
 from ohr.messages.variables import VARIABLE, FilledPath, fill
 from ohr.messages.wording import quoted
 from ohr.registry import Nested, Registry, choices
-from ohr.spec.aims import Aim, faults_of_aim
+from ohr.spec.environment import fault_of_variable, variable_of
 from ohr.spec.faults import faults_of
 from ohr.spec.model import MOST, Named
-from ohr.spec.sent import fault_of_variable, variable_of
 from ohr.spec.source import Fault, Source, Where, refuse
 from ohr.spec.sweep import Swept, options, sizes, suffix, variants
+from ohr.spec.targets import Aim, faults_of_aim
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -9,7 +9,7 @@ from typing import Any
 from ohr.messages.wording import quoted
 from ohr.registry import choices
 from ohr.spec.build import Builder, Built
-from ohr.spec.file import KnowledgeBaseEntry
+from ohr.spec.file_keys import KnowledgeBaseEntry
 from ohr.spec.model import MOST, KnowledgeBase, Target
 from ohr.spec.source import Where
 from ohr.spec.sweep import Swept, shown, suffix

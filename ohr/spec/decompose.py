@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from ohr.contracts import Retriever
 from ohr.spec.build import Builder
-from ohr.spec.file import SpecFile
+from ohr.spec.file_keys import SpecFile
 from ohr.spec.model import KnowledgeBase, Named
 
 

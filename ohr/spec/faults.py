@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from ohr.contracts import yaml_keys
 from ohr.messages.wording import quoted
 from ohr.registry import choices
-from ohr.spec.file import SpecFile
+from ohr.spec.file_keys import SpecFile
 from ohr.spec.source import Fault, Source, Where
 
 _PLAIN = {

@@ -7,9 +7,9 @@ from ohr.contracts import RankingMetric, ScoringProtocol
 from ohr.messages.wording import quoted
 from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.registry import choices
-from ohr.results.groups import GROUPS
+from ohr.results.tables.groups import GROUPS
 from ohr.spec.build import Builder
-from ohr.spec.file import Hypothesis, SpecFile
+from ohr.spec.file_keys import Hypothesis, SpecFile
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.spec.source import Where
 

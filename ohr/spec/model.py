@@ -17,7 +17,7 @@ from ohr.contracts import (
     Stage,
     TextNoise,
 )
-from ohr.spec.file import (
+from ohr.spec.file_keys import (
     EVERY,
     LIMITS,
     Attribution,

@@ -10,11 +10,11 @@ from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
 from ohr.spec.conditions import knowledge_bases, repeated
 from ohr.spec.decompose import check_swaps, noisy_conditions
-from ohr.spec.file import SpecFile
+from ohr.spec.file_keys import SpecFile
 from ohr.spec.hypotheses import check_hypotheses
 from ohr.spec.model import KnowledgeBase, Named, Spec, names, written
-from ohr.spec.parts import fault_of
-from ohr.spec.protocol import Entry, held, prescribed
+from ohr.spec.noise_chain import fault_of
+from ohr.spec.protocol_rules import Entry, held, prescribed
 from ohr.spec.source import Source, read_source, refuse
 
 _PLAIN = (

@@ -7,9 +7,9 @@ from pydantic import BaseModel
 from ohr.contracts import FAMILIES, yaml_keys
 from ohr.errors import PluginError
 from ohr.registry import Registry
-from ohr.spec.aims import Aim
-from ohr.spec.file import KnowledgeBaseEntry, SpecFile
+from ohr.spec.file_keys import KnowledgeBaseEntry, SpecFile
 from ohr.spec.sweep import takes_list
+from ohr.spec.targets import Aim
 
 _NOISES = ("image_noise", "text_noise")
 _NAMED = ("chunker", "retriever", "generator", "agent", "metric")

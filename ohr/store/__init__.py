@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from ohr.store.protocol import FORMAT, Entry, Store
+from ohr.store.interface import FORMAT, Entry, Store
 from ohr.store.pruning import Pruned, prune
 
 __all__ = ["FORMAT", "Entry", "Pruned", "Store", "open_store", "prune"]

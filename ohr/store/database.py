@@ -20,7 +20,7 @@ from ohr.errors import StoreError
 from ohr.messages.wording import counted
 from ohr.store.content import framed, unframed
 from ohr.store.folders import is_file, new_folder
-from ohr.store.protocol import FORMAT
+from ohr.store.interface import FORMAT
 from ohr.store.reasons import PATIENCE, Damaged, ReadOnly, database_sentence, explained, is_damage, primary_code
 from ohr.store.salvage import salvage
 

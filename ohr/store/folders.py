@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from ohr.errors import StoreError
 from ohr.keys import file_digest
 from ohr.store.content import checked_key
-from ohr.store.protocol import DAY
+from ohr.store.interface import DAY
 from ohr.store.reasons import explained, is_full, sentence
 
 SUMS = "checksums.json"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from time import time
 
-from ohr.store.protocol import DAY, Entry, Store
+from ohr.store.interface import DAY, Entry, Store
 
 _AT_ONCE = 10_000
 """Parts removed in one transaction: others wait to write for less than a second."""

@@ -18,7 +18,7 @@ from ohr.store.bucket import Bucket
 from ohr.store.claims import Heart, Watch, this_process
 from ohr.store.content import checked_key, framed, is_key, unframed
 from ohr.store.folders import NEW, SUMS, Folders, remove, sums_in, sums_of, user_cache
-from ohr.store.protocol import FORMAT, Entry, Store
+from ohr.store.interface import FORMAT, Entry, Store
 from ohr.store.reasons import explained
 
 _ABOUT = "store.json"

@@ -7,7 +7,7 @@ import numpy as np
 from ohr.contracts import SOURCES, Benchmark, Document, Question
 from ohr.errors import DataError
 from ohr.messages.wording import counted
-from ohr.results.groups import ATTRIBUTES
+from ohr.results.tables.groups import ATTRIBUTES
 from ohr.testing.stage import check_stage, require, suite
 
 

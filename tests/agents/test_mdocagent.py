@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from ohr.agents.mdocagent import CLUE, MOST_CHARACTERS, MDocAgent
-from ohr.agents.replies import first_tagged, json_object, tagged
+from ohr.agents.reply_parsing import first_tagged, json_object, tagged
 from ohr.contracts import Found, Outcome, Picture
 from ohr.errors import SpecError
 from ohr.keys import identity

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from ohr.cli.app import app
 from ohr.graph.cells import cells
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
 COUNTS = {"ohrbench-retrieval": 4, "ohrbench-table2": 2 + 4 + 4 + 8, "ohrbench-fig3": 7 * 9, "ohrbench-fig4": 3 * 9}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.calibration.bracket import Found, Unreachable, search
+from ohr.runner.calibration.bracket import Found, Unreachable, search
 
 SCAN = (0.0, 0.1, 1.0)
 

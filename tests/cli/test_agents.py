@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 
 from .conftest import command
 

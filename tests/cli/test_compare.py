@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 
 AGAIN = """\
 name: again

@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 
 from ohr.contracts import FAMILIES
 from ohr.registry import load_file
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 from ohr.spec.read import read_spec
 
 QUICK = ("--executor", "inline", "--no-figures", "--no-report")

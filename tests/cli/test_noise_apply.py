@@ -7,13 +7,13 @@ import pytest
 from PIL import Image
 
 from ohr.contracts import Edit
+from ohr.dataset.inputs import read_inputs
 from ohr.files import images, ohrbench_json, pdf
-from ohr.graph.keys import Keys
-from ohr.inputs import read_inputs
+from ohr.graph.cache_keys import Keys
 from ohr.registry import Registry
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
 from ohr.store import open_store
-from ohr.study.run import run
 from ohr.text import edits
 
 pytestmark = pytest.mark.usefixtures("one_process")
@@ -302,7 +302,7 @@ def test_all_pages_of_a_tiff_get_noise(ohr, home):
 
 
 def test_a_page_that_cannot_be_read_is_blank_and_the_others_keep_their_numbers(ohr, home):
-    from ohr.workbench.apply import FileTask, lay
+    from ohr.noise_files.apply import FileTask, lay
 
     def object_(number, content):
         return f"{number} 0 obj\n{content}\nendobj\n".encode()

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 from ohr.store import open_store
 
 pytestmark = pytest.mark.usefixtures("there")
@@ -46,8 +46,8 @@ def test_more_noise_has_longer_distances_and_more_commands(ohr_here):
 
 
 def test_a_folder_of_the_same_pages_has_the_same_statistics(ohr_here, there, tmp_path):
-    from ohr.graph.keys import Keys
-    from ohr.inputs import read_inputs
+    from ohr.dataset.inputs import read_inputs
+    from ohr.graph.cache_keys import Keys
     from ohr.spec.read import read_spec
 
     spec = read_spec(there / "small.yaml")

@@ -10,7 +10,7 @@ from PIL import Image
 
 from ohr.cli import data_convert
 from ohr.errors import DataError
-from ohr.results.replace import UNFINISHED, filled, written
+from ohr.results.folder.replace import UNFINISHED, filled, written
 
 TEXT = "The lease began in 1964. Rent is due in May, and it is paid at the office of the harbour.\n"
 FOREIGN = "these are mine\n"

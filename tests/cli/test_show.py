@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ohr.cli.app import app
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 
 SPEC = """\
 name: study

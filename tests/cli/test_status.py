@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from ohr.engine.progress import Quiet
-from ohr.results.folder import RunFolder
-from ohr.study.events import EventLog
+from ohr.results.folder.run_folder import RunFolder
+from ohr.runner.events import EventLog
 
 
 @pytest.fixture

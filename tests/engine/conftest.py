@@ -6,13 +6,13 @@ from shutil import copytree
 
 import pytest
 
+from ohr.dataset.inputs import read_inputs
 from ohr.engine.executors.inline import Inline
-from ohr.graph.keys import Keys
-from ohr.inputs import read_inputs
-from ohr.results.folder import read_manifest
-from ohr.results.reading import read_rows
+from ohr.graph.cache_keys import Keys
+from ohr.results.folder.run_folder import read_manifest
+from ohr.results.tables.read_table import read_rows
+from ohr.runner.run import Finished, run
 from ohr.spec.read import read_spec
-from ohr.study.run import Finished, run
 
 PLUGINS = Path(__file__).parents[1] / "plugins.py"
 

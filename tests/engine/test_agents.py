@@ -6,7 +6,7 @@ import pytest
 
 from ohr.contracts import Completion
 from ohr.errors import PluginError, SpecError
-from ohr.results.folder import read_manifest
+from ohr.results.folder.run_folder import read_manifest
 
 from .conftest import Home, continued, rows, values, warnings
 

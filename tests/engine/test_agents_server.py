@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ohr.results.folder import read_manifest
+from ohr.results.folder.run_folder import read_manifest
 
 from .conftest import rows, values
 
@@ -209,7 +209,7 @@ HERE = """\
 from pathlib import Path
 from ohr.engine.executors.inline import Inline
 from ohr.spec.read import read_spec
-from ohr.study.run import run
+from ohr.runner.run import run
 run(read_spec(Path("spec.yaml"), trust_plugins=True), store=Path("store"), runs=Path("other"), executor=Inline())
 """
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.attribution.levels import coalitions, orders, weights
 from ohr.errors import SpecError
 from ohr.noise.formatting import Formatting
+from ohr.runner.attribution.levels import coalitions, orders, weights
+from ohr.runner.plan import plan
 from ohr.spec.model import KnowledgeBase
-from ohr.spec.parts import parts, with_only
+from ohr.spec.noise_chain import parts, with_only
 from ohr.spec.read import read_spec
-from ohr.study.plan import plan
 
 from .conftest import continued, doses, rows
 

@@ -7,9 +7,9 @@ import pytest
 
 from ohr.engine.progress import Quiet
 from ohr.errors import SpecError
+from ohr.runner.plan import plan
+from ohr.runner.run import calibrated
 from ohr.spec.read import read_spec
-from ohr.study.plan import plan
-from ohr.study.run import calibrated
 
 from .conftest import continued, doses, rows
 

@@ -9,7 +9,7 @@ import pytest
 
 from ohr.contracts import Chunk, Completion, Hit, Page
 from ohr.errors import DataError
-from ohr.steps.checks import BrokenContract, checked_chunks, checked_completion, checked_hits, checked_image
+from ohr.work.plugin_checks import BrokenContract, checked_chunks, checked_completion, checked_hits, checked_image
 
 PAGES = (Page("law/a", 0, "one two"), Page("law/a", 1, "three"))
 

@@ -1,7 +1,7 @@
 import pytest
 
 from ohr.metrics.dose import by_page, question_dose
-from ohr.steps.damage import MeasureDamage
+from ohr.steps.documents.damage import MeasureDamage
 from ohr.text.words import words
 
 from .conftest import doses, rows, values

@@ -9,9 +9,9 @@ import pytest
 from ohr.contracts import Chunk
 from ohr.errors import SpecError
 from ohr.metrics.lcs import lcs_of_passages
+from ohr.runner.plan import plan
 from ohr.spec.read import read_spec
-from ohr.steps.swap import reworded
-from ohr.study.plan import plan
+from ohr.steps.retrieval.swap import reworded
 from ohr.text.alignment import Alignment
 
 from .conftest import continued, rows, values, warnings

@@ -13,8 +13,8 @@ from ohr.engine.executors.local import Local
 from ohr.engine.executors.ray import _on_this_node
 from ohr.engine.setup import Setup
 from ohr.errors import SpecError
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 
 SPEC = """\
 benchmark: {kind: tiny}

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from ohr.engine.ledger import TooManyFailures
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 
 from .conftest import doses, rows, values, warnings
 

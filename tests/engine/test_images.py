@@ -4,9 +4,9 @@ from math import isnan
 
 import pytest
 
+from ohr.runner.plan import plan
 from ohr.spec.read import read_spec
 from ohr.store import open_store
-from ohr.study.plan import plan
 
 from .conftest import rows, values
 

@@ -5,11 +5,11 @@ import pytest
 from PIL import Image
 
 from ohr.contracts import Page
+from ohr.dataset.inputs import _repeated, read_inputs
+from ohr.dataset.truth import find_copies
 from ohr.errors import SpecError
-from ohr.inputs import _repeated, read_inputs
 from ohr.messages.wording import sized
 from ohr.spec.read import read_spec
-from ohr.truth import find_copies
 
 ENGINES = """\
 benchmark: {kind: tiny, language: zh}

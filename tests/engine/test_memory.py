@@ -2,8 +2,8 @@
 
 import gc
 
-from ohr.steps.answers import Answer
-from ohr.study.tabulate import Tabulator
+from ohr.runner.tabulate import Tabulator
+from ohr.steps.answers.generate import Answer
 
 SPEC = """\
 benchmark: {kind: tiny, size: 2}

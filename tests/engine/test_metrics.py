@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ohr.errors import SpecError
-from ohr.results.folder import read_manifest
+from ohr.results.folder.run_folder import read_manifest
 
 from .conftest import rows, values
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 
 from .conftest import PLUGINS
 

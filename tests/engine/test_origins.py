@@ -2,8 +2,8 @@
 
 import subprocess
 
+from ohr.runner.origins import _commit, origins
 from ohr.spec.read import read_spec
-from ohr.study.origins import _commit, origins
 
 
 def test_a_plugin_file_and_ohr_itself_are_named_with_what_is_known(home):

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from ohr.contracts import Page, Question
 from ohr.noise.formatting import Formatting
-from ohr.steps.perturb import count, perturb
-from ohr.steps.placement import aligned, eligible
+from ohr.steps.documents.perturb import count, perturb
+from ohr.steps.documents.placement import aligned, eligible
 from ohr.text import edits
 
 from .conftest import doses, rows
@@ -120,7 +120,7 @@ def test_a_chains_ledger_takes_each_step_back():
 
 
 def test_noise_draws_the_same_whatever_other_kinds_are_in_the_chain():
-    from ohr.steps.perturb import numbered
+    from ohr.steps.documents.perturb import numbered
 
     a, b = Formatting(), Formatting(kind="formatting", rate=0.2)
     assert [place for _, place in numbered([a, b, a])] == [0, 1, 2]

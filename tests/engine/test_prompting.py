@@ -7,7 +7,7 @@ from ohr.benchmarks.mini import Mini
 from ohr.contracts import Passage, Prompt, Question
 from ohr.errors import SpecError
 from ohr.metrics.judge import read_judge_prompt
-from ohr.steps.prompting import make_prompt, parse_answer, read_prompt
+from ohr.steps.answers.prompt_templates import make_prompt, parse_answer, read_prompt
 
 
 def made(texts: list[str], prompt: str | Path | None = None) -> Prompt:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from ohr.errors import DataError, OhrError, PluginError
-from ohr.results.agreement import agreement
-from ohr.results.folder import read_manifest
-from ohr.results.survival import read_survival
+from ohr.results.derived.agreement import agreement
+from ohr.results.derived.survival import read_survival
+from ohr.results.folder.run_folder import read_manifest
 
 from .conftest import Home, rows, values, warnings
 

@@ -13,7 +13,7 @@ from zlib import crc32
 import pytest
 from PIL import Image
 
-from ohr.results.folder import read_manifest
+from ohr.results.folder.run_folder import read_manifest
 
 from .conftest import rows, values
 

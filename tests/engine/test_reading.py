@@ -3,7 +3,7 @@
 import pytest
 
 from ohr.errors import SpecError
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 
 from .conftest import warnings
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from ohr import seeds
 from ohr.contracts import Document, Page, Question
-from ohr.inputs import Inputs
-from ohr.steps.references import passages
+from ohr.dataset.inputs import Inputs
+from ohr.steps.answers.floors_and_ceilings import passages
 
 
 def listed(question, inputs):

@@ -12,16 +12,16 @@ from time import monotonic, sleep
 
 import pytest
 
+from ohr.dataset.inputs import read_inputs
 from ohr.errors import StoreError
-from ohr.inputs import read_inputs
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 from ohr.spec.read import read_spec
-from ohr.steps.documents import MakeDocument
-from ohr.steps.scoring import ScoreAnswers
-from ohr.steps.step import Context, Ready
+from ohr.steps.answers.scoring import ScoreAnswers
+from ohr.steps.documents.make_document import MakeDocument
 from ohr.store import open_store
 from ohr.store.database import Database
 from ohr.store.reasons import ReadOnly
+from ohr.work.step import Context, Ready
 
 from .conftest import continued, rows, values
 

@@ -3,8 +3,8 @@
 from ohr.engine import tally
 from ohr.engine.lanes import Task
 from ohr.engine.tally import Tally
-from ohr.steps.step import Step
 from ohr.store import open_store
+from ohr.work.step import Step
 
 
 class Answering:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ohr.inputs import read_inputs
+from ohr.dataset.inputs import read_inputs
 from ohr.spec.read import read_spec
 
 from .conftest import doses, rows, values

@@ -13,7 +13,7 @@ import pytest
 from ohr.contracts import Prompt
 from ohr.errors import PluginError
 from ohr.generators.openai import OpenAI
-from ohr.steps.checks import checked_completion
+from ohr.work.plugin_checks import checked_completion
 
 from ..conftest import completion
 

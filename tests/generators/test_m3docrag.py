@@ -12,7 +12,7 @@ from ohr.files.lazy import Made
 from ohr.generators.openai import OpenAIVision
 from ohr.metrics.answers import f1
 from ohr.spec.read import read_spec
-from ohr.steps.prompting import answer_of, make_prompt, read_prompt
+from ohr.steps.answers.prompt_templates import answer_of, make_prompt, read_prompt
 
 from ..conftest import completion
 from .conftest import picture

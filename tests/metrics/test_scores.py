@@ -11,8 +11,8 @@ from ohr.metrics.dose import QuestionDose
 from ohr.metrics.floors import OtherPages
 from ohr.metrics.lcs import Lcs
 from ohr.metrics.rankings import Ndcg
-from ohr.metrics.replied import answer_scores, constant_scores
-from ohr.metrics.retrieved import Known, retrieval_scores
+from ohr.metrics.reply_columns import answer_scores, constant_scores
+from ohr.metrics.retrieval_columns import Known, retrieval_scores
 from ohr.metrics.scores import MetricFailure, Rules, failed_questions, kb_scores
 
 PROTOCOL = ScoringProtocol(answer=("f1", "em"))

@@ -17,7 +17,7 @@ from ohr.noise.formatting import Formatting, Rules
 from ohr.noise.formatting.cells import cells
 from ohr.noise.table_format import TableFormat
 from ohr.registry import Registry
-from ohr.steps.perturb import perturb
+from ohr.steps.documents.perturb import perturb
 from ohr.testing import check_text_noise
 
 from .texts import anything, pieces, real_pages

@@ -8,8 +8,8 @@ import pytest
 import ohr
 from ohr.engine.executors.inline import Inline
 from ohr.errors import DataError
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 
 pytest.importorskip("matplotlib")
 

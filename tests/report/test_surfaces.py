@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 from ohr import load_run
 from ohr.cli.app import app
 from ohr.report.figures.conditions import read_sections
-from ohr.results.folder import read_manifest
-from ohr.results.reading import read_rows
+from ohr.results.folder.run_folder import read_manifest
+from ohr.results.tables.read_table import read_rows
 
 PLUGINS = """\
 from collections.abc import Iterator, Sequence

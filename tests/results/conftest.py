@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ohr.results.tables import Tables
+from ohr.results.tables.table_files import Tables
 
 SOURCES = ("text", "table", "chart", "reading_order", "multi")
 

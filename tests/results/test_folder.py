@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ohr.errors import DataError
-from ohr.results.folder import RunFolder, find_finished, headlines, read_finished, read_manifest, status
+from ohr.results.folder.run_folder import RunFolder, find_finished, headlines, read_finished, read_manifest, status
 
 KEY = "ab" * 32
 SPEC = {"spec": {"name": "study"}, "protocol": {"retrieval": "lcs", "answer": ["f1"]}, "questions": 3}
@@ -32,7 +32,13 @@ def finished(runs, key=KEY, **manifest):
 def in_another_process(code, runs, within=()):
     """Run some code after a folder was started; the process dies without a chance to say so."""
     begin = f"folder = RunFolder.start(Path({str(runs)!r}), 'study', {KEY!r}, {SPEC!r})"
-    lines = ["import os", "from pathlib import Path", "from ohr.results.folder import RunFolder", begin, code]
+    lines = [
+        "import os",
+        "from pathlib import Path",
+        "from ohr.results.folder.run_folder import RunFolder",
+        begin,
+        code,
+    ]
     return subprocess.Popen(
         [*within, sys.executable, "-c", "\n".join(lines)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -10,12 +10,12 @@ import pytest
 import scipy
 
 from ohr.report.analyses.robustness import robustness
-from ohr.report.words import counts, headline
-from ohr.results.choices import read_choices
-from ohr.results.derive import derive
-from ohr.results.losses import distinctive, left_out, read_losses
-from ohr.results.points import has_sweep, read_points
-from ohr.results.reading import read_rows
+from ohr.report.headlines import counts, headline
+from ohr.results.derived.derive import derive
+from ohr.results.derived.losses import distinctive, left_out, read_losses
+from ohr.results.derived.points import has_sweep, read_points
+from ohr.results.folder.manifest_choices import read_choices
+from ohr.results.tables.read_table import read_rows
 
 from .conftest import Run
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from ohr.errors import DataError
-from ohr.results.derive import derive
-from ohr.results.doses import Counts
-from ohr.results.means import breakdown, macro_over_domains
-from ohr.results.questions import Questions
-from ohr.results.reading import read_rows
-from ohr.results.schema import STATISTICS, schema
-from ohr.results.scores import ScoreTable
-from ohr.results.tables import Tables
+from ohr.results.derived.derive import derive
+from ohr.results.derived.doses import Counts
+from ohr.results.derived.means import breakdown, macro_over_domains
+from ohr.results.tables.question_arrays import Questions
+from ohr.results.tables.read_table import read_rows
+from ohr.results.tables.schema import STATISTICS, schema
+from ohr.results.tables.score_arrays import ScoreTable
+from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare
 from ohr.statistics.intervals import clustered_means, differences

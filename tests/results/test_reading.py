@@ -7,7 +7,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from ohr.results.reading import read_columns, read_rows
+from ohr.results.tables.read_table import read_columns, read_rows
 
 ROWS = {
     "kb": ["a", "b", None, "a", "b", "é", "a", None],
@@ -63,7 +63,7 @@ def test_reading_imports_no_pandas(tmp_path):
     code = f"""
 import sys
 from pathlib import Path
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 path = Path({str(tmp_path / "table.parquet")!r})
 print(read_rows(path, kb="a"), read_rows(path, kb=None), "pandas" in sys.modules)
 """

@@ -7,9 +7,9 @@ import pytest
 from pyarrow import parquet
 
 from ohr.errors import DataError
-from ohr.results.reading import read_columns, read_rows
-from ohr.results.schema import DERIVED, MEASURED, schema
-from ohr.results.tables import Tables, export_csv
+from ohr.results.tables.read_table import read_columns, read_rows
+from ohr.results.tables.schema import DERIVED, MEASURED, schema
+from ohr.results.tables.table_files import Tables, export_csv
 
 EDIT = {"kb": "f#0", "condition": "f", "noise": "f", "knob_value": "0.1", "replicate": 0}
 

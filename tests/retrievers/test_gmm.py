@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from ohr.contracts import Chunk, Hit, PageRetriever, Resources
 from ohr.keys import identity
 from ohr.retrievers.gmm import Gmm, filled_up, high
-from ohr.retrievers.parts import JoinedIndex
-from ohr.steps.checks import checked_hits
+from ohr.retrievers.nested import JoinedIndex
 from ohr.testing import check_retriever
+from ohr.work.plugin_checks import checked_hits
 
 
 def chunks(*texts):

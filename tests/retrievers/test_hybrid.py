@@ -5,7 +5,7 @@ from ohr.contracts import Chunk, Hit
 from ohr.keys import identity
 from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.lexical.bm25 import BM25
-from ohr.retrievers.parts import JoinedIndex, index_parts
+from ohr.retrievers.nested import JoinedIndex, index_parts
 
 
 def chunks(*texts):

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import ohr.pipelines
 from ohr.cli.app import app
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
 
 SPEC = Path(ohr.pipelines.__file__).parent / "ocr-vs-vision.yaml"
 

@@ -10,14 +10,14 @@ from ohr.errors import DataError, SpecError
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
 from ohr.metrics.realism import see
+from ohr.noise_files import page_statistics as statistics
+from ohr.noise_files.stats import of_run
 from ohr.report.analyses import ANALYSES, report_data
 from ohr.report.html.findings import read_findings
 from ohr.report.html.write import write_report
-from ohr.results.reading import read_columns, read_rows
+from ohr.results.tables.read_table import read_columns, read_rows
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
-from ohr.workbench import page_statistics as statistics
-from ohr.workbench.stats import of_run
 
 SPEC = """\
 name: pages

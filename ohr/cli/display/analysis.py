@@ -23,8 +23,8 @@ def show_analysis(folder: Path, analysis: str, as_json: bool, people: Path | Non
     from ohr.errors import SpecError
     from ohr.registry import choices
     from ohr.report.analyses import ANALYSES, report_data
-    from ohr.report.words import with_intervals
-    from ohr.results.agreement import agreement
+    from ohr.report.headlines import with_intervals
+    from ohr.results.derived.agreement import agreement
 
     if analysis not in (*ANALYSES, EVERY):
         raise SpecError(f"no analysis {analysis!r}. {choices(analysis, (*ANALYSES, EVERY))}")

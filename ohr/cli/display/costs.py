@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.cli.display.console import say, say_table, with_interval
-from ohr.results.groups import ALL, STAGES
+from ohr.results.tables.groups import ALL, STAGES
 
 Row = Mapping[str, Any]
 
@@ -28,8 +28,8 @@ def print_costs(folder: Path) -> None:
 
 def read_costs(folder: Path) -> list[Row]:
     """Read a run's costs over all questions: of the damage, and of each stage's headline score; none without any."""
-    from ohr.results.folder import headlines, read_finished
-    from ohr.results.reading import read_rows
+    from ohr.results.folder.run_folder import headlines, read_finished
+    from ohr.results.tables.read_table import read_rows
 
     path = folder / "attribution.parquet"
     if not path.is_file():

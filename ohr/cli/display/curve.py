@@ -6,17 +6,17 @@ from pathlib import Path
 
 from ohr.cli.display.console import with_interval
 from ohr.messages.wording import counted
-from ohr.results.groups import STAGES
-from ohr.results.points import Point
+from ohr.results.derived.points import Point
+from ohr.results.tables.groups import STAGES
 
 __all__ = ["STAGES", "Point", "as_table", "legend", "read_curve"]
 
 
 def read_curve(folder: Path) -> list[Point]:
     """Read the points of a run's curves over all questions: headline metrics, and those that the spec names."""
-    from ohr.results.folder import read_finished, shown_metrics
-    from ohr.results.groups import ALL
-    from ohr.results.points import read_points
+    from ohr.results.derived.points import read_points
+    from ohr.results.folder.run_folder import read_finished, shown_metrics
+    from ohr.results.tables.groups import ALL
 
     shown = shown_metrics(read_finished(folder))
     return [point for point in read_points(folder, group=ALL) if point.metric in shown[point.stage]]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.cli.display.console import say, say_table, with_interval
-from ohr.results.decomposition import Row, read_headlines, varying
+from ohr.results.derived.decomposition import Row, read_headlines, varying
 
 COLUMNS = {
     "total": "total\nloss",

@@ -9,7 +9,7 @@ from ohr.cli.display.console import say, say_table
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.study.design import Design, Needed
+    from ohr.runner.power import Design, Needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Planned:
 
 def read_design(size: "Design", pilot: Path | None, detect: float | None, equivalent: float | None) -> Planned:
     """Plan a study of a size, from a pilot's errors or from assumed ones."""
-    from ohr.study.design import finds, needed, pilots
+    from ohr.runner.power import finds, needed, pilots
 
     found = pilots(pilot, size)
     # the loss that is hardest to find decides

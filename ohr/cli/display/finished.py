@@ -15,8 +15,8 @@ from ohr.messages.wording import counted
 if TYPE_CHECKING:
     from ohr.cli.display.curve import Point
     from ohr.engine.executors.base import Executor
+    from ohr.runner.run import Finished
     from ohr.spec.model import Spec
-    from ohr.study.run import Finished
 
 
 _DETAILS = 500
@@ -39,9 +39,9 @@ def carry_out(
     tags: Mapping[str, str] | None = None,
 ) -> None:
     """Run a spec, draw its figures, write its report and print its results; ends with status 1 where some failed."""
-    from ohr.results.tags import change_tags
-    from ohr.spec.sent import sent
-    from ohr.study.run import run
+    from ohr.results.folder.tags import change_tags
+    from ohr.runner.run import run
+    from ohr.spec.environment import sent
 
     for line in sent(spec):
         report(line)
@@ -60,8 +60,8 @@ def carry_out(
 
 
 def _has_failed(folder: Path) -> bool:
-    from ohr.results.losses import read_losses
-    from ohr.results.pairs import FAILED
+    from ohr.results.derived.losses import read_losses
+    from ohr.results.derived.pairs import FAILED
 
     return any(loss.verdict == FAILED for loss in read_losses(folder))
 
@@ -100,7 +100,7 @@ def _print(finished: "Finished", figures: Sequence[Path], page: Path | None, sec
     from ohr.cli.display.losses import print_losses
     from ohr.cli.display.protocol import print_protocol
     from ohr.cli.display.repair import print_repair
-    from ohr.results.folder import page_headline, read_manifest
+    from ohr.results.folder.run_folder import page_headline, read_manifest
 
     scores_pages = bool(page_headline(read_manifest(finished.folder)))
     if scores_pages:  # then the text itself is the benchmark's first number
@@ -154,7 +154,7 @@ def _done(finished: "Finished", seconds: float) -> str:
 
 def _print_json(finished: "Finished", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
     from ohr.cli.display.curve import read_curve
-    from ohr.results.folder import read_manifest
+    from ohr.results.folder.run_folder import read_manifest
 
     ledger = finished.ledger
     say_json(

@@ -5,8 +5,8 @@ from math import isnan
 from pathlib import Path
 
 from ohr.cli.display.console import fits, say, say_table
-from ohr.report.words import VERDICTS, headline
-from ohr.results.losses import Loss
+from ohr.report.headlines import VERDICTS, headline
+from ohr.results.derived.losses import Loss
 
 LEGEND = (
     "lost: clean score less this one, question by question, with its 95% interval over documents; "
@@ -18,7 +18,7 @@ LEGEND = (
 def print_losses(folder: Path) -> None:
     """Print the losses of a run in sentences and as a table; nothing where it has no clean side to compare with."""
     from ohr.cli.display.registered import print_hypotheses, print_repeats
-    from ohr.results.losses import distinctive, read_losses
+    from ohr.results.derived.losses import distinctive, read_losses
 
     losses = distinctive(read_losses(folder))
     if print_hypotheses(folder):

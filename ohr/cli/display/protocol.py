@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.cli.display.console import say, say_table, with_interval
-from ohr.results.survival import STEPS, pipelines
+from ohr.results.derived.survival import STEPS, pipelines
 
 Row = Mapping[str, Any]
 
@@ -18,11 +18,11 @@ LEGEND = (
 
 def print_protocol(folder: Path) -> None:
     """Print the scores of pages, the survival of facts, and the aggregates of a run, where it has some."""
-    from ohr.results.aggregates import read_aggregates
-    from ohr.results.folder import read_manifest
-    from ohr.results.groups import ALL
-    from ohr.results.reading import read_rows
-    from ohr.results.survival import read_survival
+    from ohr.results.derived.aggregates import read_aggregates
+    from ohr.results.derived.survival import read_survival
+    from ohr.results.folder.run_folder import read_manifest
+    from ohr.results.tables.groups import ALL
+    from ohr.results.tables.read_table import read_rows
 
     names = read_manifest(folder)["protocol"].get("page") or ()
     rows = read_rows(folder / "summary.parquet", stage="page", by="evidence_source", group=ALL)

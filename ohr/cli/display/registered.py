@@ -12,8 +12,8 @@ _FLAG = 0.01
 
 def print_hypotheses(folder: Path) -> bool:
     """Print the hypotheses of a run with their verdicts; returns whether there are any."""
-    from ohr.results.folder import read_manifest
-    from ohr.results.reading import read_rows
+    from ohr.results.folder.run_folder import read_manifest
+    from ohr.results.tables.read_table import read_rows
 
     rows = read_rows(folder / "hypotheses.parquet")
     if not rows:
@@ -46,7 +46,7 @@ def _interval(row: dict[str, Any]) -> str:
 
 def print_repeats(folder: Path) -> None:
     """Print what conditions that were run twice differ by; nothing where none was."""
-    from ohr.results.reading import read_rows
+    from ohr.results.tables.read_table import read_rows
 
     rows = read_rows(folder / "repeats.parquet")
     twice, draws = [[row for row in rows if row["kind"] == kind] for kind in ("twice", "draws")]

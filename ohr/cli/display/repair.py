@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ohr.cli.display.console import say, say_table
-from ohr.results.repair import read_repair
+from ohr.results.derived.repair import read_repair
 
 LEGEND = (
     "keeps: share of the clean score above its floor that is left; more kept: the agent's share less the search's, "

@@ -20,8 +20,8 @@ def show_question(folder: Path, question: str, condition: str | None, as_json: b
     Raises:
         DataError: the run has no such question or condition.
     """
-    from ohr.results.folder import headlines, read_manifest
-    from ohr.results.reading import read_rows
+    from ohr.results.folder.run_folder import headlines, read_manifest
+    from ohr.results.tables.read_table import read_rows
 
     asked = {row["question_id"]: row for row in read_rows(folder / "questions.parquet")}
     if question not in asked:

@@ -5,13 +5,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ohr.noise_files.page_statistics import NothingToCompare
 from ohr.report.analyses.confusions import confusions
 from ohr.report.analyses.pages import edit_distances, noise_ratios
 from ohr.report.analyses.questions import error_classes, formatting_lcs, r_noise, table_formats
 from ohr.report.analyses.robustness import robustness
-from ohr.results.agreement import agreement
-from ohr.results.survival import STEPS, pipelines, read_survival
-from ohr.workbench.page_statistics import NothingToCompare
+from ohr.results.derived.agreement import agreement
+from ohr.results.derived.survival import STEPS, pipelines, read_survival
 
 Rows = list[dict[str, Any]]
 

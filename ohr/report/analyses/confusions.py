@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.markup.strip import strip_markup
-from ohr.results.reading import plain, read_columns
+from ohr.results.tables.read_table import plain, read_columns
 from ohr.text.words import typed, words
 
 MOST = 25

@@ -5,9 +5,9 @@ from typing import Any
 
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.realism import QUANTILES
-from ohr.results.reading import read_columns
-from ohr.workbench.page_statistics import page_statistics
-from ohr.workbench.stats import of_run
+from ohr.noise_files.page_statistics import page_statistics
+from ohr.noise_files.stats import of_run
+from ohr.results.tables.read_table import read_columns
 
 
 def edit_distances(folder: Path) -> list[dict[str, Any]]:

@@ -10,12 +10,12 @@ import numpy as np
 
 from ohr.contracts import SOURCES
 from ohr.metrics.lcs import lcs_without_formatting
-from ohr.results.folder import headlines, read_finished
-from ohr.results.groups import ALL, STAGES
-from ohr.results.means import estimates
-from ohr.results.questions import Part, Questions
-from ohr.results.reading import read_columns, read_rows
-from ohr.results.scores import CellScores, Floats, Place, ScoreTable
+from ohr.results.derived.means import estimates
+from ohr.results.folder.run_folder import headlines, read_finished
+from ohr.results.tables.groups import ALL, STAGES
+from ohr.results.tables.question_arrays import Part, Questions
+from ohr.results.tables.read_table import read_columns, read_rows
+from ohr.results.tables.score_arrays import CellScores, Floats, Place, ScoreTable
 from ohr.statistics.estimate import Estimate
 
 RIGHT = 0.5

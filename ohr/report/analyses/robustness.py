@@ -4,8 +4,8 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from ohr.results.groups import ALL
-from ohr.results.reading import read_rows
+from ohr.results.tables.groups import ALL
+from ohr.results.tables.read_table import read_rows
 
 
 def robustness(folder: Path) -> list[dict[str, Any]]:

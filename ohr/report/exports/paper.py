@@ -9,13 +9,13 @@ from typing import Any, Literal
 from ohr.errors import DataError
 from ohr.messages.wording import counted
 from ohr.registry import choices
-from ohr.report.words import METRICS
-from ohr.results.choices import read_choices
-from ohr.results.engines import read_engines
-from ohr.results.folder import page_headline, read_manifest, run_id, shown_metrics
-from ohr.results.groups import ALL, STAGES, TRAITS
-from ohr.results.pairs import FAILED
-from ohr.results.reading import read_rows
+from ohr.report.headlines import METRICS
+from ohr.results.derived.pairs import FAILED
+from ohr.results.folder.engines import read_engines
+from ohr.results.folder.manifest_choices import read_choices
+from ohr.results.folder.run_folder import page_headline, read_manifest, run_id, shown_metrics
+from ohr.results.tables.groups import ALL, STAGES, TRAITS
+from ohr.results.tables.read_table import read_rows
 
 Values = Literal["mean", "interval", "loss"]
 

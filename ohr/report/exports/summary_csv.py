@@ -4,9 +4,9 @@ from io import StringIO
 from pathlib import Path
 
 from ohr.errors import DataError
-from ohr.results.folder import read_manifest, run_id
-from ohr.results.frames import tidy
-from ohr.results.tables import write_csv
+from ohr.results.derived.frames import tidy
+from ohr.results.folder.run_folder import read_manifest, run_id
+from ohr.results.tables.table_files import write_csv
 
 
 def summary_csv(folder: Path, *, metric: str | None = None, by: str | None = None, stage: str | None = None) -> str:

@@ -13,11 +13,11 @@ from ohr import extras
 from ohr.errors import DataError
 from ohr.report.exports.plain import one_line
 from ohr.report.html.write import REPORT
-from ohr.results.engines import read_engines
-from ohr.results.folder import FIGURES, MANIFEST, read_manifest, run_id
-from ohr.results.groups import ALL, STAGES
-from ohr.results.reading import read_rows
-from ohr.results.tags import read_tags
+from ohr.results.folder.engines import read_engines
+from ohr.results.folder.run_folder import FIGURES, MANIFEST, read_manifest, run_id
+from ohr.results.folder.tags import read_tags
+from ohr.results.tables.groups import ALL, STAGES
+from ohr.results.tables.read_table import read_rows
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -15,9 +15,9 @@ from ohr.report.figures.legend import Block, few_documents, line, place_blocks
 from ohr.report.figures.panels import COLUMNS, METRIC_NAMES, NothingToDraw, System, counts
 from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, Colour
 from ohr.report.figures.wanted import Wanted
-from ohr.results.folder import read_manifest
-from ohr.results.groups import ALL
-from ohr.results.pairs import FAILED
+from ohr.results.derived.pairs import FAILED
+from ohr.results.folder.run_folder import read_manifest
+from ohr.results.tables.groups import ALL
 from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from ohr.report.figures.data import agent_labels, metric_rows, stage_of
 from ohr.report.figures.panels import GROUP_NAMES, System
-from ohr.results.choices import read_choices
-from ohr.results.folder import headlines, read_manifest
-from ohr.results.groups import ALL
-from ohr.results.losses import Loss, read_losses
-from ohr.results.pairs import FAILED
-from ohr.results.points import Point, read_points
+from ohr.results.derived.losses import Loss, read_losses
+from ohr.results.derived.pairs import FAILED
+from ohr.results.derived.points import Point, read_points
+from ohr.results.folder.manifest_choices import read_choices
+from ohr.results.folder.run_folder import headlines, read_manifest
+from ohr.results.tables.groups import ALL
 
 MOST = 60
 """Rows of a section; of more, which no page holds, the tables have the rest, and the title says so."""

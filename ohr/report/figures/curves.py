@@ -15,7 +15,7 @@ from ohr.report.figures.marks import draw_bounds, draw_curve, draw_whiskers
 from ohr.report.figures.panels import COLUMNS, GROUP_NAMES, METRIC_NAMES, ROWS, Axis, Panel, counts
 from ohr.report.figures.style import Style, style_of
 from ohr.report.figures.wanted import Wanted
-from ohr.results.groups import ALL
+from ohr.results.tables.groups import ALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,10 @@ from types import MappingProxyType
 
 from ohr.errors import DataError
 from ohr.report.figures.panels import COLUMNS, FOUND, ROWS, Axis, Curve, Mark, NothingToDraw, Panel, System
-from ohr.results.folder import headlines, read_manifest
-from ohr.results.groups import STAGES
-from ohr.results.points import Point, read_points
-from ohr.results.reading import read_rows
+from ohr.results.derived.points import Point, read_points
+from ohr.results.folder.run_folder import headlines, read_manifest
+from ohr.results.tables.groups import STAGES
+from ohr.results.tables.read_table import read_rows
 
 Doses = Mapping[str, Sequence[float]]
 """Condition to where it is on the x axis: the dose of each replicate."""

@@ -11,7 +11,7 @@ from ohr import extras
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import GREY, HUES, INK, Colour
 from ohr.report.figures.wanted import Wanted
-from ohr.results.decomposition import Row, read_headlines, varying
+from ohr.results.derived.decomposition import Row, read_headlines, varying
 from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:

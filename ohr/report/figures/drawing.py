@@ -17,11 +17,11 @@ from ohr.report.figures.ratios import ratios
 from ohr.report.figures.saving import USUAL, check_formats, save
 from ohr.report.figures.survival import survival
 from ohr.report.figures.wanted import Wanted
-from ohr.results.choices import read_choices
-from ohr.results.files import damaged, listed, replaced
-from ohr.results.folder import FIGURES
-from ohr.results.groups import ALL
-from ohr.results.points import has_sweep, read_points
+from ohr.results.derived.points import has_sweep, read_points
+from ohr.results.folder.manifest_choices import read_choices
+from ohr.results.folder.run_folder import FIGURES
+from ohr.results.folder.whole_files import damaged, listed, replaced
+from ohr.results.tables.groups import ALL
 
 if TYPE_CHECKING:
     from ohr.report.figures.picture import Picture

@@ -12,10 +12,10 @@ from ohr.report.figures.legend import Block, line, place_blocks
 from ohr.report.figures.panels import METRIC_NAMES, NothingToDraw
 from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, MARKERS, Colour
 from ohr.report.figures.wanted import Wanted
-from ohr.results.effort import read_effort
-from ohr.results.groups import ALL
-from ohr.results.reading import read_rows
-from ohr.results.schema import CELL
+from ohr.results.derived.effort import read_effort
+from ohr.results.tables.groups import ALL
+from ohr.results.tables.read_table import read_rows
+from ohr.results.tables.schema import CELL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

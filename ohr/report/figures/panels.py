@@ -8,8 +8,8 @@ from typing import Literal
 
 from ohr.errors import DataError
 from ohr.messages.wording import counted
-from ohr.results.groups import ALL, STAGES
-from ohr.results.points import Point
+from ohr.results.derived.points import Point
+from ohr.results.tables.groups import ALL, STAGES
 from ohr.statistics.estimate import FEW, rescaled
 
 Axis = Literal["r_noise", "evidence_loss", "condition"]

@@ -10,7 +10,7 @@ from ohr import extras
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import HUES, INK
 from ohr.report.figures.wanted import Wanted
-from ohr.results.aggregates import read_aggregates
+from ohr.results.derived.aggregates import read_aggregates
 from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ohr.errors import SpecError
-from ohr.results.replace import written
+from ohr.results.folder.replace import written
 
 if TYPE_CHECKING:
     from ohr.report.figures.picture import Picture

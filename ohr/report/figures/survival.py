@@ -10,7 +10,7 @@ from ohr import extras
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import CLEAN_MARKER, HUES, INK, MARKERS, Colour
 from ohr.report.figures.wanted import Wanted
-from ohr.results.survival import STEPS, pipelines, read_survival
+from ohr.results.derived.survival import STEPS, pipelines, read_survival
 from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:

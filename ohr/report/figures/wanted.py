@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from ohr.errors import SpecError
 from ohr.report.figures.panels import COLUMNS, Axis
-from ohr.results.groups import ALL
+from ohr.results.tables.groups import ALL
 
 Look = Literal["paper", "slides"]
 LOOKS: tuple[str, ...] = get_args(Look)

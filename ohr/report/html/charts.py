@@ -7,12 +7,12 @@ from typing import Any
 from ohr.report.analyses import ANALYSES
 from ohr.report.figures.data import agent_labels, read_panels
 from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds
+from ohr.report.html.run_tables import QUANTITIES
 from ohr.report.html.sheets import pipeline
-from ohr.report.html.tables import QUANTITIES
-from ohr.results.groups import ALL
-from ohr.results.pairs import FAILED
-from ohr.results.points import has_sweep
-from ohr.results.reading import read_rows
+from ohr.results.derived.pairs import FAILED
+from ohr.results.derived.points import has_sweep
+from ohr.results.tables.groups import ALL
+from ohr.results.tables.read_table import read_rows
 
 Row = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ohr.report.html.diff import Comparison, Side, Span, find, window
 from ohr.report.html.questions import Pipeline, QuestionList
-from ohr.results.lookup import Lookup
+from ohr.results.tables.row_lookup import Lookup
 
 Row = dict[str, Any]
 PageId = tuple[str, int]

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from ohr.report.figures.data import agent_labels
+from ohr.report.headlines import interval
 from ohr.report.html.sheets import Sheet, of_rows
-from ohr.report.words import interval
-from ohr.results.effort import read_effort
-from ohr.results.repair import read_repair
+from ohr.results.derived.effort import read_effort
+from ohr.results.derived.repair import read_repair
 
 _MEANS = ("calls", "searches", "images", "seconds")
 

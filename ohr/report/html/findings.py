@@ -6,19 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from ohr.errors import OhrError
-from ohr.report.html import effort, protocol, sheets, tables
+from ohr.noise_files.page_statistics import was_measured
+from ohr.report.headlines import headline as sentences
+from ohr.report.html import effort, protocol, sheets
+from ohr.report.html import run_tables as tables
 from ohr.report.html.charts import chart_data
 from ohr.report.html.sheets import Sheet
 from ohr.report.leaderboard.runs import run_leaderboards
 from ohr.report.leaderboard.standings import Leaderboard, fairly_ranked
-from ohr.report.words import headline as sentences
-from ohr.results.choices import read_choices
-from ohr.results.folder import MANIFEST, headlines, read_finished, shown_metrics
-from ohr.results.groups import ALL, STAGES
-from ohr.results.losses import distinctive, left_out, read_losses
-from ohr.results.reading import read_rows
-from ohr.spec.recorded import RecordedSpec
-from ohr.workbench.page_statistics import was_measured
+from ohr.results.derived.losses import distinctive, left_out, read_losses
+from ohr.results.folder.manifest_choices import read_choices
+from ohr.results.folder.run_folder import MANIFEST, headlines, read_finished, shown_metrics
+from ohr.results.tables.groups import ALL, STAGES
+from ohr.results.tables.read_table import read_rows
+from ohr.spec.from_manifest import RecordedSpec
 
 Row = Mapping[str, Any]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from ohr.contracts import Document
 from ohr.errors import DataError, OhrError
-from ohr.results.folder import MANIFEST, read_manifest
-from ohr.spec.recorded import RecordedSpec
-from ohr.steps.images import PageImage, acting
+from ohr.results.folder.run_folder import MANIFEST, read_manifest
+from ohr.spec.from_manifest import RecordedSpec
+from ohr.steps.documents.page_images import PageImage, acting
 
 WIDTH = 720
 """Pixels: text of a page can be read, and a page takes some 50 KB."""

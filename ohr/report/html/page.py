@@ -9,9 +9,9 @@ from typing import Any
 
 import ohr
 from ohr import extras
+from ohr.report.headlines import VERDICTS
 from ohr.report.html.findings import Findings
 from ohr.report.html.sheets import Sheet
-from ohr.report.words import VERDICTS
 
 HEADINGS: tuple[tuple[str, str, str], ...] = (
     ("hypotheses", "Hypotheses", ""),

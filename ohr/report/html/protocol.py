@@ -5,12 +5,12 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+from ohr.report.headlines import interval
 from ohr.report.html.sheets import Sheet, cell, of_rows, pipeline
-from ohr.report.words import interval
-from ohr.results.aggregates import read_aggregates
-from ohr.results.groups import ALL
-from ohr.results.reading import read_rows
-from ohr.results.survival import STEPS, pipelines, read_survival
+from ohr.results.derived.aggregates import read_aggregates
+from ohr.results.derived.survival import STEPS, pipelines, read_survival
+from ohr.results.tables.groups import ALL
+from ohr.results.tables.read_table import read_rows
 
 Row = Mapping[str, Any]
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ohr.results.folder import headlines, read_manifest
-from ohr.results.groups import STAGES
-from ohr.results.questions import Questions
-from ohr.results.reading import plain, read_columns
-from ohr.results.scores import Flags, Floats, Place, ScoreTable
+from ohr.results.folder.run_folder import headlines, read_manifest
+from ohr.results.tables.groups import STAGES
+from ohr.results.tables.question_arrays import Questions
+from ohr.results.tables.read_table import plain, read_columns
+from ohr.results.tables.score_arrays import Flags, Floats, Place, ScoreTable
 
 Change = Literal["", "lost", "gained", "failed"]
 

@@ -18,7 +18,7 @@ from ohr.report.html.images import PageImages
 from ohr.report.html.pack import as_json, packed
 from ohr.report.html.page import render, render_index
 from ohr.report.html.questions import Choice, QuestionList
-from ohr.results.folder import MANIFEST, read_manifest, status
+from ohr.results.folder.run_folder import MANIFEST, read_manifest, status
 
 _KEPT = 4  # runs whose questions are held at once
 _MOST = 200  # questions of one answer

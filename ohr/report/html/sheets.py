@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ohr.report.analyses import ANALYSES, analysed
+from ohr.report.headlines import with_intervals
 from ohr.report.leaderboard.standings import Leaderboard
-from ohr.report.words import with_intervals
-from ohr.results.groups import ALL
-from ohr.results.reading import read_rows
+from ohr.results.tables.groups import ALL
+from ohr.results.tables.read_table import read_rows
 
 _NUMBER = re.compile(r"^(?:[-−+<>]?\s?[\d.,]+\s?%?(?:\s.*)?|)$")
 

@@ -12,17 +12,17 @@ import numpy as np
 
 from ohr import extras
 from ohr.errors import DataError
+from ohr.noise_files.workers import each
+from ohr.noise_files.workers import workers as processes
 from ohr.report.html.details import Details, Gathered, assembled
 from ohr.report.html.findings import read_findings
 from ohr.report.html.images import PageImages
 from ohr.report.html.pack import packed
 from ohr.report.html.page import render
 from ohr.report.html.questions import Choice, QuestionList, shown
-from ohr.results.files import NEW
-from ohr.results.folder import read_finished
-from ohr.results.replace import record_folder, refuse, set_aside, written
-from ohr.workbench.workers import each
-from ohr.workbench.workers import workers as processes
+from ohr.results.folder.replace import record_folder, refuse, set_aside, written
+from ohr.results.folder.run_folder import read_finished
+from ohr.results.folder.whole_files import NEW
 
 REPORT = "report.html"
 """Name of a run's report in its folder."""
@@ -243,7 +243,7 @@ def embedded_images(listed: QuestionList, most: int, trust_plugins: bool) -> dic
 
 def _wanted(listed: QuestionList, sources: dict[str, str]) -> Iterator[tuple[str, str, int]]:
     """Yield the pages to show, the worst question's first: noisy, then clean where that is another image."""
-    from ohr.results.lookup import Lookup
+    from ohr.results.tables.row_lookup import Lookup
 
     pipeline, worst = listed.start
     order = listed.select(Choice(pipeline, worst))

@@ -10,13 +10,13 @@ from typing import Any, Literal
 import numpy as np
 
 from ohr.contracts import Benchmark, Published, Question, ScoringProtocol
+from ohr.dataset.inputs import read_inputs
 from ohr.errors import DataError
 from ohr.files.tables import read_table
-from ohr.graph.keys import Keys
-from ohr.inputs import read_inputs
+from ohr.graph.cache_keys import Keys
 from ohr.messages.wording import named
 from ohr.metrics.cases import Replies
-from ohr.metrics.replied import answer_scores
+from ohr.metrics.reply_columns import answer_scores
 from ohr.report.leaderboard.standings import (
     Leaderboard,
     Row,
@@ -26,15 +26,15 @@ from ohr.report.leaderboard.standings import (
     leaderboards,
     protocol_boards,
 )
-from ohr.results.aggregates import aggregated
-from ohr.results.groups import ALL, TRAITS
-from ohr.results.means import Breakdown, breakdown, macro_over_domains
-from ohr.results.questions import Questions
-from ohr.results.scores import CellScores
+from ohr.results.derived.aggregates import aggregated
+from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
+from ohr.results.tables.groups import ALL, TRAITS
+from ohr.results.tables.question_arrays import Questions
+from ohr.results.tables.score_arrays import CellScores
 from ohr.spec.model import Spec
 from ohr.statistics.estimate import Estimate
-from ohr.steps.prompting import answer_of
-from ohr.steps.scoring import case_of
+from ohr.steps.answers.prompt_templates import answer_of
+from ohr.steps.answers.scoring import case_of
 
 Stage = Literal["generation", "overall"]
 

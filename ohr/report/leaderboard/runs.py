@@ -9,10 +9,10 @@ from typing import Any
 
 from ohr.contracts import Published
 from ohr.messages.wording import counted
-from ohr.results.aggregates import read_aggregates
-from ohr.results.folder import headlines, read_manifest
-from ohr.results.groups import ALL, STAGES
-from ohr.results.reading import read_rows
+from ohr.results.derived.aggregates import read_aggregates
+from ohr.results.folder.run_folder import headlines, read_manifest
+from ohr.results.tables.groups import ALL, STAGES
+from ohr.results.tables.read_table import read_rows
 
 from .standings import Leaderboard, Row, column, leaderboards, protocol_boards
 

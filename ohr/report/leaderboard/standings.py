@@ -9,8 +9,8 @@ from math import inf, isnan, nan
 from ohr.contracts import SOURCES, Benchmark, Published
 from ohr.errors import OhrError
 from ohr.messages.wording import counted
-from ohr.results.groups import ALL
-from ohr.results.means import Breakdown
+from ohr.results.derived.means import Breakdown
+from ohr.results.tables.groups import ALL
 
 TRUTH = "Ground truth"
 """The name of the system without errors in the published tables."""

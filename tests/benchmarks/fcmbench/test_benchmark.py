@@ -13,7 +13,7 @@ from ohr.benchmarks.fcmbench.layout import SAMPLE
 from ohr.contracts import Passage
 from ohr.errors import DataError
 from ohr.registry import Registry
-from ohr.steps.prompting import make_prompt
+from ohr.steps.answers.prompt_templates import make_prompt
 from ohr.testing import check_benchmark
 
 PERSON = "applicants/01-云未然"

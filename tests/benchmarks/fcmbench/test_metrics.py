@@ -8,10 +8,10 @@ import pytest
 
 from ohr.benchmarks.fcmbench import FcmBench
 from ohr.benchmarks.fcmbench.aggregates import aggregates, macro, relative_matched
+from ohr.benchmarks.fcmbench.json_lines import read_items
 from ohr.benchmarks.fcmbench.layout import SAMPLE
-from ohr.benchmarks.fcmbench.metrics import FcmBenchF1, FcmBenchParsed
-from ohr.benchmarks.fcmbench.reading import read_items
-from ohr.benchmarks.fcmbench.replies import REPAIRS
+from ohr.benchmarks.fcmbench.reply_metrics import FcmBenchF1, FcmBenchParsed
+from ohr.benchmarks.fcmbench.reply_scores import REPAIRS
 from ohr.contracts import Case
 from ohr.report.leaderboard.answers import read_answers, score_answers
 from ohr.testing import check_metric

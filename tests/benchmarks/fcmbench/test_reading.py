@@ -6,7 +6,7 @@ from os import mkfifo
 import pytest
 
 from ohr.benchmarks.fcmbench.items import SUBTASKS, TASKS
-from ohr.benchmarks.fcmbench.reading import read_items
+from ohr.benchmarks.fcmbench.json_lines import read_items
 from ohr.errors import DataError
 
 IMAGE = "01-甲/收入证明/001_正常.jpg"

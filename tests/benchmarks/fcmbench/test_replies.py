@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.benchmarks.fcmbench.replies import (
+from ohr.benchmarks.fcmbench.reply_scores import (
     CLEAN,
     MODES,
     REFERENCE,

@@ -15,10 +15,10 @@ from ohr.benchmarks.fcmbench.layout import SAMPLE
 from ohr.cli.app import app
 from ohr.engine.executors.inline import Inline
 from ohr.errors import DataError
-from ohr.results.aggregates import read_aggregates
-from ohr.results.reading import read_rows
+from ohr.results.derived.aggregates import read_aggregates
+from ohr.results.tables.read_table import read_rows
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 
 from ..hub_server import archive
 

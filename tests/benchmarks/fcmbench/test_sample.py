@@ -11,10 +11,10 @@ from PIL import Image
 import ohr.benchmarks.fcmbench as package
 from ohr.benchmarks.fcmbench.conditions import LABELS, robustness_label
 from ohr.benchmarks.fcmbench.items import PLACEHOLDER
-from ohr.benchmarks.fcmbench.metrics import FcmBenchF1
+from ohr.benchmarks.fcmbench.json_lines import read_items
 from ohr.benchmarks.fcmbench.prompting import text_prompt
-from ohr.benchmarks.fcmbench.reading import read_items
-from ohr.benchmarks.fcmbench.replies import CLEAN, REFERENCE, REPAIRS
+from ohr.benchmarks.fcmbench.reply_metrics import FcmBenchF1
+from ohr.benchmarks.fcmbench.reply_scores import CLEAN, REFERENCE, REPAIRS
 from ohr.contracts import Case
 from ohr.errors import DataError
 from ohr.report.leaderboard.answers import read_answers

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from ohr.benchmarks.fcmbench import FcmBench
 from ohr.benchmarks.fcmbench.items import TASKS
-from ohr.benchmarks.fcmbench.reading import read_items
+from ohr.benchmarks.fcmbench.json_lines import read_items
 from ohr.cli.app import app
 from ohr.report.leaderboard.answers import read_answers, score_answers
 

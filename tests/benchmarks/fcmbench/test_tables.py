@@ -3,7 +3,7 @@
 import pytest
 
 from ohr.benchmarks.fcmbench.items import TASKS
-from ohr.benchmarks.fcmbench.tables import published, rows
+from ohr.benchmarks.fcmbench.published_tables import published, rows
 
 ROUNDING = 0.0105
 """Two roundings to two decimals."""

@@ -11,7 +11,7 @@ from ohr.benchmarks.fcmbench import FcmBench
 from ohr.benchmarks.fcmbench.aggregates import ratio_of_two
 from ohr.benchmarks.fcmbench.items import TASKS
 from ohr.benchmarks.fcmbench.layout import question_file
-from ohr.benchmarks.fcmbench.replies import CLEAN, REFERENCE, extract_json, f1, flatten, normalize_val
+from ohr.benchmarks.fcmbench.reply_scores import CLEAN, REFERENCE, extract_json, f1, flatten, normalize_val
 from ohr.report.leaderboard.answers import read_answers, score_answers
 
 FOLDER = os.environ.get("OHRBENCH_VECTORS")

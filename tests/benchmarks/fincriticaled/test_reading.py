@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from ohr.benchmarks.fincriticaled.reading import read_data_set, read_predictions, read_text
+from ohr.benchmarks.fincriticaled.release_files import read_data_set, read_predictions, read_text
 from ohr.errors import DataError
 from ohr.messages.faults import sentences
 

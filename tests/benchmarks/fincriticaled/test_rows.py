@@ -4,7 +4,7 @@ from os import mkfifo
 
 import pytest
 
-from ohr.benchmarks.fincriticaled.reading import find_table, read_data_set
+from ohr.benchmarks.fincriticaled.release_files import find_table, read_data_set
 from ohr.benchmarks.fincriticaled.rows import open_table
 from ohr.errors import DataError
 

@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 
 from ohr.cli.app import app
 from ohr.engine.executors.inline import Inline
-from ohr.report.leaderboard.ocr import as_base
-from ohr.results.folder import read_manifest
-from ohr.results.reading import read_rows
-from ohr.results.survival import read_survival
+from ohr.report.leaderboard.ocr_results import as_base
+from ohr.results.derived.survival import read_survival
+from ohr.results.folder.run_folder import read_manifest
+from ohr.results.tables.read_table import read_rows
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 from samples.fincriticaled import SAMPLE
 
 pytestmark = pytest.mark.usefixtures("one_process")

@@ -9,7 +9,7 @@ from ohr.benchmarks.fincriticaled.facts import extract_entities, strip_entity_ta
 from ohr.benchmarks.fincriticaled.judging import judge_postprocess, parse_reply
 from ohr.benchmarks.fincriticaled.lexical import page_scores
 from ohr.benchmarks.fincriticaled.matching import compat_det, strict_det
-from ohr.benchmarks.fincriticaled.reading import read_data_set, read_predictions
+from ohr.benchmarks.fincriticaled.release_files import read_data_set, read_predictions
 from ohr.benchmarks.fincriticaled.texts import parse
 from ohr.benchmarks.fincriticaled.totals import aggregate, ffa_recall_style
 from ohr.messages.faults import sentences

@@ -1,6 +1,6 @@
 import pytest
 
-from ohr.benchmarks.fincriticaled.tables import published, rows
+from ohr.benchmarks.fincriticaled.published_tables import published, rows
 from ohr.benchmarks.fincriticaled.verify import DOCUMENT_TYPES
 
 README = """

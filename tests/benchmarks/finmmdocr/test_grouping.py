@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ohr.benchmarks.finmmdocr.grouping import Group, calc_steps, evidence_type, extract_steps, groups
+from ohr.benchmarks.finmmdocr.published_numbers import group_sizes
 from ohr.benchmarks.finmmdocr.records import DOC_TYPES, Record
-from ohr.benchmarks.finmmdocr.tables import group_sizes
 
 PLAIN = Record(
     question_id="test-0",

@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 
 from ohr.benchmarks.finmmdocr.numbers import cot_accuracy, pot_accuracy
 from ohr.benchmarks.finmmdocr.programs import extract_program
-from ohr.steps.prompting import read_prompt
+from ohr.steps.answers.prompt_templates import read_prompt
 
 
 def prompt(name):

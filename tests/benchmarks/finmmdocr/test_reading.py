@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from ohr.benchmarks.finmmdocr.asking import asked, file_faults
-from ohr.benchmarks.finmmdocr.reading import page_image_file, page_texts, survey
+from ohr.benchmarks.finmmdocr.from_records import asked, file_faults
+from ohr.benchmarks.finmmdocr.release_files import page_image_file, page_texts, survey
 from ohr.errors import DataError
 from ohr.messages.faults import sentences
 

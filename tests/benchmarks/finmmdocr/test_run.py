@@ -13,11 +13,11 @@ from ohr.benchmarks.finmmdocr import running
 from ohr.cli.app import app
 from ohr.engine.executors.inline import Inline
 from ohr.errors import PluginError
-from ohr.results.folder import read_manifest
-from ohr.results.reading import read_rows
-from ohr.results.survival import read_survival
+from ohr.results.derived.survival import read_survival
+from ohr.results.folder.run_folder import read_manifest
+from ohr.results.tables.read_table import read_rows
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 from samples.finmmdocr import SAMPLE
 
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "finmmdocr-mini.yaml"

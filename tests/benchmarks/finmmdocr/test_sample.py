@@ -11,7 +11,7 @@ from ohr.benchmarks.finmmdocr import FinMMDocR
 from ohr.benchmarks.finmmdocr.grouping import calc_steps, extract_steps
 from ohr.benchmarks.finmmdocr.numbers import cot_accuracy, is_no_answer, pot_accuracy
 from ohr.benchmarks.finmmdocr.programs import extract_program
-from ohr.benchmarks.finmmdocr.reading import page_image_file, page_texts, survey
+from ohr.benchmarks.finmmdocr.release_files import page_image_file, page_texts, survey
 from ohr.report.leaderboard.answers import read_answers, score_answers
 from samples import finmmdocr as build
 

@@ -4,9 +4,9 @@ from collections import defaultdict
 
 import pytest
 
-from ohr.benchmarks.finmmdocr.reading import survey
+from ohr.benchmarks.finmmdocr.published_numbers import group_sizes, published, rows
 from ohr.benchmarks.finmmdocr.records import DOC_TYPES, SCENARIOS
-from ohr.benchmarks.finmmdocr.tables import group_sizes, published, rows
+from ohr.benchmarks.finmmdocr.release_files import survey
 from ohr.benchmarks.finmmdocr.verify import tallies
 
 NUMBERS = published()

@@ -11,7 +11,7 @@ from ohr.benchmarks.finqa_tablequest.loading import SAMPLE
 from ohr.cli.app import app
 from ohr.contracts import Passage
 from ohr.errors import DataError
-from ohr.steps.prompting import make_prompt
+from ohr.steps.answers.prompt_templates import make_prompt
 from ohr.testing import check_benchmark
 
 BENCHMARK = FinqaTableQuest(root="sample")

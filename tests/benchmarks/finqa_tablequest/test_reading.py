@@ -3,7 +3,7 @@ from os import mkfifo
 
 import pytest
 
-from ohr.benchmarks.finqa_tablequest.reading import notes, read_questions
+from ohr.benchmarks.finqa_tablequest.question_files import notes, read_questions
 from ohr.errors import DataError
 
 GOOD = {

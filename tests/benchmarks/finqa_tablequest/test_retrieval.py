@@ -2,7 +2,7 @@ from math import isnan
 
 import pytest
 
-from ohr.benchmarks.finqa_tablequest.reading import FinqaQuestion
+from ohr.benchmarks.finqa_tablequest.question_files import FinqaQuestion
 from ohr.benchmarks.finqa_tablequest.retrieval import measures, misplaced, queries
 
 

@@ -8,9 +8,9 @@ from PIL import Image
 
 from ohr.benchmarks.finqa_tablequest.loading import SAMPLE
 from ohr.engine.executors.inline import Inline
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "finqa-tablequest-mini.yaml"
 

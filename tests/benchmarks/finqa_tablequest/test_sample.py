@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
-from ohr.benchmarks.finqa_tablequest.reading import notes, read_questions
+from ohr.benchmarks.finqa_tablequest.published_table import published, rows
+from ohr.benchmarks.finqa_tablequest.question_files import notes, read_questions
 from ohr.benchmarks.finqa_tablequest.retrieval import measures, misplaced, queries
-from ohr.benchmarks.finqa_tablequest.tables import published, rows
 from samples import tablequest as build
 
 SAMPLE = build.FINQA

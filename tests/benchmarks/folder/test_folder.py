@@ -10,10 +10,10 @@ import pytest
 from ohr.engine.executors.inline import Inline
 from ohr.errors import DataError, OhrError
 from ohr.report.figures.drawing import draw
-from ohr.results.folder import read_manifest
-from ohr.results.reading import read_rows
+from ohr.results.folder.run_folder import read_manifest
+from ohr.results.tables.read_table import read_rows
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 
 _spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
 files = importlib.util.module_from_spec(_spec)

@@ -10,17 +10,17 @@ import pytest
 
 from ohr.benchmarks.ohrbench import REFERENCE, OhrBench
 from ohr.contracts import Chunk, Page, Passage, Question
-from ohr.graph.keys import Keys
-from ohr.inputs import Inputs
+from ohr.dataset.inputs import Inputs
+from ohr.graph.cache_keys import Keys
 from ohr.metrics.answers import F1
 from ohr.metrics.dose import by_page, own_passages
 from ohr.metrics.floors import OtherPages
 from ohr.metrics.lcs import Lcs
-from ohr.metrics.replied import answer_scores
-from ohr.metrics.retrieved import retrieval_scores
+from ohr.metrics.reply_columns import answer_scores
+from ohr.metrics.retrieval_columns import retrieval_scores
 from ohr.metrics.scores import Rules
 from ohr.spec.read import read_spec
-from ohr.steps.prompting import make_prompt, parse_answer, read_prompt
+from ohr.steps.answers.prompt_templates import make_prompt, parse_answer, read_prompt
 from ohr.text.words import normalise
 
 ASKED = Question("q", "When?", ("1964",), "law/lease", (0,), ("began in 1964",), "text", "law")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.benchmarks.tablequest import answers
-from ohr.benchmarks.tablequest.answers import (
+from ohr.benchmarks.tablequest import answer_match as answers
+from ohr.benchmarks.tablequest.answer_match import (
     FEW_WORDS,
     Verdict,
     deterministic_accuracy,

@@ -151,7 +151,7 @@ def test_the_published_protocol_has_no_retrieval_and_the_papers_ratings():
 
 
 def test_ratings_on_the_papers_scale_are_those_of_its_tables():
-    from ohr.benchmarks.tablequest.tables import rows
+    from ohr.benchmarks.tablequest.published_scores import rows
 
     rated = {one.name: one.combine for one in TableQuest(root="sample", protocol="reference").aggregates()}
     printed = {row["system"]: row for row in rows("elo.csv")}

@@ -3,9 +3,9 @@
 import pytest
 
 from ohr.benchmarks.tablequest import TableQuest
-from ohr.benchmarks.tablequest.answers import parse_answer
+from ohr.benchmarks.tablequest.answer_match import parse_answer
 from ohr.contracts import Passage
-from ohr.steps.prompting import make_prompt
+from ohr.steps.answers.prompt_templates import make_prompt
 
 BENCHMARK = TableQuest(root="sample")
 

@@ -3,7 +3,7 @@ from os import mkfifo
 
 import pytest
 
-from ohr.benchmarks.tablequest.reading import read_questions
+from ohr.benchmarks.tablequest.question_files import read_questions
 from ohr.errors import DataError
 
 GOOD = {

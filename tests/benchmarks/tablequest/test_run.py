@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ohr.engine.executors.inline import Inline
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 from samples import tablequest as build
 
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "tablequest-mini.yaml"

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ohr.benchmarks.tablequest.answers import deterministic_accuracy, parse_answer
+from ohr.benchmarks.tablequest.answer_match import deterministic_accuracy, parse_answer
 from ohr.benchmarks.tablequest.pairwise import forfeit, parse_pairwise, settle
-from ohr.benchmarks.tablequest.reading import read_questions
+from ohr.benchmarks.tablequest.question_files import read_questions
 from ohr.benchmarks.tablequest.recall import bucket, token_recall
 from ohr.benchmarks.tablequest.totals import rating
 from samples import tablequest as build

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from ohr.benchmarks.tablequest import totals
-from ohr.benchmarks.tablequest.tables import published, rows
+from ohr.benchmarks.tablequest.published_scores import published, rows
 
 LEVELS = ("easy", "medium", "hard")
 QUESTIONS = 80

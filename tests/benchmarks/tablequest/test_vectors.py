@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
-from ohr.benchmarks.tablequest.answers import parse_answer
+from ohr.benchmarks.tablequest.answer_match import parse_answer
 from ohr.benchmarks.tablequest.binary import Judged
 from ohr.benchmarks.tablequest.elo import BASE
 from ohr.benchmarks.tablequest.judges import judged_score

@@ -10,9 +10,9 @@ import pytest
 from ohr.engine.executors.inline import Inline
 from ohr.metrics.edit import edit_distance
 from ohr.report.analyses import ANALYSES, report_data
-from ohr.results.reading import read_rows
+from ohr.results.tables.read_table import read_rows
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 
 SPEC = """\
 name: small

@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from ohr.report.analyses.confusions import confusions
-from ohr.results.schema import schema
+from ohr.results.tables.schema import schema
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import pytest
 
 from ohr.errors import DataError, MissingExtra
-from ohr.results.frames import frame, tables_of
-from ohr.results.losses import read_losses
-from ohr.results.reading import read_rows
+from ohr.results.derived.frames import frame, tables_of
+from ohr.results.derived.losses import read_losses
+from ohr.results.tables.read_table import read_rows
 from tests.report.exports.conftest import CONDITIONS
 
 NAMES = [condition.name for condition in CONDITIONS]

@@ -21,8 +21,8 @@ from ohr.report.exports.markdown import markdown
 from ohr.report.exports.paper import Column, Wanted, paper_table
 from ohr.report.exports.plain import one_line
 from ohr.report.exports.summary_csv import summary_csv
-from ohr.results.folder import read_manifest, run_id
-from ohr.results.reading import read_rows
+from ohr.results.folder.run_folder import read_manifest, run_id
+from ohr.results.tables.read_table import read_rows
 from tests.report.exports.conftest import CONDITIONS, HOSTILE, MADE, condition, scores
 
 NAMES = [

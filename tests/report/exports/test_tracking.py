@@ -4,8 +4,8 @@ import pytest
 
 from ohr.errors import DataError
 from ohr.report.exports.tracking import RUN, export_mlflow
-from ohr.results.reading import read_rows
-from ohr.results.tags import change_tags
+from ohr.results.folder.tags import change_tags
+from ohr.results.tables.read_table import read_rows
 
 
 @pytest.fixture

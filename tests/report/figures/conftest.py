@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from ohr.results.points import Point
-from ohr.results.schema import schema
-from ohr.results.tables import Tables
+from ohr.results.derived.points import Point
+from ohr.results.tables.schema import schema
+from ohr.results.tables.table_files import Tables
 
 HEADLINE = {"retrieval": "lcs", "generation": "f1", "overall": "f1"}
 

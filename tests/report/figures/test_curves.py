@@ -11,7 +11,7 @@ from ohr.report.figures.drawing import draw
 from ohr.report.figures.picture import DPI
 from ohr.report.figures.plots import Plots
 from ohr.report.figures.wanted import Wanted
-from ohr.results.tables import Tables
+from ohr.results.tables.table_files import Tables
 
 pytest.importorskip("matplotlib")
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from ohr.engine.executors.inline import Inline
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.study.run import run
 
 HOSTILE = "</script><script>window.hacked = 1</script>{{ 7 * 7 }}<img src=x onerror='window.hacked = 2'>"
 PLAIN = """\

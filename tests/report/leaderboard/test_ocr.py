@@ -7,8 +7,8 @@ from PIL import Image
 
 from ohr.errors import DataError, SpecError
 from ohr.report.html.sheets import leaderboard
-from ohr.report.leaderboard.ocr import ocr_spec, score_ocr
-from ohr.results.reading import read_rows
+from ohr.report.leaderboard.ocr_results import ocr_spec, score_ocr
+from ohr.results.tables.read_table import read_rows
 
 pytestmark = pytest.mark.usefixtures("one_process")
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 from ohr.benchmarks.ohrbench import OhrBench
-from ohr.benchmarks.ohrbench.tables import published, rows
+from ohr.benchmarks.ohrbench.published_scores import published, rows
 
 QUESTIONS = {
     "law": 1143, "finance": 1359, "textbook": 1126, "manual": 1155, "newspaper": 1202, "academic": 1181,

@@ -1,0 +1,1 @@
+"""The data of a run: documents, questions and ground truth, checked."""

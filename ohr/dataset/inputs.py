@@ -1,0 +1,267 @@
+"""Inputs of a run: documents, questions and ground truth, checked."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+
+from ohr import seeds
+from ohr.contracts import Benchmark, Document, Page, PageId, Question
+from ohr.dataset.truth import Truth, TruthPages, find_copies
+from ohr.errors import OhrError, PluginError, SpecError
+from ohr.keys import code, installed, key
+from ohr.messages.faults import Fault, sentences
+from ohr.messages.wording import counted
+from ohr.registry import choices
+from ohr.spec.model import Spec
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Documents and questions of a run.
+
+    Args:
+        truth: ground-truth pages by document; a document without ground truth has none.
+        warnings: what was left out, and what looks wrong.
+        copies: the first of several pages with the same text, by each of them; none in a published protocol.
+    """
+
+    benchmark: Benchmark
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...]
+    truth: Mapping[str, Sequence[Page]]
+    warnings: tuple[str, ...]
+    copies: Mapping[PageId, PageId] = field(default_factory=dict)
+
+    @cached_property
+    def is_bare(self) -> bool:
+        """Whether no document has ground truth."""
+        return not any(self.truth[name] for name in self.truth)
+
+    @cached_property
+    def documents_asked(self) -> int:
+        """How many of the documents have a question; the others are searched too."""
+        return len(self.about.keys() & self.by_name.keys())
+
+    @cached_property
+    def without_text(self) -> frozenset[str]:
+        """Ids of questions whose pages have no text in the ground truth, such as scans; empty where none has any."""
+        located = [q for q in self.questions if q.pages and q.document in self.by_name]
+        return frozenset(q.id for q in located if not self.is_bare and not self._has_text(q))
+
+    def _has_text(self, question: Question) -> bool:
+        return any(page.text.strip() for page in self.truth[question.document] if page.index in question.pages)
+
+    @cached_property
+    def asked(self) -> tuple[int, ...]:
+        """Places of the questions that retrievers and generators get."""
+        return tuple(place for place, question in enumerate(self.questions) if question.asked)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Document]:
+        """The documents by name."""
+        return {document.name: document for document in self.documents}
+
+    @cached_property
+    def truth_pages(self) -> Mapping[str | None, TruthPages]:
+        """The ground-truth pages by domain; those of all domains under None."""
+        sizes: dict[str | None, dict[str, int]] = defaultdict(dict)
+        for document in self.documents:
+            sizes[None][document.name] = sizes[document.domain][document.name] = len(self.truth[document.name])
+        return {domain: TruthPages(found) for domain, found in sizes.items()}
+
+    @cached_property
+    def _leaves(self) -> dict[tuple[str, bool], str]:
+        return {}
+
+    def leaf(self, document: Document, *, images: bool) -> str:
+        """Hash the sources of a document or of its page images; computed once."""
+        place = (document.name, images)
+        if place not in self._leaves:
+            made_with = [installed(type(self.benchmark).packages), code(type(self.benchmark).__module__)]
+            self._leaves[place] = key("leaf", self.benchmark.fingerprint(document, images=images), *made_with)
+        return self._leaves[place]
+
+    @cached_property
+    def digests(self) -> Mapping[str, str]:
+        """Hash every question with all that is known of it, by its id."""
+        names = [each.name for each in fields(Question)]
+        known = {q.id: [getattr(q, name) for name in names] for q in self.questions}
+        same = {q.id: [self.copies.get((q.document, page)) for page in q.pages] for q in self.questions}
+        return {name: key("question", known[name], *filter(None, same[name])) for name in known}
+
+    @cached_property
+    def about(self) -> Mapping[str, tuple[Question, ...]]:
+        """The questions by document."""
+        found: dict[str, list[Question]] = defaultdict(list)
+        for question in self.questions:
+            found[question.document].append(question)
+        return {document: tuple(asked) for document, asked in found.items()}
+
+
+_ABSENT = "about an absent document, scored 0 in a run"
+
+
+def limited(spec: Spec, limit: int | None) -> Spec:
+    """Return the spec with another limit, if one is given, and record it in `resolved`."""
+    return replace(spec, limit=limit, resolved={**spec.resolved, "limit": limit}) if limit else spec
+
+
+def read_inputs(spec: Spec) -> Inputs:
+    """Read a spec's benchmark.
+
+    Raises:
+        SpecError: nothing is left to evaluate, or an engine cannot read a document's language.
+        PluginError: the benchmark raises something else than an error of ohr's.
+    """
+    everything, listed = _listed(spec.benchmark)
+    documents = _spread(everything, {question.document for question in listed}, spec.limit, spec.seed)
+    warnings = list(spec.benchmark.notes())
+    if len(documents) < len(everything):
+        warnings.append(f"limited to {len(documents):,} of {counted(len(everything), 'document')}")
+    names, known = ({document.name for document in listed} for listed in (documents, everything))
+    # a limit leaves questions out; a document that was never there does not: its questions score 0
+    asked = [q for q in listed if q.document in names or q.document not in known]
+    _refuse_repeats(spec, [document.name for document in everything], [question.id for question in asked])
+    for engine in dict.fromkeys(base.ocr for base in spec.knowledge_bases):
+        warnings += engine.notes(documents)
+    if not any(_ABSENT in warning for warning in warnings):  # a benchmark may report it by itself
+        absent = [q for q in asked if q.document not in names and q.is_located]
+        warnings += sentences(Fault("question", _ABSENT, f"{q.id} ({q.document})") for q in absent)
+    chosen = _chosen(asked, spec)
+    if len(chosen) < len(asked):
+        warnings.append(f"asked {len(chosen):,} of {counted(len(asked), 'question')}: those chosen by `questions`")
+    sampled = _sampled([question for question in chosen if question.asked] or chosen, spec.sample, spec.seed)
+    questions = _with_pages(sampled, asked)
+    if not documents or not questions:
+        raise SpecError(
+            f"benchmark {spec.benchmark.kind}: nothing left: {counted(len(documents), 'document')}, "
+            f"{counted(len(asked), 'question')}"
+        )
+    if not any(question.asked for question in questions) and set(spec.evaluate) != {"page"}:
+        raise SpecError(f"benchmark {spec.benchmark.kind}: has no question to ask: use `evaluate: [page]`")
+    _check_languages(spec, documents)
+    truth = Truth(spec.benchmark, documents)
+    copies = find_copies(truth) if spec.benchmark.scoring.name == "clean" and "retrieval" in spec.evaluate else {}
+    warnings += _repeated(copies)
+    inputs = Inputs(spec.benchmark, tuple(documents), tuple(questions), truth, tuple(warnings), copies)
+    _check_truth(spec, inputs)
+    return inputs
+
+
+def _repeated(copies: Mapping[PageId, PageId]) -> list[str]:
+    """Warn of pages that are there more than once, with one pair."""
+    pair = next(((page, first) for page, first in copies.items() if page != first), None)
+    if pair is None:
+        return []
+    (name, index), (other, place) = pair
+    example = f"{name} page {index + 1} and {other} page {place + 1}"
+    return [f"{counted(len(copies), 'page')} with the text of another, e.g. {example}: a hit on either counts"]
+
+
+def _listed(benchmark: Benchmark) -> tuple[Sequence[Document], Sequence[Question]]:
+    """List a benchmark's documents and questions; one that raises has one sentence."""
+    try:
+        return benchmark.documents(), benchmark.questions()
+    except OhrError:
+        raise
+    except (Exception, SystemExit) as error:  # a foreign plugin may raise anything
+        raise PluginError(f"benchmark {benchmark.kind}: {type(error).__name__}: {error}") from error
+
+
+def _refuse_repeats(spec: Spec, documents: Sequence[str], questions: Sequence[str]) -> None:
+    for what, names in (("document", documents), ("question", questions)):
+        repeated = [name for name, count in Counter(names).items() if count > 1]
+        if repeated:
+            raise SpecError(f"benchmark {spec.benchmark.kind}: {what} {repeated[0]!r} is listed more than once")
+
+
+def _spread(documents: Sequence[Document], about: Collection[str], limit: int | None, seed: int) -> list[Document]:
+    """Draw documents from all domains in turn, first of those that questions are `about`, and then of the others.
+
+    Intervals take them as drawn at random.
+    """
+    if limit is None or limit >= len(documents):
+        return list(documents)
+    by_domain: dict[tuple[bool, str], list[Document]] = defaultdict(list)
+    for document in documents:
+        by_domain[document.name not in about, document.domain].append(document)
+    turns = [
+        (is_other, turn, found[place])
+        for (is_other, domain), found in by_domain.items()
+        for turn, place in enumerate(seeds.generator(seed, "limit", domain).permutation(len(found)))
+    ]
+    kept = {document.name for *_, document in sorted(turns, key=lambda one: one[:2])[:limit]}
+    return [document for document in documents if document.name in kept]
+
+
+def _chosen(questions: Sequence[Question], spec: Spec) -> list[Question]:
+    kept = list(questions)
+    for attribute, values in spec.questions.model_dump().items():
+        there = sorted({getattr(question, attribute) for question in questions})
+        for value in values:
+            if value not in there:
+                raise SpecError(f"questions.{attribute}: no question has {value!r}. {choices(value, there)}")
+        kept = [question for question in kept if not values or getattr(question, attribute) in values]
+    if questions and not kept:
+        raise SpecError(f"questions: none of {len(questions)} has all of these attributes together")
+    return kept
+
+
+def _sampled(questions: Sequence[Question], size: int | None, seed: int) -> list[Question]:
+    """Draw a sample stratified by evidence source, each source in proportion (largest remainder)."""
+    if size is None or size >= len(questions):
+        return list(questions)
+    strata: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        strata[question.evidence_source].append(question)
+    shares = {source: size * len(found) / len(questions) for source, found in strata.items()}
+    quota = {source: int(share) for source, share in shares.items()}
+    for source in sorted(shares, key=lambda source: quota[source] - shares[source])[: size - sum(quota.values())]:
+        quota[source] += 1
+    kept = set()
+    for source, found in strata.items():
+        order = seeds.generator(seed, "sample", source).permutation(len(found))
+        kept |= {found[place].id for place in order[: quota[source]]}
+    return [question for question in questions if question.id in kept]
+
+
+def _with_pages(kept: Sequence[Question], questions: Sequence[Question]) -> list[Question]:
+    """Add the questions that are not asked about the documents of others: the scores of their pages need them."""
+    if len(kept) == sum(question.asked for question in questions):
+        return list(questions)
+    ids, documents = {question.id for question in kept}, {question.document for question in kept}
+    return [q for q in questions if q.id in ids or (not q.asked and q.document in documents)]
+
+
+def _check_truth(spec: Spec, inputs: Inputs) -> None:
+    bare = [base.name for base in spec.knowledge_bases if base.ocr.kind == "ground_truth"]
+    sees = [named.stage.reads_images for some in (spec.retrievers, spec.generators) for named in some]
+    sees += ["text" not in named.stage.reads for named in spec.agents]
+    looks = bool(sees) and all(sees)  # at the images alone, which need no text
+    if bare and inputs.is_bare and not looks:
+        raise SpecError(
+            f"knowledge base {bare[0]!r}: the benchmark has no ground truth to take its text from: give it an `ocr` "
+            "that reads images, or `precomputed` results"
+        )
+
+
+def _check_languages(spec: Spec, documents: Sequence[Document]) -> None:
+    faults = []
+    for engine in dict.fromkeys(base.ocr for base in spec.knowledge_bases):
+        unread = [document for document in documents if not engine.reads(document.language)]
+        if unread:
+            languages = sorted({document.language for document in unread})
+            known = sorted({document.language for document in documents} - set(languages))
+            out = (
+                f", or leave those documents out with `languages: [{', '.join(known)}]` under `benchmark`"
+                if known
+                else ""
+            )
+            unreadable = f"{counted(len(unread), 'document')}, e.g. {unread[0].name}"
+            faults.append(
+                f"ocr {engine.kind}: no language pack for {', '.join(languages)} ({unreadable}). "
+                f"Add one to the engine's `languages`{out}"
+            )
+    if faults:
+        raise SpecError("\n".join(dict.fromkeys(faults)))

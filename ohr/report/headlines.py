@@ -1,0 +1,194 @@
+"""The findings of a run in sentences, as its screen and its report begin."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from ohr.messages.wording import counted, without_clean_text
+from ohr.results.derived.losses import Loss, distinctive, left_out, read_losses
+from ohr.results.derived.pairs import FAILED, MOST_FAILED
+from ohr.results.folder.run_folder import read_manifest
+from ohr.statistics.signs import FEWEST
+
+METRICS = {"lcs": "LCS", "f1": "F1", "em": "exact match", "f1_numeric": "numeric F1"}
+"""Names of metrics in running text."""
+
+_ACTIVITY = {"retrieval": "Retrieval", "generation": "Answers from the right page", "overall": "Answers end to end"}
+
+
+VERDICTS: Mapping[str, str] = {
+    "worse": "lost", "better": "gained", "same": "none that matters", "small": "small", "identical": "identical",
+    "open": "not shown", "failed": "not judged: too much failed", "": "too few documents",
+}  # fmt: skip
+"""Verdicts on a loss, as tables have them."""
+
+_COUNTED: Sequence[tuple[str, str, str]] = (
+    ("gain", "shows a gain", "show a gain"),
+    ("same", "shows no difference that matters", "show no difference that matters"),
+    ("identical", "has the same scores", "have the same scores"),
+    ("open", "leaves open whether there is one", "leave open whether there is one"),
+    ("failed", "cannot be judged", "cannot be judged"),
+    ("", "has too few documents", "have too few documents"),
+)
+"""Kinds of comparisons that show no loss: of one, and of several."""
+
+
+def headline(folder: Path) -> list[str]:
+    """Return the findings of a run: what failed, what noise costs at each stage, and what the run could not show.
+
+    Raises:
+        DataError: a table is missing or damaged.
+    """
+    losses = distinctive(read_losses(folder))
+    found = _failures(read_manifest(folder), losses)
+    if not losses:
+        nothing = "it has no condition without noise, or no question with an answer or evidence and with clean text"
+        return [*found, f"This run cannot show a cost of noise: {nothing}."]
+    found += findings(losses)
+    if missing := left_out(folder):
+        found.append(f"{without_clean_text(missing)}.")
+    return found
+
+
+def findings(losses: Sequence[Loss]) -> list[str]:
+    """Return what losses show, stage by stage and metric by metric."""
+    kinds = dict.fromkeys((loss.stage, loss.metric) for loss in losses)
+    return [line for kind in kinds for line in _stage([loss for loss in losses if (loss.stage, loss.metric) == kind])]
+
+
+def _failures(manifest: Mapping[str, Any], losses: Sequence[Loss]) -> list[str]:
+    """Return what failed, why, and what helps; nothing where nothing did."""
+    reason = failed_items(manifest)
+    found = [f"{reason}. Repair that and run the spec again: only what failed is done again."] if reason else []
+    unjudged = [loss for loss in losses if loss.verdict == FAILED]
+    crashed = [loss for loss in unjudged if loss.pairs_failed > MOST_FAILED * loss.pairs]
+    if crashed:
+        most = max(crashed, key=lambda loss: loss.pairs_failed / loss.pairs)
+        where = f"{most.pairs_failed:,} of {most.pairs:,} in {most.stage} under {most.condition}"
+        found.append(f"{not_judged(len(crashed), len(losses))}, as {where}.")
+    for name in dict.fromkeys(loss.generator for loss in unjudged if loss not in crashed):
+        found.append(
+            f"{name or 'The generator'} answers fewer than half of the questions on clean text: no loss of its answers "
+            "can be judged. `ohr show RUN --question ID` lists what it was asked and did."
+        )
+    return found
+
+
+def not_judged(failed: int, comparisons: int) -> str:
+    """Return how many comparisons have no verdict, and why, without the point."""
+    of = f"{failed} of {counted(comparisons, 'comparison')} cannot be judged"
+    return f"{of}: more than {100 * MOST_FAILED:.0f}% of the questions failed on a side"
+
+
+def failed_items(manifest: Mapping[str, Any]) -> str:
+    """Return how many items of a run failed, and the most frequent reason; "" where none did."""
+    failures = manifest.get("failures", {})
+    if not failures.get("items") or not failures.get("reasons"):
+        return ""
+    most = max(failures["reasons"], key=lambda reason: reason["items"])
+    often = "" if most["items"] == failures["items"] else f"most often ({most['items']:,} times) "
+    return f"{counted(failures['items'], 'item')} failed, {often}{most['stage']}: {most['reason'].rstrip('.')}"
+
+
+def _stage(losses: Sequence[Loss]) -> list[str]:
+    """Describe one metric of a stage: how many comparisons show a loss, and the largest one."""
+    what = f"{_ACTIVITY[losses[0].stage]} ({METRICS.get(losses[0].metric, losses[0].metric)})"
+    judged = [loss for loss in losses if loss.verdict != FAILED]
+    if judged and all(loss.verdict == "" for loss in judged):
+        most = max(judged, key=lambda loss: abs(loss.lost))
+        differs = f"The largest difference: {sentence(most)}" if most.lost else "No mean differs from clean text's."
+        return [f"{what}: too few documents ({losses[0].documents}) for intervals.", differs]
+    found = [f"{what}: {counts(losses)}."]
+    if shown := [loss for loss in judged if loss.is_loss]:
+        found.append(f"The largest: {sentence(max(shown, key=lambda loss: loss.lost), among=len(losses))}")
+    elif unknown := [
+        loss for loss in judged if _kind(loss) == "open" and (loss.questions_lost or loss.questions_gained)
+    ]:
+        most = max(unknown, key=lambda loss: abs(loss.lost))
+        found.append(f"The largest difference: {sentence(most, among=len(losses))}")
+    return found
+
+
+def counts(losses: Sequence[Loss]) -> str:
+    """Count what comparisons with clean text show, all judged together, in one sentence without its point."""
+    kinds = Counter(_kind(loss) for loss in losses)
+    total, shown = len(losses), kinds["loss"]
+    others = [(kinds[kind], one, several) for kind, one, several in _COUNTED if kinds[kind]]
+    if total == 1:
+        return f"the comparison with clean text {'shows a loss' if shown else others[0][1]}".replace(
+            "there is one", "there is a loss"
+        )
+    many = "none" if not shown else "all" if shown == total else f"{shown}"
+    first = f"{many}{' of' if shown < total else ''} {total} comparisons with clean text "
+    first += "shows a loss" if shown < 2 else "show a loss"
+    alone = sum(loss.verdict in ("worse", "small") and loss.lost > 0 for loss in losses)
+    by_itself = f"; {alone} {'does' if alone == 1 else 'do'} by {'itself' if alone == 1 else 'themselves'}"
+    first += f" (judged together by Holm's method{by_itself if alone > shown else ''})"
+    return ", ".join([first, *(f"{count} {one if count == 1 else several}" for count, one, several in others)])
+
+
+def _kind(loss: Loss) -> str:
+    """Return what a comparison shows among all of its stage and metric: `loss`, `gain`, or another verdict."""
+    if loss.is_loss or loss.is_gain:
+        return "loss" if loss.is_loss else "gain"
+    return {"worse": "open", "better": "open", "small": "same"}.get(loss.verdict, loss.verdict)
+
+
+def sentence(loss: Loss, among: int = 1) -> str:
+    """Describe one loss as a reviewer would accept it.
+
+    Args:
+        loss: to describe.
+        among: comparisons among which it was picked for its size; its interval then allows for the choice.
+    """
+    level = f" at {loss.level}" if loss.level else ""
+    system = f" with {loss.system}" if loss.system else ""
+    change = f"{_points(loss.clean)} to {_points(loss.mean)}"
+    questions = (
+        f"{loss.questions_lost:,} of {counted(loss.pairs, 'question')} score less and {loss.questions_gained:,} more"
+    )
+    if isnan(loss.low):
+        return f"{loss.noise}{level}{system}, {change} points: {questions}."
+    low, high = (loss.wide_low, loss.wide_high) if among > 1 else (loss.low, loss.high)
+    interval = f"95% interval {_points(low)} to {_points(high)}"
+    interval += f", wide enough for all {among} comparisons" if among > 1 else ""
+    if _kind(loss) == "open":
+        finds = "" if isnan(loss.detectable) else f"; four of five such studies would show {_points(loss.detectable)}"
+        few = f"; {counted(loss.changed_documents, 'document')} changed, too few to show a loss"
+        finds = few if loss.changed_documents < FEWEST else finds
+        return (
+            f"{loss.noise}{level}{system} is not shown to change the score ({change} points, loss "
+            f"{_points(loss.lost)}, {interval}{finds}): {questions}."
+        )
+    if loss.verdict == "identical":
+        return f"{loss.noise}{level}{system} has the same scores as clean text ({_points(loss.clean)} points)."
+    if loss.verdict == "same":
+        return f"{loss.noise}{level}{system} makes no difference that matters ({change} points): {questions}."
+    verb, by = ("costs", loss.lost) if loss.lost > 0 else ("gains", -loss.lost)
+    signs = "" if loss.lost > 0 else " of the loss"
+    return f"{loss.noise}{level}{system} {verb} {_points(by)} points ({change}; {interval}{signs}): {questions}."
+
+
+def _points(share: float) -> str:
+    """Write a score in points of 100."""
+    return f"{100 * share:z.1f}"
+
+
+def with_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Write each value of a row that has `<name>_low` and `<name>_high` together with these ends, in one column."""
+    ended = [name for name in row if f"{name}_low" in row and f"{name}_high" in row]
+    ends = {f"{name}_{end}" for name in ended for end in ("low", "high")}
+    return {
+        name: interval(value, row[f"{name}_low"], row[f"{name}_high"]) if name in ended else value
+        for name, value in row.items()
+        if name not in ends
+    }
+
+
+def interval(mean: float, low: float, high: float) -> str:
+    """Write a mean with its interval."""
+    if isnan(mean):
+        return ""
+    return f"{mean:z.3f}" if isnan(low) else f"{mean:z.3f} [{low:z.3f}, {high:z.3f}]"

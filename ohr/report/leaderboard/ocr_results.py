@@ -1,0 +1,236 @@
+"""Scores a folder of OCR results against a benchmark: an ordinary run, and its row among published ones."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import nan
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ohr.contracts import Benchmark, Page
+from ohr.engine.ledger import Failure
+from ohr.engine.progress import Progress
+from ohr.errors import DataError
+from ohr.files.names import composed
+from ohr.files.ohrbench_json import write_pages
+from ohr.messages.wording import counted, named
+from ohr.report.analyses import noise_ratios
+from ohr.report.leaderboard.runs import protocol_rows
+from ohr.report.leaderboard.standings import Leaderboard, Row, asked, fairly_ranked, leaderboards, protocol_boards
+from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
+from ohr.results.folder.run_folder import read_finished
+from ohr.results.tables.groups import ALL
+from ohr.results.tables.question_arrays import Questions
+from ohr.results.tables.read_table import read_rows
+from ohr.results.tables.score_arrays import ScoreTable
+from ohr.runner.run import run
+from ohr.spec.model import Spec
+from ohr.spec.read import make_benchmark, make_spec
+
+TOP_K = 2
+DOSES = (
+    "edit_distance", "edit_distance_content", "r_noise", "r_noise_clean", "r_content", "evidence_loss",
+    "empty_pages", "questions", "excluded", "failed_pages",
+)  # fmt: skip
+"""Measures of a knowledge base itself; columns of doses.csv."""
+RATIOS = ("text_errors", "formula_text_errors", "formula_structure_errors", "redundant_commands")
+"""The columns of Table S3."""
+
+
+@dataclass(frozen=True, slots=True)
+class OcrScore:
+    """The effect of a folder of OCR results on retrieval.
+
+    Args:
+        truth: name of the knowledge base that is the ground truth.
+        doses: numbers of the two knowledge bases themselves, by name.
+        ratios: shares of matching blocks with errors, and redundant commands per page, by name (OHRBench, Table S3).
+        metric: the protocol's retrieval score.
+        retrieval: its means, by name.
+        macro: the mean over domains, each with the same weight, by name.
+        lost: what the OCR took of the ground truth's score, paired: mean, low, high.
+        run: folder of the run, in which every number can be traced to its rows.
+    """
+
+    name: str
+    benchmark: str
+    truth: str
+    protocol: str
+    setting: str
+    doses: Mapping[str, Mapping[str, float]]
+    ratios: Mapping[str, Mapping[str, float]]
+    metric: str
+    retrieval: Mapping[str, Breakdown]
+    macro: Mapping[str, float]
+    lost: Mapping[str, float]
+    leaderboards: Sequence[Leaderboard]
+    failures: Sequence[Failure]
+    warnings: Sequence[str]
+    run: Path
+
+
+@contextmanager
+def as_base(folder: Path, benchmark: Mapping[str, Any], label: str = "ohr score") -> Iterator[Path]:
+    """Provide the folder of a knowledge base: the folder itself, or a copy of results in the benchmark's own layout.
+
+    Raises:
+        DataError: the results cannot be read.
+        SpecError: the benchmark's keys are wrong.
+    """
+    results = make_benchmark(dict(benchmark), label).results(folder) if folder.is_dir() else None
+    if results is None:
+        yield folder
+        return
+    with TemporaryDirectory() as copy:
+        base = Path(copy) / folder.resolve().name
+        for document, texts in results.items():
+            pages = [Page(document, index, text) for index, text in enumerate(texts)]
+            write_pages(base / f"{document}.json", pages)
+        yield base
+
+
+def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None, label: str = "ohr score") -> Spec:
+    """Make the spec that scores a folder: the ground truth and the folder, BM25, top 2, retrieval only.
+
+    Args:
+        folder: `<domain>/<document>.json` below it, as every knowledge base of OHRBench.
+        benchmark: its keys in a spec.
+        name: of the OCR system; the folder's name.
+        label: the beginning of messages about the keys.
+
+    Raises:
+        DataError: there is no such folder, or nothing in it that could be a page.
+        SpecError: the benchmark's keys are wrong.
+    """
+    folder = folder.resolve()
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such folder")
+    if not any(folder.rglob("*.json")):
+        raise DataError(f"{folder}: holds no <domain>/<document>.json with a list of {{page_idx, text}}")
+    name = name or folder.name
+    reference = benchmark.get("protocol") == "reference"
+    return make_spec(
+        {
+            "name": f"score-{re.sub(r'[^A-Za-z0-9_.-]+', '-', name).strip('-.') or 'ocr'}",
+            "replicates": 1,
+            "benchmark": dict(benchmark),
+            "knowledge_bases": [
+                # the reference protocol's chunks depend on the knowledge base's name, and `gt` is the published one's
+                {"name": "gt" if name != "gt" else "ground_truth"},
+                {"name": name, "ocr": {"kind": "precomputed", "root": str(folder)}},
+            ],
+            "chunker": {"kind": "reference"} if reference else {"kind": "tokens", "size": 1024},
+            "retrievers": [{"kind": "bm25_reference" if reference else "bm25", "top_k": TOP_K}],
+            "evaluate": ["retrieval"],
+            "measure": ["dose", "pages"],
+        },
+        label,
+    )
+
+
+def score_ocr(
+    spec: Spec, *, store: Path | str, runs: Path, workers: int | None = None, progress: Progress | None = None
+) -> OcrScore:
+    """Run an `ocr_spec` and read its results; those in the store are reused.
+
+    Raises:
+        DataError: no file of the folder is a document of the benchmark: it is another benchmark's; or the benchmark
+            has no ground truth.
+    """
+    _refuse_another_benchmarks(spec)
+    _refuse_without_truth(spec.benchmark)
+    finished = run(spec, store=store, runs=runs, workers=workers, progress=progress)
+    truth, own = (base.name for base in spec.knowledge_bases)
+    metric = spec.benchmark.scoring.retrieval
+    scores = ScoreTable(finished.folder / "scores.parquet", Questions.read(finished.folder))
+    found = {
+        place.noise: breakdown(scores.questions, scores.read(place), metric)
+        for place in scores.places
+        if place.stage == "retrieval"
+    }
+    doses = {row["kb"]: {name: row[name] for name in DOSES} for row in read_rows(finished.folder / "doses.parquet")}
+    manifest = read_finished(finished.folder)
+    setting = f"{spec.retrievers[0].name}, top {TOP_K}, protocol {spec.benchmark.scoring.name}"
+    boards = _placed(spec.benchmark, setting, truth, own, found, doses)
+    boards += protocol_boards(spec.benchmark.published(), "page", protocol_rows(finished.folder, "page"))
+    return OcrScore(
+        name=own,
+        benchmark=spec.benchmark.kind,
+        truth=truth,
+        protocol=spec.benchmark.scoring.name,
+        setting=setting,
+        doses=doses,
+        ratios={row["noise"]: {name: row[name] for name in RATIOS} for row in noise_ratios(finished.folder)},
+        metric=metric,
+        retrieval=found,
+        macro={base: macro_over_domains(found[base]) for base in found},
+        lost=_lost(finished.folder, own, metric),
+        leaderboards=fairly_ranked(boards, spec.benchmark, manifest["questions"]),
+        failures=[*finished.ledger.failures, *finished.ledger.absent],  # a vendor wants to know of both
+        warnings=[*manifest["warnings"], *_strangers(spec)],
+        run=finished.folder,
+    )
+
+
+def _placed(
+    benchmark: Benchmark,
+    setting: str,
+    truth: str,
+    own: str,
+    found: Mapping[str, Breakdown],
+    doses: Mapping[str, Mapping[str, float]],
+) -> list[Leaderboard]:
+    setting = f"{setting}; {asked(found[own])}"
+    rows = []
+    for base in (own, truth):
+        means = {name: est.mean for by in ("evidence_source", "domain") for name, est in found[base][by].items()}
+        distance = doses[base]["edit_distance"] if base == own else nan
+        rows.append(Row(base, setting, means, distance, is_truth=base == truth))
+    groups = {by: list(found[own][by]) for by in ("evidence_source", "domain")}
+    return leaderboards(benchmark.published(), "retrieval", rows, groups)
+
+
+def _lost(folder: Path, own: str, metric: str) -> dict[str, float]:
+    columns = ["lost", "lost_low", "lost_high"]
+    wanted = {"stage": "retrieval", "noise": own, "metric": metric, "by": "evidence_source", "group": ALL}
+    (row,) = read_rows(folder / "summary.parquet", columns, **wanted)
+    return {"mean": row["lost"], "low": row["lost_low"], "high": row["lost_high"]}
+
+
+def _files(spec: Spec) -> list[str]:
+    """Return the names of documents that the folder's files would have."""
+    root: Path = getattr(spec.knowledge_bases[1].ocr, "root")  # noqa: B009 # a field of `precomputed`, which a plugin is
+    return sorted(path.relative_to(root).as_posix().removesuffix(".json") for path in root.rglob("*.json"))
+
+
+def _refuse_another_benchmarks(spec: Spec) -> None:
+    spec.benchmark.check()
+    names, known = _files(spec), [composed(document.name) for document in spec.benchmark.documents()]
+    if known and not set(map(composed, names)) & set(known):
+        raise DataError(
+            f"no file is a document of benchmark {spec.benchmark.kind} "
+            f"(a file is {names[0]!r}, a document {known[0]!r}): "
+            "name the benchmark with --benchmark and, where it needs one, --root"
+        )
+
+
+def _refuse_without_truth(benchmark: Benchmark) -> None:
+    if not any(any(benchmark.pages(document)) for document in benchmark.documents()):
+        raise DataError(
+            f"benchmark {benchmark.kind} has no ground truth here, which OCR results are scored against: --set one of "
+            f"its keys (`ohr plugins show benchmark {benchmark.kind}`)"
+        )
+
+
+def _strangers(spec: Spec) -> list[str]:
+    """Name the files that are no document of the benchmark: a misspelt name must not pass in silence."""
+    known, names = {document.name for document in spec.benchmark.documents()}, _files(spec)
+    domains = {name.split("/")[0] for name in known}
+    strange = [name for name in names if name not in known and name.split("/")[0] in domains]
+    others = sum(name.split("/")[0] not in domains for name in names)
+    warnings = [f"{counted(others, 'file')} of domains that are not evaluated, left out"] if others else []
+    if strange:
+        warnings.append(f"{counted(len(strange), 'file')} of no document of the benchmark: {named(strange)}")
+    return warnings

@@ -1,0 +1,1 @@
+"""Tables that follow from the measured ones of a run: means, losses, intervals, comparisons."""

@@ -1,0 +1,210 @@
+"""Comparisons of two runs, or of two conditions, paired on their questions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ohr.errors import DataError
+from ohr.messages.wording import named, without_clean_text
+from ohr.registry import choices
+from ohr.results.derived.pairs import FAILED, cell_of, paired, silent_cells, verdict
+from ohr.results.folder.manifest_choices import read_choices
+from ohr.results.folder.run_folder import read_finished, read_manifest, shown_metrics
+from ohr.results.tables.groups import ALL, GROUPS, STAGES
+from ohr.results.tables.question_arrays import Places, Questions
+from ohr.results.tables.read_table import read_rows
+from ohr.results.tables.score_arrays import Place, ScoreTable
+from ohr.statistics.comparison import Comparison, family
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison: a finished run, or one of its conditions."""
+
+    folder: Path
+    condition: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two cells that are compared.
+
+    Args:
+        first: the cell of the first side, `second` that of the second.
+        first_mean: mean over the questions that both sides define, as `second_mean`.
+        failed: pairs of which a side failed, and scored 0 there.
+        verdict: as in `Comparison`; `failed` where too much failed for one.
+        found: the paired difference, first less second, by itself.
+        p_holm: the p value among all pairs; nan where it has none.
+        shown: a difference is shown among all pairs.
+    """
+
+    first: Place
+    second: Place
+    metric: str
+    first_mean: float
+    second_mean: float
+    failed: int
+    found: Comparison
+    verdict: str
+    p_holm: float
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two sides compared.
+
+    Args:
+        notes: what was left out, and what differs between the sides.
+    """
+
+    pairs: tuple[Pair, ...]
+    questions: int
+    documents: int
+    margin: float
+    notes: tuple[str, ...]
+
+
+def compare_sides(
+    first: Side, second: Side, metric: str | None = None, group: str = ALL, margin: float | None = None
+) -> Compared:
+    """Compare every cell that two sides share, on the questions that they share.
+
+    Args:
+        first: the side that the other is compared with.
+        second: the other side.
+        metric: any metric; by default each stage's headline, and the first run's own of its spec.
+        group: of evidence sources.
+        margin: difference that matters; by default the first run's own.
+
+    Raises:
+        DataError: a side is not finished or lacks the condition, or they share no question or no cell.
+    """
+    tables = [ScoreTable(side.folder / "scores.parquet", Questions.read(side.folder)) for side in (first, second)]
+    margin = read_choices(first.folder).margin if margin is None else margin
+    asked, notes = _common(first, second, tables)
+    here, there = _counted(asked, group, tables, notes)
+    if not here.size:
+        raise DataError(f"{first.folder} and {second.folder} have no question of {group} in common")
+    part = tables[0].questions.among(here)
+    cells = list(_cells(first, second, tables))
+    if first.condition is second.condition is None:
+        notes += _unmatched(tables)
+    if metric is not None:
+        known = sorted({name for place, _ in cells for name in tables[0].read(place).metrics})
+        if metric not in known:
+            raise DataError(f"{first.folder}: has no metric {metric!r}; it has {', '.join(known)}")
+    shown, silent = shown_metrics(read_manifest(first.folder)), silent_cells(first.folder)
+    members, values = [], []
+    for one, two in cells:
+        for name in (metric,) if metric else shown[one.stage]:
+            sides = [table.read(place).only([name]) for table, place in zip(tables, (one, two), strict=True)]
+            scores = paired(sides[0].values[0][here], sides[1].values[0][there])
+            if not np.isnan(scores).all():
+                failed = (sides[0].failed[0][here] | sides[1].failed[0][there]) & ~np.isnan(scores[0])
+                before, after = np.nanmean(scores, axis=1).tolist()
+                members.append((one, two, name, before, after, int(failed.sum())))
+                values.append((scores[0] - scores[1], part.clusters, margin))
+    if not members:
+        raise DataError(f"{first.folder} and {second.folder} have no score in common{_hint(first, second)}")
+    pairs = []
+    for about, (alone, p, is_shown) in zip(members, family(values), strict=True):
+        word = verdict(alone, about[-1], answered=cell_of(about[0]) not in silent)
+        pairs.append(Pair(*about, alone, word, p, is_shown and word != FAILED))
+    return Compared(tuple(pairs), int(here.size), len(part.clusters.counts), margin, tuple(notes))
+
+
+def _counted(
+    asked: tuple[Places, Places], group: str, tables: Sequence[ScoreTable], notes: list[str]
+) -> tuple[Places, Places]:
+    """Choose the questions of a group that count on both sides; adds a note about the others."""
+    sources = tables[0].questions.traits["evidence_source"][asked[0]]
+    chosen = np.array([GROUPS[group](source) for source in sources], bool)
+    counted = tables[0].questions.counted[asked[0]] & tables[1].questions.counted[asked[1]]
+    if absent := int((chosen & ~counted).sum()):
+        notes.append(without_clean_text(absent))
+    return asked[0][chosen & counted], asked[1][chosen & counted]
+
+
+def _hint(first: Side, second: Side) -> str:
+    whole = first.condition is None and second.condition is None
+    return ": name a condition of each, as in RUN:CONDITION" if whole else ""
+
+
+def _common(first: Side, second: Side, tables: Sequence[ScoreTable]) -> tuple[tuple[Places, Places], list[str]]:
+    """Find the questions that both sides ask, by id and text; returns their places, and notes."""
+    manifests = [read_finished(side.folder) for side in (first, second)]
+    texts = [
+        {
+            row["question_id"]: row["text"]
+            for row in read_rows(side.folder / "questions.parquet", ["question_id", "text"])
+        }
+        for side in (first, second)
+    ]
+    shared = [name for name in tables[0].questions.ids if name in texts[1]]
+    same = [name for name in shared if texts[0][name] == texts[1][name]]
+    if not same:
+        raise DataError(f"{first.folder} and {second.folder} have no question in common")
+    notes = []
+    if other := len(shared) - len(same):
+        notes.append(f"{other:,} questions left out: their text differs")
+    alone = [len(found) - len(shared) for found in texts]
+    if any(alone):
+        notes.append(f"{alone[0]:,} questions are in the first only, {alone[1]:,} in the second only: left out")
+    for key in ("ohr", "protocol"):
+        values = [manifest.get(key) for manifest in manifests]
+        if values[0] != values[1]:
+            shown = [value["name"] if isinstance(value, dict) else value for value in values]
+            notes.append(f"{key} differs: {shown[0]} and {shown[1]}")
+    places = [np.array([table.questions.place[name] for name in same], np.intp) for table in tables]
+    return (places[0], places[1]), notes
+
+
+def _cells(first: Side, second: Side, tables: Sequence[ScoreTable]) -> Iterator[tuple[Place, Place]]:
+    """Yield the cells that the sides share: of one pipeline, and of one condition where none is named."""
+    by_pipeline = first.condition is not None or second.condition is not None
+    first, second = (
+        _side(side, table, other.condition)
+        for side, table, other in zip((first, second), tables, (second, first), strict=True)
+    )
+    found = {
+        _name(place, by_pipeline): place for place in tables[1].places if second.condition in (None, place.condition)
+    }
+    for place in tables[0].places:
+        if place.stage in STAGES and first.condition in (None, place.condition):
+            other = found.get(_name(place, by_pipeline))
+            if other is not None:
+                yield place, other
+
+
+def _side(side: Side, table: ScoreTable, other: str | None) -> Side:
+    """Choose a condition where the other side names one: that of the same name, or the only one.
+
+    Raises:
+        DataError: there is no such condition, or several could be meant.
+    """
+    known = _conditions(table)
+    wanted = side.condition or (known[0] if other is not None and len(known) == 1 else other)
+    if wanted is not None and wanted not in known:
+        known_as = f"{side.folder}: has no condition {wanted!r}; name one as in RUN:CONDITION"
+        raise DataError(f"{known_as}. {choices(wanted, known)}")
+    return Side(side.folder, wanted)
+
+
+def _conditions(table: ScoreTable) -> list[str]:
+    return list(dict.fromkeys(place.condition for place in table.places if place.stage in STAGES))
+
+
+def _unmatched(tables: Sequence[ScoreTable]) -> Iterator[str]:
+    """Yield what only one of two whole runs has, and so is in no comparison."""
+    ours, theirs = map(_conditions, tables)
+    for side, names, others in (("A", ours, theirs), ("B", theirs, ours)):
+        if alone := [name for name in names if name not in others]:
+            yield f"conditions that only {side} has, in no comparison: {named(alone)}"
+
+
+def _name(place: Place, by_pipeline: bool) -> tuple[str | None, ...]:
+    return place.pipeline if by_pipeline else (*place.pipeline, place.condition)

@@ -1,0 +1,268 @@
+"""The table of curves: what a noise does to a pipeline in one number, and noises and pipelines compared."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import isinf, isnan, nan
+from typing import Any
+
+import numpy as np
+
+from ohr.metrics.dose import DAMAGED
+from ohr.results.derived.references import floors_and_ceilings
+from ohr.results.tables.groups import ALL, STAGES
+from ohr.results.tables.question_arrays import Part
+from ohr.results.tables.score_arrays import CellScores, Floats, Place, ScoreTable
+from ohr.results.tables.table_files import Tables
+from ohr.statistics.clusters import Clusters
+from ohr.statistics.estimate import NO_INTERVAL, Estimate
+from ohr.statistics.intervals import clustered_means
+from ohr.statistics.summaries import (
+    Axis,
+    Ranged,
+    crossing,
+    curve_area,
+    curve_difference,
+    curve_r50,
+    equal_score,
+    simultaneous,
+    slope,
+)
+
+GROUPS = (ALL, "text", "multimodal", "reading_order")
+SPAN: Mapping[str, tuple[float, float]] = {"r_noise_clean": (0.10, 0.60), "evidence_loss": (0.0, 0.30)}
+"""Doses over which areas are taken, so that those of different runs can be compared.
+
+Both are 0 on the clean text. r_noise is not: a ground truth may itself lack evidence, 11% of OHRBench's, and no curve
+then starts where another does.
+"""
+
+_NARROW = 0.05  # of two curves that share less of the axis than this, nothing is compared
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """One pipeline under the levels of one noise, the clean text first: (levels, questions) each.
+
+    Args:
+        places: the clean cell, then those of the levels; an OCR engine without a sweep has two.
+    """
+
+    noise: str
+    noise_type: str
+    places: tuple[Place, ...]
+    scores: Floats
+    floors: Floats
+    axes: Mapping[str, Axis]
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether the noise has several levels."""
+        return len(self.places) > 2
+
+
+def write_curves(scores: ScoreTable, headline: Mapping[str, str], tables: Tables) -> None:
+    """Append the rows of `curves`, of each stage's headline metric.
+
+    Args:
+        scores: of the run.
+        headline: stage to metric.
+        tables: to append to.
+    """
+    damage = {place.condition: scores.read(place).only(_PARTS) for place in scores.of_stage("page")}
+    by_stage: dict[str, list[list[_Curve]]] = defaultdict(list)
+    for pipeline, places in scores.pipelines.items():
+        if pipeline[0] in STAGES:
+            made = list(_curves(scores, places, headline[str(pipeline[0])], damage))
+            by_stage[str(pipeline[0])].append(made)
+    for stage, pipelines in by_stage.items():
+        for group in GROUPS:
+            part = scores.questions.part("evidence_source", group)
+            if part.places.size:
+                found = [[_among(curve, part) for curve in curves] for curves in pipelines]
+                tables.append_rows("curves", list(_rows(found, part.clusters, group, headline[stage])))
+
+
+_PARTS = ("damaged", "lcs_kb", "lcs_gt")
+
+
+def _curves(
+    scores: ScoreTable, places: Sequence[Place], metric: str, damage: Mapping[str, CellScores]
+) -> Iterator[_Curve]:
+    """Yield the curves of a pipeline, each with the clean cell as its first level."""
+    clean = scores.clean(places[0])
+    if clean is None or clean.condition not in damage or metric not in scores.read(clean).metrics:
+        return  # an agent has no headline score of retrieval
+    noises: dict[str, list[Place]] = defaultdict(list)
+    for place in places:
+        if place.noise_type != "none" and place.condition in damage:
+            noises[place.noise].append(place)
+    for noise, levels in noises.items():
+        chosen = (clean, *levels)
+        cells = [scores.read(place).only([metric]).values[0] for place in chosen]
+        floors = [floors_and_ceilings(scores, place, [metric])[0][0] for place in chosen]
+        held = [damage[place.condition] for place in chosen]
+        yield _Curve(
+            noise,
+            levels[0].noise_type,
+            chosen,
+            np.stack(cells),
+            np.stack(floors),
+            {"r_noise_clean": _damage(held), "evidence_loss": _loss(held)},
+        )
+
+
+def _damage(cells: Sequence[CellScores]) -> Axis:
+    """Return the axis of damage: how much of the evidence that the clean text holds is whole at each level."""
+    truth = cells[0].values[2]
+    whole = np.where(np.isnan(truth), nan, truth > DAMAGED)
+    return Axis(np.stack([whole * (1 - cell.values[0]) for cell in cells]), whole)
+
+
+def _loss(cells: Sequence[CellScores]) -> Axis:
+    """Return the axis of evidence loss: what each draw keeps of the clean text's share, averaged over draws."""
+    truth = cells[0].values[2]
+    kept = []
+    for cell in cells:
+        draws = np.minimum(cell.draws[1], cell.draws[2])
+        with np.errstate(invalid="ignore"):
+            kept.append(draws.mean(axis=0))
+    return Axis(np.stack(kept), truth)
+
+
+def _among(curve: _Curve, part: Part) -> _Curve:
+    chosen = part.places
+    axes = {
+        name: Axis(axis.columns[:, chosen], None if axis.held is None else axis.held[chosen])
+        for name, axis in curve.axes.items()
+    }
+    return _Curve(curve.noise, curve.noise_type, curve.places, curve.scores[:, chosen], curve.floors[:, chosen], axes)
+
+
+def _rows(
+    pipelines: Sequence[Sequence[_Curve]], clusters: Clusters, group: str, metric: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the summaries of each curve, and of pairs of noises, of systems, and of an engine and a noise."""
+    for curve in (curve for curves in pipelines for curve in curves if curve.is_sweep):
+        yield _row(curve, group, metric, "", "critical", _critical(curve, clusters))
+    for axis in SPAN:
+        for curves in pipelines:
+            for curve, quantity, found, ends, other in _of_pipeline(curves, axis, clusters):
+                yield _row(curve, group, metric, axis, quantity, found, ends, other)
+        for one, two in combinations(pipelines, 2):
+            yield from _crossings(one, two, clusters, group, metric, axis)
+
+
+_Summary = tuple[_Curve, str, Estimate | Ranged, tuple[float, float], str | None]
+
+
+def _of_pipeline(curves: Sequence[_Curve], axis: str, clusters: Clusters) -> Iterator[_Summary]:
+    """Yield the summaries of one pipeline's curves, of pairs of them, and of its engines beside them."""
+    sweeps, span = [curve for curve in curves if curve.is_sweep], SPAN[axis]
+    for curve in sweeps:
+        for quantity, found, ends in _alone(curve, axis, span, clusters):
+            yield curve, quantity, found, ends, None
+    for first, second in combinations(sweeps, 2):
+        shared = _shared(first, second, axis, span, clusters)
+        if shared:
+            found = curve_difference(
+                first.axes[axis], first.scores, second.axes[axis], second.scores, clusters, *shared
+            )
+            yield first, "difference", found, shared, second.noise
+    for engine in (curve for curve in curves if not curve.is_sweep):
+        for curve in sweeps:
+            found = equal_score(curve.axes[axis], curve.scores, engine.scores[1], clusters)
+            yield curve, "equal_score", found, (nan, nan), engine.places[1].condition
+
+
+def _alone(
+    curve: _Curve, axis: str, span: tuple[float, float], clusters: Clusters
+) -> Iterator[tuple[str, Estimate | Ranged, tuple[float, float]]]:
+    x, everywhere = curve.axes[axis], (nan, nan)
+    floors = np.where(np.isnan(curve.floors).all(axis=0), 0.0, curve.floors)
+    yield "area", curve_area(x, curve.scores, floors, clusters, *span), span
+    yield "slope", slope(x, curve.scores, clusters), everywhere
+    yield "r50", curve_r50(x, curve.scores, floors, clusters), everywhere
+
+
+def _critical(curve: _Curve, clusters: Clusters) -> Estimate:
+    """Return how many standard errors wide the bands are that hold together at all levels."""
+    defined = np.flatnonzero(~np.isnan(curve.scores).any(axis=0))
+    mine = clusters.among(defined) if defined.size else clusters
+    found = clustered_means(curve.scores[:1], clusters)[0]
+    wide = simultaneous(curve.scores[:, defined], mine) if len(mine.counts) >= NO_INTERVAL and defined.size else nan
+    return replace(found, mean=wide, low=nan, high=nan, se=nan, interval="")
+
+
+def _crossings(
+    one: Sequence[_Curve], two: Sequence[_Curve], clusters: Clusters, group: str, metric: str, axis: str
+) -> Iterator[dict[str, Any]]:
+    others = {curve.noise: curve for curve in two}
+    for curve in one:
+        other = others.get(curve.noise)
+        same = other is not None and [p.condition for p in curve.places] == [p.condition for p in other.places]
+        if other is not None and same and curve.is_sweep:
+            found = crossing(curve.axes[axis], curve.scores, other.scores, clusters)
+            names = (other.places[0].chunker, other.places[0].retriever, other.places[0].generator)
+            yield _row(curve, group, metric, axis, "crossing", found, other=" / ".join(filter(None, names)))
+
+
+def _shared(
+    first: _Curve, second: _Curve, axis: str, span: tuple[float, float], clusters: Clusters
+) -> tuple[float, float] | None:
+    """Return the doses that both noises reach, without any one document, within the span; None where too few."""
+    doses = [_doses(curve, axis, clusters) for curve in (first, second)]
+    low = max(span[0], *(x.min(axis=0).max() for x in doses))
+    high = min(span[1], *(x.max(axis=0).min() for x in doses))
+    return (float(low), float(high)) if high - low >= _NARROW else None
+
+
+def _doses(curve: _Curve, axis: str, clusters: Clusters) -> Floats:
+    """Return the doses of the levels without each document, (levels, documents)."""
+    x = curve.axes[axis]
+    defined = np.flatnonzero(~np.isnan(np.concatenate([x.rows, curve.scores])).any(axis=0))
+    if not defined.size:
+        return np.full((1, 1), nan)
+    means = clusters.among(defined).left_out(x.rows[:, defined]).without
+    return np.stack([x.doses(without) for without in means.T], axis=1)
+
+
+def _row(
+    curve: _Curve,
+    group: str,
+    metric: str,
+    axis: str,
+    quantity: str,
+    value: Estimate | Ranged,
+    ends: tuple[float, float] = (nan, nan),
+    other: str | None = None,
+) -> dict[str, Any]:
+    place = curve.places[1]
+    found, *range_ = value if isinstance(value, Ranged) else (value, nan, nan)
+    return {
+        **{
+            name: getattr(place, name) for name in ("stage", "noise", "noise_type", "chunker", "retriever", "generator")
+        },
+        "metric": metric,
+        "group": group,
+        "axis": axis,
+        "quantity": quantity,
+        "other": other,
+        "value": found.mean,
+        **{name: getattr(found, name) for name in ("low", "high", "se", "df", "interval", "n", "documents")},
+        "range_low": range_[0],
+        "range_high": range_[1],
+        "from": ends[0],
+        "to": ends[1],
+        "levels": len(curve.places),
+        "note": _note(found, quantity),
+    }
+
+
+def _note(found: Estimate, quantity: str) -> str:
+    if isinf(found.mean):
+        return "beyond the largest dose"
+    if isnan(found.mean) and quantity == "area":
+        return "the levels do not cover these doses"
+    return found.note

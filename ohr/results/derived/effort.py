@@ -1,0 +1,94 @@
+"""The table `effort`: the calls, tokens and seconds of a question, beside its score."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from math import nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ohr.results.tables.groups import ALL
+from ohr.results.tables.read_table import plain, read_columns, read_rows
+from ohr.results.tables.schema import CELL
+from ohr.results.tables.table_files import Tables
+
+if TYPE_CHECKING:
+    import pyarrow
+
+SUMS = ("calls", "searches", "turns", "images", "pages_shown", "tokens_in", "tokens_out", "seconds")
+"""Columns of `answers` whose means over the questions that were answered are an effort."""
+_PLACE = ("stage", "condition", "chunker", "retriever", "generator")
+
+
+def write_effort(folder: Path, headline: Mapping[str, str], tables: Tables) -> None:
+    """Append the rows of `effort`: one for each cell with answers.
+
+    Args:
+        folder: of the run.
+        headline: stage to the metric whose mean is the score.
+        tables: to append to.
+    """
+    path = folder / "answers.parquet"
+    if not path.is_file():
+        return
+    answers = plain(read_columns(path, [*_PLACE, *SUMS, "error", "end"]))
+    scores = {
+        tuple(row[name] for name in _PLACE): row
+        for row in read_rows(folder / "summary.parquet", by="evidence_source", group=ALL)
+        if row["metric"] == headline.get(row["stage"])
+    }
+    shared = _shared(folder)
+    for place, found in _means(answers).items():
+        if (score := scores.get(place)) is None:
+            continue
+        of_all = shared.get(place[1:3] + place[4:], (0.0, 0.0))
+        row = {name: score[name] for name in CELL} | found
+        row |= {"shared_tokens": of_all[0] / row["n"], "shared_seconds": of_all[1] / row["n"]}
+        row |= {"metric": score["metric"], "score": score["mean"], "low": score["low"], "high": score["high"]}
+        tables.append_rows("effort", [row])
+
+
+def read_effort(folder: Path) -> list[dict[str, Any]]:
+    """Read the efforts of a run; none of a run from before this table."""
+    path = folder / "effort.parquet"
+    return read_rows(path) if path.is_file() else []
+
+
+def _means(answers: "pyarrow.Table") -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return the mean efforts of each cell, over all its draws; a question that failed has none."""
+    import pyarrow.compute as pc
+
+    whole = answers.append_column("failed", pc.is_valid(answers["error"]))
+    whole = whole.append_column("answered", pc.fill_null(pc.equal(answers["end"], "answered"), True))
+    counts = whole.group_by(list(_PLACE)).aggregate([([], "count_all"), ("failed", "sum")]).to_pylist()
+    done = whole.filter(pc.invert(whole["failed"]))
+    means = done.group_by(list(_PLACE)).aggregate([*((name, "mean") for name in SUMS), ("answered", "mean")])
+    by_place = {tuple(row[name] for name in _PLACE): row for row in means.to_pylist()}
+    found = {}
+    for row in counts:
+        place = tuple(row[name] for name in _PLACE)
+        mean = by_place.get(place, {})
+        values = {name: mean.get(f"{name}_mean") for name in (*SUMS, "answered")}
+        found[place] = {
+            "n": row["count_all"],
+            "failed": row["failed_sum"],
+            **{name: nan if value is None else float(value) for name, value in values.items()},
+        }
+    return found
+
+
+def _shared(folder: Path) -> dict[tuple[Any, ...], tuple[float, float]]:
+    """Sum the tokens and seconds of the different shared calls of each agent, such as summaries of pages."""
+    path = folder / "steps.parquet"
+    if not path.is_file():
+        return {}
+    columns = ["condition", "kb", "chunker", "agent", "role", "query", "pages", "attempt", "seconds"]
+    steps = read_columns(path, [*columns, "tokens_in", "tokens_out"], shared=True).to_pylist()
+    different = {}
+    for step in steps:
+        place = (step["condition"], step["chunker"], step["agent"])
+        different[*place, step["kb"], step["role"], step["query"], tuple(step["pages"]), step["attempt"]] = place, step
+    sums: dict[tuple[Any, ...], tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+    for place, step in different.values():
+        tokens, seconds = sums[place]
+        sums[place] = tokens + step["tokens_in"] + step["tokens_out"], seconds + step["seconds"]
+    return dict(sums)

@@ -1,0 +1,179 @@
+"""Tables of a run as data frames, with the names, types and order that an analysis needs."""
+
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ohr import extras
+from ohr.errors import DataError
+from ohr.registry import choices
+from ohr.results.derived.losses import Loss, read_losses
+from ohr.results.folder.engines import read_engines
+from ohr.results.tables.groups import GROUPS
+from ohr.results.tables.read_table import names_of, read_columns, refuse_absent
+from ohr.results.tables.schema import STATISTICS
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Library = Literal["pandas", "polars", "arrow"]
+LIBRARIES = ("pandas", "polars", "arrow")
+
+LOSSES = "losses"
+"""The view that has no file of its own: the paired losses against clean text."""
+
+_TEXTS = {"text", "answer", "reply", "error", "reason", "item", "prompt_sha256"}
+"""Columns whose values hardly repeat; all other text is categorical."""
+
+
+def frame(folder: Path, table: str, library: Library = "pandas", **equal: Any) -> Any:
+    """Return a table of a run as a tidy data frame.
+
+    The columns are those of the file (docs/results.md lists them), and where there is a condition, `level` (its level
+    as a number, missing where it is none) and `engine` (the OCR engine); in `scores` also the `r_noise` of the
+    knowledge base. Names are categorical, in the order of the run. A part that does not exist, and a number that is
+    undefined, are missing values.
+
+    Args:
+        folder: of a finished run.
+        table: `summary`, `scores`, `questions`, or any other table; `losses` for the paired losses against clean text.
+        library: `pandas`, `polars`, or `arrow` for a `pyarrow.Table`.
+        equal: rows to return, by the value of a column, as in `stage="retrieval"`; None for a missing value.
+
+    Raises:
+        DataError: there is no such table, column or library, or the table is damaged.
+        MissingExtra: the library is not installed.
+    """
+    if library not in LIBRARIES:
+        raise DataError(f"no frames of {library!r}: {choices(library, LIBRARIES)}")
+    if library != "arrow":
+        extras.require(library, library)
+    made = tidy(folder, table, **equal)
+    if library == "arrow":
+        return made
+    return _pandas(made) if library == "pandas" else _polars(made)
+
+
+def tidy(folder: Path, table: str, **equal: Any) -> "pyarrow.Table":
+    """Return a table as `frame` does, in Arrow's form.
+
+    Raises:
+        DataError: there is no such table or column, or the table is damaged.
+    """
+    tables = tables_of(folder)
+    if table not in tables:
+        hint = "Write `measure: [dose, pages]` in the spec" if table == STATISTICS else choices(table, tables)
+        raise DataError(f"{folder}: has no table {table!r}. {hint}")
+    if table == LOSSES:
+        read, found = {}, _losses(folder)
+    else:
+        known = names_of(folder / f"{table}.parquet")
+        read = {name: value for name, value in equal.items() if name in known}
+        found = read_columns(folder / f"{table}.parquet", **read)
+    found = _with_condition(folder, found)
+    if table == "scores":
+        found = _with_dose(folder, found)
+    return _typed(_only(folder / table, found, {name: equal[name] for name in equal.keys() - read.keys()}))
+
+
+def tables_of(folder: Path) -> list[str]:
+    """List the tables of a run that have a frame."""
+    return sorted([*(path.stem for path in folder.glob("*.parquet")), LOSSES])
+
+
+def _losses(folder: Path) -> "pyarrow.Table":
+    """Make a table of the paired losses: a row per condition, pipeline, metric and evidence source."""
+    import pyarrow
+
+    kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64()}
+    form = pyarrow.schema([(field.name, kinds[field.type]) for field in fields(Loss)])  # type: ignore[index]
+    rows = [asdict(loss) for group in GROUPS for loss in read_losses(folder, group, every_metric=True)]
+    held = [{name: None if value == "" else value for name, value in row.items()} for row in rows]
+    names = ["knob_value" if name == "level" else name for name in form.names]
+    return pyarrow.Table.from_pylist(held, form).rename_columns(names)
+
+
+def _with_condition(folder: Path, found: "pyarrow.Table") -> "pyarrow.Table":
+    """Add the level as a number after its text, and the OCR engine."""
+    import pyarrow
+
+    if "knob_value" in found.column_names:
+        place = found.column_names.index("knob_value") + 1
+        levels = _mapped(found["knob_value"], _number, pyarrow.float64())
+        found = found.add_column(place, "level", levels)
+    if "condition" in found.column_names:
+        engines = read_engines(folder)
+        place = found.column_names.index("condition") + 1
+        found = found.add_column(place, "engine", _mapped(found["condition"], engines.get, pyarrow.string()))
+    return found
+
+
+def _with_dose(folder: Path, found: "pyarrow.Table") -> "pyarrow.Table":
+    import pyarrow
+
+    doses = read_columns(folder / "doses.parquet", ["kb", "r_noise"]).to_pylist()
+    known = {row["kb"]: row["r_noise"] for row in doses}
+    return found.append_column("r_noise", _mapped(found["kb"], known.get, pyarrow.float64()))
+
+
+def _mapped(column: Any, function: Any, kind: Any) -> Any:
+    """Map a column of few different texts."""
+    import pyarrow
+
+    whole = column.combine_chunks().dictionary_encode() if column.type.equals(pyarrow.string()) else column
+    codes = whole.unify_dictionaries().combine_chunks() if isinstance(whole, pyarrow.ChunkedArray) else whole
+    values = pyarrow.array([function(name) for name in codes.dictionary.to_pylist()], kind)
+    return values.take(codes.indices)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _only(path: Path, found: "pyarrow.Table", equal: dict[str, Any]) -> "pyarrow.Table":
+    import pyarrow.compute as pc
+
+    refuse_absent(path, found.column_names, equal)
+    for name, value in equal.items():
+        kept = pc.is_null(found[name]) if value is None else pc.fill_null(pc.equal(found[name], value), False)
+        found = found.filter(kept)
+    return found
+
+
+def _typed(found: "pyarrow.Table") -> "pyarrow.Table":
+    """Make names categorical, in the order of their first rows; free text plain; and undefined numbers missing."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    columns = []
+    for name, column in zip(found.column_names, found.columns, strict=True):
+        text = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+        if text == pyarrow.string():
+            column = column.cast(pyarrow.string())
+            column = column if name in _TEXTS else column.dictionary_encode().unify_dictionaries()
+        elif text == pyarrow.float64():
+            column = pc.if_else(pc.fill_null(pc.is_nan(column), False), None, column)
+        columns.append(column)
+    return pyarrow.table(columns, names=found.column_names)
+
+
+def _pandas(found: "pyarrow.Table") -> Any:
+    """Convert to pandas: counts that may be missing are `Int64`, and truth values `boolean`."""
+    import pandas  # type: ignore[import-untyped]
+    import pyarrow
+
+    made = found.to_pandas(split_blocks=True)
+    nullable = {pyarrow.int64(): "Int64", pyarrow.bool_(): "boolean"}
+    for name, column in zip(found.column_names, found.columns, strict=True):
+        if column.type in nullable and column.null_count:
+            made[name] = pandas.array(column.to_pylist(), dtype=nullable[column.type])
+    return made
+
+
+def _polars(found: "pyarrow.Table") -> Any:
+    import polars
+
+    return polars.from_arrow(found)

@@ -1,0 +1,159 @@
+"""The cost block of a run: each condition's loss against the clean text, paired on questions."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from ohr.results.derived.pairs import FAILED
+from ohr.results.folder.manifest_choices import read_choices
+from ohr.results.folder.run_folder import read_manifest, shown_metrics
+from ohr.results.tables.groups import ALL, STAGES
+from ohr.results.tables.read_table import read_columns, read_rows
+from ohr.statistics.comparison import ALPHA, holm, holm_ends
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The loss of one condition in one pipeline: the clean score less the noisy one, question by question.
+
+    Args:
+        chunker: "" where the stage has none, as are the other parts.
+        clean: mean of the clean scores over the pairs; `mean` is that of the noisy ones.
+        low: of the 95% interval of `lost`; nan where there are too few documents.
+        inner_low: of the 90% interval, with which equivalence is tested.
+        p: two-sided p value of no difference; nan where no question differs.
+        p_holm: the same, adjusted for all comparisons of its stage and metric.
+        wide_low: of the interval that holds together with those of all comparisons of its stage and metric: the one to
+            print of a loss that was picked because it is the largest.
+        detectable: the true loss that at least four of five studies like this one would show; nan where unknown.
+        verdict: as in `ohr.statistics.comparison.Comparison`; `failed` where too much failed for one.
+        pairs: questions that are compared.
+        pairs_failed: those of them that failed on a side, and scored 0 there.
+        left_out: questions that are not compared: no clean text, or undefined on one side.
+        questions_lost: questions that score less than on the clean text.
+        questions_gained: questions that score more.
+        failed: questions that failed on the noisy side.
+    """
+
+    stage: str
+    condition: str
+    noise: str
+    level: str
+    noise_type: str
+    chunker: str
+    retriever: str
+    generator: str
+    metric: str
+    group: str
+    clean: float
+    mean: float
+    lost: float
+    low: float
+    high: float
+    inner_low: float
+    inner_high: float
+    p: float
+    p_holm: float
+    wide_low: float
+    wide_high: float
+    detectable: float
+    verdict: str
+    pairs: int
+    pairs_failed: int
+    left_out: int
+    questions_lost: int
+    questions_gained: int
+    failed: int
+    documents: int
+    changed_documents: int
+    note: str
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a difference is shown among all comparisons of its stage and metric."""
+        return self.p_holm <= ALPHA and self.verdict != FAILED
+
+    @property
+    def pipeline(self) -> tuple[str, ...]:
+        """Stage, chunker, retriever and generator."""
+        return self.stage, self.chunker, self.retriever, self.generator
+
+    @property
+    def system(self) -> str:
+        """The parts of the pipeline, for people."""
+        return " / ".join(filter(None, (self.chunker, self.retriever, self.generator)))
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether a loss is shown among all comparisons of its stage and metric."""
+        return self.is_shown and self.lost > 0
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether a gain is shown among all comparisons of its stage and metric."""
+        return self.is_shown and self.lost < 0
+
+
+_COLUMNS = (
+    "stage", "condition", "noise", "knob_value", "noise_type", "chunker", "retriever", "generator", "metric", "group",
+    "clean_mean", "lost", "lost_low", "lost_high", "lost_inner_low", "lost_inner_high", "lost_p", "lost_detectable",
+    "lost_wide_low", "lost_wide_high", "verdict", "pairs", "pairs_failed", "changed_documents", "questions_lost",
+    "questions_gained", "n", "undefined", "failed", "documents", "note",
+)  # fmt: skip
+
+
+_OF_LOSS = ("low", "high", "inner_low", "inner_high", "p", "p_holm", "wide_low", "wide_high", "detectable")
+
+
+def read_losses(folder: Path, group: str = ALL, *, every_metric: bool = False) -> list[Loss]:
+    """Read the losses of the stages that a run evaluates, in the order of the summary; none without a clean side.
+
+    Args:
+        folder: of the run.
+        group: of evidence sources.
+        every_metric: of every metric; by default of each stage's headline metric, and of the spec's own.
+
+    Raises:
+        DataError: the summary is missing or damaged.
+    """
+    shown, repeats = shown_metrics(read_manifest(folder)), read_choices(folder).repeats
+    rows = read_columns(folder / "summary.parquet", list(_COLUMNS), by="evidence_source", group=group).to_pylist()
+    wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"] and row["condition"] not in repeats]
+    chosen = [row for row in wanted if every_metric or row["metric"] in shown[row["stage"]]]
+    families: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in chosen:
+        families[row["stage"], row["metric"]].append(row)
+    for members in families.values():
+        for row, p in zip(members, holm([row["lost_p"] for row in members]), strict=True):
+            row["lost_p_holm"] = p
+    losses = [_loss(row) for row in chosen]
+    return sorted(losses, key=lambda loss: (STAGES.index(loss.stage), loss.metric not in shown[loss.stage][:1]))
+
+
+def distinctive(losses: Sequence[Loss]) -> list[Loss]:
+    """Return the losses without the names of chunkers and generators where there is only one: for people."""
+    one = [part for part in ("chunker", "generator") if len({getattr(loss, part) for loss in losses} - {""}) == 1]
+    unnamed: dict[str, Any] = dict.fromkeys(one, "")
+    return [replace(loss, **unnamed) for loss in losses]
+
+
+def _loss(row: Mapping[str, Any]) -> Loss:
+    known = {**row, "level": row["knob_value"], "mean": row["clean_mean"] - row["lost"], "clean": row["clean_mean"]}
+    known["left_out"] = row["n"] + row["undefined"] - row["pairs"]
+    known |= {name: row[f"lost_{name}"] for name in _OF_LOSS}
+    ends = holm_ends(known["wide_low"], known["wide_high"], shown=known["p_holm"] <= ALPHA)
+    known["wide_low"], known["wide_high"] = ends
+    found: dict[str, Any] = {field.name: known[field.name] for field in fields(Loss)}
+    whole: dict[str, Any] = {name: "" if value is None else value for name, value in found.items()}
+    return Loss(**whole)
+
+
+def left_out(folder: Path) -> int:
+    """Count the questions whose pages have no clean text, which no pair holds.
+
+    Raises:
+        DataError: the table of questions is missing or damaged.
+    """
+    return sum(not row["clean_text"] for row in read_rows(folder / "questions.parquet", ["clean_text"]))

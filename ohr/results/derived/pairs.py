@@ -1,0 +1,60 @@
+"""Pairs of scores: which questions are compared, and whether too many of them failed for a verdict."""
+
+from collections.abc import Set
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ohr.results.tables.read_table import plain, read_columns
+from ohr.results.tables.score_arrays import Floats, Place
+from ohr.statistics.comparison import Comparison
+
+MOST_FAILED = 0.1
+"""Share of the pairs that may have failed on a side: beyond it, a difference measures the failures."""
+FEWEST_ANSWERED = 0.5
+"""Share of the clean side's questions that must have an answer: below it, noise finds nothing to take away."""
+FAILED = "failed"
+"""The verdict on a comparison of which too much failed."""
+
+_CELL = ("stage", "condition", "chunker", "retriever", "generator")
+
+
+def paired(*sides: Floats) -> Floats:
+    """Return (sides, ..., questions) scores, undefined on all sides where one is; `Questions.part` has the rest."""
+    stacked = np.stack(sides)
+    return np.where(np.isnan(stacked).any(axis=0), nan, stacked)
+
+
+def verdict(found: Comparison, failed: int, *, answered: bool = True) -> str:
+    """Return the verdict on a comparison; `failed` where there can be none.
+
+    Args:
+        found: the comparison.
+        failed: pairs of which a side failed, and scored 0.
+        answered: the first side is none of `silent_cells`.
+    """
+    return FAILED if failed > MOST_FAILED * found.difference.n or not answered else found.verdict
+
+
+def silent_cells(folder: Path) -> Set[tuple[Any, ...]]:
+    """Return the cells of a run, as `cell_of` names them, that have fewer answers than FEWEST_ANSWERED.
+
+    An answer that failed counts as a failure, not here.
+    """
+    import pyarrow.compute as pc
+
+    path = folder / "answers.parquet"
+    if not path.is_file():
+        return frozenset()
+    answers = plain(read_columns(path, [*_CELL, "answer", "error"]))
+    has_text = pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(answers["answer"])), 0)
+    answered = pc.fill_null(pc.or_(pc.is_valid(answers["error"]), has_text), False)
+    shares = answers.append_column("answered", answered).group_by(list(_CELL)).aggregate([("answered", "mean")])
+    return {tuple(row[n] for n in _CELL) for row in shares.to_pylist() if row["answered_mean"] < FEWEST_ANSWERED}
+
+
+def cell_of(place: Place | None) -> tuple[Any, ...]:
+    """Return the name of a cell: its stage, condition, chunker, retriever and generator."""
+    return tuple(getattr(place, name) for name in _CELL) if place else ()

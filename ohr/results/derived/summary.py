@@ -1,0 +1,263 @@
+"""The summary of a run: each cell's means by group of questions, with doses, losses, floors and ceilings."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, fields
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from ohr.metrics.dose import Dose
+from ohr.results.derived.doses import level_dose
+from ohr.results.derived.pairs import cell_of, paired, verdict
+from ohr.results.derived.references import floors_and_ceilings
+from ohr.results.folder.manifest_choices import Choices
+from ohr.results.tables.groups import ALL, GROUPS, TRAITS
+from ohr.results.tables.question_arrays import Part, Questions
+from ohr.results.tables.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
+from ohr.results.tables.table_files import Tables
+from ohr.statistics.clusters import Clusters
+from ohr.statistics.comparison import Comparison, comparisons
+from ohr.statistics.derived import macro_means
+from ohr.statistics.estimate import Estimate
+from ohr.statistics.intervals import clustered_means
+
+_ROWS = 100  # rows of a sheet at most, each with a row of the summary per group of questions
+_NUMBERS = 1 << 18  # scores of a sheet at most: a few megabytes, however many questions there are
+
+
+def write_summary(scores: ScoreTable, silent: Set[tuple[Any, ...]], choices: Choices, tables: Tables) -> None:
+    """Append the rows of `summary`.
+
+    Args:
+        scores: of the run.
+        silent: its cells without answers.
+        choices: of its spec.
+        tables: to append to.
+    """
+    family = _Family(
+        choices.margin, Counter(place.stage for place in scores.places if _is_compared(scores, place, choices))
+    )
+    parts = {group: scores.questions.part("evidence_source", group) for group in GROUPS}
+    doses = {
+        place.condition: {group: level_dose(scores.read(place), part) for group, part in parts.items()}
+        for place in scores.of_stage("page")
+    }
+    for sheet in _sheets(scores, silent):
+        tables.append_rows("summary", _summary(sheet, scores.questions, doses, family))
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """How losses are judged.
+
+    Args:
+        margin: difference of a score that matters.
+        sizes: comparisons with the clean text of each stage, among which the largest loss is picked.
+    """
+
+    margin: float
+    sizes: Mapping[str, int]
+
+
+def _is_compared(scores: ScoreTable, place: Place, choices: Choices) -> bool:
+    """Report whether a cell is compared with the clean text: a repeated condition is not."""
+    return place.condition not in choices.repeats and scores.clean(place) not in (None, place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """Scores of several cells, their floors and ceilings: (rows, questions), a row per cell and metric.
+
+    Args:
+        about: what each row is.
+        values: the scores.
+        failed: where they failed.
+        clean: the same pipeline on the knowledge base without noise; nan where this is the cell itself, or absent.
+        clean_failed: where these failed.
+        answered: rows whose clean side has answers enough.
+        floor: scores whose mean is the floor; nan where there is none.
+        ceiling: scores whose mean is the ceiling; nan where there is none.
+        exact: rows that are 0 or 1 by construction, and so have no interval: the damage of text without noise.
+    """
+
+    about: list[dict[str, Any]]
+    values: Floats
+    failed: Flags
+    clean: Floats
+    clean_failed: Flags
+    answered: Flags
+    floor: Floats
+    ceiling: Floats
+    exact: Flags
+
+
+def _sheets(scores: ScoreTable, silent: Set[tuple[Any, ...]]) -> Iterator[_Sheet]:
+    """Yield all cells, as many at a time as are summarised at hardly more cost than one."""
+    held: list[_Sheet] = []
+    for place in (place for place in scores.places if place.stage != "reference"):
+        held.append(_sheet(scores, place, silent))
+        rows = sum(len(sheet.about) for sheet in held)
+        if rows >= _ROWS or rows * len(scores.questions.ids) >= _NUMBERS:
+            yield _together(held)
+            held = []
+    if held:
+        yield _together(held)
+
+
+def _together(sheets: Sequence[_Sheet]) -> _Sheet:
+    about = [row for sheet in sheets for row in sheet.about]
+    names = [field.name for field in fields(_Sheet)[1:]]
+    return _Sheet(about, *(np.concatenate([getattr(sheet, name) for sheet in sheets]) for name in names))
+
+
+def _sheet(scores: ScoreTable, place: Place, silent: Set[tuple[Any, ...]]) -> _Sheet:
+    whole = scores.read(place)
+    cell = whole.only([metric for metric in whole.metrics if not metric.endswith("_floor")])
+    undefined = np.full_like(cell.values, nan)
+    unnoised = scores.clean(place)
+    before = None if unnoised in (None, place) else scores.read(unnoised).only(cell.metrics)
+    clean = before.values if before else undefined
+    floor, ceiling = floors_and_ceilings(scores, place, cell.metrics)
+    about = [
+        {**place._asdict(), "metric": metric, "replicates": len(draws), "replicate_sd": _spread(draws)}
+        for metric, draws in zip(cell.metrics, cell.draws[:, :, scores.questions.counted], strict=True)
+    ]
+    exact, enough = (
+        np.full(len(about), flag)
+        for flag in (place.stage == "page" and place.noise_type == "none", cell_of(unnoised) not in silent)
+    )
+    bad = before.failed if before else np.zeros_like(cell.failed)
+    return _Sheet(about, cell.values, cell.failed, clean, bad, enough, floor, ceiling, exact)
+
+
+def _summary(
+    sheet: _Sheet, questions: Questions, doses: Mapping[str, Mapping[str, Dose]], family: _Family
+) -> list[dict[str, Any]]:
+    """Average every row by evidence source with dose, loss, floor and ceiling, and by each other trait.
+
+    Args:
+        sheet: the rows.
+        questions: of the run.
+        doses: by condition and group of evidence sources.
+        family: how losses are judged.
+    """
+    rows: list[list[dict[str, Any]]] = [[] for _ in sheet.about]
+    for trait, group in _groups(questions):
+        part = questions.part(trait, group)
+        made = _of_group(sheet, part, family if trait == "evidence_source" else None) if part.places.size else []
+        for found, about, row in zip(rows, sheet.about, made, strict=bool(made)):
+            whole = {"by": trait, "group": group, **_NOTHING, **about, **row}
+            if trait == "evidence_source":
+                level = doses.get(about["condition"], {})
+                whole |= {name: getattr(level[group], name) for name in _AXES if group in level}
+                whole |= {f"kb_{name}": getattr(level[ALL], name) for name in _AXES if ALL in level}
+                whole["evidence_source"] = group
+            if group != ALL:
+                whole["replicate_sd"] = nan
+            found.append(whole)
+    return [row for found in rows for row in found]
+
+
+_AXES = ("r_noise", "evidence_loss")
+_LOSS = (
+    "clean_mean",
+    "lost",
+    "lost_low",
+    "lost_high",
+    "lost_inner_low",
+    "lost_inner_high",
+    "lost_p",
+    "lost_detectable",
+    "lost_wide_low",
+    "lost_wide_high",
+)
+_NOTHING: Mapping[str, Any] = {
+    "evidence_source": None,
+    "verdict": None,
+    **dict.fromkeys((*_AXES, *(f"kb_{name}" for name in _AXES)), nan),
+    **dict.fromkeys((*_LOSS, "floor", "ceiling"), nan),
+    **dict.fromkeys(("pairs", "pairs_failed", "changed_documents", "questions_lost", "questions_gained"), None),
+}
+"""Columns that are empty in rows by other traits than the evidence source."""
+
+_ESTIMATE = tuple(name for name in Estimate.__slots__ if name not in ("changed", "p", "wide_low", "wide_high"))
+
+
+def _groups(questions: Questions) -> list[tuple[str, str]]:
+    """List the groups that have rows of their own; a trait that all questions share has none."""
+    others = [(trait, group) for trait in list(questions.traits)[1:] for group in questions.groups(trait)]
+    own = set(questions.traits) - set(TRAITS)
+    kept = [pair for pair in others if pair[0] in own or len(questions.groups(pair[0])) > 1]
+    return [("evidence_source", group) for group in GROUPS] + kept
+
+
+def _of_group(sheet: _Sheet, part: Part, family: _Family | None) -> list[dict[str, Any]]:
+    """Return the means of one group of questions; with losses, floors and ceilings where these are judged."""
+    values = sheet.values[:, part.places]
+    failed = sheet.failed[:, part.places].sum(axis=1).tolist()
+    strata = "domain" if part.clusters.stratified else None
+    rows: list[dict[str, Any]] = [
+        {**{name: getattr(estimate, name) for name in _ESTIMATE}, **macro, "strata": strata}
+        for estimate, macro in zip(clustered_means(values, part.clusters, failed), _macro(values, part), strict=True)
+    ]
+    for row in rows:
+        row["undefined"] += part.left_out
+    for row in (row for row, exact in zip(rows, sheet.exact, strict=True) if exact and row["interval"] == "edge"):
+        row |= {"low": nan, "high": nan, "interval": ""}
+    if family is not None:
+        clean, noisy = paired(sheet.clean[:, part.places], values)
+        losses = _losses(clean - noisy, [about["stage"] for about in sheet.about], part.clusters, family)
+        bad = ((sheet.failed | sheet.clean_failed)[:, part.places] & ~np.isnan(clean)).sum(axis=1)
+        means = (_means(table) for table in (clean, sheet.floor[:, part.places], sheet.ceiling[:, part.places]))
+        columns = (column.tolist() for column in (bad, sheet.answered, *means))
+        for row, loss, lost, enough, *about in zip(rows, losses, *columns, strict=True):
+            row |= _loss(loss, lost, answered=enough)
+            row |= dict(zip(("clean_mean", "floor", "ceiling"), about, strict=True))
+    return rows
+
+
+def _losses(table: Floats, stages: Sequence[str], clusters: Clusters, family: _Family) -> list[Comparison]:
+    """Judge (rows, n) differences, each among the comparisons of its stage."""
+    judged: dict[int, Comparison] = {}
+    for stage in dict.fromkeys(stages):
+        rows = [row for row, name in enumerate(stages) if name == stage]
+        found = comparisons(table[rows], clusters, family.margin, among=max(1, family.sizes.get(stage, 1)))
+        judged |= dict(zip(rows, found, strict=True))
+    return [judged[row] for row in range(len(stages))]
+
+
+def _loss(found: Comparison, failed: int, *, answered: bool) -> dict[str, Any]:
+    """Return the loss to noise, question by question; empty where there is no clean side."""
+    one = found.difference
+    if not one.n:
+        return {}
+    ends = {"lost": one.mean, "lost_low": one.low, "lost_high": one.high}
+    inner = {"lost_inner_low": found.inner_low, "lost_inner_high": found.inner_high}
+    counts = {"pairs": one.n, "pairs_failed": failed, "changed_documents": one.changed}
+    counts |= {"questions_lost": found.lost, "questions_gained": found.gained}
+    wide = {"lost_wide_low": found.wide_low, "lost_wide_high": found.wide_high}
+    judged = {"lost_p": found.p, "lost_detectable": found.detectable}
+    return {**ends, **inner, **wide, **counts, **judged, "verdict": verdict(found, failed, answered=answered)}
+
+
+def _means(values: Floats) -> Floats:
+    """Average (rows, n) values, without those that are undefined."""
+    return over_draws(values.T)
+
+
+def _macro(values: Floats, part: Part) -> list[dict[str, Any]]:
+    """Average the means of the domains, each with the same weight, of (rows, n) values; nan is in no mean."""
+    found = macro_means(values, part.by_domain)
+    domains = [len(np.unique(part.domains[~np.isnan(row)])) for row in values]
+    return [
+        {"macro_mean": one.mean, "macro_low": one.low, "macro_high": one.high, "domains": count}
+        for one, count in zip(found, domains, strict=True)
+    ]
+
+
+def _spread(draws: Floats) -> float:
+    """Return the standard deviation of the replicates' means."""
+    means = _means(draws)
+    return float(np.std(means, ddof=1)) if len(means) > 1 else nan

@@ -1,0 +1,75 @@
+"""The table of variance: what the squared standard error of each score, and of each loss, is made of."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ohr.results.tables.groups import ALL, STAGES
+from ohr.results.tables.question_arrays import Part
+from ohr.results.tables.score_arrays import Floats, ScoreTable
+from ohr.results.tables.table_files import Tables
+from ohr.statistics.clusters import Clusters
+from ohr.statistics.estimate import NO_INTERVAL
+from ohr.statistics.variance import Budget, budget
+
+
+def write_variance(scores: ScoreTable, headline: Mapping[str, str], tables: Tables) -> None:
+    """Append the rows of `variance`: of each stage's headline metric, over all questions.
+
+    Args:
+        scores: of the run.
+        headline: stage to metric.
+        tables: to append to.
+    """
+    part = scores.questions.part("evidence_source", ALL)
+    tables.append_rows("variance", list(_rows(scores, headline, part)))
+
+
+def _rows(scores: ScoreTable, headline: Mapping[str, str], part: Part) -> Iterator[dict[str, Any]]:
+    for place in scores.places:
+        if place.stage not in STAGES:
+            continue
+        metric = headline[place.stage]
+        draws = scores.read(place).only([metric]).draws[0]
+        tried = {"score": draws}
+        clean = scores.clean(place)
+        if clean is not None and clean != place:
+            (before,) = scores.read(clean).only([metric]).values
+            tried["lost"] = before - draws
+        for of, values in tried.items():
+            found = _of(values, part)
+            if found is not None:
+                parts, clusters = found
+                about = {name: getattr(place, name) for name in _PLACE}
+                yield {**about, "metric": metric, "of": of, **_columns(parts, clusters)}
+
+
+_PLACE = ("stage", "condition", "chunker", "retriever", "generator")
+
+
+def _of(draws: Floats, part: Part) -> tuple[Budget, Clusters] | None:
+    """Estimate the parts, from the questions that every draw defines; None with too few documents."""
+    chosen = draws[:, part.places]
+    kept = np.flatnonzero(~np.isnan(chosen).any(axis=0))
+    clusters = part.clusters.among(kept) if kept.size < chosen.shape[1] else part.clusters
+    if not kept.size or len(clusters.counts) < NO_INTERVAL:
+        return None
+    return budget(chosen[:, kept], clusters), clusters
+
+
+def _columns(parts: Budget, clusters: Clusters) -> dict[str, Any]:
+    documents = len(clusters.counts)
+    return {
+        "total": parts.total,
+        "from_documents": parts.documents,
+        "from_questions": parts.questions,
+        "from_draws": parts.draws,
+        "from_question_draws": parts.question_draws,
+        **{name: getattr(parts, name) for name in ("shared", "shared_ratio", "shared_p", "per_document")},
+        "draws": parts.made,
+        "documents": documents,
+        "effective_documents": parts.effective_documents,
+        "cv": float(clusters.counts.std() / clusters.counts.mean()),
+        "df": parts.effective_documents - 1,
+    }

@@ -1,0 +1,1 @@
+"""Tables of a run: their columns, written, read, and as arrays."""

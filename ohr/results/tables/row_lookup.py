@@ -1,0 +1,123 @@
+"""Rows of a table by one of its columns: found once, read when they are asked for."""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ohr.results.tables.read_table import read_columns, reading, refuse_absent
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_HELD = 1 << 25
+"""Bytes of a file that is held in memory as a whole; of a larger one, the row groups that are needed are read."""
+
+
+_ROWS = 4_096
+"""Rows that are decoded at once: some megabytes of text."""
+
+
+class Lookup:
+    """Rows of a Parquet table by the values of a column.
+
+    Args:
+        path: the file.
+        by: name of the column; its values are text.
+        columns: those to read.
+        bases: knowledge bases whose rows count; None for a table without them.
+        only: values that will be asked for: their rows are kept in memory, whatever their size.
+
+    Raises:
+        DataError: the file is missing or damaged, or lacks a column.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        by: str,
+        columns: Sequence[str],
+        bases: Collection[str | None] | None = None,
+        only: Collection[str] | None = None,
+    ) -> None:
+        from pyarrow import parquet
+
+        self._path, self._by, self._columns = path, by, list(columns)
+        with reading(path):
+            refuse_absent(path, parquet.read_schema(path).names, [by, *columns, *(["kb"] if bases is not None else [])])
+            self._file = parquet.ParquetFile(path)
+            self._hold = only is not None or path.stat().st_size <= _HELD
+        self._order, self._ranges = self._find(bases, only)
+
+    def rows(self, values: Collection[str]) -> list[dict[str, Any]]:
+        """Return the rows that have one of the values; those of one value are in the order of the file."""
+        columns = self.columns(values)
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def columns(self, values: Collection[str]) -> dict[str, list[Any]]:
+        """Return the same rows as columns."""
+        ranges = [self._ranges[value] for value in values if value in self._ranges]
+        if not ranges:
+            return {name: [] for name in self._columns}
+        table = self._sorted(ranges) if self._hold else self._read(ranges)
+        return {name: table[name].to_pylist() for name in self._columns}
+
+    def _find(
+        self, bases: Collection[str | None] | None, only: Collection[str] | None
+    ) -> tuple[NDArray[np.int64], Mapping[str | None, tuple[int, int]]]:
+        """Order the numbers of the rows by their value; returns also the part of the order that each value has."""
+        keys = read_columns(self._path, [self._by, *(["kb"] if bases is not None else [])])
+        column = keys[self._by].unify_dictionaries().combine_chunks()
+        codes, names = column.indices.to_numpy(), column.dictionary.to_pylist()
+        order = np.argsort(codes, kind="stable").astype(np.int64)
+        if bases is not None:
+            base = keys["kb"].unify_dictionaries().combine_chunks()
+            wanted = np.array([name in bases for name in base.dictionary.to_pylist()], dtype=bool)
+            order = order[wanted[base.indices.to_numpy()][order]] if len(wanted) else order[:0]
+        if only is not None:
+            order = order[np.isin(codes[order], [code for code, name in enumerate(names) if name in only])]
+        ends = np.searchsorted(codes[order], np.arange(len(names) + 1)).tolist()
+        return order, {name: (ends[code], ends[code + 1]) for code, name in enumerate(names)}
+
+    def _sorted(self, ranges: Sequence[tuple[int, int]]) -> "pyarrow.Table":
+        import pyarrow
+
+        return pyarrow.concat_tables([self._table.slice(start, end - start) for start, end in ranges])
+
+    @cached_property
+    def _table(self) -> "pyarrow.Table":
+        """The whole table in the order of the values: what is asked for together is in one place."""
+        places = np.sort(self._order)
+        table = self._rows_at(places).combine_chunks()  # chunk by chunk takes minutes
+        return table.take(np.searchsorted(places, self._order))
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        metadata = self._file.metadata
+        sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+        return np.cumsum([0, *sizes])
+
+    def _read(self, ranges: Sequence[tuple[int, int]]) -> "pyarrow.Table":
+        return self._rows_at(np.sort(np.concatenate([self._order[start:end] for start, end in ranges])))
+
+    def _rows_at(self, places: NDArray[np.int64]) -> "pyarrow.Table":
+        """Read the rows at some places, in ascending order; a row group is never in memory as a whole."""
+        import pyarrow
+
+        schema = self._file.schema_arrow
+        fields = [schema.field(name) for name in self._columns]
+        parts = []
+        for group in np.unique(np.searchsorted(self._starts, places, side="right") - 1).tolist():
+            start = self._starts[group]
+            with reading(self._path):
+                for batch in self._file.iter_batches(_ROWS, row_groups=[group], columns=self._columns):
+                    first, last = np.searchsorted(places, (start, start + len(batch)))
+                    if first < last:
+                        parts.append(batch.select(self._columns).take(places[first:last] - start))
+                    start += len(batch)
+        table = pyarrow.Table.from_batches(parts, pyarrow.schema(fields))
+        wide = [f.with_type(pyarrow.large_string()) if f.type == pyarrow.string() else f for f in fields]
+        return table.cast(pyarrow.schema(wide))

@@ -1,0 +1,85 @@
+"""Making results again: discards the stored results of some phases and of everything after them."""
+
+from collections.abc import Iterable, Sequence
+
+from ohr.errors import SpecError
+from ohr.graph.graph import CellPart, Graph
+from ohr.registry import choices
+from ohr.steps.agents.run_agent import RunAgent
+from ohr.steps.answers.generate import Answer
+from ohr.steps.answers.prompts import PreparePrompts, read_answer_keys
+from ohr.steps.answers.scoring import ScoreRetrieval
+from ohr.steps.documents.damage import MeasureDamage
+from ohr.steps.documents.make_document import CutChunks, MakeDocument
+from ohr.steps.documents.page_scores import ScorePages
+from ohr.steps.documents.read_pages import ReadDocument, ReadPages
+from ohr.steps.documents.render_page import RenderPage
+from ohr.steps.retrieval.retrieve import Retrieve
+from ohr.store import Store
+from ohr.work.shapes import read_sound
+from ohr.work.step import Step
+
+STAGES: dict[str, tuple[type, ...]] = {
+    "all": (ReadPages, ReadDocument, RenderPage, MakeDocument, PreparePrompts, RunAgent),
+    "pages": (ReadPages, ReadDocument, RenderPage),
+    "documents": (MakeDocument,),
+    "chunks": (CutChunks,),
+    "damage": (MeasureDamage,),
+    "retrieval": (Retrieve, RunAgent),
+    "answers": (Answer, RunAgent),
+    "scores": (ScoreRetrieval, ScorePages),
+}
+"""Values of `ohr run --fresh`, and the steps that each makes again, with all that depend on them."""
+
+
+def check_fresh(stage: str) -> None:
+    """Raise a SpecError if there is no such stage."""
+    if stage not in STAGES:
+        raise SpecError(f"--fresh {stage}: {choices(stage, tuple(STAGES))}")
+
+
+def forget(graph: Graph, store: Store, stage: str) -> int:
+    """Remove the outputs of a stage's steps, and of all that depend on them; returns how many steps that are."""
+    if stage in ("all", "answers"):
+        store.discard(list(_answers(graph, store)))
+    stale = _with_dependents(graph, [step for step in _steps(graph) if isinstance(step.work, STAGES[stage])])
+    names = [name for step in stale for name in step.outputs]
+    names += [step.work.scope.index for step in stale if isinstance(step.work, Retrieve)]
+    if stage in ("all", "pages", "documents", "chunks", "retrieval"):
+        work = [step.work for step in stale if isinstance(step.work, RunAgent)]
+        names += [scope.index for each in work for shelf in each.shelves for _, scope, _, _ in shelf.searched]
+    names += _steps_of_agents(stale, store, ("search",) if stage == "retrieval" else ("search", "ask"))
+    store.discard(names)
+    return len(stale)
+
+
+def _steps_of_agents(stale: Sequence[Step], store: Store, kinds: Sequence[str]) -> list[str]:
+    """Return the keys of the calls and queries behind trajectories; only these know them."""
+    outputs = [name for step in stale if isinstance(step.work, RunAgent) for name in step.outputs]
+    found = (step for kept in read_sound(store, outputs, "answer").values() for step in kept["steps"])
+    return [step["key"] for step in found if step["kind"] in kinds]
+
+
+def _steps(graph: Graph) -> list[Step]:
+    return list({step.key: step for step in graph.steps.values()}.values())
+
+
+def _answers(graph: Graph, store: Store) -> Iterable[str]:
+    for batch in (batch for part in graph.parts if isinstance(part, CellPart) for batch in part.batches):
+        if batch.prompts is not None:
+            yield from read_answer_keys(store, batch.prompts.key).values()
+
+
+def _with_dependents(graph: Graph, steps: Iterable[Step]) -> list[Step]:
+    users: dict[str, list[Step]] = {}
+    for step in _steps(graph):
+        for name in step.inputs:
+            users.setdefault(name, []).append(step)
+    found: dict[str, Step] = {}
+    stack = list(steps)
+    while stack:
+        step = stack.pop()
+        if step.key not in found:
+            found[step.key] = step
+            stack += [user for name in step.outputs for user in users.get(name, ())]
+    return list(found.values())

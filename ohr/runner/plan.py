@@ -1,0 +1,171 @@
+"""Plans: the work of a run, from the same graph that a run executes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ohr.dataset.inputs import limited, read_inputs
+from ohr.engine.session import Session
+from ohr.graph.cache_keys import Keys
+from ohr.graph.cells import count, not_swapped
+from ohr.graph.compile import compile_graph
+from ohr.graph.graph import CellPart, Graph
+from ohr.runner.attribution.levels import with_trials
+from ohr.runner.calibration.calibrate import NotCalibrated, calibrate
+from ohr.runner.pace import recall
+from ohr.runner.power import Design, design
+from ohr.runner.preflight import check_stages
+from ohr.runner.prompt_sizes import Sizes
+from ohr.spec.model import Spec
+from ohr.steps.agents.run_agent import RunAgent
+from ohr.steps.documents.damage import MeasureDamage
+from ohr.steps.documents.make_document import CutChunks, MakeDocument
+from ohr.steps.documents.read_pages import ReadDocument, ReadPages
+from ohr.steps.documents.render_page import RenderPage
+from ohr.steps.retrieval.retrieve import Retrieve
+from ohr.steps.retrieval.swap import SwapHits
+from ohr.store import Store, open_store
+from ohr.work.shapes import read_sound
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Items of one step: how many there are, and how many are left to do; what several cells share counts once."""
+
+    total: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The work that a run would do.
+
+    Args:
+        documents_asked: documents that a question is about; the others are searched too.
+        cells: number of cells by stage.
+        steps: pages, documents, searches and answers. Answers are counted exactly once their prompts are known;
+            before that, all of them count as left.
+        tokens: estimated prompt tokens of the answers that are left, and of the judges of their replies.
+        agent_calls: the most calls of the agents' questions that are left.
+        agent_tokens: the most prompt tokens of those calls, without images.
+        design: size of the study, on which depends what it can detect.
+        minutes: estimated time left on this machine, None when nothing like it ran here before.
+    """
+
+    documents: int
+    documents_asked: int
+    questions: int
+    warnings: tuple[str, ...]
+    design: Design
+    cells: Mapping[str, int]
+    steps: Mapping[str, Count]
+    tokens: int
+    minutes: float | None
+    agent_calls: int = 0
+    agent_tokens: int = 0
+
+
+def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | None = None) -> Plan:
+    """Compile the graph of a run and count its results in the store; runs nothing."""
+    keyless = check_stages(spec, asks=False)
+    spec = limited(spec, limit)
+    session = Session(read_inputs(spec), open_store(store), None)
+    spec, uncalibrated = _calibrated(spec, session)
+    spec, _ = with_trials(spec)
+    keys = Keys(spec, session.inputs)
+    graph = compile_graph(keys)
+    there = session.store.has_many(graph.steps.keys())
+    needed = {step.key for step in graph.needed(graph.goals, there)}
+    pages = {name for name, step in graph.steps.items() if isinstance(step.work, ReadPages | ReadDocument)}
+    unread = sum(graph.steps[name].key in needed for name in pages - set(there))
+    read = {"pages to recognise": Count(len(pages), unread)}
+    steps = read | {name: _count(graph, kind, needed) for name, kind in _KINDS.items()}
+    for name in ("page images to render", "texts to swap"):
+        if not steps[name].total:
+            del steps[name]
+    estimates = Sizes(session, keys)
+    steps["prompts to answer"], tokens = _answers(session, graph, estimates)
+    agents, calls, agent_tokens = _agents(graph, set(there), estimates)
+    steps |= {"agent questions": agents} if agents.total else {}
+    if uncalibrated:
+        levels = sum(base.target is not None for base in spec.knowledge_bases)
+        steps["levels to calibrate"] = Count(levels, uncalibrated)
+    inputs = session.inputs
+    counts = len(inputs.documents), inputs.documents_asked, len(inputs.questions)
+    warnings = (*keyless, *session.inputs.warnings, *not_swapped(spec))
+    minutes = _minutes(spec, session.store, steps, workers)
+    return Plan(
+        *counts, warnings, design(spec, session.inputs), count(spec), steps, tokens, minutes, calls, agent_tokens
+    )
+
+
+_KINDS = {
+    "page images to render": RenderPage,
+    "documents to build": MakeDocument,
+    "documents to cut": CutChunks,
+    "damage to measure": MeasureDamage,
+    "searches": Retrieve,
+    "texts to swap": SwapHits,
+}
+
+
+def _calibrated(spec: Spec, session: Session) -> tuple[Spec, int]:
+    """Calibrate from the store alone; else count the levels that are left, whose steps count at any strength."""
+    try:
+        return calibrate(spec, session), 0
+    except NotCalibrated:
+        return spec, sum(base.target is not None for base in spec.knowledge_bases)
+
+
+def _count(graph: Graph, kind: type[object], needed: set[str]) -> Count:
+    """Count the steps of a kind; a missing step whose output nothing needs is not left to do."""
+    found = {step.key: step for step in graph.steps.values() if isinstance(step.work, kind)}
+    return Count(len(found), sum(key in needed for key in found))
+
+
+def _answers(session: Session, graph: Graph, sizes: Sizes) -> tuple[Count, int]:
+    """Count answers, and estimate the tokens of the prompts that are left and of the judges of their replies.
+
+    They are counted exactly where their prompts are known; elsewhere all of them are left.
+    """
+    total, known, tokens = 0, set[str](), 0.0
+    batches = {
+        batch.prompts.key: (part.cell, batch)
+        for part in graph.parts
+        if isinstance(part, CellPart)
+        for batch in part.batches
+        if batch.prompts is not None
+    }
+    for name, (cell, batch) in batches.items():
+        answers: dict[str, str] = read_sound(session.store, [name], "prompts").get(name, {})
+        new = set(answers.values()) - known
+        left = new - set(session.store.has_many(new))
+        known |= new
+        total += 0 if answers else len(batch.questions)
+        if left or not answers:
+            tokens += sizes.prompts(cell, batch) * (len(left) / len(answers) if answers else 1)
+    left_known = len(known) - len(session.store.has_many(known))
+    return Count(len(known) + total, left_known + total), round(tokens)
+
+
+def _agents(graph: Graph, there: set[str], sizes: Sizes) -> tuple[Count, int, int]:
+    """Count the questions of agents, and bound the calls and prompt tokens of those left, without shared ones."""
+    found = {step.key: step for step in graph.steps.values() if isinstance(step.work, RunAgent)}.values()
+    left = [(step.work.agent, len(set(step.outputs) - there)) for step in found if isinstance(step.work, RunAgent)]
+    calls = sum(questions * agent.max_calls for agent, questions in left)
+    tokens = sum(sizes.agent(agent, questions) for agent, questions in left)
+    return Count(sum(len(step.outputs) for step in found), sum(questions for _, questions in left)), calls, tokens
+
+
+def _minutes(spec: Spec, store: Store, steps: Mapping[str, Count], workers: int) -> float | None:
+    rates = [recall(store, base.ocr) for base in spec.knowledge_bases if base.ocr.reads_images]
+    answers = [recall(store, generator.stage) for generator in spec.generators]
+    pages, prompts = steps["pages to recognise"].left, steps["prompts to answer"].left
+    episodes = steps["agent questions"].left if "agent questions" in steps else 0
+    paces = [recall(store, agent.stage) for agent in spec.agents]
+    if (pages and None in rates) or (prompts and None in answers) or (episodes and None in paces):
+        return None
+    seconds = pages * max((rate or 0.0 for rate in rates), default=0.0) / workers
+    seconds += prompts * sum(rate or 0.0 for rate in answers) / max(len(answers), 1)
+    seconds += episodes * sum(pace or 0.0 for pace in paces) / max(len(paces), 1)
+    return seconds / 60

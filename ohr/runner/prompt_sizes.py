@@ -1,0 +1,127 @@
+"""Sizes of prompts before they are made: estimated from the spec, the clean texts, and the questions."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+from ohr.contracts import Agent, Case, Chunker, Generator, Page, PageRetriever, Passage, Prompt, Question
+from ohr.engine.session import Session
+from ohr.graph.cache_keys import Keys
+from ohr.graph.cells import Cell
+from ohr.graph.graph import Batch
+from ohr.graph.indexes import scopes
+from ohr.metrics.dose import by_page, own_passages
+from ohr.steps.answers.prompt_templates import make_prompt
+from ohr.steps.answers.prompts import PreparePrompts
+from ohr.text.tokens import count_tokens
+from ohr.work.step import Ready
+
+
+def size_of(generator: Generator, prompts: Iterable[Prompt]) -> int:
+    """Return the tokens of prompts as a generator counts them; where only its model can, in those of cl100k_base."""
+    known = ((prompt, generator.size_of(prompt)) for prompt in prompts)
+    return sum(count_tokens(prompt.system + prompt.user) if size is None else size for prompt, size in known)
+
+
+@dataclass
+class Sizes:
+    """Estimates of a run's prompts; noise and OCR are taken to leave the lengths of texts as they are."""
+
+    session: Session
+    keys: Keys
+    _found: dict[Any, list[str]] = field(default_factory=dict)
+    _known: set[tuple[Any, ...]] = field(default_factory=set)
+    """Prompts that are counted: a page that is found alone is read as the question's own page is, and asked once."""
+
+    def prompts(self, cell: Cell, batch: Batch) -> int:
+        """Estimate the prompt tokens of a batch, with those of the judges of its replies; images are not counted."""
+        assert cell.generator is not None and batch.asks is not None
+        work, generator = batch.asks, cell.generator.stage
+        questions = [self.keys.inputs.questions[place] for place in batch.questions]
+        passages = self._passages(cell, batch.scope) if work.source == "overall" and not work.images else []
+        few = len(passages) < 2  # then the prompts are as they will be, and may be those of the question's own page
+        prompts = self._prompts(work, questions, passages if few else ())
+        if few:
+            place = cell.base.name if work.source in ("overall", "generation") else ""
+            shown = bool(work.images) and work.source
+            made = {name: (cell.generator.name, place, shown, prompt.user) for name, prompt in prompts.items()}
+            prompts = {name: prompt for name, prompt in prompts.items() if made[name] not in self._known}
+            self._known.update(made.values())
+        total = size_of(generator, prompts.values())
+        if not few:
+            empty, full = self._prompt(work, questions[0], ()), self._prompt(work, questions[0], passages)
+            total += (size_of(generator, [full]) - size_of(generator, [empty])) * len(prompts)
+        read = tuple(passage.text for passage in passages)
+        asked = (question for question in questions if question.id in prompts)
+        return total + sum(self._judged(question, read or prompts[question.id].passages) for question in asked)
+
+    def agent(self, agent: Agent, questions: int) -> int:
+        """Return a bound of an agent's text: every call with all that the calls before it may have shown."""
+        hits, calls = getattr(agent, "top_k", 1), agent.max_calls
+        pages = [page.text for pages in self.keys.inputs.truth.values() for page in pages]
+        page = sum(map(count_tokens, pages)) // max(len(pages), 1)
+        return questions * calls * (calls + 1) // 2 * page * hits
+
+    def _prompts(
+        self, work: PreparePrompts, questions: Sequence[Question], passages: Sequence[Passage]
+    ) -> dict[str, Prompt]:
+        """Return the prompts by question, those of a search with the given passages."""
+        if work.source not in ("overall", "generation"):
+            return {name: one.prompt for name, one in work.prompts(Ready((), ()), self.session.context).items()}
+        truth = self.keys.inputs.truth
+        if work.source == "overall":
+            return {question.id: self._prompt(work, question, passages) for question in questions}
+        pages = {name: by_page(truth.get(name, ())) for name in {question.document for question in questions}}
+        return {q.id: self._prompt(work, q, own_passages(q, pages[q.document])) for q in questions}
+
+    def _prompt(self, work: PreparePrompts, question: Question, passages: Sequence[Passage]) -> Prompt:
+        images = work.images is not None
+        return make_prompt(self.keys.inputs.benchmark, question, passages, prompt=work.prompt, images=images)
+
+    def _passages(self, cell: Cell, scope: str) -> list[Passage]:
+        """Return as many passages of a scope as are found, of a typical length of those that words are found in."""
+        retriever, chunker = cell.retriever, cell.chunker
+        assert retriever is not None
+        top_k = retriever.stage.top_k
+        whole = chunker is None or isinstance(retriever.stage, PageRetriever)
+        place = (chunker and chunker.name, whole, scope)
+        if place not in self._found:
+            pages = [page for name in self._scopes[scope] for page in self.keys.inputs.truth.get(name, ())]
+            texts = [page.text for page in pages] if whole or chunker is None else _cut(chunker.stage, pages)
+            self._found[place] = sorted(filter(str.strip, texts), key=len)
+        texts = self._found[place]
+        if len(texts) <= top_k:
+            return [Passage(text) for text in texts]
+        # a longer passage is found more often, but searches discount length: places at equal steps of the sum of roots
+        ends = [sqrt(len(text)) for text in texts]
+        total, place_of, chosen, passed = sum(ends), 0, list[Passage](), 0.0
+        for number in range(top_k):
+            while passed + ends[place_of] < total * (number + 0.5) / top_k:
+                passed += ends[place_of]
+                place_of += 1
+            chosen.append(Passage(texts[place_of]))
+        return chosen
+
+    @cached_property
+    def _scopes(self) -> dict[str, tuple[str, ...]]:
+        return {scope.name: scope.names for scope in scopes(self.keys)}
+
+    def _judged(self, question: Question, passages: tuple[str, ...]) -> int:
+        """Estimate the prompts of all judges about a reply, taken to be the accepted answer."""
+        total = 0
+        answer = question.answers[0] if question.answers else ""
+        case = Case(question.text, question.answers, passages, answer, question.id, dict(question.groups))
+        for judge in self.keys.judges.values():
+            with suppress(Exception):  # a foreign judge may raise anything, which the run reports
+                total += size_of(judge.judge, judge.prompts_for(case) or ())
+        return total
+
+
+def _cut(chunker: Chunker, pages: Sequence[Page]) -> Iterable[str]:
+    """Cut pages into chunks; whole pages where a chunker needs a model, which a plan does not load."""
+    if chunker.resources().alone:
+        return [page.text for page in pages]
+    return [chunk.text for chunk in chunker.split(pages)]

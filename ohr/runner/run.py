@@ -1,0 +1,235 @@
+"""Runs a spec: compile, execute, tabulate."""
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NoReturn
+
+from ohr.dataset.inputs import limited, read_inputs
+from ohr.engine.executors.base import Executor
+from ohr.engine.executors.local import Local
+from ohr.engine.ledger import Ledger
+from ohr.engine.progress import Progress, Quiet
+from ohr.engine.session import Session
+from ohr.files.digests import remembered
+from ohr.graph.cache_keys import Keys
+from ohr.graph.cells import not_swapped
+from ohr.graph.compile import compile_graph
+from ohr.graph.graph import BasePart, CellPart, Graph
+from ohr.messages.variables import Formatter, hidden
+from ohr.results.folder.run_folder import RunFolder, find_finished
+from ohr.results.tables.read_table import read_rows
+from ohr.runner.asking_agents import agent_parts, conduct, unreached
+from ohr.runner.asking_generators import Asking, by_generator
+from ohr.runner.asking_judges import Judging
+from ohr.runner.attribution.levels import Trial, with_trials
+from ohr.runner.calibration.calibrate import calibrate
+from ohr.runner.events import EVENTS, EventLog
+from ohr.runner.fresh import check_fresh, forget
+from ohr.runner.manifest import begun, ended
+from ohr.runner.pace import remember
+from ohr.runner.preflight import check_stages
+from ohr.runner.preregistration import register
+from ohr.runner.tabulate import Tabulator
+from ohr.spec.model import Spec
+from ohr.steps.documents.render_page import RenderPage
+from ohr.store import open_store
+
+_log = logging.getLogger(__name__)
+LOG = "run.log"
+"""Name of the log of messages in a run's folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that ended: its folder and its ledger."""
+
+    folder: Path
+    ledger: Ledger
+    fresh: bool = True
+    """False when an earlier run of the same spec had the results already."""
+
+
+def run(
+    spec: Spec,
+    *,
+    store: Path | str = ".ohr",
+    runs: Path | str = Path("runs"),
+    workers: int | None = None,
+    limit: int | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+    fresh: str | None = None,
+    verify: bool = False,
+) -> Finished:
+    """Run the steps whose results the store lacks, score everything, and write the results.
+
+    Args:
+        store: folder or fsspec URL of the store.
+        runs: folder under which the run gets a folder of its own.
+        workers: processes of the local executor; by default one per core.
+        limit: use only this many documents, instead of the spec's own limit.
+        executor: where steps run; by default processes on this machine.
+        fresh: a stage of `ohr.runner.fresh.STAGES` whose results are made again.
+        verify: read input files and models again, whose sizes and times are as they were.
+
+    Raises:
+        SpecError: the spec cannot be run as it is (a language nobody reads, nothing left to ask).
+        PluginError: a stage cannot run here (missing extra, model or file).
+        StoreError: the store cannot be read or written.
+        TooManyFailures: more items failed than the spec allows.
+    """
+    if fresh:
+        check_fresh(fresh)
+    check_stages(spec)
+    spec, runs = limited(spec, limit), Path(runs)
+    ledger = Ledger(spec.max_failures)
+    with remembered(Path(store), verify=verify):
+        keys = Keys(spec, read_inputs(spec))
+        known = None if fresh else find_finished(runs, spec.name, keys.run)
+        if known:
+            return Finished(known, ledger, fresh=False)
+        opened = open_store(store)
+        folder = RunFolder.start(runs, spec.name, keys.run, begun(keys, store))
+        with _recorded(folder, progress or Quiet()) as events:
+            session = Session(keys.inputs, opened, executor or Local(workers), ledger, events)
+            ledger.listen(lambda failure: events.write("failure", **failure.as_row()))
+            for line in keys.inputs.warnings:
+                _log.info("warning: %s", line)
+            with session.started(spec):
+                _study(session, keys, folder, fresh)
+            _log.info("finished: %d failed", len(ledger.failures))
+            return Finished(folder.path, ledger)
+
+
+def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int | None, progress: Progress) -> Spec:
+    """Return a spec in which every level with a target has its strength; measures only what the store lacks.
+
+    Raises: as `run`, and SpecError for a target that cannot be reached.
+    """
+    check_stages(spec)
+    spec = limited(spec, limit)
+    session = Session(read_inputs(spec), open_store(store), Local(workers), Ledger(spec.max_failures), progress)
+    with session.started(spec):
+        return calibrate(spec, session)
+
+
+@contextmanager
+def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
+    """Log a run into its folder; a run that does not end well is noted as stopped, with the reason."""
+    handler = logging.FileHandler(folder.path / LOG, encoding="utf-8")
+    handler.setFormatter(Formatter())
+    root = logging.getLogger("ohr")
+    root.addHandler(handler)
+    events = EventLog(folder.path, shown)
+    try:
+        with _staying():
+            yield events
+        events.write("finished")
+    except BaseException as error:
+        reason = hidden(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+        events.write("stopped", reason=reason)
+        folder.stop(reason)
+        raise
+    finally:
+        events.close()
+        root.removeHandler(handler)
+        handler.close()
+
+
+@contextmanager
+def _staying() -> Iterator[None]:
+    """Turn `os._exit` by a plugin in this process into a SystemExit, which fails its item and not the run."""
+    exit_now, here = os._exit, os.getpid()
+
+    def exit_here(status: int) -> NoReturn:
+        if os.getpid() != here:  # a forked child
+            exit_now(status)
+        raise SystemExit(f"os._exit({status}) was called")
+
+    os._exit = exit_here
+    try:
+        yield
+    finally:
+        os._exit = exit_now
+
+
+def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -> None:
+    """Calibrate, expand attribution, execute the graph, and finish the folder."""
+    spec = calibrate(keys.spec, session)
+    spec, trials = with_trials(spec)
+    compiled = replace(keys, spec=spec)
+    graph = compile_graph(compiled)
+    _log.info("%d steps, %d parts", len(set(map(id, graph.steps.values()))), len(graph.parts))
+    if fresh:
+        _log.info("made again: %d steps of %s and after", forget(graph, session.store, fresh), fresh)
+    for line in (*not_swapped(spec), *unreached(spec)):
+        session.ledger.warn(line)
+    session.store.pin(keys.run, graph.steps)
+    registered = register(keys, graph, session.store)
+    tabulator = execute(session, compiled, graph, folder.path, trials, again=fresh is not None)
+    rendered = [step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)]
+    if left := session.store.has_many(rendered):  # a run that finds everything writes nothing: a store may be read-only
+        session.store.discard(left)
+    remember(session.store, session.ledger)
+    with session.ledger.timed("summary"):
+        tabulator.close()
+    manifest = ended(compiled, session.ledger, read_rows(folder.path / "doses.parquet"))
+    folder.finish(manifest | ({"hypotheses": registered} if registered else {}), growing=(EVENTS, LOG))
+
+
+def execute(
+    session: Session,
+    keys: Keys,
+    graph: Graph,
+    folder: Path,
+    trials: Mapping[str, Trial],
+    *,
+    again: bool = False,
+) -> Tabulator:
+    """Run every step, and write each part's tables as soon as it is settled, in the order of the parts.
+
+    Args:
+        again: score all answers again, as some of them may have been made again.
+    """
+    scheduler = session.scheduler(keys.spec)
+    tabulator = Tabulator(session, keys, scheduler, folder, trials)
+    scheduler.add(graph, graph.goals)
+    asking = [Asking(session, scheduler, keys, generator, again) for generator in keys.spec.generators]
+    cells = by_generator(graph.parts, keys.spec.generators)
+    for part in graph.parts:
+        if isinstance(part, BasePart):
+            scheduler.settle(part.keys)
+            tabulator.base(part)
+        elif part.cell.agent is None and part.cell.generator is None:
+            scheduler.settle(part.keys)
+            tabulator.retrieval(part)
+        elif asking and part.cell.generator is asking[0].generator:  # its prompts go out while pages are still read
+            scheduler.settle(part.keys)
+            asking[0].take(part)
+    for one in asking:
+        _answer(one, cells[one.generator.name], taken=one is asking[0], tabulator=tabulator)
+    for agent in keys.spec.agents:
+        conduct(session, scheduler, keys, agent_parts(graph.parts, agent), tabulator, again=again)
+    if keys.spec.agents or any(cells.values()):
+        tabulator.constant()
+    return tabulator
+
+
+def _answer(asking: Asking, parts: list[CellPart], *, taken: bool, tabulator: Tabulator) -> None:
+    """Ask one generator everything that is left, then write its cells."""
+    for part in () if taken else parts:
+        asking.scheduler.settle(part.keys)
+        asking.take(part)
+    asking.send()
+    judging = Judging(asking.session, asking.scheduler, asking.keys)
+    for part in parts:
+        judging.take(part, [(batch, asking.answer_keys(batch)) for batch in part.batches])
+    judging.send()
+    for part in parts:
+        for batch, answers, scores in asking.settle(part, judging):
+            tabulator.answers(part.cell, batch, answers, scores, judging.of(batch))
+    judging.close()

@@ -1,0 +1,1 @@
+"""Steps of agents: questions, calls, searches and pages looked at."""

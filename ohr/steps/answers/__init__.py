@@ -1,0 +1,1 @@
+"""Steps from a prompt to a scored answer."""

@@ -1,0 +1,180 @@
+"""Answers: a generator's replies to prompts, kept one by one as they come."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from ohr.contracts import Completion, Generator, Image, Prompt, ScoringProtocol, Stage
+from ohr.errors import StoreError
+from ohr.files.lazy import Lazy
+from ohr.messages.blame import fault_of
+from ohr.steps.answers.prompt_templates import answer_of
+from ohr.steps.documents.page_images import PageImage
+from ohr.steps.documents.render_page import rendered
+from ohr.store import Store
+from ohr.text.thoughts import without_thoughts
+from ohr.work.plugin_checks import checked_completion
+from ohr.work.step import Context, Ready, Report, Work, missing
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Work):
+    """Ask a generator. Writes, for each prompt, its completion.
+
+    Args:
+        prompts: one per output, in an order that needs little padding; any mix of conditions.
+        pages: the page images that each prompt shows; empty where the generator reads none.
+        conditions: name of the condition that asks each prompt first, for messages.
+    """
+
+    kind: ClassVar[str] = "answering"
+    shape: ClassVar[str] = "answer"
+    role: ClassVar[str] = "generator"
+    one_by_one: ClassVar[bool] = True
+    generator: Generator
+    name: str
+    prompts: tuple[Prompt, ...]
+    pages: tuple[tuple[PageImage, ...], ...]
+    conditions: tuple[str, ...]
+
+    @property
+    def stage(self) -> Stage:
+        """The generator."""
+        return self.generator
+
+    @property
+    def item(self) -> str:
+        """Name of the generator."""
+        return self.name
+
+    def label(self, place: int) -> str:
+        """Name the generator, the condition and the question."""
+        question = self.prompts[place].question
+        shown = question if len(question) <= _SHOWN else f"{question[: _SHOWN - 1]}…"
+        return f"{self.name} on {self.conditions[place]}: {shown}"
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Ask the prompts that have no answer yet; a prompt on which the generator raises fails alone."""
+        report = Report()
+        left = missing(ready.outputs, ready, context.store)
+        places = {output: place for place, output in enumerate(ready.outputs)}
+        raised = 0
+        while left:
+            asked = [self._shown(places[output], context.store) for output in left]
+            done, reason = self._ask(asked, left, context, report)
+            left = left[done:]
+            if left and reason:
+                raised += 1
+                gives_up = raised >= _GIVE_UP
+                report.errors |= dict.fromkeys(left if gives_up else left[:1], reason)
+                left = [] if gives_up else left[1:]
+        return report
+
+    def _shown(self, place: int, store: Store) -> Prompt:
+        prompt, pages = self.prompts[place], self.pages[place] if self.pages else ()
+        return replace(prompt, images=StoredImages(pages, store)) if pages else prompt
+
+    def _ask(
+        self, asked: Sequence[Prompt], outputs: Sequence[str], context: Context, report: Report
+    ) -> tuple[int, str]:
+        """Ask until the generator is done or raises; returns the number of replies, and why there are no more."""
+        done = 0
+        try:
+            for completion in self.generator.answer(asked):
+                self._keep(outputs[done], checked_completion(completion), context.store, report)
+                context.watch.restart()
+                done += 1
+                if done == len(asked):
+                    break
+        except StoreError:
+            raise  # nothing that is asked now could be kept
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # a generator may raise anything: its prompt fails, the others continue
+            return done, fault_of(error, self.generator)
+        return done, "the generator stopped early"
+
+    def _keep(self, output: str, completion: Completion, store: Store, report: Report) -> None:
+        report.calls["answers"] += 1
+        report.tokens["in"] += completion.tokens_in
+        report.tokens["out"] += completion.tokens_out
+        report.calls["truncated prompts"] += completion.truncated
+        report.calls["empty replies"] += completion.error is None and not without_thoughts(completion.text).strip()
+        if completion.error is None:
+            store.put(output, completion)
+        else:
+            report.errors[output] = completion.error
+
+
+_SHOWN = 60
+"""Characters of a question in a message."""
+_GIVE_UP = 20
+"""Exceptions in one batch after which the rest fails: the generator, not a prompt, is at fault."""
+
+
+class StoredImages(Lazy):
+    """Page images of a prompt: read from the store, else made, each time they are looked at."""
+
+    def __init__(self, pages: Sequence[PageImage], store: Store) -> None:
+        self._pages, self._store = pages, store
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def image(self, place: int) -> Image:
+        """Read or make one image."""
+        found = rendered(self._store, self._pages[place].key)
+        return self._pages[place].make() if found is None else found
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A reply, and what the protocol takes as its answer; of an agent also its effort."""
+
+    completion: Completion
+    answer: str
+    effort: "Effort | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How an agent ended, and the work that it took.
+
+    Args:
+        turns: messages of the longest conversation.
+        images: pictures in its calls; one that is sent again counts again.
+        pages_shown: different pages that it has looked at.
+        shared_calls: calls that do not depend on the question, in no other count.
+    """
+
+    end: str
+    calls: int
+    searches: int
+    turns: int
+    images: int
+    pages_shown: int
+    shared_calls: int
+
+
+def _effort(found: Mapping[str, Any]) -> Effort:
+    asks = [step for step in found["steps"] if step["kind"] == "ask"]
+    own = [step for step in asks if not step["shared"]]
+    turns, images = max((step["turns"] for step in own), default=0), sum(step["images"] for step in own)
+    searches, shared = len(found["steps"]) - len(asks), len(asks) - len(own)
+    return Effort(found["end"], len(own), searches, turns, images, len(found["shown"]), shared)
+
+
+def total(found: Mapping[str, Any]) -> Completion:
+    """Return the reply of a trajectory with the sums of its calls, without shared ones such as page summaries."""
+    own = [step for step in found["steps"] if step["kind"] == "ask" and not step["shared"]]
+    tokens_in, tokens_out, seconds = (sum(s[name] for s in own) for name in ("tokens_in", "tokens_out", "seconds"))
+    return Completion(found["reply"], tokens_in, tokens_out, round(seconds, 4))
+
+
+def as_answered(found: dict[str, Any], protocol: ScoringProtocol) -> Answered:
+    """Read a completion, or the trajectory of an agent: its tokens and seconds are those of all its calls."""
+    if "end" in found:
+        return Answered(total(found), found["answer"], _effort(found))
+    completion = Completion(**found)
+    return Answered(completion, answer_of(completion.text, protocol))

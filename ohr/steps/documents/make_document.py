@@ -1,0 +1,159 @@
+"""Documents: gather one document's pages, perturb their text, and cut them into passages."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from ohr.contracts import Benchmark, Chunk, Chunker, Document, OcrBackend, Page, Question
+from ohr.errors import InputsGone
+from ohr.spec.model import KnowledgeBase
+from ohr.steps.documents.perturb import perturb
+from ohr.steps.documents.read_pages import as_recognition
+from ohr.store import Store
+from ohr.work.plugin_checks import checked_chunks, storable
+from ohr.work.shapes import read_sound
+from ohr.work.step import Context, Ready, Report, Work
+
+
+@dataclass(frozen=True, slots=True)
+class MakeDocument(Work):
+    """Make the text of one document in one knowledge base. Writes {pages, edits, aimed}.
+
+    Its inputs are the recognised pages, in order; none where the OCR backend reads no images.
+
+    Args:
+        questions: those about the document, where noise is placed by them.
+    """
+
+    kind: ClassVar[str] = "making documents"
+    shape: ClassVar[str] = "document"
+    role: ClassVar[str] = "knowledge base"
+    benchmark: Benchmark
+    base: KnowledgeBase
+    document: Document
+    seed: int
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def item(self) -> str:
+        """Name of the document."""
+        return f"{self.base.name}: {self.document.name}"
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Make the document; a page that failed has no text and an error."""
+        pages = self._source(ready, context.store)
+        made = perturb(pages, self.base.text_noise, self.questions, self.seed, self.base.dosed_as)
+        noisy = [replace(page, text=storable(page.text)) for page in made.pages]
+        value = {"pages": noisy, "edits": made.records(), "aimed": made.aimed}
+        report = Report(values={ready.outputs[0]: value})
+        report.calls["documents"] = 1
+        return report
+
+    def _source(self, ready: Ready, store: Store) -> Sequence[Page]:
+        if not self.base.ocr.reads_images:
+            return recorded_pages(self.benchmark, self.base.ocr, self.document)
+        return recognised_pages(
+            store, self.base.ocr, self.document, range(self.document.pages), ready.inputs, self.item
+        )
+
+
+_FAILED = "the page could not be read"
+"""Error of a page in a document; the failure itself, with its reason, is listed once, by the step that read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutChunks(Work):
+    """Cut one document into passages. Writes a list of chunks; its input is the document."""
+
+    kind: ClassVar[str] = "cutting chunks"
+    shape: ClassVar[str] = "chunks"
+    role: ClassVar[str] = "chunker"
+    chunker: Chunker
+    base: str
+    document: str
+
+    @property
+    def item(self) -> str:
+        """Name of the document and the chunker."""
+        return f"{self.base}: {self.document}, chunker {self.chunker.kind}"
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Cut the document; one that failed has no passage."""
+        pages = read_pages(context.store, ready.inputs[0]) or []
+        chunks = checked_chunks(self.chunker.split(pages), pages) if pages else []
+        return Report(values={ready.outputs[0]: chunks})
+
+
+def recorded_pages(benchmark: Benchmark, ocr: OcrBackend, document: Document) -> Sequence[Page]:
+    """Return a document's pages where no image is read."""
+    return benchmark.pages(document) if ocr.kind == "ground_truth" else ocr.recorded(document)
+
+
+def recognised_pages(
+    store: Store,
+    ocr: OcrBackend,
+    document: Document,
+    places: Sequence[int],
+    keys: Sequence[str | None],
+    item: str,
+) -> list[Page]:
+    """Read recognised pages of a document, aligned with their keys; one that failed has no text and an error.
+
+    Raises:
+        InputsGone: some of them are gone.
+    """
+    found = expected(store, [key for key in keys if key is not None], item, "page")
+    return [
+        Page(document.name, index, "", _FAILED)
+        if key is None
+        else Page(document.name, index, ocr.written(as_recognition(found[key])))
+        for index, key in zip(places, keys, strict=True)
+    ]
+
+
+def expected(store: Store, keys: Sequence[str], item: str, shape: str) -> dict[str, Any]:
+    """Read values that an earlier step wrote.
+
+    Raises:
+        InputsGone: some of them are gone, or are not of this shape; a gap in their place would be kept as the whole.
+    """
+    found = read_sound(store, keys, shape)
+    lost = [key for key in keys if key not in found]
+    if lost:
+        raise InputsGone(item, lost)
+    return found
+
+
+def read_pages(store: Store, key: str | None) -> list[Page] | None:
+    """Read a document's pages; None for a document that failed."""
+    if key is None:
+        return None
+    found = expected(store, [key], "a document", "document")[key]
+    return [Page(**page) for page in found["pages"]]
+
+
+def page_chunks(store: Store, keys: Sequence[str | None]) -> Iterator[Chunk]:
+    """Read the pages of documents as passages, as a retriever that looks at pages finds them."""
+    for key in keys:
+        for page in read_pages(store, key) or ():
+            name = f"{page.document}:{page.index}"
+            yield Chunk(name, page.document, (page.index,), 0, len(page.text), page.text)
+
+
+def read_chunks(store: Store, keys: Sequence[str | None]) -> Iterator[Chunk]:
+    """Read the passages of documents, in order; a document that failed has none."""
+    there = [key for key in keys if key is not None]
+    for start in range(0, len(there), _AT_ONCE):
+        some = there[start : start + _AT_ONCE]
+        found = expected(store, some, "an index", "chunks")
+        for key in some:
+            yield from (as_chunk(chunk) for chunk in found[key])
+
+
+_AT_ONCE = 64
+"""Documents read in one go: enough to save round trips to a remote store, few enough to hold."""
+
+
+def as_chunk(found: Mapping[str, Any]) -> Chunk:
+    """Read a chunk from JSON."""
+    return Chunk(**{**found, "pages": tuple(found["pages"])})

@@ -1,0 +1,186 @@
+"""Reading pages: distort and read some pages, or a whole document."""
+
+from collections.abc import Mapping, Sequence, Sized
+from dataclasses import asdict, dataclass
+from time import perf_counter
+from typing import Any, ClassVar
+
+from ohr.contracts import Benchmark, Block, DocumentView, Image, OcrBackend, Recognition, Stage
+from ohr.files.lazy import Lazy
+from ohr.messages.blame import fault_of
+from ohr.messages.wording import counted
+from ohr.steps.documents.page_images import PageImage
+from ohr.work.plugin_checks import checked_recognition
+from ohr.work.step import Context, Ready, Report, Work, missing
+
+_GIVE_UP = 20
+"""Exceptions in one batch after which the rest fails: the engine, not a page, is at fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Work):
+    """Distort pages and read them. Writes, for each, {text or blocks, seconds} and what else the engine knows."""
+
+    role: ClassVar[str] = "ocr"
+    shape: ClassVar[str] = "page"
+    pages: tuple[PageImage, ...]
+    ocr: OcrBackend
+    base: str
+
+    @property
+    def stage(self) -> Stage:
+        """The OCR engine."""
+        return self.ocr
+
+    @property
+    def item(self) -> str:
+        """Name of the first page."""
+        return self.label(0)
+
+    def label(self, place: int) -> str:
+        """Name a page."""
+        page = self.pages[place]
+        return f"{self.base}: {page.document.name} page {page.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPages(Reading):
+    """Read some pages, of any documents."""
+
+    kind: ClassVar[str] = "reading pages"
+    one_by_one: ClassVar[bool] = True
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Read the pages that are not there yet; a page that has no image, or fails, fails alone."""
+        report, raised = Report(), 0
+        left = missing(ready.outputs, ready, context.store)
+        places = {output: place for place, output in enumerate(ready.outputs)}
+        while left:
+            images = Pages([self.pages[places[output]] for output in left])
+            done, reason = self._read(images, left, context, report)
+            broken = images.broken - done if images.broken is not None else 0
+            left = left[:0] if not reason else left[done:]
+            if left:
+                raised += 1
+                gives_up = raised >= _GIVE_UP
+                report.errors |= dict.fromkeys(left if gives_up else [left[broken]], reason)
+                left = [] if gives_up else left[:broken] + left[broken + 1 :]
+        return report
+
+    def _read(self, images: "Pages", outputs: Sequence[str], context: Context, report: Report) -> tuple[int, str]:
+        """Read until the engine is done or raises; returns the number of pages, and why there are no more."""
+        done, began = 0, perf_counter()
+        try:
+            found = self.ocr.recognise(images)
+            if isinstance(found, Sized) and len(found) != len(images):
+                report.errors |= dict.fromkeys(outputs, _miscounted(len(found), len(images), "image"))
+                return len(images), ""
+            for read in found:
+                now = perf_counter()
+                keep(read, outputs[done], now - began, context, report)
+                context.watch.restart()
+                began, done = perf_counter(), done + 1
+                if done == len(images):
+                    return done, ""
+        except (Exception, SystemExit) as error:  # an engine may raise anything: its page fails, the others continue
+            return done, fault_of(error, self.ocr)
+        return done, _miscounted(done, len(images), "image")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument(Reading):
+    """Read all pages of a document together."""
+
+    kind: ClassVar[str] = "reading documents"
+    benchmark: Benchmark
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Read the document; where the engine returns another number of pages, nobody knows which is which."""
+        report, began = Report(), perf_counter()
+        wanted = set(missing(ready.outputs, ready, context.store))
+        if not wanted:
+            return report
+        context.watch.restart(len(self.pages))
+        document = self.pages[0].document
+        view = DocumentView(document, Pages(self.pages), self.benchmark.pdf(document))
+        found = list(self.ocr.recognise_document(view))
+        seconds = (perf_counter() - began) / len(self.pages)
+        if len(found) != len(self.pages):
+            report.errors = dict.fromkeys(wanted, _miscounted(len(found), len(self.pages), "page"))
+            return report
+        for output, read in zip(ready.outputs, found, strict=True):
+            if output in wanted:
+                keep(read, output, seconds, context, report)
+        return report
+
+
+class Pages(Lazy):
+    """Distorted page images, each made when it is looked at.
+
+    Args:
+        broken: place of the image that could not be made.
+    """
+
+    def __init__(self, pages: Sequence[PageImage]) -> None:
+        self._pages, self.broken = pages, None
+
+    broken: int | None
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def image(self, place: int) -> Image:
+        """Make one image; passes on errors of the benchmark or a noise."""
+        try:
+            return self._pages[place].make()
+        except Exception:
+            self.broken = place
+            raise
+
+
+def keep(read: Recognition, output: str, seconds: float, context: Context, report: Report) -> None:
+    """Store a page that was read, or report why it failed."""
+    read = checked_recognition(read)
+    report.calls["pages"] += 1
+    report.seconds += seconds
+    report.tokens["in"] += read.tokens_in
+    report.tokens["out"] += read.tokens_out
+    if read.error is not None:
+        report.errors[output] = read.error
+    else:
+        took = seconds if read.seconds is None else read.seconds
+        context.store.put(output, {"text": read.text, "seconds": round(took, 4), **_more(read)})
+
+
+_FURTHER = ("finish", "tokens_in", "tokens_out", "confidence", "reader")
+_USUAL = Recognition()
+
+
+def _more(read: Recognition) -> dict[str, Any]:
+    """Return what is not as usual: most engines know nothing but the text."""
+    found = {name: value for name in _FURTHER if (value := getattr(read, name)) != getattr(_USUAL, name)}
+    return found | ({"blocks": [asdict(block) for block in read.blocks]} if read.blocks else {})
+
+
+def as_recognition(found: Mapping[str, Any]) -> Recognition:
+    """Read a page from JSON."""
+    blocks = tuple(Block(**block) for block in found.get("blocks", ()))
+    return Recognition(**{**{k: v for k, v in found.items() if k in (*_FURTHER, "text", "seconds")}, "blocks": blocks})
+
+
+def warnings_of(ends: Mapping[str, int], readers: Mapping[str, int]) -> list[str]:
+    """Describe pages that are kept but not as they should be, and what read the pages where there are several."""
+    found = []
+    if cut := ends.get("length"):
+        found.append(f"{counted(cut, 'page')} cut at the longest reply, kept as far as they go")
+    if loops := ends.get("repeat"):
+        found.append(f"{counted(loops, 'page')} on which the engine repeated itself until it was stopped, kept")
+    if len(readers) > 1:
+        shares = ", ".join(f"{counted(count, 'page')} by {name}" for name, count in sorted(readers.items()))
+        found.append(f"read by several: {shares}")
+    return found
+
+
+def _miscounted(found: int, wanted: int, unit: str) -> str:
+    results = f"{found or 'no'} {'result' if found < 2 else 'results'}"
+    return f"the engine returned {results} for {counted(wanted, unit)}"

@@ -1,0 +1,1 @@
+"""Steps that index and search."""

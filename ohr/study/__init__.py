@@ -1,1 +1,0 @@
-"""A study: from a spec to a folder of results."""
