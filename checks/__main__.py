@@ -1,11 +1,8 @@
-"""Run all checks: print each fault on a line of its own, and exit with 1 if there is any.
-
-Arguments are folders and files whose English is checked too: `python -m checks ohr/engine`.
-"""
+"""Run all checks: print each fault on a line of its own, and exit with 1 if there is any."""
 
 import sys
 
-from . import layers, packages, prose, sizes
+from . import layers, names, packages, prose, sizes
 
-faults = [*layers.faults(), *packages.faults(), *sizes.faults(), *prose.faults(clean=[*prose.CLEAN, *sys.argv[1:]])]
+faults = [fault for check in (layers, packages, sizes, prose, names) for fault in check.faults()]
 sys.exit("\n".join(faults) or 0)

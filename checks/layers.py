@@ -37,16 +37,16 @@ Arrows = Mapping[str, Mapping[str, Import]]
 
 def faults(root: Path = ROOT, to_cut: Exceptions = CIRCLES_TO_CUT) -> list[str]:
     """Return one line for each wrong import, each circle, and each exception that is no longer needed."""
-    found = list(imports(root))
-    wrong = [f"{item}: {reason}" for item in found if (reason := fault(item))]
-    return [*wrong, *_circles(found, to_cut), *_unneeded(found, to_cut)]
+    everything = list(imports(root))
+    wrong = [f"{item}: {reason}" for item in everything if (reason := fault(item))]
+    return [*wrong, *_circles(everything, to_cut), *_unneeded(everything, to_cut)]
 
 
-def fault(found: Import) -> str:
+def fault(item: Import) -> str:
     """Return the rule that an import breaks, or nothing."""
-    here, ours = package(found.module), found.target.startswith("ohr.")
-    there = package(found.target) if ours else ""
-    if found.at_once and found.target.split(".")[0] in HEAVY and not _wraps_a_library(found.module):
+    here, ours = package(item.module), item.target.startswith("ohr.")
+    there = package(item.target) if ours else ""
+    if item.at_once and item.target.split(".")[0] in HEAVY and not _wraps_a_library(item.module):
         return "imports a heavy library with the module: import it where it is used"
     if not ours or here == there:
         return ""
@@ -60,7 +60,7 @@ def fault(found: Import) -> str:
         return "a family imports only the contracts and shared packages"
     if here in SHARED and there not in (*SHARED, "store"):
         return "a shared package imports only shared packages"
-    if (there in FAMILIES or there == "chunkers") and found.target != "ohr.ocr.ground_truth":
+    if (there in FAMILIES or there == "chunkers") and item.target != "ohr.ocr.ground_truth":
         return "the core sees a family only through the registry"
     return ""
 
@@ -75,14 +75,14 @@ def _wraps_a_library(module: str) -> bool:
     return package(module) == "report"
 
 
-def _circles(found: Sequence[Import], to_cut: Exceptions) -> Iterator[str]:
+def _circles(items: Sequence[Import], to_cut: Exceptions) -> Iterator[str]:
     """Report circles among the packages of ohr, and within each package among its modules, one line for each.
 
     Imports inside functions count: they hide a circle from Python, not from the reader.
     """
-    for parent in sorted({above for item in found for above in _parents(item.module)}):
+    for parent in sorted({above for item in items for above in _parents(item.module)}):
         arrows: defaultdict[str, dict[str, Import]] = defaultdict(dict)
-        for item in found:
+        for item in items:
             here, there = _child(parent, item.module), _child(parent, item.target)
             if here and there and here != there and (here, there) not in to_cut:
                 arrows[here].setdefault(there, item)
@@ -128,9 +128,9 @@ def _child(parent: str, module: str) -> str:
     return "" if rest == module else f"{parent}.{rest.split('.')[0]}"
 
 
-def _unneeded(found: Sequence[Import], to_cut: Exceptions) -> Iterator[str]:
+def _unneeded(items: Sequence[Import], to_cut: Exceptions) -> Iterator[str]:
     """Report exceptions whose import is gone."""
-    there = {(f"ohr.{package(item.module)}", f"ohr.{package(item.target)}") for item in found}
+    there = {(f"ohr.{package(item.module)}", f"ohr.{package(item.target)}") for item in items}
     for pair in to_cut:
         if pair not in there:
             yield f"checks/layers.py: CIRCLES_TO_CUT: {pair[0]} does not import {pair[1]} any more: delete the entry"

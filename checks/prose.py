@@ -11,94 +11,23 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .source import ROOT
+from .source import FOLDERS, ROOT
 
-CLEAN = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "pyproject.toml",
-    "agents",
-    "benchmarks",
-    "checks",
-    "generators",
-    "noise/__init__.py",
-    "noise/formatting",
-    "noise/image",
-    "noise/table_format.py",
-    "ohr",
-    "retrievers",
-    "samples",
+PLACES = (
+    *FOLDERS,
+    "docs",
     "docs/**/*.md",
-    "speed/bm25.py",
-    "speed/calibration.py",
-    "speed/demo.py",
-    "speed/dense.py",
-    "speed/edit_distance.py",
-    "speed/formatting_dose.py",
-    "speed/generation.py",
-    "speed/image_noise.py",
-    "speed/items.py",
-    "speed/kills.py",
-    "speed/latex_parses.py",
-    "speed/maxsim.py",
-    "speed/memory.py",
-    "speed/ocr_stage.py",
-    "speed/ohrbench_accidents.py",
-    "speed/ohrbench_retrieval.py",
-    "speed/photographs.py",
-    "speed/programs.py",
-    "speed/made_up_run.py",
-    "speed/ray_nodes.py",
-    "speed/repeated.py",
-    "speed/report.py",
-    "speed/start_up.py",
-    "speed/store.py",
-    "speed/summary.py",
-    "speed/text_noise.py",
-    "speed/README.md",
-    "tests/benchmarks",
-    "tests/calibration",
-    "tests/checks/test_layers.py",
-    "tests/checks/test_sizes.py",
-    "tests/chunkers",
-    "tests/cli",
-    "tests/conftest.py",
-    "tests/engine",
-    "tests/files",
-    "tests/generators",
-    "tests/markup",
-    "tests/messages",
-    "tests/metrics",
-    "tests/models",
-    "tests/noise/formatting",
-    "tests/noise/image",
-    "tests/noise/test_bad_text.py",
-    "tests/noise/test_table_format.py",
-    "tests/noise/test_text_noises.py",
-    "tests/noise/texts.py",
-    "tests/ocr",
-    "tests/plugin_package",
-    "tests/plugins.py",
-    "tests/report",
-    "tests/results",
-    "tests/retrievers",
-    "tests/sandbox",
-    "tests/spec",
-    "tests/store",
-    "tests/test_conformance.py",
-    "tests/sandbox",
-    "tests/test_docs.py",
-    "tests/test_keys.py",
-    "tests/test_plugin_package.py",
-    "tests/test_registry.py",
-    "tests/test_seeds.py",
-    "tests/test_testing.py",
-    "tests/text",
-    "tests/tiny_models.py",
+    "samples/*.md",
+    "speed/*.md",
+    "pipelines/*.yaml",
+    "*.md",
+    "Makefile",
+    "mkdocs.yml",
+    "pyproject.toml",
 )
-"""Folders and files that keep the list, all but those of channel noise. `python -m checks FOLDER` lists the faults of
-another one."""
+"""Files, and folders with Python files, that keep the list: all that is written for a reader."""
+
+NAMES_THE_WORDS = ("checks/prose.py", "tests/checks/test_prose.py")
 
 AVOID = tuple(
     (re.compile(words, re.IGNORECASE), instead)
@@ -133,10 +62,10 @@ Line = tuple[int, int, str]
 _PROSE = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", None)}  # the last since Python 3.12
 
 
-def faults(root: Path = ROOT, clean: Sequence[str] = CLEAN) -> list[str]:
-    """Return one line for each word to avoid in the files of `clean`: file, line, the word, and what to write."""
-    wrong = [f"checks/prose.py: CLEAN: {name} does not exist" for name in clean if not any(root.glob(name))]
-    for file in _files(root, clean):
+def faults(root: Path = ROOT, places: Sequence[str] = PLACES) -> list[str]:
+    """Return one line for each word to avoid in the files of `places`: file, line, the word, and what to write."""
+    wrong = [f"checks/prose.py: PLACES: {name} does not exist" for name in places if not any(root.glob(name))]
+    for file in _files(root, places):
         text = file.read_text(encoding="utf-8")
         exempt = {number for number, line in enumerate(text.splitlines(), 1) if "prose: ok" in line}
         for number, end, line in _of_python(text) if file.suffix == ".py" else _of_markdown(text):
@@ -145,16 +74,16 @@ def faults(root: Path = ROOT, clean: Sequence[str] = CLEAN) -> list[str]:
     return wrong
 
 
-def _files(root: Path, clean: Sequence[str]) -> Iterator[Path]:
-    for place in (place for name in clean for place in sorted(root.glob(name))):
+def _files(root: Path, places: Sequence[str]) -> Iterator[Path]:
+    for place in (place for name in places for place in sorted(root.glob(name))):
         files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
-        yield from (file for file in files if file != Path(__file__))  # which has to name the words
+        yield from (file for file in files if str(file.relative_to(root)) not in NAMES_THE_WORDS)
 
 
 def _avoided(line: str) -> Iterator[tuple[str, str]]:
     for pattern, instead in AVOID:
-        for found in pattern.finditer(line):
-            yield found[0], instead
+        for match in pattern.finditer(line):
+            yield match[0], instead
 
 
 def _of_markdown(text: str) -> Iterator[Line]:

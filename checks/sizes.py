@@ -7,9 +7,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from .source import FAMILIES, ROOT
+from .source import ROOT, files
 
-FOLDERS = ("ohr", *FAMILIES, "speed", "checks", "samples")
 MOST_IN_A_FILE = 300
 MOST_IN_A_FUNCTION = 40
 """Lines without the docstring, which may be as long as its reader needs."""
@@ -20,7 +19,6 @@ LONG = {
     "ohr/cli/export.py:export": "typer reads a command's options from its signature",
     "ohr/cli/show.py:show": "typer reads a command's options from its signature",
     "ohr/cli/check.py:check": "typer reads a command's options from its signature",
-    "speed/store.py": "one script that measures three stores on the same work",
     "ohr/noise_files/apply.py:apply": "until it takes a session in place of its arguments",
     "speed/ohrbench_retrieval.py:ours": "timed from top to bottom, as a user runs it",
 }
@@ -29,11 +27,16 @@ LONG = {
 
 def faults(root: Path = ROOT, long: Mapping[str, str] = LONG) -> list[str]:
     """Return one line for each file or function that is too long, and for each exception that is no longer needed."""
-    files = [file for folder in FOLDERS for file in sorted((root / folder).rglob("*.py"))]
-    found = {name: fault for file in files for name, fault in _of(file, root)}
+    too_long = {
+        name: fault for file in files(root) if root / "tests" not in file.parents for name, fault in _of(file, root)
+    }
     return [
-        *(fault for name, fault in found.items() if name not in long),
-        *(f"checks/sizes.py: LONG: {name} is short, or gone: delete the entry" for name in long if name not in found),
+        *(fault for name, fault in too_long.items() if name not in long),
+        *(
+            f"checks/sizes.py: LONG: {name} is short, or gone: delete the entry"
+            for name in long
+            if name not in too_long
+        ),
     ]
 
 

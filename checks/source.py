@@ -9,6 +9,9 @@ ROOT = Path(__file__).parents[1]
 FAMILIES = ("noise", "ocr", "retrievers", "generators", "agents", "benchmarks")
 """Top-level folders that are installed inside `ohr`: `noise/a.py` is the module `ohr.noise.a`."""
 
+FOLDERS = ("ohr", *FAMILIES, "checks", "samples", "speed", "tests")
+"""All folders with Python files of the project, those of the documentation apart."""
+
 
 @dataclass(frozen=True)
 class Import:
@@ -22,6 +25,11 @@ class Import:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.module} imports {self.target}"
+
+
+def files(root: Path = ROOT) -> Iterator[Path]:
+    """List the Python files of the project, by folder and name."""
+    return (file for folder in FOLDERS for file in sorted((root / folder).rglob("*.py")))
 
 
 def modules(root: Path = ROOT) -> dict[str, Path]:

@@ -19,7 +19,7 @@ _LONGEST_STRIP = (
 )
 _DETECTED = 1280
 """Longest side, in pixels, of the copy in which lines are looked for: on the pages of `mini` (1,651 pixels) as many
-words are read as at full size, and at 960 fewer (`speed/rapidocr.py`). Lines are read at full size."""
+words are read as at full size, and at 960 fewer. Lines are read at full size."""
 _LONGEST_PAGE = 2.5  # sides: in the copy of a longer page, lines are too small to be found (at 4.4 half are, at 9 none)
 _PART = 1.5  # sides of a part that such a page is read in
 _WINDOW = 0.6  # of a part: where its widest gap is looked for, to cut there; a word is no longer than that

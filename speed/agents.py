@@ -80,7 +80,7 @@ class Talker(Agent):
         turns = (Turn("user", ("PASSAGE", question)),)
         for _ in range(self.calls):
             reply = yield Ask("model", turns)
-            turns = (*turns, Turn("assistant", (reply.text,)), Turn("user", ("Go on.",)))
+            turns = (*turns, Turn("assistant", (reply.text,)), Turn("user", ("Continue.",)))
         return Outcome(reply.text)
 '''
 SPEC = """\
@@ -144,7 +144,7 @@ def bare(url: str, questions: int, calls: int) -> float:
                         body = {"model": "m", "messages": messages, "max_tokens": 1280, "temperature": 0.0}
                         response = await client.post(f"{url}/chat/completions", json=body)
                         reply = response.json()["choices"][0]["message"]["content"]
-                        messages += [{"role": "assistant", "content": reply}, {"role": "user", "content": "Go on."}]
+                        messages += [{"role": "assistant", "content": reply}, {"role": "user", "content": "Continue."}]
 
             await asyncio.gather(*(one(number) for number in range(questions)))
 

@@ -3,7 +3,7 @@
 Each figure is a ratio to a peer that is measured in the same turn, larger is better, the median of three turns. Peers
 are a plain implementation of the published code (with OHRBENCH_DATA; otherwise those rows are left out), a bare loop,
 and for the rest a fixed piece of work in Python and numpy. `ratios.json` keeps the ratios of the last release; a fall
-of a tenth is a failure, and `--keep` writes the file anew. A shared machine can do that by itself: repeat such a row.
+of a tenth is a failure, and `--keep` writes the file again. A shared machine can do that by itself: repeat such a row.
 
     python -m speed.guard [--keep]
 """

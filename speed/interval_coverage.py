@@ -35,14 +35,14 @@ def sizes(rng, documents, kind):
     return np.maximum(1, rng.gamma(4, 5 / 4, documents).round().astype(int))
 
 
-def structures(rng, documents, kind="alike"):
+def structures(rng, documents, kind="equal"):
     """Yield documents' codes, one per question."""
     for _ in range(STRUCTURES):
         yield np.repeat(np.arange(documents), sizes(rng, documents, kind))
 
 
 def clustered_uniform(rng, code, sets, icc):
-    """Draw (sets, n) uniform numbers that are alike within a document: a Gaussian copula with this correlation."""
+    """Draw (sets, n) uniform numbers that agree within a document: a Gaussian copula with this correlation."""
     document = rng.standard_normal((sets, code.max() + 1))[:, code]
     return stats.norm.cdf(np.sqrt(icc) * document + np.sqrt(1 - icc) * rng.standard_normal((sets, code.size)))
 
@@ -120,7 +120,7 @@ def paired(rng, sets) -> Iterator[Row]:
     }
     for (lost, gained), limits in wanted.items():
         for documents, limit in zip((5, 10, 24, 60, 136), limits, strict=True):
-            yield _paired(rng, sets, documents, "alike", lost, gained, limit / 100)
+            yield _paired(rng, sets, documents, "equal", lost, gained, limit / 100)
     # ten long documents among short ones have the plain interval, which the definition reports at 83%
     yield _paired(rng, sets, 136, "mixed", 0.02, 0.0, 0.83)
     for lost in (0.01, 0.02):

@@ -36,7 +36,7 @@ spent: dict[str, float] = {}
 
 
 def peak() -> float:
-    """Return the peak of resident memory since the last call, in MB, and begin anew."""
+    """Return the peak of resident memory since the last call, in MB, and reset it."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     (high,) = (int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")

@@ -50,6 +50,8 @@ MODELS = (
     "tests/test_conformance.py",
 )
 MANY_OBJECTS = 100_000
+LONGEST = 120
+"""Seconds of a test that is not for `make acceptance`: on a free core the longest takes 16, on a crowded one 19."""
 HELD = (
     "tests/ocr/test_engines", "tests/ocr/test_mineru", "tests/ocr/test_routing", "tests/ocr/test_service",
     "tests/ocr/test_vlm", "tests/retrievers/", "tests/test_conformance",
@@ -59,6 +61,9 @@ HELD = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put tests of models side by side: few processes then import torch, which takes seconds in each."""
     items.sort(key=lambda item: not item.nodeid.startswith(MODELS))
+    for item in items:
+        if not item.get_closest_marker("acceptance") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LONGEST))
 
 
 def pytest_collectstart() -> None:

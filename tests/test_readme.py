@@ -1,4 +1,4 @@
-"""What the README shows of the demo is what the product says of the demo's numbers."""
+"""The README shows of the demo just what the product says of its numbers."""
 
 from speed.readme_from_demo import README, parts, placed, recorded
 

@@ -57,7 +57,7 @@ class FileKind:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What a system writes.
+    """The results of one system.
 
     Args:
         kinds: the kinds of files, preferred first.

@@ -1,4 +1,4 @@
-"""What systems call the parts of a page, and the kinds of blocks that these are."""
+"""The names that systems have for the parts of a page, and the kinds of blocks that these are."""
 
 import re
 from collections.abc import Mapping

@@ -22,7 +22,7 @@ from ..formats.values import formula, table
 from ..structured import StructuredOcr
 
 _AROUND = re.compile(r".+_(?=caption$|footnote$)|_block$")
-"""What a label has beside the kind of a part, as in `image_caption` and `equation_block`."""
+"""The rest of a label beside the kind of a part, as in `image_caption` and `equation_block`."""
 
 
 class MineruVlm(StructuredOcr):

@@ -232,8 +232,7 @@ def _each(one: Callable[[Floats], float], m: Floats) -> float | Floats:
 class Ranged(NamedTuple):
     """A value without an interval, and how far it moves when each document is left out.
 
-    Args:
-        low: the smallest value without one of the documents; nan, like `high`, with fewer than 5 documents.
+    `low` and `high` are the smallest and the largest value without one of the documents; nan with fewer than 5.
     """
 
     value: Estimate

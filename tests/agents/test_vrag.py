@@ -126,7 +126,7 @@ def test_t4_a_small_page_is_scaled_up():
     assert seen(run) == [(548, 365)]
 
 
-def test_t5_after_the_last_action_it_is_told_to_answer():
+def test_t5_after_the_last_action_it_is_asked_to_answer():
     searches = [f"<search>{name}</search>" for name in ("one", "two", "three")]
     run = played(*searches, actions=2)
     assert steps(run) == ["vision", "one", "vision", "two", "vision"]

@@ -60,4 +60,4 @@ def test_folders_are_searched_and_missing_ones_reported(tmp_path):
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "b" / "c.py").write_text("# told\n")
     assert [fault.split(": ")[0] for fault in prose.faults(tmp_path, ["a"])] == ["a/b/c.py:1"]
-    assert prose.faults(tmp_path, ["nowhere"]) == ["checks/prose.py: CLEAN: nowhere does not exist"]
+    assert prose.faults(tmp_path, ["nowhere"]) == ["checks/prose.py: PLACES: nowhere does not exist"]

@@ -1,8 +1,7 @@
 """A phone's camera: stray light, a lens, a sensor, sharpening and JPEG.
 
 Strength 1 is the median of 39 photographs of documents (FCMBench's public examples, scaled to the 2,339 pixels of A4 at
-200 dpi). docs/noise/capture.md has the figures, from which the constants below were fitted;
-speed/photographs.py measures them again.
+200 dpi). docs/noise/capture.md has the figures, from which the constants below were fitted.
 """
 
 from functools import lru_cache

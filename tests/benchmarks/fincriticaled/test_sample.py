@@ -44,22 +44,6 @@ def test_the_sample_has_six_pages_of_which_one_has_no_facts(data):
     assert sentences(data.faults) == ["1 page without a tagged fact: 4"]
 
 
-def test_each_page_has_an_image_below_80_kb(data):
-    for page in data.pages:
-        assert (SAMPLE / f"images/page_{page.index}.png").stat().st_size < 80_000
-        image = data.image(page)
-        assert image.shape == (1210, 935, 3)  # US letter at 110 dpi
-        assert 0.01 < np.mean(image < 128) < 0.2
-
-
-def test_the_untagged_html_is_the_gold_page_without_its_tags(data):
-    assert all(page.html == strip_entity_tags(page.tagged) for page in data.pages)
-
-
-def test_all_five_types_are_there(data):
-    assert len({entity["type"] for page in data.pages for entity in extract_entities(page.tagged)}) == 5
-
-
 def test_an_exact_transcription_is_wholly_correct_when_judged_strictly(data):
     for veto in (False, True):
         assert ffa(scored(data, "exact", strict_det, context_veto=veto)) == 1

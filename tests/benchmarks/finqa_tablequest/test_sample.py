@@ -1,7 +1,6 @@
 """The sample: its layout, and the scores of its recorded verdicts and chunks."""
 
 import json
-from collections import Counter
 from importlib.util import find_spec
 from io import BytesIO
 
@@ -27,23 +26,6 @@ def recorded(name):
 @pytest.fixture(scope="module")
 def questions():
     return read_questions(SAMPLE)
-
-
-def test_the_sample_has_three_questions_of_each_level_and_all_their_pages(questions):
-    assert Counter(question.level for question in questions) == {"easy": 3, "medium": 3, "hard": 3}
-    for question in questions:
-        with Image.open(SAMPLE / question.image) as page:
-            assert page.size == (1275, 1650)
-    assert sum(path.stat().st_size for path in SAMPLE.rglob("*") if path.is_file()) <= 1_000_000
-
-
-def test_adapted_files_have_the_same_questions(questions):
-    files = [SAMPLE / f"qa_pairs/adapted_pairs/adapted_{level}.json" for level in ("easy", "medium", "hard")]
-    found = [record for file in files for record in json.loads(file.read_text(encoding="utf-8"))]
-    pairs = [(each["doc_name"], pair) for each in found for pair in each["qa_pairs"]]
-    assert [(name, pair["question"], pair["answer"], pair["evidence_pages"]) for name, pair in pairs] == [
-        (one.document, one.question, one.answer, [one.page_number]) for one in questions
-    ]
 
 
 @pytest.mark.skipif(not (find_spec("typst") and find_spec("matplotlib")), reason="pages are set with typst")
