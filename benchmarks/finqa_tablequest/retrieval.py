@@ -10,7 +10,7 @@ from collections.abc import Collection, Hashable, Sequence
 from math import nan
 from typing import NamedTuple
 
-from ohr.statistics.ranking import ndcg_at_k, recall_at_k, reciprocal_rank
+from ohr.statistics.ranking import ndcg_at_k, precision_at_k, recall_at_k, reciprocal_rank
 
 from .judging import Protocol
 from .question_files import FinqaQuestion
@@ -47,9 +47,8 @@ def misplaced(questions: Sequence[FinqaQuestion]) -> list[str]:
 def measures(pages: Sequence[Hashable], relevant: Collection[Hashable]) -> dict[str, float]:
     """Return all measures of one ranking: `nDCG@k`, `P@k`, `R@k` for each cut-off, `RR` and `Rprec`.
 
-    Formulas: P@k = hits in the first k / k; Rprec = P@r with r relevant pages; the others are those of
-        `ohr.statistics.ranking`.
-    Source: trec_eval, by ir_measures; all agree with it for binary relevance.
+    Formulas: those of `ohr.statistics.ranking`; Rprec is recall at as many pages as are relevant.
+    Source: trec_eval, by ir_measures.
 
     Args:
         pages: distinct pages, best first; places after its end find nothing.
@@ -59,10 +58,10 @@ def measures(pages: Sequence[Hashable], relevant: Collection[Hashable]) -> dict[
     """
     if not relevant:
         return dict.fromkeys(MEASURES, nan)
-    ranking, r = [[page] for page in pages], len(relevant)
-    found = {"RR": reciprocal_rank(ranking, relevant), "Rprec": recall_at_k(ranking, relevant, r)}
+    ranking = [[page] for page in pages]
+    scores = {"RR": reciprocal_rank(ranking, relevant), "Rprec": recall_at_k(ranking, relevant, len(relevant))}
     for k in CUT_OFFS:
-        found[f"nDCG@{k}"] = ndcg_at_k(ranking, relevant, k)
-        found[f"P@{k}"] = sum(page in relevant for page in pages[:k]) / k
-        found[f"R@{k}"] = recall_at_k(ranking, relevant, k)
-    return found
+        scores[f"nDCG@{k}"] = ndcg_at_k(ranking, relevant, k)
+        scores[f"P@{k}"] = precision_at_k(ranking, relevant, k)
+        scores[f"R@{k}"] = recall_at_k(ranking, relevant, k)
+    return scores

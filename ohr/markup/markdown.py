@@ -37,7 +37,11 @@ def rows(text: str, start: int, end: int) -> Iterator[list[Span]]:
 
 
 def read(markup: str, losses: list[str]) -> Table:
-    """Read a Markdown table; the rows above its ruling are header cells."""
+    """Read a Markdown table; the rows above its ruling are header cells.
+
+    Engines write rows of unequal length, rulings of another length and tables without a ruling. A reader by the
+    standard, such as markdown-it-py, drops cells that the header lacks, or takes all of it for a paragraph.
+    """
     lines = [line.strip() for line in markup.strip().split("\n")]
     ruling = next((place for place, line in enumerate(lines) if _RULING.fullmatch(line)), 0)
     rows = [line for place, line in enumerate(lines) if place != ruling or not ruling]

@@ -7,16 +7,14 @@ from .values import UNSAFE
 
 WORDS = {
     "seccomp": "a filter of system calls (seccomp)",
-    "limits": "limits of CPU time, memory, files and processes",
+    "limits": "limits of CPU time, memory, files and processes, no root and no capabilities",
     "namespaces": "a root folder, process numbers, a network without devices, queues and a host name of its own",
-    "landlock": "rules on files, TCP and signals (Landlock), where there is no root folder of its own",
-    "privileges": "no user's rights and no capabilities",
 }
 """The mechanisms, the two needed ones first."""
 
 NEEDED = ("seccomp", "limits")
 """The filter and the limits, together, hold by themselves. They leave a program no socket, no process, no signal, no
-file; it may open files only where it has a root of its own. The other mechanisms are a second wall behind these."""
+file; it may open files only where namespaces, a second wall behind these, give it a root of its own."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Isolation:
     @property
     def suffices(self) -> bool:
         """Whether programs are isolated: the filter and the limits work, and no attack on them succeeded."""
-        return all(name in self.works for name in NEEDED) and not self.broken
+        return not self.why
 
     @property
     def files(self) -> bool:
@@ -47,19 +45,17 @@ class Isolation:
     def why(self) -> str:
         """The reason why programs are not isolated; empty where they are."""
         lacking = [f"no {name} ({self.lacks.get(name, 'not tried')})" for name in NEEDED if name not in self.works]
-        return "; ".join([*lacking, *([self.broken] if self.broken else [])])
+        return "; ".join(filter(None, [*lacking, self.broken]))
 
     def __str__(self) -> str:
         """Return the mechanisms in words, one line each."""
-        verdict = "Programs are isolated here." if self.suffices else refusal(self.why)
+        verdict = "Programs are isolated here." if self.suffices else self.refusal()
         works = [f"works: {WORDS[name]}" for name in self.works]
-        lacks = [f"lacks: {WORDS[name]} ({reason})" for name, reason in self.lacks.items()]
-        return "\n".join([verdict, *works, *lacks])
+        return "\n".join([verdict, *works, *(f"lacks: {WORDS[name]} ({why})" for name, why in self.lacks.items())])
 
-
-def refusal(why: str) -> str:
-    """Return the sentence that says why programs do not run, and what to do."""
-    return (
-        f"programs cannot be isolated on this machine: {why}; run them on Linux (x86_64 or aarch64) with seccomp, "
-        f'or pass unsafe="{UNSAFE}"'
-    )
+    def refusal(self) -> str:
+        """Return the sentence that says why programs do not run, and what to do."""
+        return (
+            f"programs cannot be isolated on this machine: {self.why}; run them on Linux (x86_64 or aarch64) with "
+            f'seccomp, or pass unsafe="{UNSAFE}"'
+        )

@@ -7,12 +7,13 @@ from pydantic import BaseModel, ValidationError
 
 from .values import How, Limits, Outcome, SandboxError
 
-_MOST = 1000
+_MOST_OF_LINE = 1000
 """Characters of an error or a type's name that are kept."""
 _BESIDE = 16384
 """Bytes of a reply beside its value: an error of 1,000 characters, a type's name of 100, the names of fields."""
 _JSON = 6
 """Bytes that JSON takes for one byte of a control character."""
+_NO_RESULT: tuple[How, str] = ("killed", "it ended without a result that can be read")
 
 
 class _Reply(BaseModel):
@@ -49,11 +50,11 @@ def outcome(end: tuple[int, float, float, str], reply: bytes, limits: Limits) ->
     if status:
         return lost(seconds, *_died(status & 0x7F, seconds, cpu, limits))
     try:
-        found = _Reply.model_validate_json(reply)
+        read = _Reply.model_validate_json(reply)
     except ValidationError:
-        return lost(seconds, "killed", "it ended without a result that can be read")
-    error = None if found.error is None else _line(found.error)
-    return Outcome(found.value, found.number, _line(found.kind), error, seconds, found.how)
+        return lost(seconds, *_NO_RESULT)
+    error = None if read.error is None else _line(read.error)
+    return Outcome(read.value, read.number, _line(read.kind), error, seconds, read.how)
 
 
 def lost(seconds: float, how: How, error: str) -> Outcome:
@@ -69,12 +70,12 @@ def _died(killer: int, seconds: float, cpu: float, limits: Limits) -> tuple[How,
         return "timeout", f"it took longer than {limits.seconds:g} seconds, or {limits.cpu_seconds} of CPU time"
     if killed:  # by the system, when memory is short; or by its lane, once it has closed the pipe to it
         return "killed", "it was killed, or closed the way of its result"
-    if killer:
-        known = killer in set(signal.Signals)
-        return "killed", f"it died of {signal.Signals(killer).name if known else f'signal {killer}'}"
-    return "killed", "it ended without a result that can be read"
+    if not killer:
+        return _NO_RESULT
+    known = killer in set(signal.Signals)
+    return "killed", f"it died of {signal.Signals(killer).name if known else f'signal {killer}'}"
 
 
 def _line(text: str) -> str:
     """Return one line of text, without characters that steer a terminal."""
-    return "".join(character if character.isprintable() else " " for character in text[:_MOST])
+    return "".join(character if character.isprintable() else " " for character in text[:_MOST_OF_LINE])

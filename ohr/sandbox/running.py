@@ -3,7 +3,6 @@
 import atexit
 import json
 import os
-import socket
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +13,8 @@ from typing import Self
 from ohr.errors import DataError
 
 from . import readings
-from .isolating import Isolation, refusal
-from .starting import Processes, start
+from .isolating import Isolation
+from .starting import Processes
 from .values import UNSAFE, Limits, Outcome, SandboxError
 
 _GRACE = 20.0
@@ -23,7 +22,6 @@ _GRACE = 20.0
 _MOST_WORKERS = 64
 _MOST_OF_PROGRAM = 1 << 20
 """Bytes of the longest program; the longest reply of a model is a tenth of that."""
-_MOST_OF_END = 1 << 16
 
 
 class Sandbox:
@@ -94,43 +92,32 @@ class Sandbox:
         self.close()
 
     def _start(self) -> Isolation:
-        self._processes = start(self.limits, self._function, self._workers, self._without)
-        found = self._processes.isolation
-        if not found.suffices and not self._unsafe:
+        self._processes = Processes(self.limits, self._function, self._workers, self._without)
+        isolation = self._processes.isolation
+        if not isolation.suffices and not self._unsafe:
             self.close()
-            raise SandboxError(refusal(found.why))
-        return found
+            raise SandboxError(isolation.refusal())
+        return isolation
 
     def _run(self, program: str) -> Outcome:
-        """Run one program in a lane; where the lane is lost, all start again."""
+        """Run one program; where its lane is lost, all start again."""
         data = program.encode("utf-8", "surrogatepass")
         if len(data) > _MOST_OF_PROGRAM:
             return readings.lost(0.0, "refused", f"the program has more than {_MOST_OF_PROGRAM} bytes")
         with self._lock:
             if self._processes is None:
                 self._start()
-            assert self._processes is not None
-            processes, line = self._processes, self._processes.free.pop()
+            processes = self._processes
+        assert processes is not None
         with TemporaryFile() as file:
             file.write(data)
             file.flush()
-            try:
-                line.settimeout(self.limits.seconds + _GRACE)
-                socket.send_fds(line, [b"."], [file.fileno()])
-                end = line.recv(_MOST_OF_END)
-            except OSError:
-                end = b""
+            end = processes.run(file.fileno(), self.limits.seconds + _GRACE)
             if not end:
-                line.close()
                 with self._lock:
                     if self._processes is processes:  # no other thread has started new ones
                         self.close()
                 return readings.lost(0.0, "killed", "the process that ran it was lost")
-            with self._lock:
-                if self._processes is processes:
-                    processes.free.append(line)
-                else:  # the sandbox was closed when the answer was on its way
-                    line.close()
             file.seek(0)
             return readings.outcome(json.loads(end), file.read(readings.longest(self.limits) + 1), self.limits)
 

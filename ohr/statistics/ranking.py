@@ -1,10 +1,10 @@
-"""Rank-aware retrieval scores: pure functions of one question's ranking and the pages of its evidence.
+"""All rank-aware retrieval scores: pure functions of one question's ranking and the pages of its evidence.
 
 A ranking is a sequence of hits, best first; each hit is the collection of the pages that its chunk covers, such as
 (document, page index). It has any length; places after its end find nothing. All scores count hits: the cut-off `k`, at
 least 1, is a number of hits, and a rank is a hit's, not a page's. A chunk that spans two pages is one hit; two chunks
 of one page are two hits, the second of which finds nothing new. Evidence is the set of pages that the question needs,
-repeats ignored; relevance is binary.
+repeats ignored; relevance is binary. For rankings of single pages without repeats all scores are those of trec_eval.
 """
 
 from collections.abc import Collection, Hashable, Sequence
@@ -26,13 +26,31 @@ def hit_at_k(ranking: Hits, evidence: Collection[Hashable], k: int) -> float:
 def recall_at_k(ranking: Hits, evidence: Collection[Hashable], k: int) -> float:
     """Return the share of the evidence pages that the first `k` hits cover, in [0, 1], higher is better.
 
-    Formula: |evidence & pages of ranking[:k]| / |evidence|; a page that two hits share counts once.
-    Source: trec_eval's `recall_k`, for rankings without repeats.
+    Formula: |evidence & pages of ranking[:k]| / |evidence|; a page that two hits share counts once. With k = |evidence|
+        this is R-precision.
+    Source: trec_eval's `recall_k`.
 
     Edge cases: no evidence -> nan; empty ranking -> 0.
     """
     wanted = _wanted(evidence, k)
     return len(wanted & _pages(ranking[:k])) / len(wanted) if wanted else nan
+
+
+def precision_at_k(ranking: Hits, evidence: Collection[Hashable], k: int) -> float:
+    """Return the share of the first `k` places whose hits touch an evidence page that no earlier hit has covered.
+
+    Source: trec_eval's `P_k`: a ranking that is shorter than `k` is divided by `k` all the same.
+
+    Edge cases: no evidence -> nan; empty ranking -> 0.
+    """
+    wanted = _wanted(evidence, k)
+    if not wanted:
+        return nan
+    useful = 0
+    for pages in ranking[:k]:
+        useful += not wanted.isdisjoint(pages)
+        wanted.difference_update(pages)
+    return useful / k
 
 
 def reciprocal_rank(ranking: Hits, evidence: Collection[Hashable]) -> float:
@@ -53,8 +71,7 @@ def ndcg_at_k(ranking: Hits, evidence: Collection[Hashable], k: int) -> float:
 
     Formula: DCG@k / IDCG@k with DCG@k = sum over ranks i <= k of n_i / log2(i + 1), n_i being the evidence pages that
         hit i is the first to cover, and IDCG@k that of a ranking of all evidence pages, one a hit; at most 1.
-    Source: Järvelin and Kekäläinen (2002), with the discount of trec_eval's `ndcg_cut`, which agrees for rankings of
-        single pages without repeats.
+    Source: Järvelin and Kekäläinen (2002), with the discount of trec_eval's `ndcg_cut`.
 
     Edge cases: no evidence -> nan (trec_eval leaves such queries out); empty ranking -> 0.
     """

@@ -20,7 +20,7 @@ from ohr.errors import StoreError
 from ohr.messages.wording import counted
 from ohr.store.content import framed, unframed
 from ohr.store.folders import is_file, new_folder
-from ohr.store.interface import FORMAT
+from ohr.store.interface import FORMAT, check_format
 from ohr.store.reasons import PATIENCE, Damaged, ReadOnly, database_sentence, explained, is_damage, primary_code
 from ohr.store.salvage import salvage
 
@@ -170,14 +170,13 @@ class Database:
 
     def _open(self) -> None:
         db, known = self._opened()
-        fault = None
-        if known["format"] > FORMAT:
-            fault = f"has format {known['format']}, which this version of ohr cannot read: it was made by a later one"
-        elif self._id not in (None, known["id"]):
-            fault = "was replaced by another one while the run used it"
-        if fault:
+        try:
+            check_format(known["format"], self._place)
+            if self._id not in (None, known["id"]):
+                raise StoreError(f"the store at {self._place} was replaced by another one while the run used it")
+        except StoreError:
             db.close()
-            raise StoreError(f"the store at {self._place} {fault}")
+            raise
         self._db, self._id, self._stamp = db, known["id"], self._stamps()
 
     def _opened(self) -> tuple[sqlite3.Connection, dict[str, Any]]:

@@ -5,12 +5,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from ohr.errors import StoreError
+
 FORMAT = 2
 """Version of the stores that are written and read."""
 
 DAY = 86400.0
 """Seconds. What is read is marked as used once a day at most, so that reading hardly ever writes; what a process that
 was killed left unfinished is removed when it is a day old, which no live process takes to write a file."""
+
+
+def check_format(number: int, place: str) -> None:
+    """Raise a StoreError where a store has a format that this version does not write."""
+    if number != FORMAT:
+        origin, remedy = ("a later", "update ohr") if number > FORMAT else ("an earlier", "delete it")
+        raise StoreError(
+            f"the store at {place} has format {number}, which this version of ohr cannot read: it was made by {origin} "
+            f"one; {remedy}, or use another --store"
+        )
 
 
 @dataclass(frozen=True, slots=True)

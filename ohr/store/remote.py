@@ -18,7 +18,7 @@ from ohr.store.bucket import Bucket
 from ohr.store.claims import Heart, Watch, this_process
 from ohr.store.content import checked_key, framed, is_key, unframed
 from ohr.store.folders import NEW, SUMS, Folders, remove, sums_in, sums_of, user_cache
-from ohr.store.interface import FORMAT, Entry, Store
+from ohr.store.interface import FORMAT, Entry, Store, check_format
 from ohr.store.reasons import explained
 
 _ABOUT = "store.json"
@@ -77,10 +77,7 @@ class RemoteStore(Store):
             known = {"format": FORMAT, "id": self._id}
             with suppress(StoreError):
                 self._bucket.write({_ABOUT: self._about()})
-        if known["format"] > FORMAT:
-            raise StoreError(
-                f"the store at {self._url} has format {known['format']}, which this version of ohr cannot read"
-            )
+        check_format(known["format"], self._url)
         if self._id not in (None, known["id"]):
             raise StoreError(f"the store at {self._url} was replaced by another one while the run used it")
         self._id, self._trusted = known["id"], monotonic() + _TRUST

@@ -2,6 +2,7 @@ import itertools
 
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from ohr.markup import html, latex, markdown
 from ohr.markup.content import Piece, joined
@@ -13,6 +14,8 @@ contents = st.lists(
     | st.sampled_from([Piece("formula", "$x_1 + y$"), Piece("formula", "$\\frac{a}{b}$"), Piece("break")]),
     max_size=4,
 ).map(joined)
+
+WORDS = st.text(st.sampled_from("abc12 租"), min_size=1, max_size=6).map(str.strip).filter(bool) | st.just("a\\|b")
 
 
 @st.composite
@@ -66,3 +69,21 @@ def test_markdown_repeats_a_merged_cell_at_each_place_and_reports_it(table):
     assert all(found[place].content == cell.content for place, cell in table.places().items() if cell.content)
     merged = sum(cell.rows > 1 or cell.columns > 1 for cell in table.cells)
     assert sum("merged" in loss for loss in losses) == merged
+
+
+@given(st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(WORDS, min_size=width, max_size=width), min_size=1)))
+def test_a_markdown_table_of_the_standard_has_the_cells_that_markdown_it_reads(rows):
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    markup = "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+    tokens = MarkdownIt("commonmark").enable("table").parse(markup)
+    theirs = [token.content.replace("\\", "") for token in tokens if token.type == "inline"]
+    places = markdown.read(markup, []).places()
+    ours = [(row, column) for row in range(len(rows)) for column in range(len(rows[0]))]
+    assert ["".join(piece.text for piece in places[place].content) for place in ours] == theirs
+
+
+def test_a_markdown_table_outside_the_standard_loses_no_cell():
+    longer, short, none = (f"| a | b |\n{ruling}| 1 | 2 | 3 |\n" for ruling in ("|---|---|\n", "|---|\n", ""))
+    for markup in (longer, short, none):
+        cells = [cell for cell in markdown.read(markup, []).cells if cell.content]
+        assert [cell.content[0].text for cell in cells] == ["a", "b", "1", "2", "3"]

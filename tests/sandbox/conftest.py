@@ -17,11 +17,8 @@ from ohr.sandbox import UNSAFE, Isolation, Limits, Outcome, Sandbox, isolation
 
 HONEST = "import math\ndef solution():\n    return math.sqrt(1764)\n"
 QUICK = Limits(seconds=0.5, cpu_seconds=1, memory_mb=64, folder_mb=4)
-WITHOUT_ALL = ("seccomp", "landlock", "privileges", "limits", "namespaces")
-WEAKER = {
-    "no namespaces": ("namespaces",),
-    "the filter and the limits alone": ("namespaces", "landlock", "privileges"),
-}
+WITHOUT_ALL = ("seccomp", "limits", "namespaces")
+WEAKER = {"the filter and the limits alone": ("namespaces",)}
 
 
 @dataclass

@@ -397,7 +397,7 @@ FORGERY = {
     "the lane once more": _doing(
         "frame = sys._getframe()",
         "while 'line' not in frame.f_locals: frame = frame.f_back",
-        "modules['inside.lane'].serve(frame.f_locals['line'], frame.f_locals['task'])",
+        "modules['inside.lane'].serve(*map(frame.f_locals.get, ('line', 'task', 'walls')))",
         "return 'ESCAPED'",
     ),
     "a trace of the runner": _doing("sys.settrace(lambda *_: 1 / 0)", "sys.setprofile(lambda *_: 1 / 0)", "return 1"),

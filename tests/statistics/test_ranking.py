@@ -1,16 +1,39 @@
+"""Scores of rankings, against ir-measures (trec_eval) where that has an answer, and by hand where hits span pages."""
+
 from math import isnan
 
+import ir_measures
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import RR, P, R, Rprec, Success, nDCG
 
-from ohr.statistics.ranking import hit_at_k, recall_at_k, reciprocal_rank
+from ohr.statistics.ranking import hit_at_k, ndcg_at_k, precision_at_k, recall_at_k, reciprocal_rank
 
 A, B, C = ("law/lease", 0), ("law/lease", 1), ("news/fair", 0)
 page = st.tuples(st.sampled_from(["d", "e"]), st.integers(0, 3))
 pages = st.sets(page, min_size=1)
 hit = st.sets(page, min_size=1, max_size=3)
 ranking = st.lists(hit, max_size=8)
+
+
+NAMES = st.integers(0, 9).map("page{}".format)
+
+
+@given(st.lists(NAMES, unique=True, min_size=1), st.sets(NAMES, min_size=1), st.integers(1, 12))
+def test_all_scores_of_single_pages_are_those_of_ir_measures(ranked, relevant, k):
+    hits = [[name] for name in ranked]
+    ours = {
+        Success @ k: hit_at_k(hits, relevant, k),
+        P @ k: precision_at_k(hits, relevant, k),
+        R @ k: recall_at_k(hits, relevant, k),
+        nDCG @ k: ndcg_at_k(hits, relevant, k),
+        RR: reciprocal_rank(hits, relevant),
+        Rprec: recall_at_k(hits, relevant, len(relevant)),
+    }
+    run = {"q": {name: float(-rank) for rank, name in enumerate(ranked)}}
+    theirs = ir_measures.calc_aggregate(list(ours), {"q": dict.fromkeys(relevant, 1)}, run)
+    assert ours == pytest.approx(theirs, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -43,9 +66,11 @@ def test_no_evidence_is_undefined():
     assert isnan(hit_at_k([[A]], [], 1))
     assert isnan(recall_at_k([[A]], [], 1))
     assert isnan(reciprocal_rank([[A]], []))
+    assert isnan(ndcg_at_k([[A]], [], 3))
+    assert isnan(precision_at_k([[A]], [], 3))
 
 
-@pytest.mark.parametrize("score", [hit_at_k, recall_at_k])
+@pytest.mark.parametrize("score", [hit_at_k, recall_at_k, precision_at_k, ndcg_at_k])
 def test_a_cut_off_below_one_is_refused(score):
     with pytest.raises(ValueError, match=r"^k must be at least 1, not 0$"):
         score([[A]], [A], 0)
@@ -61,6 +86,8 @@ def test_scores_are_shares_that_grow_with_k(found, evidence, k):
 def test_evidence_first_is_the_best_order(evidence, rest):
     found = [*({page} for page in sorted(evidence)), *rest]
     assert recall_at_k(found, evidence, len(evidence)) == 1
+    assert precision_at_k(found, evidence, len(evidence)) == 1
+    assert ndcg_at_k(found, evidence, 8) == pytest.approx(1)
     assert reciprocal_rank(found, evidence) == 1
 
 

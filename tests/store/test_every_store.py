@@ -252,14 +252,19 @@ def test_a_store_that_was_replaced_is_not_taken_for_the_same(place, store):
 
 
 @every(*QUICK)
-def test_a_store_of_a_later_version_is_refused(place, store):
+@pytest.mark.parametrize(
+    ("number", "remedy"), [(1, "an earlier one; delete it, or use"), (3, "a later one; update ohr, or use")]
+)
+def test_a_store_of_another_format_is_refused_with_what_to_do(number, remedy, place, store):
     store.put(KEY, 1)
-    later = framed({"format": 3, "id": "x"})
+    about = framed({"format": number, "id": "x"})
     if place.is_local:
-        store._db.write(lambda db: db.execute("UPDATE about SET content = ?", (later,)))
+        store._db.write(lambda db: db.execute("UPDATE about SET content = ?", (about,)))
     else:
-        store._bucket.write({"store.json": later})
-    with pytest.raises(StoreError, match="has format 3, which this version of ohr cannot read"):
+        store._bucket.write({"store.json": about})
+    with pytest.raises(
+        StoreError, match=f"has format {number}, which .* cannot read: it was made by {remedy} another --store"
+    ):
         place.open().get(KEY)
 
 

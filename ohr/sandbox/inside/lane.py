@@ -11,34 +11,35 @@ import select
 import signal
 import socket
 from contextlib import suppress
-from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from time import monotonic
 
 from . import programs
 from .walls import Task, Walls
 
-FILES = 256
-"""One more than the highest file descriptor of a lane."""
 _FILE, _END = 3, 4
 """The file descriptors of a program's process: its file, and a pipe, whose other end the lane waits at."""
+_MOST_FILES = 64
+"""One more than the highest file descriptor of a lane."""
 _RUN = b"\1"
 """The first byte in the pipe where the walls are up; else the reason why the program was not run."""
 _PART = 4096
 
 
-def serve(line: socket.socket, task: Task, walls: Walls) -> None:
-    """Run the programs whose files come over a line, until it is closed."""
+def serve(control: socket.socket, task: Task, walls: Walls) -> None:
+    """Run programs until the socket that all lanes share is closed; the kernel gives each program to one of them.
+
+    Each comes as the name of its folder, its file, and the line on which its end is reported.
+    """
     while True:
-        _, files, _, _ = socket.recv_fds(line, 1, 1)
+        folder, files, _, _ = socket.recv_fds(control, _PART, 2)
         if not files:
             return
-        line.sendall(json.dumps(_run(line, files[0], task, walls)).encode())
+        with socket.socket(fileno=files[1]) as line:
+            line.sendall(json.dumps(_run(line, files[0], folder, task, walls)).encode())
         os.close(files[0])
 
 
-def _run(line: socket.socket, file: int, task: Task, walls: Walls) -> tuple[int, float, float, str]:
+def _run(line: socket.socket, file: int, folder: bytes, task: Task, walls: Walls) -> tuple[int, float, float, str]:
     """Run a program to its end, or to the end of its time.
 
     Returns:
@@ -48,10 +49,6 @@ def _run(line: socket.socket, file: int, task: Task, walls: Walls) -> tuple[int,
         SystemExit: when the line is closed, since nobody waits for the result.
     """
     lane, began = os.getpid(), monotonic()
-    # the filter opens no file but in a root of the program's own; without it, by the user's word, there is one on disk
-    folder = "/" if walls.filter else mkdtemp()
-    if not walls.filter:
-        Path(folder).chmod(0o777)  # for a program that is nobody
     heard, end = os.pipe()
     child = os.fork()
     if child == 0:
@@ -69,8 +66,6 @@ def _run(line: socket.socket, file: int, task: Task, walls: Walls) -> tuple[int,
     finally:
         _kill(child)
         os.close(heard)
-        if not walls.filter:
-            rmtree(folder, ignore_errors=True)
     _, status, usage = os.wait4(child, 0)
     fault = "" if said.startswith(_RUN) else said.decode("utf-8", "replace")
     return status, monotonic() - began, usage.ru_utime + usage.ru_stime, fault
@@ -82,7 +77,7 @@ def _kill(child: int) -> None:
             kill(child, signal.SIGKILL)
 
 
-def _child(file: int, end: int, folder: str, lane: int, task: Task, walls: Walls) -> None:
+def _child(file: int, end: int, folder: bytes, lane: int, task: Task, walls: Walls) -> None:
     """Run a program in this process and end it; whatever happens, the process does not return."""
     leave, write = os._exit, os.write
     try:
@@ -95,7 +90,7 @@ def _child(file: int, end: int, folder: str, lane: int, task: Task, walls: Walls
         null, file, end = (fcntl.fcntl(held, fcntl.F_DUPFD, _END + 1) for held in (null, file, end))
         for place, held in enumerate((null, null, null, file, end)):
             os.dup2(held, place)
-        os.closerange(_END + 1, FILES)
+        os.closerange(_END + 1, _MOST_FILES)
         try:
             walls.put_up(task, lane)
         except BaseException as error:

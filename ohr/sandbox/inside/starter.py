@@ -1,6 +1,7 @@
-"""The starter: a clean interpreter that loads the allowed modules once, isolates itself, and forks the lanes.
+"""The starter: a clean interpreter that loads the allowed modules once, isolates itself, and forks lanes.
 
-It receives its task, as JSON, and the lanes' lines over its standard input, and reports there what works here.
+Its standard input is a socket, over which it receives its task, as JSON, and reports what works here; then the socket
+is the lanes'.
 """
 
 import contextlib
@@ -11,11 +12,9 @@ import os
 import resource
 import socket
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from . import kernel, lane, probes, walls
+from . import lane, walls
 
 _WARM = (
     "_strptime", "encodings.ascii", "encodings.cp1252", "encodings.gbk", "encodings.latin_1", "encodings.utf_16",
@@ -29,66 +28,56 @@ _WARM_NUMPY = (
 
 _FIRST_TO_GO = "1000"
 """The highest oom_score_adj: when memory runs out, the kernel ends a program, not the user's run."""
+_GUESS = 1 << 30
+"""Bytes of address space of an interpreter with numpy, where the system does not say."""
 _MOST_OF_TASK = 1 << 20
 
 
 def main() -> None:
-    """Isolate this process, report, and serve until all lines are closed."""
+    """Isolate this process, report, and wait for the lanes, which serve until the socket is closed."""
     control = socket.socket(fileno=0)
-    message, lines, _, _ = socket.recv_fds(control, _MOST_OF_TASK, lane.FILES)
-    task = walls.Task(**json.loads(message))
-    if fault := _load(task.modules, task.paths):
+    task = walls.Task(**json.loads(control.recv(_MOST_OF_TASK)))
+    if fault := _load(task):
         control.sendall(json.dumps({"fault": fault}).encode())
         return
-    task = replace(task, taken=_address_space())
+    taken = _GUESS
     with contextlib.suppress(OSError):
+        taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO, encoding="ascii")
-    reasons = dict.fromkeys(task.without, "left out")
+    task.memory = taken + (task.memory_mb << 20)
+    reasons, child = dict.fromkeys(task.without, "left out"), 0
     if "namespaces" not in reasons:
         try:
             walls.separate()
+            child = os.fork()  # the child is the first process of its namespace: with it, all others there end
         except OSError as error:
             reasons["namespaces"] = str(error)
-    if "namespaces" not in reasons and (child := os.fork()):
-        os.closerange(3, lane.FILES)
-        os.waitpid(child, 0)
-        return
-    _begin(control, lines, task, reasons)
-
-
-def _begin(control: socket.socket, lines: Sequence[int], task: walls.Task, reasons: Mapping[str, str]) -> None:
-    """Find what works, report it, and fork the lanes; this process is the first of its namespace, if that is new."""
-    wall, lacks = probes.works(task, reasons)
-    needed = wall.filter and "limits" in wall.names
-    broken = probes.trial(lambda: probes.attack(wall, task)) if needed else ""
-    control.sendall(json.dumps({"works": wall.names, "lacks": lacks, "broken": broken}).encode())
-    gc.collect()
-    gc.freeze()  # so that children do not copy the pages of all objects when they collect garbage
-    for line in lines:
-        if os.fork() == 0:
-            _serve(line, lines, task, wall)
-    os.closerange(3, lane.FILES)
+    if not child:
+        _fork_lanes(control, task, reasons)
     with contextlib.suppress(ChildProcessError):
         while True:
             os.wait()
 
 
-def _serve(line: int, lines: Sequence[int], task: walls.Task, wall: walls.Walls) -> None:
-    try:
-        for other in {*lines} - {line}:
-            os.close(other)
-        with contextlib.suppress(OSError):
-            kernel.call("prctl", kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
-        lane.serve(socket.socket(fileno=line), task, wall)
-    finally:
-        os._exit(0)
+def _fork_lanes(control: socket.socket, task: walls.Task, reasons: dict[str, str]) -> None:
+    """Find what works, report it, and fork the lanes."""
+    wall, lacks, broken = walls.working(task, reasons)
+    control.sendall(json.dumps({"works": wall.names, "lacks": lacks, "broken": broken}).encode())
+    gc.collect()
+    gc.freeze()  # so that children do not copy the pages of all objects when they collect garbage
+    for _ in range(task.workers):
+        if os.fork() == 0:
+            try:
+                lane.serve(control, task, wall)
+            finally:
+                os._exit(0)
 
 
-def _load(modules: Collection[str], paths: Collection[str]) -> str:
+def _load(task: walls.Task) -> str:
     """Import all that programs may import; return the reason where a module is not there."""
-    sys.path.extend(paths)
+    sys.path.extend(task.paths)
     gc.disable()
-    for name in modules:
+    for name in task.modules:
         try:
             importlib.import_module(name)
         except Exception as error:
@@ -101,11 +90,3 @@ def _load(modules: Collection[str], paths: Collection[str]) -> str:
     sys.path.clear()
     sys.path_importer_cache.clear()
     return ""
-
-
-def _address_space() -> int:
-    """Return the bytes of address space that this interpreter takes by itself."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-    except OSError:
-        return 1 << 30
