@@ -26,13 +26,14 @@ from ohr.text.words import words
 
 def compare(name: str, texts: list[str], queries: list[str], limit: int) -> None:
     chunks = [Chunk(str(n), "d/a", (0,), 0, len(text), text) for n, text in enumerate(texts)]
-    index = BM25(variant="bm25+", tokenizer="whitespace").index(chunks)
+    retriever = BM25(variant="bm25+", tokenizer="whitespace")
+    index = retriever.index(chunks)
     peer = extras.load("rank_bm25", "bm25").BM25Plus([text.split() for text in texts], delta=0.5)
     ours, theirs, worst, differ, ties = [], [], 0.0, 0, 0
-    index.search(queries[:5], 10)
+    retriever.search(index, queries[:5], 10)
     for query in queries:
         began = perf_counter()
-        (hits,) = index.search([query], 10)
+        (hits,) = retriever.search(index, [query], 10)
         ours.append(perf_counter() - began)
         began = perf_counter()
         scores = peer.get_scores(query.split())

@@ -16,7 +16,7 @@ from sentence_transformers import SentenceTransformer
 
 from ohr.contracts import Chunk
 from ohr.retrievers.vector.dense import Dense
-from ohr.retrievers.vector.vectors import VectorSearch
+from ohr.retrievers.vector.vectors import index_vectors, search_vectors
 
 
 def cpu(run: Callable[[], object]) -> float:
@@ -45,6 +45,6 @@ for turn in range(5):
 print(f"encode: {len(texts)} chunks, {median(ratios):.3f} times a bare loop, CPU time (limit 1.05)")
 
 vectors, queries = (rng.normal(size=(count, 384)).astype(np.float32) for count in (12_000, 2_900))
-found = VectorSearch.build(vectors, "exact", "speed")
-taken = median(cpu(lambda: found.search(queries, 10)) for _ in range(3))
+index = index_vectors(vectors, "exact", "speed")
+taken = median(cpu(lambda: search_vectors(index, queries, 10)) for _ in range(3))
 print(f"search: 2,900 queries, 12,000 chunks: {taken:.2f} s of CPU (limit 1)")

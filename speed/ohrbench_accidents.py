@@ -25,6 +25,7 @@ from ohr.ocr.precomputed import Precomputed
 from ohr.retrievers.lexical.bm25 import BM25
 from ohr.retrievers.lexical.bm25_reference import BM25Reference
 from ohr.retrievers.lexical.words import STOPWORDS
+from ohr.testing import indexed
 from ohr.text.porter import stem
 
 ROOT = Path(os.environ.get("OHRBENCH_DATA", "data/ohrbench"))
@@ -81,7 +82,7 @@ def reference(base: str, domain: str, repaired: Repaired) -> dict[str, Found]:
     chunks = chunked(bench, base, chunker.split)
     if repaired.empty_pages_give_no_chunk:
         chunks = [chunk for chunk in chunks if chunk.text]
-    index = TrueFrequencies(chunks) if repaired.true_term_frequencies else BM25Reference().index(chunks)
+    index = TrueFrequencies(chunks) if repaired.true_term_frequencies else indexed(BM25Reference(), chunks)
     questions = bench.questions()
     ranked = index.search([question.text for question in questions], TOP_K)
     if repaired.where_nothing_matches_nothing_is_found:
@@ -93,7 +94,7 @@ def reference(base: str, domain: str, repaired: Repaired) -> dict[str, Found]:
 def clean(base: str, domain: str) -> dict[str, Found]:
     bench = OhrBench(root=ROOT, domains=(domain,))
     chunks, questions = chunked(bench, base, Tokens().split), bench.questions()
-    ranked = BM25().index(chunks).search([question.text for question in questions], TOP_K)
+    ranked = indexed(BM25(), chunks).search([question.text for question in questions], TOP_K)
     return scored(questions, chunks, ranked, by_page=True, chinese=True)
 
 
