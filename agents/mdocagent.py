@@ -52,7 +52,7 @@ class Clues(NamedTuple):
     image: str = ""
 
 
-class MDocAgent(PromptedAgent):
+class MDocAgent(PromptedAgent, kind="mdocagent"):
     """Searches text and page images once; five agents answer in turn (Han et al., arXiv:2503.13964).
 
     A general agent reads the texts and images of the pages found, and names a key point of each. A text agent and an
@@ -65,7 +65,6 @@ class MDocAgent(PromptedAgent):
     an agent without pages to read is left out, and where nothing is found, no model is asked.
     """
 
-    kind: Literal["mdocagent"] = "mdocagent"
     version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"text", "image"})
     templates: ClassVar[type[BaseModel]] = Prompts

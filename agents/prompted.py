@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
-from ohr.contracts import Agent, Generator, Retriever
+from ohr.contracts import Agent, AnyRetriever, Generator
 from ohr.files.changes import kept_until_changed
 from ohr.files.prompts import read_prompt_file
 
@@ -24,9 +24,9 @@ class PromptedAgent(Agent):
         """Return the generators among its fields, by name."""
         return {name: part for name, part in self if isinstance(part, Generator)}
 
-    def retrievers(self) -> Mapping[str, Retriever]:
+    def retrievers(self) -> Mapping[str, AnyRetriever]:
         """Return the retrievers among its fields, by name."""
-        return {name: part for name, part in self if isinstance(part, Retriever)}
+        return {name: part for name, part in self if isinstance(part, AnyRetriever)}
 
     def check(self) -> None:
         """Read the prompts, and check the parts."""

@@ -5,7 +5,7 @@ from collections.abc import Generator as Coroutine
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -46,7 +46,7 @@ class Prompts(BaseModel):
     last: str
 
 
-class ReAct(PromptedAgent):
+class ReAct(PromptedAgent, kind="react"):
     """Searches and reads page texts until it answers, after ReAct (Yao et al., ICLR 2023, arXiv:2210.03629).
 
     The prompts and actions are ohr's own. Each reply has one action in tags: `<search>words</search>` lists passages
@@ -58,7 +58,6 @@ class ReAct(PromptedAgent):
     It ends as `budget` where the call after the last action has no answer, and as `unparsed` where an answer is empty.
     """
 
-    kind: Literal["react"] = "react"
     version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"text"})
     templates: ClassVar[type[BaseModel]] = Prompts

@@ -39,7 +39,7 @@ class Prompts(BaseModel):
     form: Annotated[str, Field(pattern=r"\{instruction\}")]
 
 
-class SimpleDoc(PromptedAgent):
+class SimpleDoc(PromptedAgent, kind="simpledoc"):
     """Selects pages by summaries, reads text and images, and searches again with a new query (arXiv:2506.14035).
 
     Each round shortlists pages by their images, lets a text model choose some of them by their summaries, and shows
@@ -52,7 +52,6 @@ class SimpleDoc(PromptedAgent):
     shortlist; after the last round there is no answer, where the code takes the last query for it.
     """
 
-    kind: Literal["simpledoc"] = "simpledoc"
     version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"text", "image"})
     templates: ClassVar[type[BaseModel]] = Prompts

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import (
+    AnyRetriever,
     Ask,
     Completion,
     Desk,
@@ -19,7 +20,6 @@ from ohr.contracts import (
     PageId,
     PageRetriever,
     Picture,
-    Retriever,
     Search,
     Steps,
     Turn,
@@ -56,7 +56,7 @@ class Prompts(BaseModel):
     form: Annotated[str, Field(pattern=r"\{instruction\}")]
 
 
-class ViDoRAG(PromptedAgent):
+class ViDoRAG(PromptedAgent, kind="vidorag"):
     """Lets three agents read page images of one search in turns (ViDoRAG, arXiv:2502.18017).
 
     The seeker picks pages from those that were found; the inspector answers from the picked pages, or says what is
@@ -69,7 +69,6 @@ class ViDoRAG(PromptedAgent):
     pages are answered from, as in the paper; the synthesizer too has a limited number of tries.
     """
 
-    kind: Literal["vidorag"] = "vidorag"
     version: ClassVar[int] = 2
     templates: ClassVar[type[BaseModel]] = Prompts
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts.")] = "vidorag"
@@ -230,12 +229,12 @@ def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def _read_by(retriever: Retriever) -> frozenset[Reads]:
+def _read_by(retriever: AnyRetriever) -> frozenset[Reads]:
     """Return what a retriever reads: a fusion what its parts read, any other one text unless it finds page images."""
     if isinstance(retriever, PageRetriever):
         return frozenset({"image"})
     values = [getattr(retriever, name) for name in type(retriever).model_fields]
-    parts = [part for value in values if isinstance(value, tuple) for part in value if isinstance(part, Retriever)]
+    parts = [part for value in values if isinstance(value, tuple) for part in value if isinstance(part, AnyRetriever)]
     if parts:
         return frozenset().union(*map(_read_by, parts))
     return frozenset({"text", "image"} if retriever.reads_images else {"text"})

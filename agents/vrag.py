@@ -37,7 +37,7 @@ class Prompts(BaseModel):
     outside: str
 
 
-class VRAG(PromptedAgent):
+class VRAG(PromptedAgent, kind="vrag"):
     """Searches for one page image at a time, enlarges parts of it, and answers (VRAG-RL, arXiv:2505.22019).
 
     Each reply has one action in tags, the first after the thoughts that is complete: `<search>` shows the best page
@@ -51,7 +51,6 @@ class VRAG(PromptedAgent):
     sentence of regret, where the call after the last action has no answer, and as `unparsed` where an answer is empty.
     """
 
-    kind: Literal["vrag"] = "vrag"
     version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"image"})
     templates: ClassVar[type[BaseModel]] = Prompts

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ohr.contracts import Benchmark, Document, Question
+from ohr.contracts import Document, PublishedBenchmark, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Copy:
     notes: tuple[str, ...]
 
 
-class CopyBenchmark(Benchmark):
+class CopyBenchmark(PublishedBenchmark):
     """A benchmark that reads its copy, which is kept until its files change, for whatever it is asked."""
 
     @abstractmethod

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from ohr.surface import KIT
+
 from .source import FAMILIES, ROOT, Import, imports
 
-SHARED = (
-    "contracts", "errors", "extras", "files", "isolated", "keys", "markup", "messages", "models", "parts", "processes",
-    "registry", "sandbox", "seeds", "sources", "statistics", "text",
-)  # fmt: skip
-"""Packages of ohr that a family may import; they import only each other, and the store."""
+SHARED = (*KIT, "isolated", "messages", "processes", "registry", "sources")
+"""Packages of ohr that its own plugins may import; they import only each other, and the store."""
 
 INNER = ("chunkers", "metrics", "examples")
 HEAVY = (

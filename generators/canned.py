@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -29,7 +29,7 @@ _FOUND = 60.0
 """Least similarity (0 to 100) at which words count as found."""
 
 
-class Canned(Generator):
+class Canned(Generator, kind="canned"):
     """Replies from a file: a stand-in for a large model where none can run, not a model.
 
     A value in double braces, as in `revenue = {{1204.5}}`, is read from the passages: where they hold it, with or
@@ -38,7 +38,6 @@ class Canned(Generator):
     it reads. `{{=([416.5] - [466.6]) / [466.6] * 100:.1f}}` computes with the values in brackets as they are read.
     """
 
-    kind: Literal["canned"] = "canned"
     packages: ClassVar[tuple[str, ...]] = ("rapidfuzz",)
     replies: Annotated[
         Path | str,

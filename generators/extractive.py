@@ -5,7 +5,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from ohr.contracts import Completion, Generator, Prompt
 from ohr.markup.strip import strip_markup
@@ -47,7 +47,7 @@ _WITHOUT_FIGURE = 0.7
 """Weight of a sentence without a digit where a figure is asked for: few of them answer, in words."""
 
 
-class Extractive(Generator):
+class Extractive(Generator, kind="extractive"):
     """Answers with the sentence (or table row) that shares the most rare words with the question.
 
     A baseline, not a reader. A question about a time gets the date in that sentence that is nearest to a word of the
@@ -56,7 +56,6 @@ class Extractive(Generator):
     Its scores are low and say nothing about language models.
     """
 
-    kind: Literal["extractive"] = "extractive"
     version: ClassVar[int] = 4
 
     def size_of(self, prompt: Prompt) -> int:

@@ -19,10 +19,9 @@ from .local_model import MODELS, LocalModel
 _TOO_LONG = re.compile(r"request \((\d+) tokens\) exceeds the available context size")
 
 
-class LlamaCpp(LocalModel):
+class LlamaCpp(LocalModel, kind="llama_cpp"):
     """Answers with llama.cpp, greedily by default; a model is one GGUF file, which may be quantised."""
 
-    kind: Literal["llama_cpp"] = "llama_cpp"
     extra: ClassVar[str | None] = "llama_cpp"
     packages: ClassVar[tuple[str, ...]] = ("xllamacpp",)
     libraries: ClassVar[tuple[str, ...]] = ("xllamacpp",)

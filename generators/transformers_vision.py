@@ -16,10 +16,9 @@ from .transformers import Engine, Transformers
 from .turns import spoken
 
 
-class TransformersVision(Transformers):
+class TransformersVision(Transformers, kind="transformers_vision"):
     """Answers from page images with a vision-language model, such as Qwen2-VL; the chunks' text is not read."""
 
-    kind: Literal["transformers_vision"] = "transformers_vision"  # type: ignore[assignment] # a plugin of its own
     reads_images: ClassVar[bool] = True
     packages: ClassVar[tuple[str, ...]] = ("transformers", "torch")
     version: ClassVar[int] = 2

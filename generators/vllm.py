@@ -25,10 +25,9 @@ class Engine:
     tokenizer: Any
 
 
-class VLLM(LocalModel):
+class VLLM(LocalModel, kind="vllm"):
     """Answers with vLLM (Kwon et al., SOSP 2023), greedily by default; runs on its CUDA and CPU builds."""
 
-    kind: Literal["vllm"] = "vllm"
     version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "vllm"
     libraries: ClassVar[tuple[str, ...]] = ("vllm",)

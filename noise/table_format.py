@@ -13,13 +13,12 @@ from ohr.text import edits
 from .formatting.units import Units, touched
 
 
-class TableFormat(TextNoise):
+class TableFormat(TextNoise, kind="table_format"):
     """Writes a share of a page's tables, those of charts too, in one notation: LaTeX, Markdown or HTML.
 
     The words stay. What Markdown cannot hold is expanded: a merged cell is repeated at each of its places.
     """
 
-    kind: Literal["table_format"] = "table_format"
     noise_type: ClassVar[Literal["semantic", "formatting"]] = "formatting"
     rate: Annotated[float, Field(ge=0, le=1, description="Share of the tables that are converted.")] = 1.0
     to: Annotated[Notation, Field(description="Notation of the tables afterwards.")] = "html"

@@ -37,7 +37,7 @@ def _split(value: Any) -> Any:
 Words = Annotated[tuple[str, ...], BeforeValidator(_split, json_schema_input_type=str | tuple[str, ...])]
 
 
-class Command(StructuredOcr):
+class Command(StructuredOcr, kind="command"):
     """Runs a program for each page or document, and reads what it writes.
 
     `{input}` becomes the page image, the PDF, or the folder of images; `{output}` an empty folder. A program that does
@@ -45,7 +45,6 @@ class Command(StructuredOcr):
     """
 
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)  # every stage has a `version`
-    kind: Literal["command"] = "command"
     run: Annotated[Words, Field(min_length=1, description="The program and its arguments: a list, or one line.")]
     input: Annotated[Literal["image", "pdf"], Field(description="Files that the program reads.")] = "image"
     source: Annotated[

@@ -28,13 +28,12 @@ _SHORTEST = 32
 """Pixels a side: the detector scales by powers of two, and a smaller page disappears."""
 
 
-class EasyOcr(OcrBackend):
+class EasyOcr(OcrBackend, kind="easyocr"):
     """Reads pages with EasyOCR: CRAFT (Baek et al., CVPR 2019) and a CRNN (Shi et al., arXiv:1507.05717).
 
     The engine returns lines without an order: they are sorted into columns, which white gaps separate, top to bottom.
     """
 
-    kind: Literal["easyocr"] = "easyocr"
     extra: ClassVar[str | None] = "easyocr"
     packages: ClassVar[tuple[str, ...]] = ("easyocr", "torch", "torchvision", "opencv-python", "opencv-python-headless")
     languages: Annotated[

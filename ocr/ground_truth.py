@@ -1,15 +1,14 @@
 """No OCR: the benchmark's own text."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from ohr.contracts import Image, OcrBackend, Recognition
 
 
-class GroundTruth(OcrBackend):
+class GroundTruth(OcrBackend, kind="ground_truth"):
     """Takes each page's ground truth; the engine reads it from the benchmark."""
 
-    kind: Literal["ground_truth"] = "ground_truth"
     reads_images: ClassVar[bool] = False
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:

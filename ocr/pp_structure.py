@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -30,14 +30,13 @@ _INSTALL = {"rapid_layout": "rapid-layout==1.2.1", "rapid_table": "rapid-table==
 _INSIDE = 0.5  # of a line's area: a line belongs to the region that holds at least this share of it
 
 
-class PpStructure(StructuredOcr):
+class PpStructure(StructuredOcr, kind="pp_structure"):
     """Reads pages into headings, text, tables with merged cells, captions, page headers and footers.
 
     Every line that is read is in the result: one outside all regions is text, and the lines of a figure follow its
     placeholder.
     """
 
-    kind: Literal["pp_structure"] = "pp_structure"
     version: ClassVar[int] = 2  # very long pages are read in parts
     extra: ClassVar[str | None] = "pp_structure"
     packages: ClassVar[tuple[str, ...]] = ("rapid-layout", "rapid-table", *RapidOcr.packages)

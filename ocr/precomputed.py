@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -19,14 +19,13 @@ from .formats.folder import SCORED_0, documents_in, faults_of, holds_results, pa
 from .formats.known import FormatName, endings, reader_version
 
 
-class Precomputed(OcrBackend):
+class Precomputed(OcrBackend, kind="precomputed"):
     """Takes each page's text from `<root>/<domain>/<document>.json`, or from the files of another `format`.
 
     A page that is not there is missing. A damaged file costs its own pages only: each carries an error, scores 0 and
     is counted. A file whose name differs from the document's only in its Unicode form is read, and a note says so.
     """
 
-    kind: Literal["precomputed"] = "precomputed"
     version: ClassVar[int] = 2
     reads_images: ClassVar[bool] = False
     root: Annotated[Path, Field(description="Folder with one folder per domain, or with a system's results.")]

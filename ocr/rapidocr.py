@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -25,14 +25,13 @@ _PART = 1.5  # sides of a part that such a page is read in
 _WINDOW = 0.6  # of a part: where its widest gap is looked for, to cut there; a word is no longer than that
 
 
-class RapidOcr(OcrBackend):
+class RapidOcr(OcrBackend, kind="rapidocr"):
     """Reads pages with PP-OCR (Du et al., arXiv:2009.09941): line boxes, then the text of each line.
 
     The engine returns lines without an order: they are sorted into columns, which white gaps separate, top to bottom.
     A page much longer or wider than a sheet is read in parts.
     """
 
-    kind: Literal["rapidocr"] = "rapidocr"
     version: ClassVar[int] = 3
     extra: ClassVar[str | None] = "ocr"
     packages: ClassVar[tuple[str, ...]] = ("rapidocr", "onnxruntime", "opencv-python", "opencv-python-headless")

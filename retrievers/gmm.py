@@ -1,17 +1,17 @@
 """A number of hits for each query: a mixture of two Gaussians parts high scores from low ones (ViDoRAG)."""
 
 import warnings
-from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit
+from ohr.contracts import Chunk, Hit, Index
 from ohr.parts import RetrieverPart
 
-from .nested import JoinedIndex, JoinedRetriever
+from .nested import JoinedRetriever
 
 Place = list[Any]
 """Document and first page of a chunk."""
@@ -22,7 +22,7 @@ _DEPTH = 100
 """Hits of each part that a union is filled up with, as in ViDoRAG's code."""
 
 
-class Gmm(JoinedRetriever):
+class Gmm(JoinedRetriever, kind="gmm"):
     """Finds as many chunks as score high, at most the number asked for (ViDoRAG, arXiv:2502.18017).
 
     For K hits, a mixture of two Gaussians is fitted to the 2K best scores of a part. The scores that are likelier in
@@ -39,10 +39,8 @@ class Gmm(JoinedRetriever):
     of chunks, not of pages as in the paper.
     """
 
-    kind: Literal["gmm"] = "gmm"
     extra: ClassVar[str | None] = "dense"
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
-    kept_in: ClassVar[str | None] = "places.json"
     retrievers: Annotated[
         tuple[RetrieverPart, ...], Field(min_length=1, description="One retriever, or several to join.")
     ]
@@ -52,21 +50,20 @@ class Gmm(JoinedRetriever):
         extras.require("sklearn", "dense")
         super().check()
 
-    def keep(self, chunks: Sequence[Chunk]) -> list[Place]:
+    def keep(self, chunks: Sequence[Chunk]) -> Mapping[str, list[Place]]:
         """Keep the place of each chunk."""
-        return [[chunk.document, chunk.pages[0]] for chunk in chunks]
+        return {"places": [[chunk.document, chunk.pages[0]] for chunk in chunks]}
 
-    def ranked(self, index: JoinedIndex, queries: Sequence[str], k: int) -> list[list[Hit]]:
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Keep the high scores of each part; join them where there are several."""
         if k < 1:
             return [[] for _ in queries]
-        depth = 2 * k if len(index.indices) == 1 else max(2 * k, _DEPTH)
-        rankings = [part.search(queries, depth) for part in index.indices]
+        rankings = self.rankings(index, queries, 2 * k if len(self.parts) == 1 else max(2 * k, _DEPTH))
         with extras.load("threadpoolctl", "dense").threadpool_limits(1):  # more threads could add in another order
-            return [_found([ranking[n] for ranking in rankings], index.kept, k) for n in range(len(queries))]
+            return [_joined(each, index["places"], k) for each in zip(*rankings, strict=True)]
 
 
-def _found(rankings: Sequence[Sequence[Hit]], places: Sequence[Place], k: int) -> list[Hit]:
+def _joined(rankings: Sequence[Sequence[Hit]], places: Sequence[Place], k: int) -> list[Hit]:
     kept = [high(ranking[: 2 * k], k) for ranking in rankings]
     if len(kept) == 1:
         return kept[0]

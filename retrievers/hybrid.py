@@ -6,20 +6,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ohr.contracts import Hit
+from ohr.contracts import Hit, Index
 from ohr.parts import RetrieverPart
 
-from .nested import JoinedIndex, JoinedRetriever
+from .nested import JoinedRetriever
 
 
-class Hybrid(JoinedRetriever):
+class Hybrid(JoinedRetriever, kind="hybrid"):
     """Joins the rankings of several retrievers, by rank (Cormack et al., SIGIR 2009) or by score.
 
     `rrf` adds weight / (rrf_k + rank); `scores` adds weight x score, each retriever's scores for a query brought to
     [0, 1]. Where a retriever reads page images, all of them rank pages, the others by their text.
     """
 
-    kind: Literal["hybrid"] = "hybrid"
     retrievers: Annotated[
         tuple[RetrieverPart, ...], Field(min_length=1, validate_default=True, description="The retrievers to join.")
     ] = ({"kind": "bm25"}, {"kind": "dense"})  # type: ignore[assignment] # made into retrievers as any others are
@@ -34,11 +33,10 @@ class Hybrid(JoinedRetriever):
             raise ValueError(f"weights must be {len(self.retrievers)} numbers of at least 0, one per retriever")
         return self
 
-    def ranked(self, index: JoinedIndex, queries: Sequence[str], k: int) -> list[list[Hit]]:
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank by the joined score; ties in the order of the chunks."""
-        depth = max(k, self.depth)
-        rankings = [part.search(queries, depth) for part in index.indices]
-        return [self._joined([ranking[n] for ranking in rankings])[: max(k, 0)] for n in range(len(queries))]
+        rankings = self.rankings(index, queries, max(k, self.depth))
+        return [self._joined(each)[: max(k, 0)] for each in zip(*rankings, strict=True)]
 
     def _joined(self, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
         weights = self.weights or (1.0,) * len(rankings)

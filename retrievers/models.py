@@ -7,13 +7,13 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Resources, Retriever, execution
+from ohr.contracts import AnyRetriever, Resources, execution
 from ohr.models.check import check_device, model_resources
 
 from .embedders import EMBEDDERS
 
 
-class ModelRetriever(Retriever):
+class ModelRetriever(AnyRetriever):
     """A retriever with a model, beside those of its parts if it has any."""
 
     extra: ClassVar[str | None] = "dense"

@@ -1,13 +1,13 @@
 """Reranking: a cross-encoder reads query and chunk together, and reorders what another retriever found."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, execution
+from ohr.contracts import Chunk, Hit, Index, execution
 from ohr.errors import PluginError
 from ohr.models.memory import fitting
 from ohr.models.resident import resident
@@ -15,22 +15,20 @@ from ohr.parts import RetrieverPart
 
 from .embedders import folder_of, unused_prompts
 from .models import ModelRetriever, quiet_transformers
-from .nested import JoinedIndex, JoinedRetriever
+from .nested import JoinedRetriever
 from .windows import cut_off
 
 
-class Rerank(ModelRetriever, JoinedRetriever):
+class Rerank(ModelRetriever, JoinedRetriever, kind="rerank"):
     """Reorders another retriever's hits with a cross-encoder (Nogueira & Cho, arXiv:1901.04085).
 
     Any sequence classifier with one output will do, bge-reranker among them; scores are its logits. Over a retriever
     of page images, it reads the pages' text.
     """
 
-    kind: Literal["rerank"] = "rerank"
     packages: ClassVar[tuple[str, ...]] = ("sentence-transformers", "transformers", "torch")
     modules: ClassVar[tuple[str, ...]] = ("torch", "sentence_transformers")
     parts_field: ClassVar[str] = "retriever"
-    kept_in: ClassVar[str | None] = "texts.json"
     retriever: Annotated[RetrieverPart, Field(description="What finds the chunks that are reordered.")]
     model: Annotated[str, Field(description="A cross-encoder's folder, or its name on the hub.")] = (
         "BAAI/bge-reranker-v2-m3"
@@ -40,17 +38,17 @@ class Rerank(ModelRetriever, JoinedRetriever):
     max_tokens: Annotated[int, Field(gt=0, description="Tokens read of query and chunk together.")] = 512
     batch_size: Annotated[int, execution("Pairs read at once; halved when memory runs out.", gt=0)] = 32
 
-    def keep(self, chunks: Sequence[Chunk]) -> list[str]:
+    def keep(self, chunks: Sequence[Chunk]) -> Mapping[str, list[str]]:
         """Keep the texts."""
-        return [chunk.text for chunk in chunks]
+        return {"texts": [chunk.text for chunk in chunks]}
 
-    def notes(self, kept: Sequence[str]) -> tuple[str, ...]:
+    def notes(self, chunks: Sequence[Chunk]) -> tuple[str, ...]:
         """Report what is not used of the model's own, and how many chunks it cannot read whole."""
-        return (*unused_prompts(self.model, default=True), *_cut(self, kept))
+        return (*unused_prompts(self.model, default=True), *_cut(self, [chunk.text for chunk in chunks]))
 
-    def ranked(self, index: JoinedIndex, queries: Sequence[str], k: int) -> list[list[Hit]]:
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank the part's hits by the cross-encoder's score; ties in the order of the chunks."""
-        rankings, texts = index.indices[0].search(queries, max(k, self.depth)), index.kept
+        (rankings,), texts = self.rankings(index, queries, max(k, self.depth)), index["texts"]
         # a pair's last digits depend on its batch, so that each is read once
         pairs = dict.fromkeys(
             (query, texts[hit.place]) for query, hits in zip(queries, rankings, strict=True) for hit in hits

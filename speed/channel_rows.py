@@ -91,7 +91,9 @@ class Data:
                 for chunk in chunker.split([Page(name, index, text)])
             ]
             places = [place for place, question in enumerate(self.asked) if question.domain == domain]
-            found = BM25Reference().index(chunks).search([self.asked[place].text for place in places], 2)
+            retriever = BM25Reference()
+            texts = [self.asked[place].text for place in places]
+            found = retriever.search(retriever.index(chunks), texts, 2)
             for place, hits in zip(places, found, strict=True):
                 asked = self.asked[place]
                 own = [chunks[hit.place] for hit in hits]

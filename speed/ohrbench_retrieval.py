@@ -65,6 +65,7 @@ def ours(base: str, domains: list[str], kept: Path | None = None, *, warm: bool 
         from ohr.benchmarks.ohrbench import OhrBench
         from ohr.chunkers.reference import Reference
         from ohr.contracts import Chunk
+        from ohr.files.indexes import load, save
         from ohr.metrics.dose import evidence_text
         from ohr.metrics.lcs import lcs_of_passages
         from ohr.ocr.precomputed import Precomputed
@@ -82,7 +83,7 @@ def ours(base: str, domains: list[str], kept: Path | None = None, *, warm: bool 
                 columns = json.loads((store / "chunks.json").read_text())
                 chunks = [Chunk(name, doc, tuple(pages), 0, 0, text) for name, doc, pages, text in columns]
             with timed("index"):
-                index = retriever.load(store)
+                index = load(store / "index")
         else:
             with timed("read and chunk"):
                 mine = [document for document in documents if document.domain == domain]
@@ -90,11 +91,11 @@ def ours(base: str, domains: list[str], kept: Path | None = None, *, warm: bool 
             with timed("index"):
                 index = retriever.index(chunks)
             if kept:
-                store.mkdir()
-                index.save(store)
+                (store / "index").mkdir(parents=True)
+                save(index, store / "index")
                 (store / "chunks.json").write_text(json.dumps([[c.id, c.document, c.pages, c.text] for c in chunks]))
         with timed("search"):
-            ranked = index.search([question.text for question in questions], 2)
+            ranked = retriever.search(index, [question.text for question in questions], 2)
         with timed("score"):
             for question, hits in zip(questions, ranked, strict=True):
                 found = [chunks[hit.place] for hit in hits]

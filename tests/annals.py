@@ -10,13 +10,13 @@ from pydantic import Field
 from ohr.contracts import (
     Aggregate,
     Case,
+    CaseJudgeMetric,
     CaseMetric,
     Chunk,
     Chunker,
     Completion,
     Generator,
     ImageNoise,
-    JudgeMetric,
     Mean,
     Metric,
     Page,
@@ -243,7 +243,7 @@ class Same(Generator):
             yield Completion("perhaps" if odd else "yes" if left == right else "no")
 
 
-class Both(JudgeMetric):
+class Both(CaseJudgeMetric):
     """Asks twice, and not at all where the reply is empty; both must say yes."""
 
     kind: Literal["both"] = "both"

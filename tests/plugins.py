@@ -1,6 +1,5 @@
 """Real tiny plugins: a benchmark whose page images hold their text as pixels, and what reads them, well or badly."""
 
-import json
 import locale
 import os
 import re
@@ -304,25 +303,14 @@ class Eye(PageRetriever):
         for image in images:
             texts.append(image[0, :, 0].tobytes().decode("utf-8", "replace"))
             note(self.log, texts[-1].partition("]")[0] + "]")
-        return _Seen(texts)
+        return Index({"texts": texts})
 
-    def load(self, folder: Path) -> Index:
-        return _Seen(json.loads((folder / "texts.json").read_text()))
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        return [self._ranked(index["texts"], set(query.split()), k) for query in queries]
 
-
-class _Seen:
-    def __init__(self, texts: Sequence[str]) -> None:
-        self.texts = texts
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        return [self._ranked(set(query.split()), k) for query in queries]
-
-    def _ranked(self, asked: set[str], k: int) -> list[Hit]:
-        hits = [Hit(place, float(len(asked & set(text.split())))) for place, text in enumerate(self.texts)]
+    def _ranked(self, texts: Sequence[str], asked: set[str], k: int) -> list[Hit]:
+        hits = [Hit(place, float(len(asked & set(text.split())))) for place, text in enumerate(texts)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.place))[:k]
-
-    def save(self, folder: Path) -> None:
-        (folder / "texts.json").write_text(json.dumps(self.texts))
 
 
 class Gazer(Generator):
@@ -390,5 +378,5 @@ class Broken(Retriever):
         misbehave(self.bad)
         raise RuntimeError("no index today")
 
-    def load(self, folder: Path) -> Index:
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
         raise RuntimeError("no index today")

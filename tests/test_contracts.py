@@ -1,8 +1,11 @@
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
+import pytest
+from pydantic import ValidationError
 
-from ohr.contracts import Completion, Conversation, Generator, Picture, Prompt, Turn
+from ohr.contracts import Chunker, Completion, Conversation, Generator, Picture, Prompt, Turn
 
 
 class Counted(Sequence):
@@ -64,3 +67,27 @@ def test_a_message_that_was_cut_is_no_reply():
 
     (done,) = Short().chat([Conversation((Turn("user", ("a",)),))])
     assert done.error == "generator echo cut the message, which is longer than its window"
+
+
+def test_a_kind_is_stated_once_or_as_a_field_and_is_the_same():
+    class Once(Chunker, kind="once"):
+        """States it in the class's head."""
+
+        def split(self, pages):
+            return []
+
+    class Field(Once):
+        """Has a field."""
+
+        kind: Literal["field"] = "field"
+
+    class Derived(Once, kind="derived"):
+        """Has another kind than its base."""
+
+    assert [plugin().kind for plugin in (Once, Field, Derived)] == ["once", "field", "derived"]
+    assert Derived.model_json_schema()["properties"]["kind"] == {
+        "const": "derived", "default": "derived", "title": "Kind", "type": "string"
+    }  # fmt: skip
+    with pytest.raises(ValidationError, match="Input should be 'once'"):
+        Once(kind="derived")
+    assert list(Derived.model_fields) == ["kind"]

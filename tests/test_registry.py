@@ -156,9 +156,61 @@ def test_a_class_without_a_kind_is_reported(tmp_path):
     file = write(tmp_path / "mine.py", text)
     with pytest.raises(PluginError) as caught:
         Registry((file,)).names("chunker")
-    assert str(caught.value) == f'{file}: Mine has no kind: write `kind: Literal["name"] = "name"` into it'
+    assert str(caught.value) == f'{file}: Mine has no kind: write `class Mine(..., kind="name")`'
 
 
 def test_files_of_one_name_have_a_digest_each(tmp_path):
     files = tuple(write(tmp_path / folder / "mine.py", folder) for folder in ("a", "b"))
     assert len(set(Registry(files).digests().values())) == 2
+
+
+OLD_RETRIEVER = """\
+from typing import Literal
+from ohr.contracts import Index, Retriever
+
+class Old(Retriever):
+    "Keeps its own files."
+    kind: Literal["old"] = "old"
+    def index(self, chunks) -> Index: ...
+    def load(self, folder) -> Index: ...
+    {search}
+"""
+
+
+@pytest.mark.parametrize("search", ["", "def search(self, index, questions): return []"])
+def test_a_retriever_of_the_version_before_is_refused_with_what_to_change(tmp_path, search):
+    file = tmp_path / "old.py"
+    file.write_text(OLD_RETRIEVER.format(search=search))
+    with pytest.raises(PluginError) as caught:
+        Registry((file,), trusted=True).load("retriever", "old")
+    assert str(caught.value) == (
+        f"{file}: Old is a retriever for an earlier version of ohr: give it `search(index, queries, k)`, and let "
+        "`index` return an Index of arrays and JSON values, in place of `load` and an index class "
+        "(docs/plugins.md, A retriever)"
+    )
+
+
+def test_a_plugin_that_lacks_methods_is_reported_with_their_names(tmp_path):
+    file = tmp_path / "judge.py"
+    file.write_text(
+        "from typing import Literal\nfrom ohr.contracts import JudgeMetric\n\n\nclass Several(JudgeMetric):\n"
+        '    kind: Literal["several"] = "several"\n    def judge(self): ...\n    def prompt_sha256(self): ...\n'
+        "    def prompts_for(self, case): ...\n    def score_judged(self, case, replies): ...\n"
+    )
+    with pytest.raises(PluginError) as caught:
+        Registry((file,), trusted=True).load("metric", "several")
+    assert str(caught.value) == (
+        f"{file} defines no plugin: a class that inherits from a family of ohr.contracts; Several lacks `prompt_for` "
+        "and `score_reply` of its contract (docs/plugins.md)"
+    )
+
+
+def test_a_benchmark_with_published_data_names_its_contract(tmp_path):
+    file = tmp_path / "exam.py"
+    file.write_text(
+        "from ohr.contracts import Benchmark\n\n\nclass Exam(Benchmark, kind='exam'):\n    def published(self): ...\n"
+    )
+    with pytest.raises(PluginError) as caught:
+        Registry((file,), trusted=True).load("benchmark", "exam")
+    said = "Exam has `published`: let it inherit from PublishedBenchmark in place of Benchmark"
+    assert str(caught.value) == f"{file}: {said}"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -23,6 +23,7 @@ from ohr.contracts import (
     Generator,
     Hit,
     ImageNoise,
+    Index,
     Metric,
     NoisyImage,
     NoisyText,
@@ -215,16 +216,22 @@ def test_an_engine_that_breaks_a_promise_is_caught(way, message, line_image):
     assert str(caught.value).splitlines()[0] == f"ocr reader: {message}"
 
 
-@dataclass
-class Spoilt:
-    """An index that changes what another finds."""
+class SpoiltBM25(BM25):
+    """Finds as BM25 does, and then spoils it."""
 
-    index: object
-    way: str
-    asked: list[str] = field(default_factory=list)
+    way: Annotated[str, Field(description="What it does wrong.")] = ""
 
-    def search(self, queries, k):
-        found = self.index.search(queries, k + (self.way == "many"))
+    def index(self, chunks):
+        if self.way == "pickle":
+            return Index({**super().index(chunks).contents, "vectors": lambda path: path.write_bytes(b"\x80")})
+        if self.way == "objects":
+            return Index({"words": np.array([chunks])})
+        if self.way == "set":
+            return Index({"words": {1}})
+        return chunks if self.way == "chunks" else super().index(chunks)
+
+    def search(self, index, queries, k):
+        found = super().search(index, queries, k + (self.way == "many"))
         if self.way == "worst first":
             return [hits[::-1] for hits in found]
         if self.way == "ties":
@@ -234,23 +241,6 @@ class Spoilt:
         if self.way == "elsewhere":
             return [[Hit(hit.place + 100, hit.score) for hit in hits] for hits in found]
         return found
-
-    def save(self, folder):
-        self.index.save(folder)
-        if self.way == "pickle":
-            (folder / "vectors.pkl").write_bytes(b"")
-
-
-class SpoiltBM25(BM25):
-    """Finds as BM25 does, and then spoils it."""
-
-    way: Annotated[str, Field(description="What it does wrong.")] = ""
-
-    def index(self, chunks):
-        return Spoilt(super().index(chunks), self.way)
-
-    def load(self, folder):
-        return Spoilt(super().load(folder), "worst first" if self.way == "load" else self.way)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +252,9 @@ class SpoiltBM25(BM25):
         ("twice", "must not be found twice"),
         ("elsewhere", "must find its own chunk"),
         ("pickle", "is a pickle"),
-        ("load", "a saved index must find the same"),
+        ("objects", "the index has objects in the array 'words': use numbers, or a list of JSON values"),
+        ("set", "an index has arrays, JSON values, indexes and functions that write files: Object of type set"),
+        ("chunks", "`index` must return an Index, not list"),
     ],
 )
 def test_a_retriever_that_breaks_a_promise_is_caught(way, message):
@@ -341,7 +333,7 @@ class Looks(PageRetriever):
     def index_images(self, images):
         raise NotImplementedError
 
-    def load(self, folder):
+    def search(self, index, queries, k):
         raise NotImplementedError
 
 
@@ -653,21 +645,12 @@ class Sloppy(Retriever):
     size: int = 3
 
     def index(self, chunks):
-        return SloppyIndex(len(chunks))
+        return Index({"size": len(chunks)})
 
-    def load(self, folder):
-        raise OSError("nothing was saved")
-
-
-class SloppyIndex:
-    def __init__(self, size):
-        self.size = size
-
-    def search(self, queries, k):
-        return [[Hit(place, 1.0) for place in range(self.size)] for _ in queries]
-
-    def save(self, folder):
-        pass
+    def search(self, index, queries, k):
+        if k == 99:
+            raise OSError("nothing was saved")
+        return [[Hit(place, 1.0) for place in range(index["size"])] for _ in queries]
 
 
 def test_all_faults_of_a_plugin_are_listed_at_once_and_what_it_raises_with_its_line():
@@ -680,16 +663,11 @@ def test_all_faults_of_a_plugin_are_listed_at_once_and_what_it_raises_with_its_l
     assert re.search(r"raised OSError: nothing was saved \(test_testing\.py:\d+\)", faults)
 
 
-class Rubbish(SloppyIndex):
-    def search(self, queries, k):
-        return ["no hit" for _ in queries]
-
-
 class Wrong(Sloppy):
     kind: Literal["wrong"] = "wrong"
 
-    def index(self, chunks):
-        return Rubbish(1)
+    def search(self, index, queries, k):
+        return ["no hit" for _ in queries]
 
 
 def test_what_cannot_be_used_is_reported_with_the_file_and_line_of_the_plugin():

@@ -9,13 +9,13 @@ from pydantic import Field
 
 from ohr.contracts import (
     Aggregate,
-    Benchmark,
     Document,
     Image,
     ImageNoise,
     Page,
     Passage,
     Published,
+    PublishedBenchmark,
     Question,
     ScoringProtocol,
     Tally,
@@ -43,7 +43,7 @@ Language = Literal["zh", "en"]
 _PROMPT = "ohr.benchmarks.fcmbench:question"
 
 
-class FcmBench(Benchmark):
+class FcmBench(PublishedBenchmark, kind="fcmbench"):
     """FCMBench V1.1 (Yang et al., arXiv:2601.00150), vision-language track: its questions and, if any, its images.
 
     A document is an applicant, its pages are the pictures that the questions show. The published protocol shows a model
@@ -51,7 +51,6 @@ class FcmBench(Benchmark):
     all pictures of the applicant.
     """
 
-    kind: Literal["fcmbench"] = "fcmbench"
     packages: ClassVar[tuple[str, ...]] = ("pillow",)
     root: Annotated[
         Path | Literal["sample"],

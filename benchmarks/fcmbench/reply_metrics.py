@@ -15,13 +15,12 @@ PARSED: Literal["fcmbench_parsed"] = "fcmbench_parsed"
 """Kinds of the metrics."""
 
 
-class FcmBenchF1(CaseMetric):
+class FcmBenchF1(CaseMetric, kind=F1):
     """F1 of a reply's values against those of the gold, by the rules of the question's subtask.
 
     Undefined without a gold, in the subtask that is not finished, and where no repair says otherwise.
     """
 
-    kind: Literal["fcmbench_f1"] = F1
     repairs: Annotated[
         tuple[Repair, ...],
         Field(description="Repairs of the published scoring; all in the clean protocol, none in the reference one."),
@@ -40,10 +39,8 @@ class FcmBenchF1(CaseMetric):
         return 0.0 if scored and "missing" in self.repairs else nan
 
 
-class FcmBenchParsed(CaseMetric):
+class FcmBenchParsed(CaseMetric, kind=PARSED):
     """1 where a reply has JSON, which the published scoring does not ask for; undefined where the F1 is."""
-
-    kind: Literal["fcmbench_parsed"] = PARSED
 
     def score_case(self, case: Case) -> float:
         """Report whether there is JSON."""

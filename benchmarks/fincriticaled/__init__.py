@@ -19,7 +19,7 @@ from .release_files import GoldPage, read_predictions
 from .texts import spaced
 
 
-class FinCriticalED(CopyBenchmark):
+class FinCriticalED(CopyBenchmark, kind="fincriticaled"):
     """Pages of financial documents whose facts are tagged: numbers, dates, monetary units, entities, concepts.
 
     A page is a document. It has a question for each fact, which retrieval can look for, and one of its own, which has
@@ -27,7 +27,6 @@ class FinCriticalED(CopyBenchmark):
     `reference` repeats the published search for values, and leaves out pages without text and the last of 859.
     """
 
-    kind: Literal["fincriticaled"] = "fincriticaled"
     packages: ClassVar[tuple[str, ...]] = ("beautifulsoup4", "lxml")
     root: Annotated[
         Path | Literal["sample"],

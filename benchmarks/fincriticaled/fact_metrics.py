@@ -26,7 +26,7 @@ _SKIP = "A page without any text has no score, as a page without a prediction in
 _VERDICTS = {"correct": "correct", "found": "found_in_prediction"}
 
 
-class Ffa(PageMetric):
+class Ffa(PageMetric, kind="ffa"):
     """1 for each fact of a page that its text has, 0 for each other; the mean is FFA, without a judge.
 
     It scores questions of FinCriticalED. `substring` searches for the value as the published code does on top of its
@@ -34,7 +34,6 @@ class Ffa(PageMetric):
     words around it, so that values that changed places are wrong.
     """
 
-    kind: Literal["ffa"] = "ffa"
     packages: ClassVar[tuple[str, ...]] = _PACKAGES
     rule: Annotated[Rule, Field(description="How a value is searched for.")] = "whole"
     count: Annotated[
@@ -50,13 +49,12 @@ class Ffa(PageMetric):
         return _scores(_verdicts(gold, text, self.rule), self.count, questions)
 
 
-class PageLexical(PageMetric):
+class PageLexical(PageMetric, kind="page_lexical"):
     """The words of a page: ROUGE-1 and ROUGE-L (F1 of stems), or 1 - edit distance, as FinCriticalED computes them.
 
     Both sides are compared as plain text. It scores the page's own question, so that each page has one score.
     """
 
-    kind: Literal["page_lexical"] = "page_lexical"
     packages: ClassVar[tuple[str, ...]] = _PACKAGES
     measure: Annotated[
         Literal["rouge1", "rougeL", "edit_similarity", "coverage"],
@@ -75,10 +73,9 @@ class PageLexical(PageMetric):
         return [nan if question.asked else score for question in questions]
 
 
-class FactInText(Metric):
+class FactInText(Metric, kind="fact_in_text"):
     """1 where a text has a fact of FinCriticalED, else 0: by the rules of `ffa`, but for signs beside the value."""
 
-    kind: Literal["fact_in_text"] = "fact_in_text"
     packages: ClassVar[tuple[str, ...]] = _PACKAGES
     rule: Annotated[Literal["substring", "whole"], Field(description="As of `ffa`.")] = "whole"
 
@@ -89,14 +86,13 @@ class FactInText(Metric):
         return float(is_part(reference, prediction) if self.rule == "substring" else holds(prediction, reference))
 
 
-class FfaJudge(AskingMetric, PageJudgeMetric):
+class FfaJudge(AskingMetric, PageJudgeMetric, kind="ffa_judge"):
     """FFA as published: a generator judges the facts of a page, and a search for their values corrects its verdicts.
 
     A reply without a verdict that can be read is a failed score of all facts of the page. Every reply is kept in
     `judgements.parquet`.
     """
 
-    kind: Literal["ffa_judge"] = "ffa_judge"
     packages: ClassVar[tuple[str, ...]] = _PACKAGES
     protocol: Annotated[
         Literal["reference", "clean"],

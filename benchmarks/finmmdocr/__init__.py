@@ -8,13 +8,13 @@ from pydantic import Field
 
 from ohr.contracts import (
     Aggregate,
-    Benchmark,
     Document,
     Image,
     Mean,
     Page,
     Prescribed,
     Published,
+    PublishedBenchmark,
     Question,
     ScoringProtocol,
     Tally,
@@ -41,14 +41,13 @@ SAMPLE = Path(__file__).parent / "sample"
 REPOSITORY = "BUPT-Reasoning-Lab/FinMMDocR"
 
 
-class FinMMDocR(Benchmark):
+class FinMMDocR(PublishedBenchmark, kind="finmmdocr"):
     """FinMMDocR as published: `test.json`, page images, and texts of pages as OCR read them.
 
     A reply is a program; it runs in a sandbox, and what it returns must be the gold within 0.2 %. Each document has an
     index of its own pages. `protocol: reference` scores as the published code does; `clean` repairs its faults.
     """
 
-    kind: Literal["finmmdocr"] = "finmmdocr"
     packages: ClassVar[tuple[str, ...]] = ("pillow",)
     root: Annotated[
         Path | Literal["sample"],

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ohr.contracts import Case, JudgeMetric, Prompt
+from ohr.contracts import Case, CaseJudgeMetric, Prompt
 from ohr.files.changes import kept_until_changed
 from ohr.files.prompts import filled, read_prompt_file
 from ohr.messages.wording import shortened
@@ -38,14 +38,13 @@ def read_extraction_prompt(prompt: str | Path) -> ExtractionPrompt:
     return read_prompt_file(prompt, ExtractionPrompt, __package__, "prompt of an extraction", faults)
 
 
-class CotAccuracy(AskingMetric, JudgeMetric):
+class CotAccuracy(AskingMetric, CaseJudgeMetric, kind="cot_accuracy"):
     """1 where the number that a generator reads out of a written solution agrees with the gold within 0.2 %, else 0.
 
     The reply None is a wrong answer, and so is an empty solution, about which nothing is asked. An extraction that is
     no number is a failed score; in the reference protocol it counts as 0, which a gold of 0 agrees with.
     """
 
-    kind: Literal["cot_accuracy"] = "cot_accuracy"
     role: ClassVar[str] = "the extraction"
     prompt: Annotated[Path | str, Field(description="extract_number, or a file with system and user.")] = (
         "extract_number"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -17,14 +17,13 @@ from .metrics import Rules
 from .records import Protocol
 
 
-class MergedPages(Generator):
+class MergedPages(Generator, kind="merged_pages"):
     """Lets another generator see several pages in one picture where there are many (arXiv:2512.24903, appendix D.1).
 
     More than `threshold` pages are merged, k = ceil(pages / threshold) in each picture: in one column where the
     question is in English, else in a row of k.
     """
 
-    kind: Literal["merged_pages"] = "merged_pages"
     reads_images: ClassVar[bool] = True
     generator: Annotated[GeneratorPart, Field(description="The generator that sees the pictures.")]
     threshold: Annotated[

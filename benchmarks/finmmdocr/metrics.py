@@ -60,13 +60,11 @@ class _Executing(CaseMetric):
         return run(programs, self.seconds, self.unsafe)
 
 
-class PotAccuracy(_Executing):
+class PotAccuracy(_Executing, kind="pot_accuracy"):
     """1 where the program of a reply returns the gold within 0.2 %, else 0.
 
     A gold that is no finite number gives nan; in the reference protocol 0.
     """
-
-    kind: Literal["pot_accuracy"] = "pot_accuracy"
 
     def score_cases(self, cases: Sequence[Case]) -> list[float]:
         """Run the programs and compare what they return."""
@@ -77,20 +75,17 @@ class PotAccuracy(_Executing):
         ]
 
 
-class Executed(_Executing):
+class Executed(_Executing, kind="executed"):
     """1 where the program of a reply ends without an exception and in time, whatever it returns."""
-
-    kind: Literal["executed"] = "executed"
 
     def score_cases(self, cases: Sequence[Case]) -> list[float]:
         """Run the programs."""
         return [float(end.executed) for end in self.ends(cases)]
 
 
-class PageRecall(RankingMetric):
+class PageRecall(RankingMetric, kind="page_recall"):
     """The share of the gold pages among the first k pages."""
 
-    kind: Literal["page_recall"] = "page_recall"
     k: _CutOff = 10
     protocol: Rules = "clean"
 
@@ -100,10 +95,9 @@ class PageRecall(RankingMetric):
         return recall_at_k(first, ranking.pages, self.k) if ranking.pages else _WITHOUT_GOLD[self.protocol]
 
 
-class PageMrr(RankingMetric):
+class PageMrr(RankingMetric, kind="page_mrr"):
     """1 / rank of the first gold page, 0 where that is beyond the first k pages."""
 
-    kind: Literal["page_mrr"] = "page_mrr"
     k: _CutOff = 10
     protocol: Rules = "clean"
 
@@ -113,14 +107,12 @@ class PageMrr(RankingMetric):
         return reciprocal_rank(first, ranking.pages) if ranking.pages else _WITHOUT_GOLD[self.protocol]
 
 
-class GoldenRank(RankingMetric):
+class GoldenRank(RankingMetric, kind="golden_rank"):
     """1 - golden_k / 10,000, where golden_k is the rank of the last gold page.
 
     A gold page that was not found counts as the document's last one, or, where its pages are not known, gives 0. So the
     mean of golden_k is 10,000 x (1 - mean), which the aggregate `golden_k` prints.
     """
-
-    kind: Literal["golden_rank"] = "golden_rank"
 
     def score_ranking(self, ranking: Ranking) -> float:
         """Return the score; nan for a question without gold pages."""
@@ -128,23 +120,19 @@ class GoldenRank(RankingMetric):
         return nan if rank is None else max(0.0, 1 - rank / PAGES)
 
 
-class GoldenFound(RankingMetric):
+class GoldenFound(RankingMetric, kind="golden_found"):
     """1 where every gold page was found, at whatever rank; elsewhere golden_k is only estimated."""
-
-    kind: Literal["golden_found"] = "golden_found"
 
     def score_ranking(self, ranking: Ranking) -> float:
         """Return the score; nan for a question without gold pages."""
         return float(ranking.pages <= set(_pages(ranking))) if ranking.pages else nan
 
 
-class NumberInText(Metric):
+class NumberInText(Metric, kind="number_in_text"):
     """1 where a text has a number, whole, with or without thousands separators, currency and sign; else 0.
 
     A reference that is no number counts where the text contains it; an empty one is undefined.
     """
-
-    kind: Literal["number_in_text"] = "number_in_text"
 
     def score(self, prediction: str, reference: str) -> float:
         """Look for the number `reference` in the text `prediction`."""

@@ -28,14 +28,13 @@ from .question_files import PUBLISHED
 from .retrieval import MEASURES, misplaced
 
 
-class FinqaTableQuest(CopyBenchmark):
+class FinqaTableQuest(CopyBenchmark, kind="finqa_tablequest"):
     """Questions about single pages of 10-K, 10-Q and 8-K reports, each with its page image, searched in one index.
 
     There is no ground truth of the pages. `reference` merges questions of equal texts into one query, as the published
     code does; which verdicts of a judge count is a field of the metric `finqa_judge`.
     """
 
-    kind: Literal["finqa_tablequest"] = "finqa_tablequest"
     root: Annotated[
         Path | Literal["sample"],
         Field(description="The folder `tablequest` of the repository, with qa_pairs and sampled_pages; or `sample`."),

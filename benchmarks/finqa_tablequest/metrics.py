@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from ohr.benchmarks.tablequest.answer_match import parse_answer
-from ohr.contracts import Case, Prompt, Ranking, RankingMetric
+from ohr.contracts import Case, JudgeMetric, Prompt, Ranking, RankingMetric
 
 from ..tablequest.binary import SYSTEM, USER, binary_prompt
 from ..tablequest.judges import AskedJudge, judged_score
@@ -18,13 +18,12 @@ Measure = Literal[
 PageIds = tuple[tuple[str, int], ...]
 
 
-class Trec(RankingMetric):
+class Trec(RankingMetric, kind="trec"):
     """A measure of trec_eval over ranked pages: a page has the rank of its best chunk, and counts once.
 
     A retriever's `top_k` ends the ranking; of chunks with equal scores, the retriever decides which comes first.
     """
 
-    kind: Literal["trec"] = "trec"
     measure: Annotated[Measure, Field(description="As ir_measures names it.")] = "RR"
     merged: Annotated[
         tuple[tuple[str, PageIds], ...],
@@ -41,14 +40,13 @@ class Trec(RankingMetric):
         return measures(found, relevant)[self.measure]
 
 
-class FinqaJudge(AskedJudge):
+class FinqaJudge(AskedJudge, JudgeMetric, kind="finqa_judge"):
     """1 where the judge's verdict is CORRECT, 0 where it is INCORRECT.
 
     A failed call is a failed score, and counts as 0. A reply without a verdict is INCORRECT in `reference`, and a
     failed score in `clean`.
     """
 
-    kind: Literal["finqa_judge"] = "finqa_judge"
     template: ClassVar[str] = SYSTEM + USER
     protocol: Annotated[
         Protocol, Field(description="`reference` reads only undecorated replies, as the published code does.")

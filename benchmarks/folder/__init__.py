@@ -23,14 +23,13 @@ from .user_questions import Asked, ask
 _READING = 3  # raised when the same image files give other pixels
 
 
-class Folder(Benchmark):
+class Folder(Benchmark, kind="folder"):
     """Your own PDFs or page images; ground truth, answers and evidence are optional.
 
     What is missing switches off the scores that need it, and warnings say why.
     """
 
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)  # `questions` is a verb of benchmarks
-    kind: Literal["folder"] = "folder"
     packages: ClassVar[tuple[str, ...]] = ("pypdfium2",)
     root: Annotated[Path, Field(description="Folder of PDFs, or of folders of page images.")]
     questions_file: Annotated[Path, Field(alias="questions", description="Questions: CSV, .xlsx, JSON or JSON Lines.")]

@@ -21,14 +21,13 @@ Domain = Literal["textbook", "law", "finance", "newspaper", "manual", "academic"
 Language = Literal["en", "zh"]
 
 
-class Mini(Benchmark):
+class Mini(Benchmark, kind="mini"):
     """Documents of seven domains in English and Chinese, with page images, ground truth and questions.
 
     All persons, companies and places are invented. A question belongs to its document; questions whose evidence is
     on a page that `max_pages` leaves out are left out too.
     """
 
-    kind: Literal["mini"] = "mini"
     packages: ClassVar[tuple[str, ...]] = ("pypdfium2",)
     languages: Annotated[tuple[Language, ...], Field(min_length=1, description="Languages to keep.")] = ("en", "zh")
     domains: Annotated[tuple[Domain, ...] | None, Field(description="Domains to keep; all.")] = None

@@ -6,7 +6,17 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ohr.contracts import Benchmark, Document, Image, Page, Prescribed, Published, Question, ScoringProtocol, Tally
+from ohr.contracts import (
+    Document,
+    Image,
+    Page,
+    Prescribed,
+    Published,
+    PublishedBenchmark,
+    Question,
+    ScoringProtocol,
+    Tally,
+)
 from ohr.errors import DataError
 from ohr.files import hub, pdf
 from ohr.files.digests import input_digest
@@ -41,7 +51,7 @@ REPOSITORY = "opendatalab/OHR-Bench"
 PDF_FOLDERS = ("pdfs", "pdf")
 
 
-class OhrBench(Benchmark):
+class OhrBench(PublishedBenchmark, kind="ohrbench"):
     """OHRBench as released: `retrieval_base/gt/<domain>/<document>.json`, `qas_v2.json` or `qas.json`, PDFs if any.
 
     Documents and pages of every knowledge base under `retrieval_base` count, as in the published code, which indexes
@@ -49,7 +59,6 @@ class OhrBench(Benchmark):
     retriever `bm25_reference` and the prompt of the code; `clean` asks the same questions with the accidents repaired.
     """
 
-    kind: Literal["ohrbench"] = "ohrbench"
     packages: ClassVar[tuple[str, ...]] = ("pypdfium2",)
     root: Annotated[Path, Field(description="Folder with retrieval_base and the questions.")]
     domains: Annotated[tuple[str, ...] | None, Field(min_length=1, description="Domains to keep; all.")] = None

@@ -28,14 +28,13 @@ from .question_files import Level, shown
 Protocol = Literal["clean", "reference"]
 
 
-class TableQuest(CopyBenchmark):
+class TableQuest(CopyBenchmark, kind="tablequest"):
     """Questions about excerpts of annual reports in HTML: a cell (easy), a calculation (medium), an analysis (hard).
 
     A context is a document of one page. `clean` searches all contexts in one index, and its opponent has the rating
     1000; `reference` gives each question its own context, as published, and puts ratings on the paper's scale.
     """
 
-    kind: Literal["tablequest"] = "tablequest"
     root: Annotated[
         Path | Literal["sample"],
         Field(description="Folder with questions.jsonl or questions.json, or the file; or `sample`, which is shipped."),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from json import dumps
-from typing import Literal
 
 from ohr.contracts import Completion, Generator, Prompt
 
@@ -12,15 +11,13 @@ from .figures import figures
 _RANKS: dict[Correctness, int] = {"wrong": 0, "undecided": 1, "correct": 2}
 
 
-class ByRule(Generator):
+class ByRule(Generator, kind="by_rule"):
     """A judge without a model: the better answer is correct by the rules of `table_accuracy`, or has more gold figures.
 
     It is a stand-in, where no model can be asked. It reads the parts of a judge's prompt: the gold answer, and one
     answer or two. It knows nothing of clarity and logic, and takes an answer that no rule decides for correct where it
     has all figures of the gold answer.
     """
-
-    kind: Literal["by_rule"] = "by_rule"
 
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
         """Reply to each prompt as it asks: with a better model, or with a judgment."""

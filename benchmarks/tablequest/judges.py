@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from ohr.contracts import Case, JudgeMetric, Prompt
+from ohr.contracts import Case, CaseJudgeMetric, Prompt
 from ohr.keys import file_digest
 from ohr.messages.wording import shortened
 from ohr.models.asking import AskingMetric
@@ -22,7 +22,7 @@ from .metrics import verdict_of
 Measure = Literal["points", "agreed", "parsed"]
 
 
-class AskedJudge(AskingMetric, JudgeMetric):
+class AskedJudge(AskingMetric, CaseJudgeMetric):
     """A metric whose judge is a generator of the spec."""
 
     template: ClassVar[str]
@@ -34,13 +34,12 @@ class AskedJudge(AskingMetric, JudgeMetric):
         return sha256(self.template.encode()).hexdigest()
 
 
-class TableAccuracyJudged(AskedJudge):
+class TableAccuracyJudged(AskedJudge, kind="table_accuracy_judged"):
     """`table_accuracy`, with a judge for what its rules leave open: 1 for a correct answer, 0 for a wrong one.
 
     A reply of the judge without a verdict is a failed score. Hard questions have no accuracy.
     """
 
-    kind: Literal["table_accuracy_judged"] = "table_accuracy_judged"
     template: ClassVar[str] = binary.SYSTEM + binary.USER
 
     def prompts_for(self, case: Case) -> Sequence[Prompt] | None:
@@ -60,7 +59,7 @@ class TableAccuracyJudged(AskedJudge):
         return judged_score(binary.read_verdict(replies[0]), replies[0])
 
 
-class Pairwise(AskedJudge):
+class Pairwise(AskedJudge, kind="pairwise"):
     """The points of an answer against that of one opponent: 1 for a win, 0.5 for a tie, 0 for a loss.
 
     The judge sees both orders. Where the two verdicts disagree, or a reply has none, it is a tie: name the metric a
@@ -68,7 +67,6 @@ class Pairwise(AskedJudge):
     without a judge; a question that the opponent has not answered has no points.
     """
 
-    kind: Literal["pairwise"] = "pairwise"
     template: ClassVar[str] = pairwise.USER
     baseline: Annotated[
         Path | Literal["sample"],

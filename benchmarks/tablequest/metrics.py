@@ -1,7 +1,6 @@
 """Metrics of TableQuest's answers without a judge, and of the figures that a text has."""
 
 from math import nan
-from typing import Literal
 
 from ohr.contracts import Case, CaseMetric, Metric, Question
 from ohr.markup.strip import strip_markup
@@ -26,14 +25,12 @@ class _ByLevel(CaseMetric):
         return nan if dict(question.groups).get("level") == "hard" else 0.0
 
 
-class TableAccuracy(_ByLevel):
+class TableAccuracy(_ByLevel, kind="table_accuracy"):
     """1 where rules find the answer correct; 0 where they find it wrong, or leave it to a judge.
 
     So it is the lower bound of the accuracy; `table_decided` is the share of the answers that rules decide. Hard
     questions have no accuracy.
     """
-
-    kind: Literal["table_accuracy"] = "table_accuracy"
 
     def score_case(self, case: Case) -> float:
         """Return 1 for a correct answer."""
@@ -41,10 +38,8 @@ class TableAccuracy(_ByLevel):
         return nan if verdict is None else float(verdict.outcome == "correct")
 
 
-class TableDecided(_ByLevel):
+class TableDecided(_ByLevel, kind="table_decided"):
     """1 where a rule decides whether the answer is correct, 0 where a judge has to."""
-
-    kind: Literal["table_decided"] = "table_decided"
 
     def score_case(self, case: Case) -> float:
         """Return 1 for a decided answer."""
@@ -52,10 +47,8 @@ class TableDecided(_ByLevel):
         return nan if verdict is None else float(verdict.outcome != "undecided")
 
 
-class FiguresKept(Metric):
+class FiguresKept(Metric, kind="figures_kept"):
     """The share of a text's figures that another text has, by their digits: without sign, unit and markup."""
-
-    kind: Literal["figures_kept"] = "figures_kept"
 
     def score(self, prediction: str, reference: str) -> float:
         """Return the share of the reference's figures; nan where it has none."""

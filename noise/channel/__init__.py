@@ -37,7 +37,7 @@ def _shipped() -> Mapping[str, Path]:
     return {file.stem: file for file in (Path(__file__).parent / "profiles").glob("*.json")}
 
 
-class Channel(TextNoise):
+class Channel(TextNoise, kind="channel"):
     """Reads the text as a fitted OCR engine would: words, lines, formulas and cells lost, misread, joined, moved.
 
     Each page takes over the losses of the most similar page that the profile was fitted on. Rate 0.5 is the engine as
@@ -45,7 +45,6 @@ class Channel(TextNoise):
     words at 1, where only moved words are left. The errors at a lower rate are among those at a higher.
     """
 
-    kind: Literal["channel"] = "channel"
     version: ClassVar[int] = 7
     rate: Annotated[float, Field(ge=0, le=1, description="0.5 is the engine as fitted, 0 no loss, 1 all words.")] = 0.5
     profile: Annotated[str, Field(description="`tesseract`, `rapidocr`, or a JSON file of `ohr noise fit`.")] = (

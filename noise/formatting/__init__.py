@@ -68,7 +68,7 @@ class _Page:
         return flags
 
 
-class Formatting(TextNoise):
+class Formatting(TextNoise, kind="formatting"):
     """Changes notation only: styles, titles, line breaks, formulas' form and symbols, lines and cells of tables.
 
     Each rule touches each of its units with probability `rate`; the paper's levels are 0.1, 0.3 and 0.6. All draws are
@@ -76,7 +76,6 @@ class Formatting(TextNoise):
     one, whatever rules are on.
     """
 
-    kind: Literal["formatting"] = "formatting"
     version: ClassVar[int] = 6
     packages: ClassVar[tuple[str, ...]] = ("pylatexenc", "rjieba")
     noise_type: ClassVar[Literal["semantic", "formatting"]] = "formatting"

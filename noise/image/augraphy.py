@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from functools import lru_cache
 from importlib.metadata import version
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import AfterValidator, Field
@@ -35,7 +35,7 @@ def _on_or_off(severity: float) -> float:
     return severity
 
 
-class Augraphy(ImageNoise):
+class Augraphy(ImageNoise, kind="augraphy"):
     """Runs one effect of augraphy with its own parameters.
 
     One page, seed and version of augraphy give one result: the four global generators that its effects draw from
@@ -44,7 +44,6 @@ class Augraphy(ImageNoise):
     11 s a page), and returns no map of coordinates where it moves pixels.
     """
 
-    kind: Literal["augraphy"] = "augraphy"
     extra: ClassVar[str | None] = "augraphy"
     packages: ClassVar[tuple[str, ...]] = ("augraphy", "numba", "opencv-python", "opencv-python-headless")
     effect: Annotated[str, Field(description="Class name of the effect, such as Letterpress or Folding.")]

@@ -1,7 +1,7 @@
 """A paper texture behind the print (OHRBench, III.2)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,14 +13,13 @@ from .textures import PAPERS, paper
 _MOST = 0.4  # share of the texture at severity 1
 
 
-class Background(Distortion):
+class Background(Distortion, kind="background"):
     """Blends the page with one of 15 paper textures, (1 - w) : w with w = 0.4 x severity.
 
     The paper's 80:20 is severity 0.5 (`published`). Its 15 photographs of paper are not public; ours are made by code
     (`ohr.noise.image.textures`). All levels share one texture and its position.
     """
 
-    kind: Literal["background"] = "background"
     version: ClassVar[int] = 2
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

@@ -1,7 +1,6 @@
 """Copies in black and white (OHRBench, III.2, there with augraphy: dilation, erosion, letterpress)."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -12,15 +11,13 @@ from .distortion import Distortion, opencv, unit
 _WAYS = ("dilation", "erosion", "letterpress")
 
 
-class Binarization(Distortion):
+class Binarization(Distortion, kind="binarization"):
     """Thresholds the page as a copier does: ink that ran (dilation), missing ink (erosion), or uneven (letterpress).
 
     One of the three is drawn for each page. The severity moves the threshold, blurs the page before it, and for
     letterpress makes the ink more uneven; below 0.5 grey and colour shine through. Severity 0.5 (`published`) preserves
     clarity, as the paper's weak distortions do.
     """
-
-    kind: Literal["binarization"] = "binarization"
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""

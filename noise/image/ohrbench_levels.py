@@ -23,7 +23,7 @@ WEAK: tuple[Any, ...] = (Background, Binarization, Rotation, PsfBlur)
 STRONG: tuple[Any, ...] = (SaltAndPepper, Rollers, Warping, Shadows)
 
 
-class OhrBenchNoise(OnOpenCV):
+class OhrBenchNoise(OnOpenCV, kind="ohrbench"):
     """Distorts each page as OHRBench did: one weak distortion, one strong, or two of the eight.
 
     Weak, text stays clear: background, binarization, rotation, psf_blur. Strong: salt_and_pepper, rollers, warping,
@@ -31,7 +31,6 @@ class OhrBenchNoise(OnOpenCV):
     has its `published` severity; a lower severity scales all of them.
     """
 
-    kind: Literal["ohrbench"] = "ohrbench"
     version: ClassVar[int] = 3
     published: ClassVar[float] = 1.0
     level: Annotated[

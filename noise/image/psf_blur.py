@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ _NOTHING = 1e-3  # of the light: rows and columns of the kernel with less are le
 _REACH = 0.0035  # of the page's longer side: radius of the path at severity 1 (8 pixels on A4 at 200 dpi); set by eye
 
 
-class PsfBlur(OnOpenCV):
+class PsfBlur(OnOpenCV, kind="psf_blur"):
     """Blurs with one of 100 kernels: a hand's shaky path during exposure, softened by the lens.
 
     A path is a random walk with inertia (in the manner of Boracchi & Foi, IEEE TIP 2012); the severity scales its size,
@@ -26,7 +26,6 @@ class PsfBlur(OnOpenCV):
     distortions do.
     """
 
-    kind: Literal["psf_blur"] = "psf_blur"
     version: ClassVar[int] = 2
     published: ClassVar[float] = 0.3
 

@@ -1,7 +1,6 @@
 """Streaks of dirty rollers (OHRBench, III.2; the scanner's or printer's, after augraphy's effect of that name)."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +13,13 @@ _MOST = 0.1  # probability of a line in a column (or row) of pixels at severity 
 _KNOTS = 24  # points along a line at which its strength is drawn
 
 
-class Rollers(Distortion):
+class Rollers(Distortion, kind="rollers"):
     """Draws lines of 1 to 3 pixels along the page or across it, with probability 0.1 x severity per column (or row).
 
     The paper's 0.05 is severity 0.5 (`published`). A page goes through its rollers one way, so one page has lines in
     one direction. Most lines are dirt, the others lost ink; each fades in and out. The lines of a lower severity are a
     subset of those of a higher one.
     """
-
-    kind: Literal["rollers"] = "rollers"
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""

@@ -1,7 +1,6 @@
 """Rotation of the page (OHRBench, III.2)."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -12,13 +11,11 @@ from .distortion import OnOpenCV, opencv
 _MOST = 6.0  # degrees at severity 1
 
 
-class Rotation(OnOpenCV):
+class Rotation(OnOpenCV, kind="rotation"):
     """Turns the page about its centre by an angle drawn from [-6, 6] degrees x severity.
 
     The paper's [-3, 3] is severity 0.5 (`published`). The corners are filled with white, like a scanner's lid.
     """
-
-    kind: Literal["rotation"] = "rotation"
 
     def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image."""

@@ -1,7 +1,7 @@
 """A gradient of light and a cast shadow (OHRBench, III.2, there with augraphy: lighting gradient and shadow cast)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,14 +11,13 @@ from .distortion import Distortion, shade
 from .light import cast, gradient, tinted
 
 
-class Shadows(Distortion):
+class Shadows(Distortion, kind="shadows"):
     """Darkens the page by a gradient of light and by the shadow of the person who takes the picture.
 
     At severity 1 the gradient takes up to 70% of the light and the shadow up to 70% of the rest; at 0.5 (`published`)
     half as much each. All levels share one gradient and one shadow.
     """
 
-    kind: Literal["shadows"] = "shadows"
     version: ClassVar[int] = 2
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

@@ -1,7 +1,7 @@
 """A sheet that is not flat (OHRBench, III.2, there with augraphy: geometric transformations and folding)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ _WAVE = 40.0  # pixels of A4 at 200 dpi: how far the sheet bends at severity 1
 _SLIP = 0.042  # shift across a fold, per pixel of distance from it, at severity 1
 
 
-class Warping(Distortion):
+class Warping(Distortion, kind="warping"):
     """Tilts, bends and folds the sheet, with the shading of the folds.
 
     One to three folds, each with its own place, slant and light. The severity scales all displacements and shading of
@@ -24,7 +24,6 @@ class Warping(Distortion):
     bends and folds move a point by up to about 100 pixels x severity more (A4 at 200 dpi).
     """
 
-    kind: Literal["warping"] = "warping"
     version: ClassVar[int] = 2
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -47,14 +47,13 @@ class Rule(BaseModel):
         return letters >= self.letters and odd <= self.odd
 
 
-class FirstOf(Parts):
+class FirstOf(Parts, kind="first_of"):
     """Reads each page with the first part whose text passes `rule`, such as the text layer, then an engine.
 
     The last part is the fallback: its text is taken as it is. Where it fails, the first part that read anything counts.
     The run counts the pages that each part read.
     """
 
-    kind: Literal["first_of"] = "first_of"
     family: ClassVar[str] = "ocr"
     rule: Annotated[Rule, Field(description="When a text is good enough.")] = Rule()
 

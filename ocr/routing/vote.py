@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from ohr.contracts import DocumentView, Recognition
 from .parts import Parts
 
 
-class Vote(Parts):
+class Vote(Parts, kind="vote"):
     """Reads each page with all parts and keeps, line by line, the reading that agrees most with the others.
 
     The first part gives the order of the lines. Lines of the others are paired with its lines by their similarity
@@ -20,7 +20,6 @@ class Vote(Parts):
     without a counterpart stays; one that it lacks is added where most of the parts have it.
     """
 
-    kind: Literal["vote"] = "vote"
     family: ClassVar[str] = "ocr"
     similar: Annotated[float, Field(gt=0, le=1, description="Least similarity of two readings of one line.")] = 0.6
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -25,13 +25,12 @@ _AROUND = re.compile(r".+_(?=caption$|footnote$)|_block$")
 """The rest of a label beside the kind of a part, as in `image_caption` and `equation_block`."""
 
 
-class MineruVlm(StructuredOcr):
+class MineruVlm(StructuredOcr, kind="mineru_vlm"):
     """Reads pages with `mineru-vl-utils`, which asks the server for the layout and for each block, and reads tables.
 
     The address is not part of the results' keys, the model's name and the client's version are.
     """
 
-    kind: Literal["mineru_vlm"] = "mineru_vlm"
     extra: ClassVar[str | None] = "mineru"
     packages: ClassVar[tuple[str, ...]] = ("mineru-vl-utils",)
     base_url: Annotated[str, execution("The server, such as http://localhost:30000.", pattern=r"^https?://")]

@@ -101,14 +101,13 @@ class _Failed(Exception):
     """A request that failed; the message is for people."""
 
 
-class Service(StructuredOcr):
+class Service(StructuredOcr, kind="service"):
     """Sends page images or PDFs to Azure Document Intelligence, Mistral OCR, docling-serve or PaddleX serving.
 
     Requests that are refused for the moment (429 and 5xx) are sent again after the time that the service asks for.
     The key comes from an environment variable only.
     """
 
-    kind: Literal["service"] = "service"
     extra: ClassVar[str | None] = "openai"
     service: Annotated[Literal["azure", "mistral", "docling_serve", "paddlex"], Field(description="Which one.")]
     base_url: Annotated[str, execution("Its address.", pattern=r"^https?://")]

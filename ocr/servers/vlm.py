@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -25,7 +25,7 @@ from .replies import READERS, Reply
 _LOOP = 0.3  # of a reply that was cut: a repeated tail of this share is a loop, not a long table
 
 
-class Vlm(ChatServer, StructuredOcr):
+class Vlm(ChatServer, StructuredOcr, kind="vlm"):
     """Sends each page image to `<base_url>/chat/completions` and reads the reply in the model's convention.
 
     A preset has the prompt, the order of image and text, pixels, sampling, and how the reply is read. A reply that is
@@ -34,7 +34,6 @@ class Vlm(ChatServer, StructuredOcr):
     the page fails.
     """
 
-    kind: Literal["vlm"] = "vlm"
     version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "openai"
     base_url: Annotated[str, execution("The API's root, such as http://localhost:8000/v1.", pattern=r"^https?://")]

@@ -1,15 +1,12 @@
 """One chunk per page."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from ohr.contracts import Chunk, Chunker, Page
 
 
-class PageChunker(Chunker):
+class PageChunker(Chunker, kind="page"):
     """Makes each page with text one chunk, whatever its length."""
-
-    kind: Literal["page"] = "page"
 
     def split(self, pages: Sequence[Page]) -> list[Chunk]:
         """Return one chunk per page that has text."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -17,7 +17,7 @@ _CLAUSE = re.compile(r"[^,.;。？！]+[,.;。？！]?")
 _SPECIAL = "<|"  # opens the names that the vocabulary counts as one token, as in `<|endoftext|>`
 
 
-class Reference(Chunker):
+class Reference(Chunker, kind="reference"):
     """Cuts pages as OHRBench's code does (SentenceSplitter of llama-index 0.9.32), so that its numbers can be repeated.
 
     A chunk may have `size` tokens less those of the page's own label, `page_idx` and the path of its file: where a
@@ -27,7 +27,6 @@ class Reference(Chunker):
     sentence alone is too long, repeated punctuation is lost: a chunk's text may be shorter than its span.
     """
 
-    kind: Literal["reference"] = "reference"
     packages: ClassVar[tuple[str, ...]] = ("tiktoken",)
     size: Annotated[int, Field(gt=0, description="Most tokens in a chunk and its page's label together.")] = 1024
     base: Annotated[

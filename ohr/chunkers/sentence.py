@@ -1,7 +1,7 @@
 """Chunks of a fixed number of sentences."""
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -9,10 +9,9 @@ from ohr.contracts import Chunk, Chunker, Page
 from ohr.text.sentences import sentence_spans
 
 
-class Sentence(Chunker):
+class Sentence(Chunker, kind="sentence"):
     """Makes every `count` sentences of a page one chunk, without overlap."""
 
-    kind: Literal["sentence"] = "sentence"
     version: ClassVar[int] = 2
     count: Annotated[int, Field(gt=0, description="Sentences in a chunk.")] = 3
 

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -15,7 +15,7 @@ from ohr.text.tokens import Encoding, count_tokens, encoding
 _CHARACTER = 4  # tokens of one character at most: one for each of its bytes
 
 
-class Tokens(Chunker):
+class Tokens(Chunker, kind="tokens"):
     """Fills chunks with whole sentences up to `size` tokens; a sentence longer than `size - overlap` is cut.
 
     The cut is between tokens, never inside a character: only a chunk of one character can have more than `size` tokens.
@@ -25,7 +25,6 @@ class Tokens(Chunker):
     with the package quicktok.
     """
 
-    kind: Literal["tokens"] = "tokens"
     version: ClassVar[int] = 2
     packages: ClassVar[tuple[str, ...]] = ("tiktoken", "quicktok-v1")
     size: Annotated[int, Field(gt=0, description="Most tokens in a chunk.")] = 1024

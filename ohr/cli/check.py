@@ -33,6 +33,7 @@ def check(
     from ohr.messages.variables import hidden
     from ohr.spec.environment import sent
     from ohr.spec.read import read_spec
+    from ohr.surface import private_imports
 
     try:
         read = limited(read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ()), limit)
@@ -45,7 +46,9 @@ def check(
         raise typer.Exit(2) from None
     counts = count(read)
     lost = list(misplaced(inputs))
-    warnings = [*keyless, *sent(read), *inputs.warnings, *not_swapped(read), *([sentence(len(lost))] if lost else [])]
+    private = [fault for file in read.plugin_files for fault in private_imports(file)]
+    warnings = [*keyless, *sent(read), *private, *inputs.warnings, *not_swapped(read)]
+    warnings += [sentence(len(lost))] if lost else []
     found = {
         "knowledge_bases": len(read.knowledge_bases),
         "cells": counts,

@@ -79,7 +79,13 @@ def get(
     revision: Annotated[str | None, typer.Option(metavar="COMMIT", help="Instead of an earlier fetch's.")] = None,
 ) -> None:
     """Download a benchmark's data, check every file and unpack it; an interrupted download is resumed."""
-    for line in _plugin(kind).fetch(to or Path("data") / kind, revision):
+    from ohr.contracts import PublishedBenchmark
+    from ohr.errors import DataError
+
+    plugin = _plugin(kind)
+    if not issubclass(plugin, PublishedBenchmark):
+        raise DataError(f"benchmark {kind}: it cannot be fetched")
+    for line in plugin.fetch(to or Path("data") / kind, revision):
         say(line)
 
 
@@ -93,14 +99,14 @@ def verify(
 
     A copy may leave parts out, such as whole domains: they are listed as `not here`, which is no difference.
     """
+    from ohr.report.leaderboard.standings import tallies_of
     from ohr.spec.read import make_benchmark
 
     _plugin(kind)
-    root = root_of(folder)
-    benchmark = make_benchmark({"kind": kind, "root": root}, "ohr data verify")
+    benchmark = make_benchmark({"kind": kind, "root": (root := root_of(folder))}, "ohr data verify")
     benchmark.check()
-    warnings = [_SAMPLE, *benchmark.notes()] if root == "sample" else benchmark.notes()
-    tallies = benchmark.verify()
+    warnings = [*([_SAMPLE] if root == "sample" else []), *benchmark.notes()]
+    tallies = tallies_of(benchmark)
     here = [tally for tally in tallies if tally.found is not None]
     different = [tally for tally in here if tally.found != tally.published]
     absent = [tally.what for tally in tallies if tally.found is None]

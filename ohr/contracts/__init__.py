@@ -1,12 +1,24 @@
 """Inputs and outputs of each stage. Plugins import this package and a few shared packages of ohr, nothing else."""
 
 from ohr.contracts.agent import Agent, Ask, Desk, End, Found, Outcome, Reads, Search, Steps
-from ohr.contracts.benchmark import Aggregate, Benchmark, Mean, Passage, Prescribed, Published, ScoringProtocol, Tally
+from ohr.contracts.benchmark import (
+    Aggregate,
+    Benchmark,
+    Mean,
+    Passage,
+    Prescribed,
+    Published,
+    PublishedBenchmark,
+    ScoringProtocol,
+    Tally,
+)
 from ohr.contracts.chunking import Chunker
 from ohr.contracts.conversation import Box, Conversation, PageId, Picture, Turn
 from ohr.contracts.generation import Generator
 from ohr.contracts.metric import (
+    AnyMetric,
     Case,
+    CaseJudgeMetric,
     CaseMetric,
     Judged,
     JudgeMetric,
@@ -18,7 +30,7 @@ from ohr.contracts.metric import (
 )
 from ohr.contracts.noise import ImageNoise, TextNoise
 from ohr.contracts.ocr import ABSENT, OcrBackend
-from ohr.contracts.retrieval import Index, PageRetriever, PageView, Retriever
+from ohr.contracts.retrieval import AnyRetriever, Index, PageRetriever, QueryRetriever, Retriever
 from ohr.contracts.stage import Resources, Stage, execution, yaml_keys
 from ohr.contracts.values import (
     SOURCES,
@@ -50,12 +62,15 @@ __all__ = [
     "SOURCES",
     "Agent",
     "Aggregate",
+    "AnyMetric",
+    "AnyRetriever",
     "Ask",
     "Benchmark",
     "Block",
     "BlockKind",
     "Box",
     "Case",
+    "CaseJudgeMetric",
     "CaseMetric",
     "Chunk",
     "Chunker",
@@ -87,12 +102,13 @@ __all__ = [
     "PageJudgeMetric",
     "PageMetric",
     "PageRetriever",
-    "PageView",
     "Passage",
     "Picture",
     "Prescribed",
     "Prompt",
     "Published",
+    "PublishedBenchmark",
+    "QueryRetriever",
     "Question",
     "Ranking",
     "RankingMetric",
@@ -119,10 +135,10 @@ FAMILIES: dict[str, tuple[type[Stage], str]] = {
     "image_noise": (ImageNoise, "ohr.image_noise"),
     "text_noise": (TextNoise, "ohr.text_noise"),
     "chunker": (Chunker, "ohr.chunkers"),
-    "retriever": (Retriever, "ohr.retrievers"),
+    "retriever": (AnyRetriever, "ohr.retrievers"),
     "generator": (Generator, "ohr.generators"),
     "agent": (Agent, "ohr.agents"),
-    "metric": (Metric, "ohr.metrics"),
+    "metric": (AnyMetric, "ohr.metrics"),
     "benchmark": (Benchmark, "ohr.benchmarks"),
 }
 """Each family's contract and its entry-point group."""

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from ohr.contracts.conversation import PageId, Picture, Turn
 from ohr.contracts.generation import Generator
-from ohr.contracts.retrieval import Retriever
+from ohr.contracts.retrieval import AnyRetriever
 from ohr.contracts.stage import Resources, Stage, execution
 
 Reads = Literal["text", "image"]
@@ -142,7 +142,7 @@ class Agent(Stage):
         """Return the models that it asks, by role."""
 
     @abstractmethod
-    def retrievers(self) -> Mapping[str, Retriever]:
+    def retrievers(self) -> Mapping[str, AnyRetriever]:
         """Return the retrievers that it searches with, by role; their own `top_k` does not matter."""
 
     @abstractmethod

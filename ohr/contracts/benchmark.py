@@ -9,7 +9,6 @@ from typing import Any, Literal
 from ohr.contracts.noise import ImageNoise
 from ohr.contracts.stage import Stage
 from ohr.contracts.values import Document, Image, Page, Question
-from ohr.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,14 +237,6 @@ class Benchmark(Stage):
         """
         return {"question": question.text, "retrieved_documents": "\n\n".join(passage.text for passage in passages)}
 
-    def results(self, folder: Path) -> Mapping[str, Sequence[str]] | None:  # noqa: ARG002 # for those that have one
-        """Read OCR results that are in the benchmark's own published layout: the texts of pages, by document.
-
-        Returns:
-            None where the folder is in another layout.
-        """
-        return None
-
     def aggregates(self) -> Sequence[Aggregate]:
         """Return the protocol's numbers that are more than a mean over all questions."""
         return ()
@@ -258,10 +249,18 @@ class Benchmark(Stage):
         """List what was left out or looks wrong: warnings, printed before a run and kept in its manifest."""
         return ()
 
+
+class PublishedBenchmark(Benchmark):
+    """A benchmark whose data, and the numbers of others on it, are published."""
+
     @classmethod
-    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:  # noqa: ARG003 # for those that can
-        """Download the benchmark into a folder, or resume a download; returns lines to print."""
-        raise DataError(f"benchmark {cls.model_fields['kind'].default}: it cannot be fetched")
+    @abstractmethod
+    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:
+        """Download the benchmark into a folder, or resume a download; returns lines to print.
+
+        Raises:
+            DataError: it cannot be downloaded; the message says where a user gets it.
+        """
 
     def verify(self) -> Sequence[Tally]:
         """Count the parts of this copy, beside the published counts."""
@@ -270,3 +269,11 @@ class Benchmark(Stage):
     def published(self) -> Sequence[Published]:
         """Return the numbers that others published for this benchmark, to compare with."""
         return ()
+
+    def results(self, folder: Path) -> Mapping[str, Sequence[str]] | None:  # noqa: ARG002 # for those that have one
+        """Read OCR results that are in the benchmark's own published layout: the texts of pages, by document.
+
+        Returns:
+            None where the folder is in another layout.
+        """
+        return None

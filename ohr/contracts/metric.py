@@ -1,17 +1,17 @@
 """Metrics: one number for each question.
 
 A metric scores an answer against an accepted one (`Metric`), the ranking of a retriever (`RankingMetric`), a whole
-case: question, passages and reply (`CaseMetric`; `JudgeMetric`, where a generator judges), or the text of a page
+case: question, passages and reply (`CaseMetric`; `JudgeMetric`, where a generator judges, or `CaseJudgeMetric`, where
+it is asked several times or not for every case), or the text of a page
 (`PageMetric`; `PageJudgeMetric`, where a generator judges).
 """
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from ohr.contracts.generation import Generator
-from ohr.contracts.stage import Resources, Stage
+from ohr.contracts.stage import Stage
 from ohr.contracts.values import Prompt, Question
 
 
@@ -57,10 +57,14 @@ class Case:
     groups: Mapping[str, str] = field(default_factory=dict)
 
 
-class Metric(Stage):
-    """Scores one prediction against one reference."""
+class AnyMetric(Stage):
+    """Scores one question. Plugins inherit from one of the metrics below, by what it scores."""
 
     family = "metric"
+
+
+class Metric(AnyMetric):
+    """Scores one prediction against one reference."""
 
     @abstractmethod
     def score(self, prediction: str, reference: str) -> float:
@@ -71,31 +75,16 @@ class Metric(Stage):
         return self.score("\n\n".join(passages), reference)
 
 
-class _OtherMetric(Metric):
-    """A metric that needs more than two texts."""
-
-    scores: ClassVar[str]
-    """The things that it scores, for a message."""
-
-    def score(self, prediction: str, reference: str) -> float:
-        """Refuse: two texts are not enough."""
-        raise NotImplementedError(f"{self.kind} scores {self.scores}, not pairs of texts")
-
-
-class RankingMetric(_OtherMetric):
+class RankingMetric(AnyMetric):
     """Scores what a retriever found; its scores are in the stage `retrieval`."""
-
-    scores: ClassVar[str] = "rankings"
 
     @abstractmethod
     def score_ranking(self, ranking: Ranking) -> float:
         """Return the score; nan where it is undefined."""
 
 
-class CaseMetric(_OtherMetric):
+class CaseMetric(AnyMetric):
     """Scores a reply with its question and passages; its scores are in the stages of the generators."""
-
-    scores: ClassVar[str] = "cases"
 
     @abstractmethod
     def score_case(self, case: Case) -> float:
@@ -110,12 +99,8 @@ class CaseMetric(_OtherMetric):
         return [self.score_case(case) for case in cases]
 
 
-class Judged(_OtherMetric):
+class Judged(AnyMetric):
     """A metric whose scores a generator's replies give; the generator is opened as others are."""
-
-    def resources(self) -> Resources:
-        """Return nothing of its own."""
-        return Resources()
 
     @property
     @abstractmethod
@@ -128,37 +113,41 @@ class Judged(_OtherMetric):
         """Hash of the prompt before it is filled in, for the manifest."""
 
 
-class JudgeMetric(Judged):
-    """Scores a case by a generator's reply to a prompt about it; ohr asks each different prompt once.
+class CaseJudgeMetric(Judged):
+    """Scores a case by a generator's replies to prompts about it; ohr asks each different prompt once."""
 
-    A judge with one prompt overrides `prompt_for` and `score_reply`; one with several, or with none for cases that it
-    can decide itself, `prompts_for` and `score_judged`.
-    """
-
-    scores: ClassVar[str] = "cases"
-
-    def prompt_for(self, case: Case) -> Prompt | None:
-        """Return the prompt about a case; None where the score is undefined."""
-        raise NotImplementedError(f"{self.kind} has neither `prompt_for` nor `prompts_for`")
-
-    def score_reply(self, reply: str) -> float:
-        """Return the score that the judge's reply gives; raise ValueError, with the reason, where it gives none."""
-        raise NotImplementedError(f"{self.kind} has neither `score_reply` nor `score_judged`")
-
+    @abstractmethod
     def prompts_for(self, case: Case) -> Sequence[Prompt] | None:
         """Return all prompts about a case; none where it is decided without the judge, None where it is undefined."""
+
+    @abstractmethod
+    def score_judged(self, case: Case, replies: Sequence[str]) -> float:
+        """Return the score that the replies to `prompts_for` give; raise ValueError where they give none."""
+
+
+class JudgeMetric(CaseJudgeMetric):
+    """Scores a case by a generator's reply to one prompt about it."""
+
+    @abstractmethod
+    def prompt_for(self, case: Case) -> Prompt | None:
+        """Return the prompt about a case; None where the score is undefined."""
+
+    @abstractmethod
+    def score_reply(self, reply: str) -> float:
+        """Return the score that the judge's reply gives; raise ValueError, with the reason, where it gives none."""
+
+    def prompts_for(self, case: Case) -> Sequence[Prompt] | None:
+        """Return the one prompt."""
         prompt = self.prompt_for(case)
         return None if prompt is None else (prompt,)
 
-    def score_judged(self, case: Case, replies: Sequence[str]) -> float:  # noqa: ARG002 # for those that need it
-        """Return the score that the replies to `prompts_for` give; raise ValueError where they give none."""
+    def score_judged(self, case: Case, replies: Sequence[str]) -> float:  # noqa: ARG002 # the reply alone is scored
+        """Return the score of the one reply."""
         return self.score_reply(replies[0])
 
 
-class PageMetric(_OtherMetric):
+class PageMetric(AnyMetric):
     """Scores what the text of a page keeps for the questions about it; its scores are in the stage `page`."""
-
-    scores: ClassVar[str] = "pages"
 
     @abstractmethod
     def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
@@ -172,16 +161,12 @@ class PageMetric(_OtherMetric):
         """
 
 
-class PageJudgeMetric(PageMetric, Judged):
+class PageJudgeMetric(Judged):
     """Scores the text of a page by a generator's reply to a prompt about it; ohr asks each different prompt once."""
-
-    def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
-        """Refuse: a generator has to be asked."""
-        raise NotImplementedError(f"{self.kind} needs its judge's reply")
 
     @abstractmethod
     def prompt_for_page(self, text: str, truth: str, questions: Sequence[Question]) -> Prompt | None:
-        """Return the prompt about a page, with the arguments of `score_page`; None where no score is defined."""
+        """Return the prompt about a page, with the arguments of `PageMetric`; None where no score is defined."""
 
     @abstractmethod
     def score_page_reply(self, reply: str, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:

@@ -1,78 +1,101 @@
 """Retrievers: passages or page images in, an index out; the index gives ranked hits."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Annotated, ClassVar, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field
 
 from ohr.contracts.stage import Stage
 from ohr.contracts.values import Chunk, Hit, Image, Question
 
-PageView = tuple[Chunk, Image]
-"""A page as a vision retriever sees it: its text in the knowledge base, as one chunk, and its image."""
+T = TypeVar("T")
 
 
-class Index(Protocol):
-    """Chunks or pages made searchable.
+@dataclass(frozen=True, eq=False)
+class Index:
+    """A corpus made searchable, by name. The engine stores it, and opens it again for searches.
 
-    It may have `notes`, a sequence of warnings (sentences) from its making, such as how many chunks were cut to fit
-    a model. They need not be saved.
+    Args:
+        contents: each is one of four. A numpy array comes back as an array that is mapped into memory; a JSON value
+            (text, number, list, dictionary) as it was; an index as an index; and a function that writes a file or
+            folder at the path that it gets, for libraries with files of their own, as that path.
+        notes: warnings (sentences), such as how many chunks were cut to fit a model.
     """
 
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Return at most `k` hits per query, best first, ties in the order of the chunks."""
-        ...
+    contents: Mapping[str, Any]
+    notes: Sequence[str] = ()
+    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
-    def save(self, folder: Path) -> None:
-        """Write the index into an existing empty folder, without pickle."""
-        ...
+    def __getitem__(self, name: str) -> Any:
+        """Return a content by its name."""
+        return self.contents[name]
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what `make` returns, such as a library's object; it is called once while the index is open."""
+        if name not in self._made:
+            self._made[name] = make()
+        result: T = self._made[name]
+        return result
 
 
-class Retriever(Stage):
-    """Finds chunks for a query."""
+class AnyRetriever(Stage):
+    """Finds passages for questions: what the engine asks of every retriever. Plugins inherit from those below."""
 
     family = "retriever"
     reads_images: ClassVar[bool] = False
-    """True for those that look at page images: `index_pages` is called instead of `index`."""
+    """True for those that look at page images; then a passage is a page."""
     top_k: Annotated[int, Field(gt=0, description="Chunks given to the generator and scored.")] = 2
 
     @abstractmethod
-    def index(self, chunks: Sequence[Chunk]) -> Index:
-        """Make `chunks` searchable; an empty sequence is allowed and finds nothing."""
-
-    def index_pages(self, pages: Iterable[PageView]) -> Index:
-        """Make pages searchable; hits count them in the order in which they came.
+    def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:
+        """Make passages searchable; none is allowed, and finds nothing. Hits count them in their order.
 
         Args:
-            pages: a knowledge base's pages. Images are distorted as they are asked for; hold few at a time. To go
-                through the pages again is allowed, and distorts them again.
+            images: where the retriever looks at images, that of each chunk, which is then a page; else none. Images are
+                distorted as they are asked for; hold few at a time. To go through them again is allowed, and distorts
+                them again.
         """
-        raise NotImplementedError(f"{self.kind} does not read page images")
 
     @abstractmethod
-    def load(self, folder: Path) -> Index:
-        """Read an index that this retriever saved."""
-
-    def search(self, index: Index, questions: Sequence[Question]) -> list[list[Hit]]:
-        """Search for each question's text; only sanity arms, which look at the truth, do anything else."""
-        return index.search([question.text for question in questions], self.top_k)
+    def search_questions(self, index: Index, questions: Sequence[Question], k: int) -> list[list[Hit]]:
+        """Return at most `k` hits per question, best first, ties in the order of the passages."""
 
 
-class PageRetriever(Retriever):
+class QueryRetriever(AnyRetriever):
+    """Searches for the text of a question, and sees nothing else of it."""
+
+    @abstractmethod
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Return at most `k` hits per query, best first, ties in the order of the passages."""
+
+    def search_questions(self, index: Index, questions: Sequence[Question], k: int) -> list[list[Hit]]:
+        """Search for the texts of questions."""
+        return self.search(index, [question.text for question in questions], k)
+
+
+class Retriever(QueryRetriever):
+    """Finds chunks for a query."""
+
+    @abstractmethod
+    def index(self, chunks: Sequence[Chunk]) -> Index:
+        """Make chunks searchable; no chunk is allowed, and finds nothing."""
+
+    def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:  # noqa: ARG002 # of the contract
+        """Make the chunks searchable."""
+        return self.index(chunks)
+
+
+class PageRetriever(QueryRetriever):
     """Finds pages by their images alone: a passage is a page, whatever text the knowledge base has for it."""
 
     reads_images: ClassVar[bool] = True
 
-    def index(self, chunks: Sequence[Chunk]) -> Index:
-        """Refuse: text has no image."""
-        raise NotImplementedError(f"{self.kind} retrieves page images, not text")
-
-    def index_pages(self, pages: Iterable[PageView]) -> Index:
-        """Make pages searchable by their images."""
-        return self.index_images(image for _, image in pages)
-
     @abstractmethod
     def index_images(self, images: Iterable[Image]) -> Index:
-        """Make page images searchable; they come one at a time. No image is allowed, and nothing is found."""
+        """Make page images searchable; they come one at a time. No image is allowed, and finds nothing."""
+
+    def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:  # noqa: ARG002 # of the contract
+        """Make the images searchable."""
+        return self.index_images(images)

@@ -3,7 +3,8 @@
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from inspect import get_annotations
+from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
@@ -52,7 +53,15 @@ class Stage(BaseModel, ABC):
     """Distributions whose versions decide the results, such as an OCR engine's; part of every key where installed."""
     extra: ClassVar[str | None] = None
     """The extra of ohr that installs what this plugin needs, if any."""
-    kind: str
+    kind: str = ""
+    """The name in YAML, which a plugin's class states once: `class BM25(Retriever, kind="bm25")`."""
+
+    def __init_subclass__(cls, kind: str | None = None, **options: Any) -> None:
+        """Make a field that holds the stated kind, and no other, before the fields are read."""
+        super().__init_subclass__(**options)
+        if kind is not None:
+            cls.__annotations__ = {**get_annotations(cls), "kind": Literal.__getitem__(kind)}
+            cls.kind = kind
 
     @field_validator("*", mode="before")
     @classmethod

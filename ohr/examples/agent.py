@@ -1,19 +1,18 @@
 """Answers from the passages of one search."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from ohr.contracts import Agent, Ask, Desk, Generator, Outcome, Reads, Retriever, Search, Steps, Turn
+from ohr.contracts import Agent, AnyRetriever, Ask, Desk, Generator, Outcome, Reads, Search, Steps, Turn
 from ohr.parts import GeneratorPart, TextRetrieverPart
 from ohr.text.thoughts import without_thoughts
 
 
-class Example(Agent):
+class Example(Agent, kind="example"):
     """Searches for the question, lets a model read the passages found, and returns its reply."""
 
-    kind: Literal["example"] = "example"
     reads: ClassVar[frozenset[Reads]] = frozenset({"text"})
     passages: Annotated[
         TextRetrieverPart, Field(default={"kind": "bm25"}, validate_default=True, description="Finds passages.")
@@ -32,7 +31,7 @@ class Example(Agent):
         """Return the reader."""
         return {"reader": self.reader}
 
-    def retrievers(self) -> Mapping[str, Retriever]:
+    def retrievers(self) -> Mapping[str, AnyRetriever]:
         """Return the retriever."""
         return {"passages": self.passages}
 

@@ -1,7 +1,7 @@
 """Documents and questions of your own."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 from PIL import Image as Pillow
@@ -26,10 +26,9 @@ ASKED = [
 """Id, document, page, question, answer, and the passage that it needs."""
 
 
-class Example(Benchmark):
+class Example(Benchmark, kind="example"):
     """Two short documents and three questions."""
 
-    kind: Literal["example"] = "example"
     size: Annotated[int, Field(gt=5, description="Height of the letters in page images, in pixels.")] = 28
 
     def documents(self) -> Sequence[Document]:

@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from ohr.contracts import Chunk, Chunker, Page
 
 
-class Example(Chunker):
+class Example(Chunker, kind="example"):
     """Makes a chunk of every paragraph; a chunk records which characters of its page it is."""
 
-    kind: Literal["example"] = "example"
     shortest: Annotated[int, Field(gt=0, description="Paragraphs of fewer characters are left out.")] = 1
 
     def split(self, pages: Sequence[Page]) -> list[Chunk]:

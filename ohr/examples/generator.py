@@ -1,7 +1,7 @@
 """Answers with a sentence of the retrieved text."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -10,10 +10,9 @@ from ohr.text.sentences import sentence_spans
 from ohr.text.words import words
 
 
-class Example(Generator):
+class Example(Generator, kind="example"):
     """Answers with the sentence that shares most words with the question."""
 
-    kind: Literal["example"] = "example"
     longest: Annotated[int, Field(gt=0, description="Characters of a reply.")] = 200
 
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:

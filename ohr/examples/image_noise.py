@@ -1,7 +1,7 @@
 """Fades a page towards one of its sides, as a worn-out copier does."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -9,10 +9,9 @@ from pydantic import Field
 from ohr.contracts import Image, ImageNoise, NoisyImage
 
 
-class Example(ImageNoise):
+class Example(ImageNoise, kind="example"):
     """Fades a page to white, from nothing on one side to `severity` on the other."""
 
-    kind: Literal["example"] = "example"
     most: Annotated[float, Field(gt=0, le=1, description="Share of the ink that is lost at severity 1.")] = 0.9
 
     def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

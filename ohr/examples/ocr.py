@@ -3,7 +3,7 @@
 import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -12,10 +12,9 @@ from ohr.contracts import Image, OcrBackend, Recognition
 from ohr.models.resident import resident
 
 
-class Example(OcrBackend):
+class Example(OcrBackend, kind="example"):
     """Reads each page as one block of text."""
 
-    kind: Literal["example"] = "example"
     language: Annotated[str, Field(description="Tesseract's language pack.")] = "eng"
 
     def check(self) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -10,10 +9,8 @@ from ohr.contracts import Edit, NoisyText, Span, TextNoise
 from ohr.text import edits
 
 
-class Example(TextNoise):
+class Example(TextNoise, kind="example"):
     """Deletes each word with probability `rate`."""
-
-    kind: Literal["example"] = "example"
 
     def perturb(self, text: str, eligible: Sequence[Span], rng: np.random.Generator) -> NoisyText:
         """Draw once for every word, whatever the rate: so the edits at 0.1 are among those at 0.3."""

@@ -10,17 +10,17 @@ from typing import Any
 import ohr
 from ohr.contracts import (
     Agent,
+    AnyMetric,
+    AnyRetriever,
     Benchmark,
+    CaseJudgeMetric,
     Chunker,
     Document,
     Generator,
     ImageNoise,
     Judged,
-    JudgeMetric,
-    Metric,
     PageJudgeMetric,
     Question,
-    Retriever,
     Stage,
 )
 from ohr.dataset.inputs import Inputs
@@ -127,7 +127,7 @@ class Keys:
         """Key of one document's chunks."""
         return key("chunks", document_key, self.identity(chunker), self.files)
 
-    def index(self, texts: Sequence[str], images: Sequence[str], retriever: Retriever) -> str:
+    def index(self, texts: Sequence[str], images: Sequence[str], retriever: AnyRetriever) -> str:
         """Key of an index, from the keys of its inputs; `top_k` is not part of it."""
         source = [list(texts), *([list(images)] if images else [])]
         return key("index", *source, self.identity(retriever, "top_k"), self.files)
@@ -191,7 +191,7 @@ class Keys:
         self,
         source: Sequence[Any],
         questions: Sequence[Question],
-        metrics: Sequence[Metric],
+        metrics: Sequence[AnyMetric],
         noises: Sequence[ImageNoise] = (),
     ) -> str:
         """Key of the scores of some questions, from the keys of the scored outputs.
@@ -241,17 +241,17 @@ class Keys:
         return key("run", written, made, leaves, asked, scored, self.prompt_digests, self.files)
 
     @cached_property
-    def metrics(self) -> dict[str, Metric]:
+    def metrics(self) -> dict[str, AnyMetric]:
         """The metrics of the benchmark's protocol, and the spec's own, by name."""
         return protocol_metrics(self.spec) | {named.name: named.stage for named in self.spec.metrics}
 
     @cached_property
-    def answer_metrics(self) -> dict[str, Metric]:
+    def answer_metrics(self) -> dict[str, AnyMetric]:
         """The metrics of answers: the protocol's, then the spec's own."""
         return {name: self.metrics[name] for name in self.rules.answer_metrics}
 
     @cached_property
-    def page_metrics(self) -> dict[str, Metric]:
+    def page_metrics(self) -> dict[str, AnyMetric]:
         """The metrics of pages: the protocol's, then the spec's own."""
         return {name: self.metrics[name] for name in self.rules.page_metrics}
 
@@ -261,14 +261,14 @@ class Keys:
         return {name: metric for name, metric in self.page_metrics.items() if isinstance(metric, PageJudgeMetric)}
 
     @cached_property
-    def ranking_metrics(self) -> dict[str, Metric]:
+    def ranking_metrics(self) -> dict[str, AnyMetric]:
         """The metrics of rankings beside the headline: the protocol's, then the spec's own."""
         return {name: self.metrics[name] for name in self.rules.ranking_metrics}
 
     @cached_property
-    def judges(self) -> dict[str, JudgeMetric]:
+    def judges(self) -> dict[str, CaseJudgeMetric]:
         """The metrics of answers that ask a generator."""
-        return {name: metric for name, metric in self.answer_metrics.items() if isinstance(metric, JudgeMetric)}
+        return {name: metric for name, metric in self.answer_metrics.items() if isinstance(metric, CaseJudgeMetric)}
 
     @cached_property
     def rules(self) -> Rules:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ohr.contracts import Agent, Chunker, Generator, Retriever
+from ohr.contracts import Agent, AnyRetriever, Chunker, Generator
 from ohr.spec.model import KnowledgeBase, Named, Spec
 
 Noisy = Literal["index", "reading"]
@@ -21,7 +21,7 @@ class Cell:
     stage: str
     base: KnowledgeBase
     chunker: Named[Chunker] | None = None
-    retriever: Named[Retriever] | None = None
+    retriever: Named[AnyRetriever] | None = None
     generator: Named[Generator] | None = None
     swap: "Swap | None" = None
     agent: Named[Agent] | None = None
@@ -95,7 +95,7 @@ def count(spec: Spec) -> dict[str, int]:
     return dict(Counter(f"{cell.stage} with swapped texts" if cell.swap else cell.stage for cell in cells(spec)))
 
 
-Search = tuple[KnowledgeBase, Named[Chunker] | None, Named[Retriever]]
+Search = tuple[KnowledgeBase, Named[Chunker] | None, Named[AnyRetriever]]
 """A knowledge base, its chunker and its retriever; without a chunker where the chunks are pages."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ohr.contracts import Retriever
+from ohr.contracts import QueryRetriever
 from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import AgentWork
 from ohr.graph.graph import Batch, Graph
@@ -56,8 +56,8 @@ def add_episodes(
     """
     shelved = [_shelved(graph, keys, scope, work, documents) for scope in scopes]
     base, _, agent = work
-    # a retriever with a search of its own, such as `oracle`, finds by the question's truth
-    truth = any(type(part).search is not Retriever.search for part in agent.stage.retrievers().values())
+    # others, such as `oracle`, find by the question's truth
+    truth = not all(isinstance(part, QueryRetriever) for part in agent.stage.retrievers().values())
     identity, again = keys.agent(agent.stage), base.again_of is not None
     asked: list[tuple[int, str, int]] = []
     for place, shelf in enumerate(shelved):

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ohr.contracts import Chunker, Document, PageRetriever, Retriever
+from ohr.contracts import AnyRetriever, Chunker, Document, PageRetriever
 from ohr.graph.cache_keys import Keys
 from ohr.graph.graph import Graph
 from ohr.spec.model import KnowledgeBase, Named
@@ -71,7 +71,7 @@ def add_source(
     graph: Graph,
     keys: Keys,
     scope: Scope,
-    search: tuple[KnowledgeBase, Named[Chunker] | None, Retriever],
+    search: tuple[KnowledgeBase, Named[Chunker] | None, AnyRetriever],
     documents: Mapping[str, str],
 ) -> Source:
     """Add the steps that make the passages or page images of an index.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from math import nan
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -87,10 +87,9 @@ def f1_numeric(prediction: str, reference: str) -> float:
     return _f1(prediction, reference, _tokens(prediction), _tokens(reference))
 
 
-class F1(Metric):
+class F1(Metric, kind="f1"):
     """Token F1 after the published normalisation; yes and no must match exactly."""
 
-    kind: Literal["f1"] = "f1"
     packages: ClassVar[tuple[str, ...]] = ("rjieba",)
     as_published: Annotated[bool, Field(description="As the benchmark's code has it, accidents included.")] = False
 
@@ -99,10 +98,9 @@ class F1(Metric):
         return f1_published(prediction, reference) if self.as_published else f1(prediction, reference)
 
 
-class Em(Metric):
+class Em(Metric, kind="em"):
     """1 where the answer equals the accepted one after the published normalisation."""
 
-    kind: Literal["em"] = "em"
     as_published: Annotated[bool, Field(description="As the benchmark's code has it, accidents included.")] = False
 
     def score(self, prediction: str, reference: str) -> float:
@@ -110,10 +108,9 @@ class Em(Metric):
         return em_published(prediction, reference) if self.as_published else em(prediction, reference)
 
 
-class F1Numeric(Metric):
+class F1Numeric(Metric, kind="f1_numeric"):
     """Token F1 in which numbers keep their sign and decimal point and are compared as numbers."""
 
-    kind: Literal["f1_numeric"] = "f1_numeric"
     packages: ClassVar[tuple[str, ...]] = ("rjieba",)
 
     def score(self, prediction: str, reference: str) -> float:

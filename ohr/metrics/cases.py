@@ -9,10 +9,10 @@ from typing import NoReturn
 
 from ohr.contracts import (
     Case,
+    CaseJudgeMetric,
     CaseMetric,
     Chunk,
     Completion,
-    JudgeMetric,
     PageId,
     Question,
     Ranking,
@@ -60,14 +60,14 @@ def ranking_of(
 
 
 def case_outcomes(
-    name: str, metric: CaseMetric | JudgeMetric, questions: Sequence[str], replies: Replies
+    name: str, metric: CaseMetric | CaseJudgeMetric, questions: Sequence[str], replies: Replies
 ) -> dict[str, Outcome]:
     """Score the replies to some questions, all at once where a metric can; one that it raises on fails alone.
 
     Returns:
         by question id; nan for a question without a case, or whose score is undefined.
     """
-    if isinstance(metric, JudgeMetric):
+    if isinstance(metric, CaseJudgeMetric):
         return {question: partial(_judged, name, metric, question, replies) for question in questions}
     there = [question for question in questions if question in replies.cases]
     done, failed = isolated([replies.cases[question] for question in there], metric.score_cases)
@@ -76,7 +76,7 @@ def case_outcomes(
     return found | {there[place]: partial(_raised, error) for place, error in failed.items()}
 
 
-def _judged(name: str, metric: JudgeMetric, question: str, replies: Replies) -> object:
+def _judged(name: str, metric: CaseJudgeMetric, question: str, replies: Replies) -> object:
     judged = replies.judged.get(name, {})
     if question not in judged:
         return nan

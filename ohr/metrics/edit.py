@@ -1,7 +1,5 @@
 """Edit distance of a page's text from its ground truth."""
 
-from typing import Literal
-
 from rapidfuzz.distance import Levenshtein
 
 from ohr.contracts import Metric
@@ -21,10 +19,8 @@ def edit_distance(prediction: str, reference: str) -> float:
     return Levenshtein.normalized_distance(prediction, reference, score_hint=0.1 if len(reference) < 20_000 else None)
 
 
-class EditDistance(Metric):
+class EditDistance(Metric, kind="edit_distance"):
     """Characters to insert, delete or replace, over the length of the longer text; lower is better."""
-
-    kind: Literal["edit_distance"] = "edit_distance"
 
     def score(self, prediction: str, reference: str) -> float:
         """Return `edit_distance`."""

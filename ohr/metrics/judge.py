@@ -5,7 +5,7 @@ import unicodedata
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -61,7 +61,7 @@ def read_judge_prompt(prompt: str | Path) -> JudgePrompt:
     return read_prompt_file(prompt, JudgePrompt, "ohr.metrics.prompts", "judge's prompt", _FAULTS)
 
 
-class Judge(AskingMetric, JudgeMetric):
+class Judge(AskingMetric, JudgeMetric, kind="judge"):
     """Lets a generator grade each reply; every prompt and reply is kept in `judgements.parquet`.
 
     The grade is the number after `Score:` at the start of a line or sentence, perhaps as `4/5`, or the whole reply
@@ -69,7 +69,6 @@ class Judge(AskingMetric, JudgeMetric):
     several, with another scale (`8/10`, `80%`), or that was cut, is a failed score.
     """
 
-    kind: Literal["judge"] = "judge"
     prompt: Annotated[
         Path | str, Field(description="correctness, faithfulness, or a file with scale, system and user.")
     ] = "correctness"

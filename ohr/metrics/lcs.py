@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 from math import isnan, nan
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 from rapidfuzz.distance import LCSseq
@@ -67,10 +67,9 @@ def lcs_without_formatting(
     return lcs(undo(retrieved, edits, start), evidence, segment_chinese)
 
 
-class Lcs(Metric):
+class Lcs(Metric, kind="lcs"):
     """Share of the evidence's words that the text still has, in order; the published retrieval score."""
 
-    kind: Literal["lcs"] = "lcs"
     packages: ClassVar[tuple[str, ...]] = ("rjieba",)
     segment_chinese: Annotated[bool, Field(description="Cut Chinese runs into words; the reference does not.")] = True
     wordless: Annotated[

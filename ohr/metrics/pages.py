@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from math import nan
 
-from ohr.contracts import PageJudgeMetric, PageMetric, Question
+from ohr.contracts import PageMetric, Question
 from ohr.metrics.cases import Outcome
 from ohr.metrics.dose import Pages, own_text
 from ohr.metrics.scores import Rules, Scores
@@ -25,7 +25,7 @@ def page_scores(questions: Sequence[Question], truth: Pages, kb: Pages, rules: R
         texts = own_text(asked[0], kb), own_text(asked[0], truth)
         for name in rules.page_metrics:
             metric = rules.metrics[name]
-            if isinstance(metric, PageMetric) and not isinstance(metric, PageJudgeMetric):
+            if isinstance(metric, PageMetric):
                 outcomes[name] |= _each(partial(metric.score_page, *texts, asked), asked)
         for name in rules.facts:
             outcomes[name] |= {q.id: partial(rules.surviving, q, texts[:1]) for q in asked}

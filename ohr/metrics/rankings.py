@@ -1,6 +1,6 @@
 """Metrics of rankings, and the scores of the pages that an agent looks at."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -14,10 +14,9 @@ SHOWN_METRICS = ("recall@shown", "mrr", "ndcg")
 the retrieval part of VRAG-RL's reward (arXiv:2505.22019)."""
 
 
-class Ndcg(RankingMetric):
+class Ndcg(RankingMetric, kind="ndcg"):
     """nDCG of the first k hits, with binary relevance: pages of the evidence, and others."""
 
-    kind: Literal["ndcg"] = "ndcg"
     version: ClassVar[int] = 2
     k: _CutOff = 10
 
@@ -26,10 +25,9 @@ class Ndcg(RankingMetric):
         return ndcg_at_k(ranking.hits, ranking.pages, self.k)
 
 
-class Success(RankingMetric):
+class Success(RankingMetric, kind="success"):
     """1 where one of the first k hits is on a page of the evidence: `hit@k` at a k of its own, trec_eval's success."""
 
-    kind: Literal["success"] = "success"
     version: ClassVar[int] = 2
     k: _CutOff = 10
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from math import isnan, nan
 
-from ohr.contracts import CaseMetric, JudgeMetric, Metric, Question
+from ohr.contracts import AnyMetric, CaseJudgeMetric, CaseMetric, Question
 from ohr.metrics.cases import NO_REPLIES, Outcome, Replies, case_outcomes
 from ohr.metrics.floors import CEILINGS, constant_answers
 from ohr.metrics.scores import Rules, Scores, as_score, checked_score
@@ -72,11 +72,11 @@ def _case_outcomes(
     return {
         name: case_outcomes(name, scorer, there, replies)
         for name, scorer in scorers
-        if isinstance(scorer, CaseMetric | JudgeMetric)
+        if isinstance(scorer, CaseMetric | CaseJudgeMetric)
     }
 
 
-def _missing(metric: Metric, question: Question) -> float:
+def _missing(metric: AnyMetric, question: Question) -> float:
     """Return the score of a question without a reply, which the metric may leave out."""
     return metric.score_missing(question) if isinstance(metric, CaseMetric) else 0.0
 
@@ -94,7 +94,7 @@ def constant_scores(questions: Sequence[Question], rules: Rules) -> Scores:
 
 def _of_answer(metric: str, answer: str, question: Question, rules: Rules) -> object:
     """Return the best score over the accepted answers; one that is no score is returned as it is."""
-    scores = [rules.metrics[metric].score(answer, accepted) for accepted in question.answers]
+    scores = [rules.of_texts(metric).score(answer, accepted) for accepted in question.answers]
     if odd := [score for score in scores if as_score(score) is None]:
         return odd[0]
     return max((score for score in scores if not isnan(score)), default=nan)

@@ -81,7 +81,7 @@ def retrieval_scores(
 
 
 def _of_passages(texts: Sequence[str], question: Question, rules: Rules) -> object:
-    score = rules.metrics[rules.protocol.retrieval].score_passages(texts, evidence_text(question))
+    score = rules.of_texts(rules.protocol.retrieval).score_passages(texts, evidence_text(question))
     # where no chunk of the evidence's pages was found, the metric's own rule for empty texts does not apply
     return score if texts or (known := as_score(score)) is None or isnan(known) else 0.0
 

@@ -9,7 +9,17 @@ from dataclasses import dataclass, field
 from math import isnan, nan
 from numbers import Real
 
-from ohr.contracts import Metric, Page, PageMetric, Question, RankingMetric, ScoringProtocol
+from ohr.contracts import (
+    AnyMetric,
+    Metric,
+    Page,
+    PageJudgeMetric,
+    PageMetric,
+    Question,
+    RankingMetric,
+    ScoringProtocol,
+)
+from ohr.errors import PluginError
 from ohr.metrics.dose import QUESTION_PARTS, QuestionDose
 
 
@@ -24,14 +34,14 @@ class Rules:
     """
 
     protocol: ScoringProtocol
-    metrics: Mapping[str, Metric]
+    metrics: Mapping[str, AnyMetric]
     further: tuple[str, ...] = ()
     seed: int = 0
 
     @property
     def answer_metrics(self) -> tuple[str, ...]:
         """The protocol's answer metrics, headline first, and the further ones."""
-        other = (RankingMetric, PageMetric)
+        other = (RankingMetric, PageMetric, PageJudgeMetric)
         return (*self.protocol.answer, *(name for name in self.further if not isinstance(self.metrics[name], other)))
 
     @property
@@ -42,16 +52,30 @@ class Rules:
     @property
     def page_metrics(self) -> tuple[str, ...]:
         """The metrics of pages: the protocol's, and the further ones."""
-        return (*self.protocol.page, *(name for name in self.further if isinstance(self.metrics[name], PageMetric)))
+        return (
+            *self.protocol.page,
+            *(name for name in self.further if isinstance(self.metrics[name], PageMetric | PageJudgeMetric)),
+        )
 
     @property
     def facts(self) -> tuple[str, ...]:
         """The name under which the share of surviving facts is scored; none where the protocol has no facts."""
         return (FACTS,) if self.protocol.facts else ()
 
+    def of_texts(self, name: str) -> Metric:
+        """Return a metric that compares two texts.
+
+        Raises:
+            PluginError: it scores something else.
+        """
+        metric = self.metrics[name]
+        if not isinstance(metric, Metric):
+            raise PluginError(f"metric {metric.kind} does not compare two texts: inherit from Metric")
+        return metric
+
     def surviving(self, question: Question, texts: Sequence[str]) -> float:
         """Return the share of a question's facts that one of the texts holds; nan where it has no fact."""
-        metric = self.metrics[self.protocol.facts or ""]
+        metric = self.of_texts(self.protocol.facts or "")
         found = [max((metric.score(text, fact) for text in texts), default=0.0) for fact in question.facts]
         return sum(found) / len(found) if found else nan
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from ohr.contracts import Case, JudgeMetric, PageJudgeMetric, Prompt
+from ohr.contracts import Case, CaseJudgeMetric, PageJudgeMetric, Prompt
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.errors import PluginError
@@ -80,7 +80,7 @@ class Judging:
     def send(self) -> None:
         """Send the held prompts, judge by judge, in order of length."""
         for name, held in self.held.items():
-            asked: JudgeMetric | PageJudgeMetric = self.keys.judges.get(name) or self.keys.page_judges[name]
+            asked: CaseJudgeMetric | PageJudgeMetric = self.keys.judges.get(name) or self.keys.page_judges[name]
             judge, graph = asked.judge, Graph()
             there = set(read_sound(self.session.store, list(held), "answer"))
             order = sorted(held.keys() - there, key=lambda key: (len(held[key][0].user), key))
@@ -93,7 +93,7 @@ class Judging:
             self.sent.update(held)
         self.held, self.characters = {}, 0
 
-    def hold(self, name: str, judge: JudgeMetric | PageJudgeMetric, prompt: Prompt, label: str) -> str:
+    def hold(self, name: str, judge: CaseJudgeMetric | PageJudgeMetric, prompt: Prompt, label: str) -> str:
         """Take a prompt; returns the key of the judge's reply to it."""
         made = answer_key((self.keys.identity(judge.judge), self.keys.files), prompt)
         if made not in self.sent:

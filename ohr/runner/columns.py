@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from ohr.contracts import JudgeMetric, Page, PageId, PageJudgeMetric, Question, Recognition
+from ohr.contracts import CaseJudgeMetric, Page, PageId, PageJudgeMetric, Question, Recognition
 from ohr.engine.ledger import Failure
 from ohr.graph.cells import Cell
 from ohr.metrics.scores import Scores
@@ -173,7 +173,7 @@ def joined_replies(replies: Sequence[Mapping[str, Any] | None]) -> str | None:
 
 
 def judgement_columns(
-    cell: Cell, metric: str, judge: JudgeMetric | PageJudgeMetric, given: Sequence[Judgement]
+    cell: Cell, metric: str, judge: CaseJudgeMetric | PageJudgeMetric, given: Sequence[Judgement]
 ) -> Columns:
     """Columns of `judgements`: one judge's replies about some questions of one cell."""
     about = of_cell(cell)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ohr.contracts import CaseMetric, JudgeMetric
+from ohr.contracts import CaseJudgeMetric, CaseMetric
 from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import Cell
 from ohr.graph.graph import Batch
@@ -29,7 +29,7 @@ def score_answers(keys: Keys, cell: Cell, batch: Batch, answers: Mapping[str, st
     made_from: list[Any] = [cell.stage, condition, *(answers.get(question.id, "") for question in questions)]
     made_from += [about.get(q.id) for about in judged.values() for q in questions]
     metrics, inputs = [*keys.answer_metrics.values()], tuple(replies)
-    whole = any(isinstance(metric, CaseMetric | JudgeMetric) for metric in metrics)
+    whole = any(isinstance(metric, CaseMetric | CaseJudgeMetric) for metric in metrics)
     prompts = batch.prompts if whole else None
     if prompts:
         made_from.append(prompts.key)

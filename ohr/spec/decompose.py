@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from ohr.contracts import Retriever
+from ohr.contracts import AnyRetriever
 from ohr.spec.build import Builder
 from ohr.spec.file_keys import SpecFile
 from ohr.spec.model import KnowledgeBase, Named
@@ -14,14 +14,16 @@ def noisy_conditions(bases: Iterable[KnowledgeBase]) -> tuple[str, ...]:
 
 
 def check_swaps(
-    builder: Builder, file: SpecFile, bases: Sequence[KnowledgeBase], retrievers: Sequence[Named[Retriever]]
+    builder: Builder, file: SpecFile, bases: Sequence[KnowledgeBase], retrievers: Sequence[Named[AnyRetriever]]
 ) -> None:
     """Note why the texts of a spec with `decompose` cannot be swapped; an entry with a fault may be what is missing."""
     if file.decompose and not builder.faults:
         builder.fault(("decompose",), _fault(bases, retrievers, file.evaluate))
 
 
-def _fault(bases: Sequence[KnowledgeBase], retrievers: Sequence[Named[Retriever]], stages: Sequence[str]) -> str | None:
+def _fault(
+    bases: Sequence[KnowledgeBase], retrievers: Sequence[Named[AnyRetriever]], stages: Sequence[str]
+) -> str | None:
     clean = [base for base in bases if base.noise_type == "none"]
     noisy = [base for base in bases if base.noise_type != "none"]
     if not {"retrieval", "overall"} & set(stages):

@@ -7,13 +7,13 @@ from typing import Any, Generic, Literal, TypeVar
 
 from ohr.contracts import (
     Agent,
+    AnyMetric,
+    AnyRetriever,
     Benchmark,
     Chunker,
     Generator,
     ImageNoise,
-    Metric,
     OcrBackend,
-    Retriever,
     Stage,
     TextNoise,
 )
@@ -208,7 +208,7 @@ class Spec:
     benchmark: Benchmark
     knowledge_bases: tuple[KnowledgeBase, ...]
     chunkers: tuple[Named[Chunker], ...]
-    retrievers: tuple[Named[Retriever], ...]
+    retrievers: tuple[Named[AnyRetriever], ...]
     generators: tuple[Named[Generator], ...]
     evaluate: tuple[EvaluationStage, ...]
     agents: tuple[Named[Agent], ...] = ()
@@ -227,7 +227,7 @@ class Spec:
     attribution: Attribution | None = None
     decompose: tuple[str, ...] = ()
     measure: tuple[Measurement, ...] = ("dose",)
-    metrics: tuple[Named[Metric], ...] = ()
+    metrics: tuple[Named[AnyMetric], ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
 
     def stages(self) -> Iterator[Stage]:

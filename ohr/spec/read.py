@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import Benchmark, Metric, OcrBackend, PageMetric, RankingMetric
+from ohr.contracts import AnyMetric, Benchmark, OcrBackend, PageJudgeMetric, PageMetric, RankingMetric
 from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
@@ -182,12 +182,12 @@ def _check(
     file: SpecFile,
     benchmark: Benchmark | None,
     bases: Sequence[KnowledgeBase],
-    metrics: Sequence[Named[Metric]],
+    metrics: Sequence[Named[AnyMetric]],
 ) -> None:
     """Note what does not fit together, though each key by itself is right."""
     answers = bool({"generation", "overall"} & set(file.evaluate))
     rankings = [metric.name for metric in metrics if isinstance(metric.stage, RankingMetric)]
-    pages = [metric.name for metric in metrics if isinstance(metric.stage, PageMetric)]
+    pages = [metric.name for metric in metrics if isinstance(metric.stage, PageMetric | PageJudgeMetric)]
     if len(rankings) + len(pages) < len(metrics) and not answers:
         builder.fault(("metrics",), "metrics score answers: `evaluate` must have generation or overall")
     if rankings and "retrieval" not in file.evaluate:

@@ -9,6 +9,7 @@ Each raises one AssertionError with a line for each fault. No test framework is 
 from ohr.testing.agents import PlainDesk, found, play
 from ohr.testing.answers import check_generator, check_metric, prompts
 from ohr.testing.benchmark import check_benchmark
+from ohr.testing.indexed import Indexed, indexed
 from ohr.testing.noise import check_image_noise, check_text_noise, odd_images
 from ohr.testing.ocr import check_ocr
 from ohr.testing.passages import check_chunker, check_retriever
@@ -19,6 +20,7 @@ from ohr.testing.trajectories import check_agent
 __all__ = [
     "RATES",
     "TEXTS",
+    "Indexed",
     "PlainDesk",
     "Scripted",
     "check_agent",
@@ -32,6 +34,7 @@ __all__ = [
     "check_stage",
     "check_text_noise",
     "found",
+    "indexed",
     "odd_images",
     "play",
     "prompts",

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ohr.contracts import (
+    AnyMetric,
     Case,
+    CaseJudgeMetric,
     CaseMetric,
     Generator,
-    JudgeMetric,
     Metric,
     PageJudgeMetric,
     PageMetric,
@@ -50,7 +51,7 @@ def check_generator(generator: Generator) -> None:
 
 
 @suite
-def check_metric(metric: Metric) -> None:
+def check_metric(metric: AnyMetric) -> None:
     """Check a metric: a pure function into [0, 1] or nan.
 
     One of answers is at an end of its range where both texts are the same; one of rankings is highest for the best
@@ -62,13 +63,13 @@ def check_metric(metric: Metric) -> None:
         _check_ranking_metric(metric)
     elif isinstance(metric, CaseMetric):
         _check_case_metric(metric)
-    elif isinstance(metric, JudgeMetric):
+    elif isinstance(metric, CaseJudgeMetric):
         _check_judge_metric(metric)
     elif isinstance(metric, PageJudgeMetric):
         _check_page_judge(metric)
     elif isinstance(metric, PageMetric):
         _check_page_metric(metric)
-    else:
+    elif isinstance(metric, Metric):
         _check_answer_metric(metric)
 
 
@@ -129,7 +130,7 @@ def _check_case_metric(metric: CaseMetric) -> None:
 
 
 @suite
-def _check_scores(metric: Metric, values: Sequence[float]) -> None:
+def _check_scores(metric: AnyMetric, values: Sequence[float]) -> None:
     for value in values:
         require(metric, isinstance(value, float), f"a score must be a float, not {type(value).__name__}")
         require(metric, np.isnan(value) or 0 <= value <= 1, f"{value} is outside [0, 1]")
@@ -170,13 +171,13 @@ def _check_page_judge(metric: PageJudgeMetric) -> None:
 
 
 @suite
-def _check_judge(metric: JudgeMetric | PageJudgeMetric) -> None:
+def _check_judge(metric: CaseJudgeMetric | PageJudgeMetric) -> None:
     require(metric, isinstance(metric.judge, Generator), "`judge` must be a generator")
     require(metric, not metric.judge.reads_images, "the judge must not read images")
 
 
 @suite
-def _check_judge_metric(metric: JudgeMetric) -> None:
+def _check_judge_metric(metric: CaseJudgeMetric) -> None:
     _check_judge(metric)
     made = [metric.prompts_for(case) for case in _cases()]
     require(metric, made == [metric.prompts_for(case) for case in _cases()], "one case must give the same prompts")

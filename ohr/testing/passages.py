@@ -1,12 +1,12 @@
 """Conformance of chunkers and retrievers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ohr.contracts import Chunk, Chunker, Image, Index, Page, Question, Retriever
+from ohr.contracts import AnyRetriever, Chunk, Chunker, Image, Index, Page, Question
+from ohr.testing.indexed import Indexed, indexed
 from ohr.testing.stage import TEXTS, check_stage, require, suite
 
 
@@ -47,8 +47,10 @@ def _chunks(*texts: str) -> list[Chunk]:
 
 
 @suite
-def check_retriever(retriever: Retriever, *, finds: bool = True) -> None:
-    """Check a retriever and its index; one that reads images is given pages on which the texts are written.
+def check_retriever(retriever: AnyRetriever, *, finds: bool = True) -> None:
+    """Check a retriever; one that reads images is given pages on which the texts are written.
+
+    Each index is stored and opened again before it is searched, as the engine does.
 
     Args:
         retriever: the retriever.
@@ -58,7 +60,7 @@ def check_retriever(retriever: Retriever, *, finds: bool = True) -> None:
     texts = ("The cat sat on the mat.", "Stock prices fell sharply today.", "今年的租金是三百元。", *TEXTS)
     corpus = _chunks(*texts)
     empty, index = _indexed(retriever, []), _indexed(retriever, corpus)
-    require(retriever, empty.search(["anything"], 3) == [[]], "an empty corpus must be allowed, and find nothing")
+    require(retriever, empty.search(["?"], 3) == [[]], "an empty corpus must be allowed, and find nothing")
     require(retriever, corpus == _chunks(*texts), "it must not change the chunks")
     require(retriever, index.search([], 3) == [], "no query must give no ranking")
     for place in range(3 * finds):
@@ -72,19 +74,29 @@ def check_retriever(retriever: Retriever, *, finds: bool = True) -> None:
     queries = ("cat prices", "租金", "", "   ", "\N{SNOWMAN}", "?", longer, *TEXTS)
     for k in (1, 2, 99):
         _check_ranking(retriever, index, queries, k, len(texts))
-    for asked in (index, empty):
-        _check_saving(retriever, asked, queries)
     if finds:
         _check_ties(retriever)
     questions = [Question("q", "Where?", ("there",), "d/a", (0, 1), texts[:2], "text", "d")]
-    require(retriever, len(retriever.search(index, questions)) == 1, "one question must give one ranking")
-    require(retriever, len(retriever.search(index, questions)[0]) <= retriever.top_k, "at most top_k hits must come")
+    rankings = retriever.search_questions(index.index, questions, 2)
+    require(retriever, len(rankings) == 1, "one question must give one ranking")
+    require(retriever, len(rankings[0]) <= 2, "at most k hits must come")
 
 
-def _indexed(retriever: Retriever, chunks: Sequence[Chunk]) -> Index:
-    if not retriever.reads_images:
-        return retriever.index(chunks)
-    return retriever.index_pages([(chunk, _page(chunk.text)) for chunk in chunks])
+def _indexed(retriever: AnyRetriever, chunks: Sequence[Chunk]) -> Indexed:
+    made = indexed(retriever, chunks, [_page(chunk.text) for chunk in chunks if retriever.reads_images])
+    for path in _files(made.index):
+        pickled = path.suffix in (".pkl", ".pickle", ".pt") or path.read_bytes()[:1] == b"\x80"
+        require(retriever, not pickled, f"{path.name} is a pickle: an index must be saved without")
+    return made
+
+
+def _files(index: Index) -> Iterator[Path]:
+    """List the files that a library of the retriever's wrote."""
+    for content in index.contents.values():
+        if isinstance(content, Index):
+            yield from _files(content)
+        elif isinstance(content, Path):
+            yield from (path for path in (content, *content.rglob("*")) if path.is_file())
 
 
 def _page(text: str) -> Image:
@@ -101,7 +113,7 @@ def _page(text: str) -> Image:
 
 
 @suite
-def _check_ranking(retriever: Retriever, index: Index, queries: Sequence[str], k: int, size: int) -> None:
+def _check_ranking(retriever: AnyRetriever, index: Indexed, queries: Sequence[str], k: int, size: int) -> None:
     ranked = index.search(queries, k)
     require(retriever, len(ranked) == len(queries), f"{len(queries)} queries gave {len(ranked)} rankings")
     for hits in ranked:
@@ -116,7 +128,7 @@ def _check_ranking(retriever: Retriever, index: Index, queries: Sequence[str], k
 
 
 @suite
-def _check_ties(retriever: Retriever) -> None:
+def _check_ties(retriever: AnyRetriever) -> None:
     others = [f"a different thing {number}" for number in range(60)]  # so that the words asked for are rare
     index = _indexed(retriever, _chunks(*["rain fell on the old harbour wall"] * 40, *others))
     for k in (1, 7, 40):
@@ -126,14 +138,3 @@ def _check_ties(retriever: Retriever) -> None:
             places == list(range(k)),
             f"of equal chunks the first {k} must be found, not {places}",
         )
-
-
-@suite
-def _check_saving(retriever: Retriever, index: Index, queries: Sequence[str]) -> None:
-    with TemporaryDirectory() as folder:
-        index.save(Path(folder))
-        for path in (path for path in Path(folder).rglob("*") if path.is_file()):
-            pickled = path.suffix in (".pkl", ".pickle", ".pt") or path.read_bytes()[:1] == b"\x80"
-            require(retriever, not pickled, f"{path.name} is a pickle: an index must be saved without")
-        again = retriever.load(Path(folder))
-        require(retriever, again.search(queries, 5) == index.search(queries, 5), "a saved index must find the same")

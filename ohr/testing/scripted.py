@@ -34,7 +34,7 @@ class _Entry(BaseModel):
 _ENTRY = TypeAdapter(_Entry)
 
 
-class Scripted(Generator):
+class Scripted(Generator, kind="scripted"):
     """Replies to the calls of each question as a file says, in order, and notes in a log what it was asked.
 
     A line of the script is `{"id": "q1", "replies": ["first", "second"]}`; the id `*` serves every question that has
@@ -53,7 +53,6 @@ class Scripted(Generator):
             "Replies from a file."
     """
 
-    kind: Literal["scripted"] = "scripted"
     script: Annotated[Path, Field(description="JSON Lines: `id` of a question, and `replies` to its calls.")]
     log: Annotated[Path | None, execution("JSON Lines: a line for each call; lines are added at the end.")] = None
     vision: Annotated[bool, Field(description="Whether it reads images.")] = True

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ohr.contracts import Chunk, Completion, Hit, Image, Page, Recognition
+from ohr.contracts import Chunk, Completion, Hit, Image, Index, Page, Recognition
 from ohr.errors import OhrError
 from ohr.files import images
 
@@ -47,6 +47,13 @@ def checked_chunks(chunks: Any, pages: Sequence[Page]) -> list[Chunk]:
     if len({chunk.id for chunk in found}) < len(found):
         raise BrokenContract("two chunks of a document have one id")
     return found
+
+
+def checked_index(index: Any) -> Index:
+    """Check that a retriever's index can be stored."""
+    if not isinstance(index, Index):
+        raise BrokenContract(f"an index must be an Index, not {type(index).__name__}")
+    return index
 
 
 def checked_hits(hits: Any, size: int, top_k: int) -> list[Hit]:

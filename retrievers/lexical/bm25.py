@@ -4,26 +4,24 @@ from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import count
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from ohr.contracts import Chunk, Index
+from ohr.contracts import Chunk, Hit, Index
 
-from .postings import Postings, WordIndex
+from .postings import postings, rankings
 from .words import Lexical
 
 
-class BM25(Lexical):
+class BM25(Lexical, kind="bm25"):
     """Ranks chunks by the rare words they share with the query (Robertson & Zaragoza 2009).
 
     Words are lower-cased, without punctuation and articles; runs of Chinese are cut as by jieba, those of other scripts
     without spaces into pairs of letters.
     """
 
-    kind: Literal["bm25"] = "bm25"
     version: ClassVar[int] = 5
     packages: ClassVar[tuple[str, ...]] = ("bm25s", "rjieba")
     delta: Annotated[float, Field(ge=0, description="What bm25l and bm25+ add for each word of the query.")] = 0.5
@@ -41,14 +39,11 @@ class BM25(Lexical):
         engine = bm25s.BM25(k1=self.k1, b=self.b, delta=self.delta, method=self.variant, csc_backend="scipy")
         if not vocabulary:  # bm25s divides by the number of words
             nothing = np.zeros(0, dtype=np.int32)
-            return self._of(Postings({}, len(chunks), np.zeros(1, np.int32), nothing, np.zeros(0, np.float32)))
+            return postings((), len(chunks), np.zeros(1, np.int32), nothing, np.zeros(0, np.float32))
         engine.index((numbers, dict(vocabulary)), create_empty_token=False, show_progress=False)
         starts, places, scores = (engine.scores[name] for name in ("indptr", "indices", "data"))
-        return self._of(Postings(dict(vocabulary), len(chunks), starts, places, scores, engine.nonoccurrence_array))
+        return postings(vocabulary, len(chunks), starts, places, scores, engine.nonoccurrence_array)
 
-    def load(self, folder: Path) -> Index:
-        """Read a saved index."""
-        return self._of(Postings.load(folder))
-
-    def _of(self, postings: Postings) -> Index:
-        return WordIndex(postings, self.cut, -np.inf)  # chunks without a word of the query are not found
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Rank the chunks that have a word of the query."""
+        return rankings(index, map(self.cut, queries), k, unmatched=-np.inf)

@@ -2,24 +2,23 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import count
 from math import fsum, log
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ohr.contracts import Chunk, Index, Retriever
+from ohr.contracts import Chunk, Hit, Index, Retriever
 from ohr.text.porter import stem
 
-from .postings import Postings, WordIndex
+from .postings import postings, rankings
 from .words import STOPWORDS, different_words, ohrbench_words
 
 
-class BM25Reference(Retriever):
+class BM25Reference(Retriever, kind="bm25_reference"):
     r"""Ranks chunks as OHRBench's code does (llama-index 0.9.32 over rank-bm25 0.2.2), to repeat its numbers.
 
     A text is the *set* of its lower-cased `\w+` words without stop words, each stemmed by NLTK's Porter: a repeated
@@ -29,7 +28,6 @@ class BM25Reference(Retriever):
     with score 0. rank-bm25 itself, which scores every chunk in a Python loop, takes 30 times the CPU.
     """
 
-    kind: Literal["bm25_reference"] = "bm25_reference"
     version: ClassVar[int] = 3
     k1: Annotated[float, Field(gt=0, description="How late repeated stems stop counting.")] = 1.5
     b: Annotated[float, Field(ge=0, le=1, description="How much long chunks are penalised.")] = 0.75
@@ -47,12 +45,15 @@ class BM25Reference(Retriever):
         stems = np.array([-1 if word in STOPWORDS else vocabulary[stem(word)] for word in words], dtype=np.int64)
         of_word = stems[np.array(numbers, dtype=np.int32)]
         of_chunk = np.repeat(np.arange(len(chunks), dtype=np.int32), np.array(lengths, dtype=np.int32))
-        scored = self._scored(dict(vocabulary), of_word[of_word >= 0], of_chunk[of_word >= 0], len(chunks))
-        return WordIndex(scored, ohrbench_words)
+        return self._scored(vocabulary, of_word[of_word >= 0], of_chunk[of_word >= 0], len(chunks))
+
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Rank all chunks: those that share no stem with the query score 0."""
+        return rankings(index, map(ohrbench_words, queries), k)
 
     def _scored(
-        self, vocabulary: dict[str, int], stems: NDArray[np.int64], chunks: NDArray[np.int32], size: int
-    ) -> Postings:
+        self, vocabulary: Collection[str], stems: NDArray[np.int64], chunks: NDArray[np.int32], size: int
+    ) -> Index:
         """Score the pairs of a stem and a chunk, both (words of all chunks,)."""
         length = np.bincount(chunks, minlength=size)
         # each pair once, by stem and then by chunk, with how many words of the chunk share the stem
@@ -64,11 +65,7 @@ class BM25Reference(Retriever):
         weight = _weights(holders, size, self.epsilon)[stem_of]
         scores = weight * (frequency * (self.k1 + 1) / (frequency + damping[place]))
         starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(holders)])
-        return Postings(vocabulary, size, starts, place.astype(np.int32), scores)
-
-    def load(self, folder: Path) -> Index:
-        """Read a saved index."""
-        return WordIndex(Postings.load(folder), ohrbench_words)
+        return postings(vocabulary, size, starts, place.astype(np.int32), scores)
 
 
 def _weights(holders: NDArray[np.int64], size: int, epsilon: float) -> NDArray[np.float64]:

@@ -1,17 +1,16 @@
 """BGE-M3 with its three kinds of score, through FlagEmbedding."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, execution
+from ohr.contracts import Chunk, Hit, Index, Retriever, execution
 from ohr.errors import PluginError
 from ohr.models.memory import parts
 from ohr.models.resident import resident
@@ -25,14 +24,13 @@ from .maxsim import PageVectors
 _QUERIES = 128  # queries whose scores of all chunks are held at once
 
 
-class BgeM3(ModelRetriever):
+class BgeM3(ModelRetriever, Retriever, kind="bge_m3"):
     """Ranks chunks by BGE-M3's dense, sparse and multi-vector scores, weighted (Chen et al., arXiv:2402.03216).
 
     The score is the weighted mean of the cosine, the lexical match and MaxSim per query token; a weight of 0 leaves
     that part out. For dense scores alone, `dense` with `model: bge-m3` does the same with less.
     """
 
-    kind: Literal["bge_m3"] = "bge_m3"
     version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "bge_m3"
     packages: ClassVar[tuple[str, ...]] = ("FlagEmbedding", "transformers", "torch")
@@ -62,20 +60,42 @@ class BgeM3(ModelRetriever):
         vectors = (found.multi[place].astype(np.float32) for place in order)
         pages = PageVectors.gather(vectors if self.multi_vector else iter(()), self.device, "retriever bge_m3")
         sparse = csr_array(found.sparse[order] if order else found.sparse)
-        return BgeM3Index(
-            np.ascontiguousarray(found.dense[order]),
-            sparse,
-            pages,
-            self,
-            (*unused_prompts(self.model), *_cut(self, places)),
-        )
+        words = {
+            "weights": sparse.data,
+            "words": sparse.indices,
+            "starts": sparse.indptr,
+            "vocabulary": sparse.shape[1],
+        }
+        dense = np.ascontiguousarray(found.dense[order])
+        return Index({"dense": dense, **words, **pages.arrays}, (*unused_prompts(self.model), *_cut(self, places)))
 
-    def load(self, folder: Path) -> Index:
-        """Map a saved index into memory."""
-        from scipy.sparse import load_npz
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Rank by the weighted score; ties in the order of the chunks."""
+        if not len(index["dense"]) or not queries or k <= 0:
+            return [[] for _ in queries]
+        asked = _encode_queries(self, tuple(queries))
+        blocks = parts(range(len(queries)), _QUERIES)
+        return [best(row, k) for block in blocks for row in self._scores(index, asked, block)]
 
-        dense = np.load(folder / "dense.npy", mmap_mode="r", allow_pickle=False)
-        return BgeM3Index(dense, load_npz(folder / "sparse.npz"), PageVectors.load(folder, self.device), self)
+    def _scores(self, index: Index, asked: "_Encoded", block: Sequence[int]) -> NDArray[np.float64]:
+        """Score all chunks for a block of queries: (queries, chunks)."""
+        from scipy.sparse import csr_array
+
+        total = np.zeros((len(block), len(index["dense"])))
+        if self.dense:
+            total += self.dense * (asked.dense[list(block)] @ index["dense"].T)
+        if self.sparse:
+            rows = index["weights"], index["words"], index["starts"]
+            words = csr_array(rows, shape=(total.shape[1], index["vocabulary"]))
+            total += self.sparse * (asked.sparse[list(block)] @ words.T).toarray()
+        if self.multi_vector:
+            vectors = [asked.multi[place].astype(np.float32) for place in block]
+            lengths = np.array([[len(each)] for each in vectors])
+            for first, scores in PageVectors.of(index, self.device).blocks(vectors):
+                total[:, first : first + scores.shape[1]] += self.multi_vector * scores.cpu().numpy() / lengths
+        if not self.dense and not self.multi_vector:
+            total[total == 0] = -np.inf  # no word in common: no hit
+        return total / (self.dense + self.sparse + self.multi_vector)
 
 
 @dataclass(frozen=True)
@@ -85,48 +105,6 @@ class _Encoded:
     dense: NDArray[np.float32]
     sparse: Any
     multi: list[NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class BgeM3Index:
-    """Chunks in the three forms."""
-
-    dense: NDArray[np.float32]
-    sparse: Any
-    pages: PageVectors
-    retriever: BgeM3
-    notes: tuple[str, ...] = ()
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Rank by the weighted score; ties in the order of the chunks."""
-        if not len(self.dense) or not queries or k <= 0:
-            return [[] for _ in queries]
-        asked = _encode_queries(self.retriever, tuple(queries))
-        return [best(row, k) for part in parts(range(len(queries)), _QUERIES) for row in self._scores(asked, part)]
-
-    def _scores(self, asked: _Encoded, part: Sequence[int]) -> Iterator[NDArray[np.float64]]:
-        how = self.retriever
-        total = np.zeros((len(part), len(self.dense)))
-        if how.dense:
-            total += how.dense * (asked.dense[list(part)] @ self.dense.T)
-        if how.sparse:
-            total += how.sparse * (asked.sparse[list(part)] @ self.sparse.T).toarray()
-        if how.multi_vector:
-            vectors = [asked.multi[place].astype(np.float32) for place in part]
-            lengths = np.array([[len(each)] for each in vectors])
-            for first, scores in self.pages.blocks(vectors):
-                total[:, first : first + scores.shape[1]] += how.multi_vector * scores.cpu().numpy() / lengths
-        if not how.dense and not how.multi_vector:
-            total[total == 0] = -np.inf  # no word in common: no hit
-        yield from total / (how.dense + how.sparse + how.multi_vector)
-
-    def save(self, folder: Path) -> None:
-        """Write the three forms."""
-        from scipy.sparse import save_npz
-
-        np.save(folder / "dense.npy", self.dense, allow_pickle=False)
-        save_npz(folder / "sparse.npz", self.sparse)
-        self.pages.save(folder)
 
 
 def _model(model: str, device: str) -> Any:

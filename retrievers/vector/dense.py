@@ -1,15 +1,14 @@
 """Dense retrieval: a sentence-transformers model, and exact or approximate search among its vectors."""
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Chunk, Index, execution
+from ohr.contracts import Chunk, Hit, Index, Retriever, execution
 from ohr.messages.wording import counted
 from ohr.models.memory import batch_note, fitting
 from ohr.models.resident import resident
@@ -17,10 +16,10 @@ from ohr.models.resident import resident
 from ..embedders import PROMPTS, Embedder, Pooling, embedder, folder_of, unused_prompts
 from ..models import ModelRetriever, quiet_transformers
 from ..windows import cut_off
-from .vectors import EmbeddedIndex, IndexType, Vectors, VectorSearch
+from .vectors import IndexType, Vectors, index_vectors, search_vectors
 
 
-class Dense(ModelRetriever):
+class Dense(ModelRetriever, Retriever, kind="dense"):
     """Ranks chunks by the cosine of their embedding with the query's (Reimers & Gurevych, EMNLP 2019).
 
     `minilm` is all-MiniLM-L6-v2 from a package, so nothing is downloaded; it reads 256 word pieces. A warning counts
@@ -29,7 +28,6 @@ class Dense(ModelRetriever):
     precedence: `""` is no prompt. A warning names what a model states and is not followed.
     """
 
-    kind: Literal["dense"] = "dense"
     version: ClassVar[int] = 4
     packages: ClassVar[tuple[str, ...]] = ("sentence-transformers", "transformers", "torch", "faiss-cpu", "faiss-gpu")
     modules: ClassVar[tuple[str, ...]] = ("torch", "sentence_transformers", "faiss")
@@ -74,12 +72,11 @@ class Dense(ModelRetriever):
         notes = (*_unfollowed(self), *_cut(self, places, prompt), *notes)
         if len(places) < len(chunks):
             vectors = vectors[[places[chunk.text] for chunk in chunks]]
-        found = VectorSearch.build(vectors, self.index_type, "retriever dense")
-        return EmbeddedIndex(found, partial(_embed_queries, self), (*notes, *found.notes))
+        return index_vectors(vectors, self.index_type, "retriever dense", notes)
 
-    def load(self, folder: Path) -> Index:
-        """Map a saved index into memory."""
-        return EmbeddedIndex(VectorSearch.load(folder), partial(_embed_queries, self))
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Rank by the inner product of the embeddings; ties in the order of the chunks."""
+        return search_vectors(index, _embed_queries(self, tuple(queries)), k)
 
 
 def _loaded(model: str, revision: str | None, pooling: Pooling | None, max_tokens: int | None, device: str) -> Any:

@@ -1,8 +1,7 @@
 """Late interaction: many vectors per page and per query, compared by MaxSim, in blocks that bound the memory."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohr import extras
-from ohr.contracts import Hit
+from ohr.contracts import Hit, Index
 from ohr.errors import PluginError
 
 _BLOCK = 1 << 15  # page vectors held at once: 16 MB of float32 at 128 dimensions
@@ -90,16 +89,15 @@ class PageVectors:
             yield first, _maxsim(flat, owner, len(queries), pages, lengths)
             first = last
 
-    def save(self, folder: Path) -> None:
-        """Write the vectors and where each page's end."""
-        np.save(folder / "vectors.npy", self.vectors, allow_pickle=False)
-        np.save(folder / "ends.npy", self.ends, allow_pickle=False)
+    @property
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        """The arrays, for an index."""
+        return {"vectors": self.vectors, "ends": self.ends}
 
     @classmethod
-    def load(cls, folder: Path, device: str) -> "PageVectors":
-        """Map what `save` wrote into memory."""
-        vectors = np.load(folder / "vectors.npy", mmap_mode="r", allow_pickle=False)
-        return cls(vectors, np.load(folder / "ends.npy", allow_pickle=False), device)
+    def of(cls, index: Index, device: str) -> "PageVectors":
+        """Return the vectors of an index with these arrays."""
+        return cls(index["vectors"], index["ends"], device)
 
 
 def _maxsim(flat: Any, owner: Any, count: int, pages: Any, lengths: NDArray[np.int64]) -> Any:

@@ -1,7 +1,6 @@
 """Search among vectors: exact by default, or one of FAISS's approximate indices, whose recall is then measured."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohr import extras
-from ohr.contracts import Hit
+from ohr.contracts import Hit, Index
 from ohr.errors import PluginError
 from ohr.messages.wording import counted
 
 from ..ranking import best
-from .maxsim import PageVectors
 
 Vectors = NDArray[np.float32]
 """(items, dim), unit length where the score is the cosine."""
@@ -25,87 +23,42 @@ _BLOCK = 1 << 22  # scores of an exact search that are held at once: 16 MB
 _PROBES = 200  # vectors that are searched for among the others to measure recall
 
 
-@dataclass(frozen=True)
-class VectorSearch:
-    """Vectors made searchable by inner product.
+def index_vectors(vectors: Vectors, kind: IndexType, what: str, notes: Sequence[str] = ()) -> Index:
+    """Index vectors for a search by inner product; `what` names them in errors.
 
-    Args:
-        vectors: the vectors themselves, where the search is exact.
-        approximate: a FAISS index, where it is not.
-        notes: warnings, such as the recall of an approximate index.
+    Raises:
+        PluginError: a vector is not finite.
     """
-
-    vectors: Vectors
-    approximate: Any = None
-    notes: tuple[str, ...] = ()
-
-    @classmethod
-    def build(cls, vectors: Vectors, kind: IndexType, what: str) -> "VectorSearch":
-        """Index vectors; `what` names them in errors.
-
-        Raises:
-            PluginError: a vector is not finite.
-        """
-        broken = int((~np.isfinite(vectors).all(axis=1)).sum())
-        if broken:
-            raise PluginError(f"{what}: the model gave NaN or infinity for {broken} of {len(vectors)} chunks")
-        if kind == "exact":
-            return cls(vectors)
-        if len(vectors) < _TRAINING:
-            return cls(
-                vectors, notes=(f"{counted(len(vectors), 'passage')}, too few for `{kind}`: the search is exact",)
-            )
-        index = _approximate(vectors, kind)
-        recall = _recall(vectors, index)
-        note = f"`{kind}` is approximate: recall@10 {recall:.3f} against exact search"
-        return cls(vectors[:0], index, (note,))
-
-    def search(self, queries: Vectors, k: int) -> list[list[Hit]]:
-        """Find at most `k` items for each query (queries, dim), best first, ties in order."""
-        size = self.approximate.ntotal if self.approximate else len(self.vectors)
-        if not size or not len(queries) or k <= 0:
-            return [[] for _ in queries]
-        if not self.approximate:
-            return _exact(self.vectors, queries, min(k, size))
-        scores, places = self.approximate.search(queries, min(k, size))
-        return [ranked(row, at) for row, at in zip(scores, places, strict=True)]
-
-    def save(self, folder: Path) -> None:
-        """Write the vectors, or FAISS's own file."""
-        if self.approximate:
-            extras.load("faiss", "dense").write_index(self.approximate, str(folder / "index.faiss"))
-        else:
-            np.save(folder / "vectors.npy", self.vectors, allow_pickle=False)
-
-    @classmethod
-    def load(cls, folder: Path) -> "VectorSearch":
-        """Map what `save` wrote into memory: only what a search touches is read."""
-        if (folder / "index.faiss").is_file():
-            faiss = extras.load("faiss", "dense")
-            index = faiss.read_index(str(folder / "index.faiss"), faiss.IO_FLAG_MMAP_IFC)
-            return cls(np.zeros((0, index.d), dtype=np.float32), index)
-        return cls(np.load(folder / "vectors.npy", mmap_mode="r", allow_pickle=False))
+    broken = int((~np.isfinite(vectors).all(axis=1)).sum())
+    if broken:
+        raise PluginError(f"{what}: the model gave NaN or infinity for {broken} of {len(vectors)} chunks")
+    if kind == "exact":
+        return Index({"vectors": vectors}, notes)
+    if len(vectors) < _TRAINING:
+        few = f"{counted(len(vectors), 'passage')}, too few for `{kind}`: the search is exact"
+        return Index({"vectors": vectors}, (*notes, few))
+    found = _approximate(vectors, kind)
+    note = f"`{kind}` is approximate: recall@10 {_recall(vectors, found):.3f} against exact search"
+    faiss = extras.load("faiss", "dense")
+    return Index({"faiss": lambda path: faiss.write_index(found, str(path))}, (*notes, note))
 
 
-@dataclass(frozen=True)
-class EmbeddedIndex:
-    """Chunks or pages as a model embeds them.
+def search_vectors(index: Index, queries: Vectors, k: int) -> list[list[Hit]]:
+    """Find at most `k` items for each query (queries, dim), best first, ties in order."""
+    approximate = index.once("approximate", lambda: _mapped(index["faiss"])) if "faiss" in index.contents else None
+    size = approximate.ntotal if approximate else len(index["vectors"])
+    if not size or not len(queries) or k <= 0:
+        return [[] for _ in queries]
+    if not approximate:
+        return _exact(index["vectors"], queries, min(k, size))
+    scores, places = approximate.search(queries, min(k, size))
+    return [ranked(row, at) for row, at in zip(scores, places, strict=True)]
 
-    Args:
-        embed: embeds queries.
-    """
 
-    found: VectorSearch | PageVectors
-    embed: Callable[[tuple[str, ...]], Any]
-    notes: tuple[str, ...] = ()
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Rank by the model's score; ties in the order of the chunks."""
-        return self.found.search(self.embed(tuple(queries)), k)
-
-    def save(self, folder: Path) -> None:
-        """Write the vectors."""
-        self.found.save(folder)
+def _mapped(path: Path) -> Any:
+    """Map FAISS's own file into memory: only what a search touches is read."""
+    faiss = extras.load("faiss", "dense")
+    return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
 
 
 def ranked(scores: Sequence[float] | Vectors, places: Sequence[int] | NDArray[np.int64]) -> list[Hit]:

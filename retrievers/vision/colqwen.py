@@ -1,17 +1,16 @@
 """ColQwen2 and ColQwen2.5: page images by late interaction over a Qwen-VL."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from .late_interaction import Classes, LateInteraction
 
 
-class ColQwen(LateInteraction):
+class ColQwen(LateInteraction, kind="colqwen"):
     """Ranks page images with ColQwen2, or ColQwen2.5 through colpali-engine (Faysse et al., arXiv:2407.01449)."""
 
-    kind: Literal["colqwen"] = "colqwen"
     runs: ClassVar[Mapping[str, Classes]] = {
         "colqwen2": Classes("transformers", "ColQwen2ForRetrieval", "ColQwen2Processor"),
         "qwen2_vl": Classes("colpali_engine.models", "ColQwen2", "ColQwen2Processor"),

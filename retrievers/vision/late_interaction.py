@@ -3,21 +3,20 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
 from ohr import extras
-from ohr.contracts import Image, Index
+from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
 from ohr.models.resident import resident
 
 from ..embedders import folder_of, looks_local
 from ..models import quiet_transformers
 from ..vector.maxsim import PageVectors
-from ..vector.vectors import EmbeddedIndex
 from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
 
@@ -65,11 +64,11 @@ class LateInteraction(VisionRetriever):
         fitted = [self.batch_size]
         pages = embed_pages(self.encoder(), images, fitted)
         vectors = PageVectors.gather(pages, self.device, f"retriever {self.kind}")
-        return EmbeddedIndex(vectors, partial(embed_queries, self), self.notes(fitted[0]))
+        return Index(vectors.arrays, self.notes(fitted[0]))
 
-    def load(self, folder: Path) -> Index:
-        """Map a saved index into memory."""
-        return EmbeddedIndex(PageVectors.load(folder, self.device), partial(embed_queries, self))
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Rank by MaxSim; ties in the order of the pages."""
+        return PageVectors.of(index, self.device).search(embed_queries(self, tuple(queries)), k)
 
     def encoder(self) -> Encoder:
         """Return the model, which is loaded if it is not in memory."""

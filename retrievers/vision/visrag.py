@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from inspect import signature
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -12,27 +10,26 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator
 
 from ohr import extras
-from ohr.contracts import Image, Index
+from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
 from ohr.files.images import bounded
 from ohr.models.resident import resident
 
 from ..embedders import folder_of
 from ..models import quiet_transformers
-from ..vector.vectors import EmbeddedIndex, VectorSearch
+from ..vector.vectors import index_vectors, search_vectors
 from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
 Pooling = Literal["weighted_mean", "mean", "last"]
 
 
-class VisRag(VisionRetriever):
+class VisRag(VisionRetriever, kind="visrag"):
     """Ranks page images by the cosine of one vector each (VisRAG, Yu et al., arXiv:2410.10594).
 
     The vector is pooled from the last hidden states of any vision-language model that transformers loads. VisRAG-Ret's
     own weights come with code of their own, which runs with `trust_remote_code` only.
     """
 
-    kind: Literal["visrag"] = "visrag"
     model: Annotated[str, Field(description="A model's folder, or its name on the hub.")] = "openbmb/VisRAG-Ret"
     trust_remote_code: Annotated[
         bool, Field(description="Run the Python code that comes with the model; needs --trust-plugins.")
@@ -61,12 +58,12 @@ class VisRag(VisionRetriever):
         fitted = [self.batch_size]
         pages = list(embed_pages(self.encoder(), images, fitted))
         vectors = np.stack(pages).astype(np.float32) if pages else np.zeros((0, 1), dtype=np.float32)
-        found = VectorSearch.build(vectors, "exact", "retriever visrag")
-        return EmbeddedIndex(found, partial(_embed_queries, self), self.notes(fitted[0]))
+        return index_vectors(vectors, "exact", "retriever visrag", self.notes(fitted[0]))
 
-    def load(self, folder: Path) -> Index:
-        """Map a saved index into memory."""
-        return EmbeddedIndex(VectorSearch.load(folder), partial(_embed_queries, self))
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """Rank by the cosine; ties in the order of the pages."""
+        embedded = embed_queries(self, tuple(queries))
+        return search_vectors(index, np.stack(embedded) if embedded else np.zeros((0, 1), dtype=np.float32), k)
 
     def encoder(self) -> Encoder:
         """Return the model, which is loaded if it is not in memory."""
@@ -82,10 +79,6 @@ class VisRag(VisionRetriever):
                     "`trust_remote_code: true` and run with --trust-plugins"
                 ) from None
         return VisRagEncoder(model, processor, self)
-
-
-def _embed_queries(retriever: VisRag, queries: tuple[str, ...]) -> NDArray[np.float32]:
-    return np.stack(embed_queries(retriever, queries)) if queries else np.zeros((0, 1), dtype=np.float32)
 
 
 @dataclass(frozen=True)

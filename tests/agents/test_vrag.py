@@ -64,7 +64,7 @@ class Looks(PageRetriever):
     def index_images(self, images):
         raise NotImplementedError
 
-    def load(self, folder):
+    def search(self, index, queries, k):
         raise NotImplementedError
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from ohr import extras
-from ohr.contracts import Chunk, Index, Retriever
+from ohr.contracts import Chunk, Hit, Index, Retriever
 
 
 class Needy(Retriever):
@@ -27,7 +27,7 @@ class Needy(Retriever):
     def index(self, chunks: Sequence[Chunk]) -> Index:
         raise NotImplementedError
 
-    def load(self, folder: Path) -> Index:
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
         raise NotImplementedError
 """
 
@@ -295,3 +295,18 @@ def test_the_value_of_a_variable_in_a_path_is_in_no_message(ohr, home, monkeypat
     result = ohr("check", "own.yaml", *json_too)
     assert result.exit_code == 2
     assert "${OHR_TEST_ROOT}/docs: no such folder" in result.output and "sesame" not in result.output
+
+
+def test_a_plugin_file_that_imports_what_is_private_is_warned_of(ohr, home, edited):
+    (home / "own.py").write_text(
+        "from ohr.messages.wording import counted\nfrom ohr.retrievers.lexical.bm25 import BM25\n\n\n"
+        "class Own(BM25, kind='own'):\n    'BM25 under another name.'\n"
+    )
+    edited("kind: bm25", "kind: own")
+    edited("name: small\n", "name: small\nplugins: [./own.py]\n")
+    result = ohr("check", "small.yaml", "--trust-plugins")
+    assert (
+        "  own.py:1: ohr.messages.wording is private and may change; use what is below ohr in contracts"
+        in result.stdout
+    )
+    assert "bm25" not in result.stdout

@@ -154,6 +154,17 @@ def test_more_hits_cost_a_search_but_no_index(after):
     assert (again.ledger.calls["indexes"], again.ledger.calls["searches"]) == (0, 8)
 
 
+def test_an_index_of_the_version_before_is_made_again(after):
+    stored = open_store(str(after.store))
+    names = [folder.name for folder in (after.store / "folders").iterdir()]
+    stored.discard(names)
+    for name in names:
+        stored.put_folder(name, lambda folder: (folder / "words.json").write_text("{}") and None)
+    again = after.run(SPEC, "retrievers.0.top_k=3", "evaluate=[retrieval]")
+    assert again.ledger.calls["indexes"] == len(names) > 0
+    assert again.ledger.calls["reads"] == 0
+
+
 def test_equal_prompts_are_asked_once(home):
     home.run(SPEC.replace("chunker", "  - {name: same}\nchunker", 1), "evaluate=[generation]")
     asked = home.log("answers")

@@ -17,6 +17,7 @@ from ohr.registry import Registry
 from ohr.retrievers.rerank import Rerank
 from ohr.retrievers.vector.bge_m3 import BgeM3
 from ohr.retrievers.vector.dense import Dense
+from ohr.testing import indexed
 
 from ..test_conformance import generator_arguments, ocr_arguments, retriever_arguments
 
@@ -142,11 +143,11 @@ def test_a_model_that_does_not_load_is_not_kept():
 
 
 def search(stage):
-    assert stage.index(CHUNKS).search(["the cat"], 2)[0]
+    assert indexed(stage, CHUNKS).search(["the cat"], 2)[0]
 
 
 def view(stage):
-    assert stage.index_pages([(chunk, PAGE) for chunk in CHUNKS]).search(["the cat"], 2)[0]
+    assert indexed(stage, CHUNKS, [PAGE] * len(CHUNKS)).search(["the cat"], 2)[0]
 
 
 def ask(stage):

@@ -1,16 +1,13 @@
-import json
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from ohr.contracts import Chunk, Hit, PageRetriever, Resources
+from ohr.contracts import Chunk, Hit, Index, PageRetriever, Resources
 from ohr.keys import identity
 from ohr.retrievers.gmm import Gmm, filled_up, high
-from ohr.retrievers.nested import JoinedIndex
-from ohr.testing import check_retriever
+from ohr.testing import check_retriever, indexed
 from ohr.work.plugin_checks import checked_hits
 
 
@@ -32,41 +29,29 @@ class Pixels(PageRetriever):
     kind: Literal["pixels"] = "pixels"
 
     def index_images(self, images):
-        return PixelIndex([int(image[0, 0, 0]) for image in images])
+        return Index({"pixels": [int(image[0, 0, 0]) for image in images]}, ["a page is dark"])
 
-    def load(self, folder):
-        return PixelIndex(json.loads((folder / "pixels.json").read_text()))
-
-
-@dataclass
-class PixelIndex:
-    pixels: list
-    notes: tuple = ("a page is dark",)
-
-    def search(self, queries, k):
+    def search(self, index, queries, k):
         scored = (
-            [Hit(place, -abs(pixel - len(query))) for place, pixel in enumerate(self.pixels)] for query in queries
+            [Hit(place, -abs(pixel - len(query))) for place, pixel in enumerate(index["pixels"])] for query in queries
         )
         return [sorted(hits, key=lambda hit: (-hit.score, hit.place))[:k] for hits in scored]
 
-    def save(self, folder):
-        (folder / "pixels.json").write_text(json.dumps(self.pixels))
 
-
-class Fixed:
+class Fixed(Pixels):
     """Finds the given hits."""
 
-    def __init__(self, hits):
-        self.hits = list(hits)
+    hits: tuple[tuple[int, float], ...]
 
-    def search(self, queries, k):
-        return [self.hits[:k] for _ in queries]
+    def search(self, index, queries, k):
+        return [[Hit(*hit) for hit in self.hits[:k]] for _ in queries]
 
 
 def found(*rankings, k=10, places=None):
     places = places or [("d/a", page) for page in range(200)]
-    gmm = Gmm(retrievers=[{"kind": "bm25"}] * len(rankings))
-    (hits,) = JoinedIndex(tuple(map(Fixed, rankings)), places, gmm).search(["x"], k)
+    parts = [Fixed(hits=[(hit.place, hit.score) for hit in ranking]) for ranking in rankings]
+    pages = [Chunk(str(place), document, (page,), 0, 0, "") for place, (document, page) in enumerate(places)]
+    (hits,) = indexed(Gmm(retrievers=parts), pages).search(["x"], k)
     return checked_hits(hits, len(places), k)
 
 
@@ -138,20 +123,17 @@ def test_parts_agree_on_few_pages():
 
 
 def test_no_hit_is_asked_for():
-    assert JoinedIndex((Fixed(ranked(1.0)),), [("d/a", 0)], Gmm(retrievers=[{"kind": "bm25"}])).search(["x"], 0) == [[]]
+    assert found(ranked(1.0), k=0) == []
 
 
 def test_one_retriever_alone_conforms():
     check_retriever(Gmm(retrievers=[{"kind": "bm25"}]))
 
 
-def test_saved_with_its_parts_and_places(tmp_path):
+def test_parts_may_be_of_its_own_kind():
     gmm = Gmm(retrievers=[{"kind": "bm25"}, {"kind": "gmm", "retrievers": [{"kind": "bm25", "variant": "atire"}]}])
-    index = gmm.index(chunks("rain on the wall", "lease", "rent is due", "rain and rent"))
-    index.save(tmp_path)
-    again = gmm.load(tmp_path)
-    assert again.search(["rent", "rain"], 3) == index.search(["rent", "rain"], 3)
-    assert again.kept == index.kept
+    index = indexed(gmm, chunks("rain on the wall", "lease", "rent is due", "rain and rent"))
+    assert index.search(["rent", "rain"], 3)[1][0].place == 0
 
 
 def test_the_parts_are_in_the_identity():
@@ -162,17 +144,13 @@ def test_the_parts_are_in_the_identity():
         Gmm(retrievers=[])
 
 
-def test_pages_are_found_by_image_and_by_text(tmp_path):
-    pages = [
-        (chunk, np.full((1, 1, 3), 200 * (place > 0), np.uint8)) for place, chunk in enumerate(chunks(*"abcdefgh"))
-    ]
+def test_pages_are_found_by_image_and_by_text():
+    images = [np.full((1, 1, 3), 200 * (place > 0), np.uint8) for place in range(8)]
     gmm = Gmm(retrievers=[Pixels(), {"kind": "bm25"}])
-    index = gmm.index_pages(iter(pages))
+    index = indexed(gmm, chunks(*"abcdefgh"), images)
     (hits,) = index.search(["h"], 2)
     assert [hit.place for hit in hits] == [0, 7]  # the first page by its pixel, the last one by its letter
     assert (index.notes, gmm.resources()) == (("pixels: a page is dark",), Resources())
-    index.save(tmp_path)
-    assert gmm.load(tmp_path).search(["h"], 2) == [hits]
 
 
 def test_it_reads_images_where_a_part_does():

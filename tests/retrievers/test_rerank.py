@@ -4,6 +4,7 @@ from ohr.contracts import Chunk
 from ohr.errors import PluginError
 from ohr.keys import identity
 from ohr.retrievers.rerank import Rerank, reader
+from ohr.testing import indexed
 
 TEXTS = ["rain fell on the wall", "the lease of the berth", "rent and rain", "a dog", "rain " * 900]
 
@@ -15,7 +16,7 @@ def rerank(tiny_reranker):
 
 @pytest.fixture(scope="module")
 def index(rerank):
-    return rerank.index([Chunk(str(n), "d/a", (0,), 0, len(text), text) for n, text in enumerate(TEXTS)])
+    return indexed(rerank, [Chunk(str(n), "d/a", (0,), 0, len(text), text) for n, text in enumerate(TEXTS)])
 
 
 def test_scores_are_the_cross_encoder_s_own_and_only_of_what_was_found(rerank, index):
@@ -50,4 +51,4 @@ def test_a_model_that_gives_vectors_is_no_reranker(tiny_reranker, tmp_path):
     loaded.save_pretrained(tmp_path)
     wrong = Rerank(retriever={"kind": "bm25"}, model=str(tmp_path))
     with pytest.raises(PluginError, match="gives 3 numbers a pair"):
-        wrong.index([Chunk("0", "d/a", (0,), 0, 4, "rain")]).search(["rain"], 1)
+        indexed(wrong, [Chunk("0", "d/a", (0,), 0, 4, "rain")]).search(["rain"], 1)

@@ -4,6 +4,7 @@ import pytest
 
 from ohr.contracts import Chunk, Question
 from ohr.retrievers.sanity import Oracle, Random, Shuffle, WholeDocument
+from ohr.testing import indexed
 
 CHUNKS = [
     Chunk(
@@ -25,7 +26,7 @@ def question(document="law/a", pages=(1,), evidence=("The harbour.",)):
 
 
 def found(retriever, asked):
-    (hits,) = retriever.search(retriever.index(CHUNKS), [asked])
+    (hits,) = retriever.search_questions(indexed(retriever, CHUNKS).index, [asked], retriever.top_k)
     return [CHUNKS[hit.place].id for hit in hits]
 
 

@@ -1,7 +1,7 @@
 """A page on a heap of papers (FCMBench, Table 2: cluttered backgrounds)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,14 +15,13 @@ from .scene import companions, ground, level, placed, turned
 _SHEETS = 3
 
 
-class ClutteredBackground(Capture):
+class ClutteredBackground(Capture, kind="cluttered_background"):
     """Places the page on other pages of its document and on sheets of unrelated words, which look much like it.
 
     They cover 0%, 5% and 10% of the page from one side (severity 1/3, 2/3, 1; `label_effect` is then `occluded`); the
     page shrinks to 80%, 75% and 70% of the frame's height and width.
     """
 
-    kind: Literal["cluttered_background"] = "cluttered_background"
     version: ClassVar[int] = 6
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:

@@ -1,7 +1,7 @@
 """A page cut off by the picture's edge (FCMBench, Table 2: cropped captures)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,14 +12,13 @@ from .camera import Capture
 from .scene import level
 
 
-class Cropped(Capture):
+class Cropped(Capture, kind="cropped"):
     """Cuts off one side or two, 10%, 20% and 35% of the page in all (severity 1/3, 2/3, 1).
 
     The output is smaller; `label_effect` is `cropped`: the truth keeps the text that was cut off, as in the
     benchmark.
     """
 
-    kind: Literal["cropped"] = "cropped"
     version: ClassVar[int] = 5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

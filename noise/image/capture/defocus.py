@@ -1,7 +1,7 @@
 """A page out of focus (FCMBench, Table 2)."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,12 @@ from .camera import Capture
 from .scene import level
 
 
-class Defocus(Capture):
+class Defocus(Capture, kind="defocus"):
     """Spreads each point over a disc of radius 1, 2 and 4 pixels at 1,000 pixels of height (severity 1/3, 2/3, 1).
 
     The radius of each page is drawn within 15% of that.
     """
 
-    kind: Literal["defocus"] = "defocus"
     version: ClassVar[int] = 5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

@@ -1,7 +1,7 @@
 """Several pages in one picture (FCMBench, Table 2: multi-document images)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,14 +15,13 @@ from .scene import companions, fitted, ground, placed, turned
 _GRIDS = {2: (1, 2), 3: (1, 3), 5: (2, 3)}  # sheets: rows, columns of places
 
 
-class MultiDoc(Capture):
+class MultiDoc(Capture, kind="multi_doc"):
     """Places the page among others of its document: 2, 3 and 5 sheets (severity up to 1/3, up to 2/3, above).
 
     The picture has as many pixels as the input, so each sheet loses resolution. Where the document has too few pages,
     sheets of unrelated words are added. `label_effect` is `joined`: the picture shows the text of other pages, too.
     """
 
-    kind: Literal["multi_doc"] = "multi_doc"
     version: ClassVar[int] = 5
 
     @property

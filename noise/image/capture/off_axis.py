@@ -1,7 +1,7 @@
 """A page photographed from the side (FCMBench, Table 2: off-axis viewpoints)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,13 +15,12 @@ from .scene import Quad, fitted, frame, ground, level, placed
 _FOCAL = 1.3  # distance of the camera, in sides of the page
 
 
-class OffAxis(Capture):
+class OffAxis(Capture, kind="off_axis"):
     """Tilts the camera by up to 20, 32 and 45 degrees and turns it by up to 5, 12 and 20 (severity 1/3, 2/3, 1).
 
     The whole page, on a table, remains in the frame, which has the size of the input.
     """
 
-    kind: Literal["off_axis"] = "off_axis"
     version: ClassVar[int] = 5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

@@ -1,7 +1,7 @@
 """A page photographed from a screen (FCMBench, Table 2: secondary captures)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ _PIXELS = (2000, 1500, 1100)
 _CELL = 16
 
 
-class SecondaryCapture(Capture):
+class SecondaryCapture(Capture, kind="secondary_capture"):
     """Shows the page on a screen and photographs that: few pixels, coloured moire, a blue cast, reflections.
 
     The page has 2,000, 1,500 and 1,100 of the screen's pixels along its longer side, and the screen's red, green and
@@ -31,7 +31,6 @@ class SecondaryCapture(Capture):
     (https://arxiv.org/abs/1804.03809), so that its colours and bends follow from the camera's pose and lens.
     """
 
-    kind: Literal["secondary_capture"] = "secondary_capture"
     version: ClassVar[int] = 4
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

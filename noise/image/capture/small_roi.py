@@ -1,7 +1,7 @@
 """A page that fills little of the picture (FCMBench, Table 2: small regions of interest)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,13 +13,12 @@ from .camera import Capture
 from .scene import ground, level, placed, turned
 
 
-class SmallRoi(Capture):
+class SmallRoi(Capture, kind="small_roi"):
     """Places the page far away on a table: it fills 20%, 12% and 6% of the frame (severity 1/3, 2/3, 1).
 
     The frame has the size of the input, so only that share of the page's pixels remains.
     """
 
-    kind: Literal["small_roi"] = "small_roi"
     version: ClassVar[int] = 5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

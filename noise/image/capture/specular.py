@@ -1,7 +1,7 @@
 """Lamps mirrored by a glossy page (FCMBench, Table 2: specular reflections)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,13 +13,12 @@ from .camera import Capture
 from .scene import level
 
 
-class Specular(Capture):
+class Specular(Capture, kind="specular"):
     """Burns out 3%, 8% and 15% of the page (severity 1/3, 2/3, 1), with haze around it.
 
     Text there cannot be read: `label_effect` is `occluded`.
     """
 
-    kind: Literal["specular"] = "specular"
     version: ClassVar[int] = 6
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

@@ -1,7 +1,7 @@
 """A page in the photographer's own shadow (FCMBench, Table 2: uneven illumination)."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,13 +15,12 @@ from .scene import level
 _CELL = 16  # pixels per cell: these shadows are soft
 
 
-class UnevenIllumination(Capture):
+class UnevenIllumination(Capture, kind="uneven_illumination"):
     """Casts soft shadows: of hand and phone, and of a window's frame on half of the pages.
 
     In the deepest shadow, 70%, 50% and 30% of the light are left (severity 1/3, 2/3, 1).
     """
 
-    kind: Literal["uneven_illumination"] = "uneven_illumination"
     version: ClassVar[int] = 5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002

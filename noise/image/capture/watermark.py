@@ -1,7 +1,7 @@
 """Words printed over the whole page (FCMBench, Table 2: overlaid watermarks)."""
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,14 +21,13 @@ _BAND = 128  # rows
 _INKS = (*_GREYS, (180, 40, 40), (40, 70, 150))
 
 
-class Watermark(Capture):
+class Watermark(Capture, kind="watermark"):
     """Prints words over the page, in ink of opacity .15, .30 and .45 (severity 1/3, 2/3, 1).
 
     Mostly a line such as apps write on pictures, with user, purpose and date, in slanted rows of thin grey letters;
     on a quarter of the pages one large word across, as a word processor prints it. Both are on top of a photograph.
     """
 
-    kind: Literal["watermark"] = "watermark"
     version: ClassVar[int] = 5
     packages: ClassVar[tuple[str, ...]] = ("opencv-python", "opencv-python-headless", "pillow")
 

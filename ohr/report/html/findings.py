@@ -13,7 +13,7 @@ from ohr.report.html import run_tables as tables
 from ohr.report.html.charts import chart_data
 from ohr.report.html.sheets import Sheet
 from ohr.report.leaderboard.runs import run_leaderboards
-from ohr.report.leaderboard.standings import Leaderboard, fairly_ranked
+from ohr.report.leaderboard.standings import Leaderboard, fairly_ranked, published_on
 from ohr.results.derived.losses import distinctive, left_out, read_losses
 from ohr.results.folder.manifest_choices import read_choices
 from ohr.results.folder.run_folder import MANIFEST, headlines, read_finished, shown_metrics
@@ -131,7 +131,7 @@ def _leaderboards(
     """Place the run among published rows; without these, return the reason."""
     try:
         benchmark = RecordedSpec(manifest, folder / MANIFEST, trust_plugins=trust_plugins).benchmark
-        boards = run_leaderboards(folder, benchmark.published())
+        boards = run_leaderboards(folder, published_on(benchmark))
         return fairly_ranked(boards, benchmark, manifest["questions"]), {}
     except OhrError as error:
         note = {"leaderboard": f"No published rows: {str(error).splitlines()[0]}"}

@@ -25,6 +25,7 @@ from ohr.report.leaderboard.standings import (
     fairly_ranked,
     leaderboards,
     protocol_boards,
+    published_on,
 )
 from ohr.results.derived.aggregates import aggregated
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
@@ -143,7 +144,7 @@ def score_answers(
         stage: which published scores they are compared with: answers from the question's own pages (`generation`) or
             from retrieved passages (`overall`); None for `generation` where nothing else is published, else `overall`.
     """
-    published = benchmark.published()
+    published = published_on(benchmark)
     stage = stage or _stage(published)
     keys = _ready(name, benchmark)
     questions, protocol = [question for question in keys.inputs.questions if question.asked], benchmark.scoring

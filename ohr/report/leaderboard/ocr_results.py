@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ohr.contracts import Benchmark, Page
+from ohr.contracts import Benchmark, Page, PublishedBenchmark
 from ohr.engine.ledger import Failure
 from ohr.engine.progress import Progress
 from ohr.errors import DataError
@@ -18,7 +18,15 @@ from ohr.files.ohrbench_json import write_pages
 from ohr.messages.wording import counted, named
 from ohr.report.analyses import noise_ratios
 from ohr.report.leaderboard.runs import protocol_rows
-from ohr.report.leaderboard.standings import Leaderboard, Row, asked, fairly_ranked, leaderboards, protocol_boards
+from ohr.report.leaderboard.standings import (
+    Leaderboard,
+    Row,
+    asked,
+    fairly_ranked,
+    leaderboards,
+    protocol_boards,
+    published_on,
+)
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
 from ohr.results.folder.run_folder import read_finished
 from ohr.results.tables.groups import ALL
@@ -79,7 +87,8 @@ def as_base(folder: Path, benchmark: Mapping[str, Any], label: str = "ohr score"
         DataError: the results cannot be read.
         SpecError: the benchmark's keys are wrong.
     """
-    results = make_benchmark(dict(benchmark), label).results(folder) if folder.is_dir() else None
+    own = make_benchmark(dict(benchmark), label)
+    results = own.results(folder) if isinstance(own, PublishedBenchmark) and folder.is_dir() else None
     if results is None:
         yield folder
         return
@@ -154,7 +163,7 @@ def score_ocr(
     manifest = read_finished(finished.folder)
     setting = f"{spec.retrievers[0].name}, top {TOP_K}, protocol {spec.benchmark.scoring.name}"
     boards = _placed(spec.benchmark, setting, truth, own, found, doses)
-    boards += protocol_boards(spec.benchmark.published(), "page", protocol_rows(finished.folder, "page"))
+    boards += protocol_boards(published_on(spec.benchmark), "page", protocol_rows(finished.folder, "page"))
     return OcrScore(
         name=own,
         benchmark=spec.benchmark.kind,
@@ -189,7 +198,7 @@ def _placed(
         distance = doses[base]["edit_distance"] if base == own else nan
         rows.append(Row(base, setting, means, distance, is_truth=base == truth))
     groups = {by: list(found[own][by]) for by in ("evidence_source", "domain")}
-    return leaderboards(benchmark.published(), "retrieval", rows, groups)
+    return leaderboards(published_on(benchmark), "retrieval", rows, groups)
 
 
 def _lost(folder: Path, own: str, metric: str) -> dict[str, float]:

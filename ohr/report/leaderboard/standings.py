@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan
 
-from ohr.contracts import SOURCES, Benchmark, Published
+from ohr.contracts import SOURCES, Benchmark, Published, PublishedBenchmark, Tally
 from ohr.errors import OhrError
 from ohr.messages.wording import counted
 from ohr.results.derived.means import Breakdown
@@ -63,6 +63,16 @@ class Leaderboard:
     warnings: tuple[str, ...] = ()
 
 
+def published_on(benchmark: Benchmark) -> Sequence[Published]:
+    """Return the numbers of others on a benchmark, if there are any."""
+    return benchmark.published() if isinstance(benchmark, PublishedBenchmark) else ()
+
+
+def tallies_of(benchmark: Benchmark) -> Sequence[Tally]:
+    """Count the parts of a benchmark's copy, if published counts are known."""
+    return benchmark.verify() if isinstance(benchmark, PublishedBenchmark) else ()
+
+
 CAUTION = (
     "your rows, which have no rank: they are of other questions. Compare `of clean`, the share of the ground truth's "
     "score under the same settings, where it is known"
@@ -80,7 +90,7 @@ def fairly_ranked(boards: Iterable[Leaderboard], benchmark: Benchmark, questions
     """
     boards, published = list(boards), [0]
     with suppress(OhrError):  # what cannot be counted is not known to be the same
-        published = [tally.published for tally in benchmark.verify() if tally.what == "questions"]
+        published = [tally.published for tally in tallies_of(benchmark) if tally.what == "questions"]
     if published == [questions]:
         return boards
     return [_own_last(board) if board.table and any(row.own for row in board.rows) else board for board in boards]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ohr.contracts import Found, Question, Retriever, Search
+from ohr.contracts import Found, QueryRetriever, Question, Search
 from ohr.errors import InputsGone, StoreError
 from ohr.keys import key
 from ohr.steps.retrieval.indexing import Indexed, Searched
@@ -69,7 +69,7 @@ class Queries:
         """Search one index for queries with one number of hits."""
         queries, store = list(wanted.values()), self.context.store
         source, k = queries[0].source, queries[0].search.k
-        retriever = source.scope.retriever.model_copy(update={"top_k": k})
+        retriever = source.scope.retriever
         try:
             made = self._opened(source)
         except (StoreError, InputsGone):
@@ -78,7 +78,7 @@ class Queries:
             return dict.fromkeys(wanted, f"{type(error).__name__}: {error}")
         # most look at the text alone; arms that look at the truth find what the question needs, whatever the query
         asked = [replace(query.question, text=query.search.query) for query in queries]
-        ranked, failed = made.search(retriever, asked)
+        ranked, failed = made.search(retriever, asked, k)
         self.report.calls["agent searches"] += len(asked)
         self.context.watch.restart()
         done: dict[str, tuple[Found, ...] | str] = {}
@@ -105,11 +105,10 @@ class Queries:
 
 def _query_key(query: Query) -> str:
     source, search, question = query.source, query.search, query.question
-    retriever = type(source.scope.retriever)
     # arms that look at the truth, such as `oracle`, find by the question
     truth = (
         []
-        if retriever.search is Retriever.search
+        if isinstance(source.scope.retriever, QueryRetriever)
         else [question.id, question.document, question.pages, question.evidence, question.domain]
     )
     inputs = [] if source.whole else list(source.inputs)

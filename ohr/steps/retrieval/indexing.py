@@ -2,19 +2,19 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from ohr.contracts import Chunk, Hit, Image, Index, PageId, PageView, Question, Retriever
+from ohr.contracts import AnyRetriever, Chunk, Hit, Image, Index, PageId, Question
 from ohr.errors import InputsGone, StageError
+from ohr.files import indexes
 from ohr.isolated import isolated
-from ohr.keys import key
 from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
 from ohr.steps.documents.make_document import read_chunks, read_pages
 from ohr.steps.documents.render_page import rendered
 from ohr.store import Store
-from ohr.work.plugin_checks import checked_hits
-from ohr.work.shapes import read_sound
+from ohr.work.plugin_checks import checked_hits, checked_index
 from ohr.work.step import Report
 
 
@@ -30,7 +30,7 @@ class Searched:
         documents: their names, for retrievers that look at pages; else empty.
     """
 
-    retriever: Retriever
+    retriever: AnyRetriever
     base: str
     scope: str
     index: str
@@ -59,39 +59,43 @@ class Indexed:
             whole: none failed, directly or further up.
         """
         retriever = scope.retriever
-        views: Sequence[PageView] | None = None
+        images: Sequence[Image] = ()
         lost: set[PageId] = set()
         if scope.documents:
-            chunks, views, lost = _views(scope, inputs, store)
+            chunks, images, lost = _views(scope, inputs, store)
         else:
             chunks = list(read_chunks(store, inputs))
         folder = store.folder(scope.index) if whole else None
-        warned = key("index warnings", scope.index)
-        if folder is not None:
-            return cls(retriever.load(folder), chunks, lost, read_sound(store, [warned], "lines").get(warned, ()))
-        index = retriever.index(chunks) if views is None else retriever.index_pages(views)
-        report.calls["indexes"] += 1
-        warnings = [*(_empty(chunks, scope) if views is None else ()), *map(str, getattr(index, "notes", ()))]
-        if whole:  # an index with holes must not be taken for the whole one by a later run
-            if warnings:
-                store.put(warned, warnings)
-            store.put_folder(scope.index, index.save)
-        return cls(index, chunks, lost, warnings)
+        if folder and not indexes.is_index(folder):
+            store.discard([scope.index])
+            folder = None
+        if folder:
+            index = indexes.load(folder)
+        else:
+            made = checked_index(retriever.index_passages(chunks, images))
+            report.calls["indexes"] += 1
+            if whole:
+                index = indexes.load(store.put_folder(scope.index, partial(indexes.save, made)))
+            else:  # an index with holes must not be taken for the whole one by a later run
+                index = indexes.reopened(made)
+        return cls(index, chunks, lost, [*([] if scope.documents else _empty(chunks, scope)), *index.notes])
 
-    def search(self, retriever: Retriever, asked: Sequence[Question]) -> tuple[dict[int, list[Hit]], dict[int, str]]:
-        """Search for the texts of questions; returns hits, and reasons of failures, by place in `asked`."""
+    def search(
+        self, retriever: AnyRetriever, asked: Sequence[Question], k: int
+    ) -> tuple[dict[int, list[Hit]], dict[int, str]]:
+        """Search for questions; returns at most `k` hits each, and reasons of failures, by place in `asked`."""
 
         def some(questions: Sequence[Question]) -> list[Sequence[Hit]]:
-            ranked = list(retriever.search(self.index, questions))
+            ranked = list(retriever.search_questions(self.index, questions, k))
             if len(ranked) != len(questions):
                 raise StageError("retriever", retriever.kind, f"{len(ranked)} rankings for {len(questions)} questions")
-            return [checked_hits(found, len(self.chunks), retriever.top_k) for found in ranked]
+            return [checked_hits(hits, len(self.chunks), k) for hits in ranked]
 
         ranked, failed = isolated(asked, some)
         return ranked, {place: fault_of(error, retriever) for place, error in failed.items()}
 
 
-def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple[list[Chunk], "_Views", set[PageId]]:
+def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple[list[Chunk], "_Images", set[PageId]]:
     """Return the passages, images and lost pages of a scope whose passages are pages."""
     size = len(scope.documents)
     texts, images = inputs[:size], iter(inputs[size:])
@@ -106,11 +110,11 @@ def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple
             else:
                 chunks.append(Chunk(f"{name}:{index}", name, (index,), 0, len(text), text))
                 keys.append(image)
-    return chunks, _Views(chunks, keys, store), lost
+    return chunks, _Images(chunks, keys, store), lost
 
 
-class _Views(Sequence[PageView]):
-    """Pages as a vision retriever sees them; each image is read when it is looked at, and not held."""
+class _Images(Sequence[Image]):
+    """Page images as a vision retriever sees them; each is read when it is looked at, and not held."""
 
     def __init__(self, chunks: Sequence[Chunk], keys: Sequence[str], store: Store) -> None:
         self._chunks, self._keys, self._store = chunks, keys, store
@@ -122,7 +126,7 @@ class _Views(Sequence[PageView]):
         image: Image | None = rendered(self._store, self._keys[place])
         if image is None:
             raise InputsGone(f"image of {self._chunks[place].id}", [self._keys[place]])  # another run has ended
-        return self._chunks[place], image
+        return image
 
 
 def _empty(chunks: Sequence[Chunk], scope: Searched) -> list[str]:

@@ -63,7 +63,7 @@ class Retrieve(Work):
             batch = self.batches[ready.outputs.index(output)]
             asked = [context.inputs.questions[place] for place in batch]
             asked = [q for q in asked if not any((q.document, page) in made.lost for page in q.pages)]
-            found, failed = made.search(self.scope.retriever, asked)
+            found, failed = made.search(self.scope.retriever, asked, self.scope.retriever.top_k)
             report.calls["searches"] += len(asked)
             hits = {
                 asked[place].id: [Found(made.chunks[hit.place], hit.score) for hit in ranked]

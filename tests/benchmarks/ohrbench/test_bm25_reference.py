@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from ohr.contracts import Chunk
 from ohr.retrievers.lexical.bm25_reference import BM25Reference
 from ohr.retrievers.lexical.words import STOPWORDS
+from ohr.testing import indexed
 
 WORDS = ["rain", "rains", "raining", "harbour", "Lease", "leases", "the", "1,234", "合同", "x_1", "dying", ""]
 corpora = st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), min_size=1, max_size=9)
@@ -16,7 +17,7 @@ def chunks(*texts):
 
 
 def found(texts, query, k=99):
-    (hits,) = BM25Reference().index(chunks(*texts)).search([query], k)
+    (hits,) = indexed(BM25Reference(), chunks(*texts)).search([query], k)
     return [hit.place for hit in hits]
 
 
@@ -24,7 +25,7 @@ def found(texts, query, k=99):
 def test_scores_and_order_are_those_of_rank_bm25(naive, texts, query):
     theirs = naive.BM25Okapi([naive.tokenise(text, STOPWORDS) for text in texts])
     scores = theirs.get_scores(naive.tokenise(query, STOPWORDS))
-    (hits,) = BM25Reference().index(chunks(*texts)).search([query], 99)
+    (hits,) = indexed(BM25Reference(), chunks(*texts)).search([query], 99)
     assert [hit.score for hit in hits] == pytest.approx(sorted(scores, reverse=True), abs=1e-12)
     assert {hit.place: hit.score for hit in hits} == pytest.approx(dict(enumerate(scores)), abs=1e-12)
 
@@ -37,7 +38,7 @@ def test_the_best_k_are_the_first_k_of_all(texts, query, k):
 def test_a_repeated_word_counts_once_and_two_forms_of_a_stem_twice():
     others = ["wall", "may", "rent", "oak", "berth"]
     once, repeated, forms = (
-        BM25Reference().index(chunks(text, *others)).search(["rain"], 1)[0][0].score
+        indexed(BM25Reference(), chunks(text, *others)).search(["rain"], 1)[0][0].score
         for text in ("rain pier", "rain rain rain pier", "rain rains")
     )
     assert once == repeated < forms
@@ -54,27 +55,18 @@ def test_where_nothing_matches_the_first_chunks_are_found():
 
 def test_empty_chunks_count_in_the_statistics():
     def best(*texts):
-        return BM25Reference().index(chunks(*texts)).search(["rain"], 1)[0][0].score
+        return indexed(BM25Reference(), chunks(*texts)).search(["rain"], 1)[0][0].score
 
     assert best("rain", "wall", "oak", "", "") > best("rain", "wall", "oak")
 
 
-def test_a_corpus_without_a_word_gives_the_first_chunks(tmp_path):
-    index = BM25Reference().index(chunks("", "the", "..."))
+def test_a_corpus_without_a_word_gives_the_first_chunks():
+    index = indexed(BM25Reference(), chunks("", "the", "..."))
     assert [hit.place for hit in index.search(["rain"], 2)[0]] == [0, 1]
-    index.save(tmp_path)
-    assert BM25Reference().load(tmp_path).search(["rain"], 2) == index.search(["rain"], 2)
 
 
 def test_an_empty_corpus_finds_nothing():
-    assert BM25Reference().index([]).search(["rain", ""], 2) == [[], []]
-
-
-def test_a_saved_index_finds_the_same(tmp_path):
-    index = BM25Reference().index(chunks("rain on the wall", "合同 lease", "rains", ""))
-    index.save(tmp_path)
-    asked = ["rain wall", "合同", "nothing"]
-    assert BM25Reference().load(tmp_path).search(asked, 3) == index.search(asked, 3)
+    assert indexed(BM25Reference(), []).search(["rain", ""], 2) == [[], []]
 
 
 def test_chinese_is_one_word_for_each_unspaced_run():

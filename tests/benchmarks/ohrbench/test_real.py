@@ -13,6 +13,7 @@ from ohr.metrics.dose import evidence_text
 from ohr.metrics.lcs import lcs
 from ohr.ocr.precomputed import Precomputed
 from ohr.retrievers.lexical.bm25_reference import BM25Reference
+from ohr.testing import indexed
 
 pytestmark = pytest.mark.ohrbench
 
@@ -25,7 +26,7 @@ def reference_scores(root, base: str, domain: str) -> dict[str, tuple[float, lis
     questions = bench.questions()
     scores = {}
     for question, hits in zip(
-        questions, BM25Reference().index(chunks).search([question.text for question in questions], 2), strict=True
+        questions, indexed(BM25Reference(), chunks).search([question.text for question in questions], 2), strict=True
     ):
         found = [chunks[hit.place] for hit in hits]
         own = [c.text for c in found if c.document == question.document and c.pages[0] in question.pages]

@@ -1,7 +1,7 @@
 from math import isnan, nan
-from types import SimpleNamespace
 
-from ohr.contracts import Published, Tally
+from ohr.benchmarks.mini import Mini
+from ohr.contracts import Published, PublishedBenchmark, Tally
 from ohr.report.leaderboard.standings import Row, column, fairly_ranked, leaderboards, protocol_boards
 
 TABLE = "Table 4, 2026"
@@ -39,11 +39,20 @@ def test_groups_of_the_benchmarks_own_are_columns_by_their_value():
     assert not leaderboards(numbers, "overall", [own], {"evidence_source": ["all"], "domain": ["all"]})
 
 
+class Counted(Mini, PublishedBenchmark, kind="counted"):
+    """Has 90 questions."""
+
+    def fetch(self):
+        raise NotImplementedError
+
+    def verify(self):
+        return [Tally("pages", 3, 3), Tally("questions", 90, 90)]
+
+
 def test_own_rows_have_a_rank_only_where_as_many_questions_were_asked_as_were_published():
     (board,) = protocol_boards(NUMBERS[:4], "overall", [Row("mine", "here", {"iqe": 0.1, "overall": 0.9})])
-    benchmark = SimpleNamespace(verify=lambda: [Tally("pages", 3, 3), Tally("questions", 90, 90)])
-    assert fairly_ranked([board], benchmark, 90) == [board]
-    for other, questions in ((benchmark, 24), (SimpleNamespace(verify=list), 90)):  # a limit; nobody has counted them
+    assert fairly_ranked([board], Counted(), 90) == [board]
+    for other, questions in ((Counted(), 24), (Mini(), 90)):  # a limit; nobody has counted them
         (fair,) = fairly_ranked([board], other, questions)
         assert [(row.system, row.ranked) for row in fair.rows] == [("B", True), ("A", True), ("mine", False)]
 

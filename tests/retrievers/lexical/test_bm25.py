@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ohr.contracts import Chunk
 from ohr.retrievers.lexical.bm25 import BM25
+from ohr.testing import indexed
 
 corpora = st.lists(
     st.lists(st.sampled_from(["rain", "harbour", "lease", "rent", "may", "wall", "x1"]), max_size=12).map(" ".join),
@@ -36,14 +37,14 @@ def lucene(texts, query, k1=1.5, b=0.75):
 
 @given(corpora, queries, st.floats(0.1, 3), st.floats(0, 1))
 def test_scores_are_those_of_the_formula(texts, query, k1, b):
-    (hits,) = BM25(k1=k1, b=b).index(chunks(*texts)).search([query], 99)
+    (hits,) = indexed(BM25(k1=k1, b=b), chunks(*texts)).search([query], 99)
     expected = {place: score for place, score in enumerate(lucene(texts, query, k1, b)) if score > 0}
     assert {hit.place: hit.score for hit in hits} == pytest.approx(expected, rel=1e-5)
 
 
 @given(corpora, queries, st.integers(1, 5))
 def test_the_best_k_are_the_first_k_of_all(texts, query, k):
-    index = BM25().index(chunks(*texts))
+    index = indexed(BM25(), chunks(*texts))
     assert index.search([query], k)[0] == index.search([query], 99)[0][:k]
 
 
@@ -52,38 +53,36 @@ def test_agrees_with_rank_bm25_where_the_formulas_agree():
 
     texts = ["rain fell on harbour wall", "lease of harbour", "rent due in may", "harbour harbour rain"]
     theirs = BM25Plus([text.split() for text in texts], k1=1.5, b=0.75, delta=0).get_scores(["harbour", "rain"])
-    (hits,) = BM25().index(chunks(*texts)).search(["harbour rain"], 4)
+    (hits,) = indexed(BM25(), chunks(*texts)).search(["harbour rain"], 4)
     assert [hit.place for hit in hits] == [int(place) for place in theirs.argsort()[::-1] if theirs[place] > 0]
 
 
 def test_chinese_is_found_by_its_words():
-    index = BM25().index(chunks("今年的租金是三百元。", "合同从二〇二一年开始。", "Rent is due in May."))
+    index = indexed(BM25(), chunks("今年的租金是三百元。", "合同从二〇二一年开始。", "Rent is due in May."))
     assert [
         [hit.place for hit in hits] for hits in index.search(["租金是多少？", "合同什么时候开始", "May rent"], 1)
     ] == [[0], [1], [2]]
 
 
 def test_case_punctuation_and_articles_do_not_matter():
-    index = BM25().index(chunks("THE Harbour-wall!", "a lease"))
+    index = indexed(BM25(), chunks("THE Harbour-wall!", "a lease"))
     assert [hit.place for hit in index.search(["harbourwall"], 2)[0]] == [0]
     assert index.search(["the", "a ... !"], 2) == [[], []]
 
 
 def test_chunks_without_a_word_of_the_query_are_not_found():
-    assert [hit.place for hit in BM25().index(chunks("rain", "wall", "rain")).search(["rain"], 3)[0]] == [0, 2]
+    assert [hit.place for hit in indexed(BM25(), chunks("rain", "wall", "rain")).search(["rain"], 3)[0]] == [0, 2]
 
 
-def test_a_corpus_without_a_word_finds_nothing(tmp_path):
-    index = BM25().index(chunks("", "...", "the"))
+def test_a_corpus_without_a_word_finds_nothing():
+    index = indexed(BM25(), chunks("", "...", "the"))
     assert index.search(["rain", ""], 3) == [[], []]
-    index.save(tmp_path)
-    assert BM25().load(tmp_path).search(["rain"], 3) == [[]]
 
 
 @pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
 def test_every_variant_finds_the_rarest_word_first(variant):
     texts = ["rain rain wall", "rain wall", "wall lease", "wall may", "wall rent"]
-    hits = BM25(variant=variant).index(chunks(*texts)).search(["lease rain"], 2)[0]
+    hits = indexed(BM25(variant=variant), chunks(*texts)).search(["lease rain"], 2)[0]
     assert hits[0].place in (0, 2)
     assert {hit.place for hit in hits} <= {0, 1, 2}
 
@@ -95,13 +94,13 @@ def test_scores_are_those_of_rank_bm25_for_the_same_formula(texts, query):
 
     texts = [*texts, "rain wall"]
     expected = BM25Plus([text.split() for text in texts], delta=0.5).get_scores(query.split())
-    (hits,) = BM25(variant="bm25+", tokenizer="whitespace").index(chunks(*texts)).search([query], 99)
+    (hits,) = indexed(BM25(variant="bm25+", tokenizer="whitespace"), chunks(*texts)).search([query], 99)
     assert [expected[hit.place] for hit in hits] == pytest.approx([hit.score for hit in hits], abs=1e-4)
 
 
 @pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
 def test_every_variant_finds_the_chunks_with_a_word_of_the_query_and_no_others(variant):
-    index = BM25(variant=variant).index(chunks("rain wall", "rain", "lease rain", "wall rain"))
+    index = indexed(BM25(variant=variant), chunks("rain wall", "rain", "lease rain", "wall rain"))
     assert {hit.place for hit in index.search(["lease"], 9)[0]} == {2}
     assert {hit.place for hit in index.search(["rain"], 9)[0]} == {0, 1, 2, 3}  # worth nothing to some variants
     assert index.search(["absent", "?!"], 9) == [[], []]
@@ -121,21 +120,21 @@ def test_every_variant_finds_the_chunks_with_a_word_of_the_query_and_no_others(v
 )
 @pytest.mark.parametrize("language", ["auto", "en"])
 def test_marks_of_any_script_do_not_hide_a_word(texts, query, language):
-    hits = BM25(language=language).index(chunks(*texts)).search([query], 1)[0]
+    hits = indexed(BM25(language=language), chunks(*texts)).search([query], 1)[0]
     without_spaces = any("\u0e00" <= sign <= "\u30ff" and not sign.isspace() for sign in query)
     assert [hit.place for hit in hits] == ([] if language == "en" and without_spaces else [0])
 
 
 def test_stems_find_other_forms():
-    index = BM25(tokenizer="stems").index(chunks("The lease was terminated.", "A wall."))
+    index = indexed(BM25(tokenizer="stems"), chunks("The lease was terminated.", "A wall."))
     assert [hit.place for hit in index.search(["terminating leases"], 2)[0]] == [0]
-    assert BM25().index(chunks("The lease was terminated.", "A wall.")).search(["terminating leases"], 2) == [[]]
+    assert indexed(BM25(), chunks("The lease was terminated.", "A wall.")).search(["terminating leases"], 2) == [[]]
 
 
 def test_whitespace_keeps_words_unchanged():
-    index = BM25(tokenizer="whitespace").index(chunks("Rain.", "rain"))
+    index = indexed(BM25(tokenizer="whitespace"), chunks("Rain.", "rain"))
     assert [hit.place for hit in index.search(["rain"], 2)[0]] == [1]
 
 
 def test_without_a_cutter_a_run_of_chinese_is_one_word():
-    assert BM25(language="en").index(chunks("今年的租金是三百元。", "墙")).search(["租金"], 2) == [[]]
+    assert indexed(BM25(language="en"), chunks("今年的租金是三百元。", "墙")).search(["租金"], 2) == [[]]

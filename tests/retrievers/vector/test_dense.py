@@ -11,6 +11,7 @@ from ohr.errors import PluginError
 from ohr.keys import identity
 from ohr.retrievers.embedders import Embedder, embedder, folder_of
 from ohr.retrievers.vector.dense import Dense, encoder
+from ohr.testing import indexed
 
 
 def chunks(*texts):
@@ -18,15 +19,15 @@ def chunks(*texts):
 
 
 def test_meaning_is_found_without_a_common_word():
-    index = Dense().index(
-        chunks("The feline slept on a rug.", "Interest rates were raised.", "Pour milk into the bowl.")
+    index = indexed(
+        Dense(), chunks("The feline slept on a rug.", "Interest rates were raised.", "Pour milk into the bowl.")
     )
     found = index.search(["Where did the cat nap?", "What did the central bank do?"], 1)
     assert [[hit.place for hit in hits] for hits in found] == [[0], [1]]
 
 
 def test_scores_are_cosines():
-    (hits,) = Dense().index(chunks("rain", "wall")).search(["rain"], 2)
+    (hits,) = indexed(Dense(), chunks("rain", "wall")).search(["rain"], 2)
     assert hits[0].score == pytest.approx(1, abs=1e-5)
     assert -1 <= hits[1].score < 1
 
@@ -46,22 +47,21 @@ def test_a_folder_without_a_model_is_reported(tmp_path):
 
 
 def test_an_approximate_index_of_few_chunks_is_exact():
-    index = Dense(index_type="pq").index(chunks("rain", "wall"))
+    index = indexed(Dense(index_type="pq"), chunks("rain", "wall"))
     assert index.notes == ("2 passages, too few for `pq`: the search is exact",)
-    assert index.search(["rain"], 9) == Dense().index(chunks("rain", "wall")).search(["rain"], 9)
+    assert index.search(["rain"], 9) == indexed(Dense(), chunks("rain", "wall")).search(["rain"], 9)
 
 
-def test_a_saved_index_is_mapped_not_read(tmp_path):
+def test_a_stored_index_is_mapped_not_read():
     import numpy as np
 
-    Dense().index(chunks("rain", "wall")).save(tmp_path)
-    assert isinstance(Dense().load(tmp_path).found.vectors, np.memmap)
+    assert isinstance(indexed(Dense(), chunks("rain", "wall")).index["vectors"].base, np.memmap)
 
 
 def test_a_prompt_comes_before_each_chunk_and_counts_as_read():
-    prompted = Dense(passage_prompt="passage: ", max_tokens=8).index(chunks("rain on the old harbour", "rain"))
-    written = Dense(max_tokens=8).index(chunks("passage: rain on the old harbour", "passage: rain"))
-    assert (prompted.found.vectors == written.found.vectors).all()
+    prompted = indexed(Dense(passage_prompt="passage: ", max_tokens=8), chunks("rain on the old harbour", "rain"))
+    written = indexed(Dense(max_tokens=8), chunks("passage: rain on the old harbour", "passage: rain"))
+    assert (prompted.index["vectors"] == written.index["vectors"]).all()
     assert (
         prompted.notes
         == written.notes
@@ -71,13 +71,13 @@ def test_a_prompt_comes_before_each_chunk_and_counts_as_read():
 
 def test_what_the_model_cuts_off_is_counted():
     texts = chunks("rain " * 300, "rain " * 300, "wall " * 400, "short", "x" * 500)
-    assert Dense().index(texts).notes == (
+    assert indexed(Dense(), texts).notes == (
         "2 of 4 different chunks longer than the 256 tokens that minilm reads: 192 tokens cut off".replace(
             "192", str(302 + 402 - 2 * 256)
         ),
     )
-    assert "8 tokens" in Dense(max_tokens=8).index(texts).notes[0]
-    assert Dense().index(chunks("short")).notes == ()
+    assert "8 tokens" in indexed(Dense(max_tokens=8), texts).notes[0]
+    assert indexed(Dense(), chunks("short")).notes == ()
 
 
 def test_presets_bring_their_prompts_and_pooling():
@@ -116,7 +116,7 @@ def test_a_revision_is_of_the_hub(tiny_bge_m3):
     with pytest.raises(PluginError, match="a revision belongs to a model on the hub"):
         Dense(model=str(tiny_bge_m3), revision="v2").check()
     with pytest.raises(PluginError, match="cannot load 'nobody/nothing'"):
-        Dense(model="nobody/nothing", revision="v2").index(chunks("rain"))
+        indexed(Dense(model="nobody/nothing", revision="v2"), chunks("rain"))
     message = "retriever dense: nobody/nothing at revision 'v2' is not in the local cache, and the hub does not answer"
     with pytest.raises(PluginError, match=message):
         Dense(model="nobody/nothing", revision="v2").check()
@@ -127,7 +127,7 @@ def test_a_plain_transformer_is_pooled_as_asked(pooling, tiny_bge_m3):
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    (vector,) = Dense(model=str(tiny_bge_m3), pooling=pooling).index(chunks("the lazy dog")).found.vectors
+    (vector,) = indexed(Dense(model=str(tiny_bge_m3), pooling=pooling), chunks("the lazy dog")).index["vectors"]
     read = AutoTokenizer.from_pretrained(tiny_bge_m3)("the lazy dog", return_tensors="pt")
     with torch.inference_mode():
         states = AutoModel.from_pretrained(tiny_bge_m3)(**read).last_hidden_state[0]
@@ -136,15 +136,15 @@ def test_a_plain_transformer_is_pooled_as_asked(pooling, tiny_bge_m3):
 
 
 def test_vectors_that_are_not_normalised_give_inner_products(tiny_bge_m3):
-    plain = Dense(model=str(tiny_bge_m3), pooling="mean", normalise=False).index(chunks("the dog", "a fox"))
-    lengths = (plain.found.vectors**2).sum(1) ** 0.5
+    plain = indexed(Dense(model=str(tiny_bge_m3), pooling="mean", normalise=False), chunks("the dog", "a fox"))
+    lengths = (plain.index["vectors"] ** 2).sum(1) ** 0.5
     assert abs(lengths - 1).max() > 0.1
     (hits,) = plain.search(["the dog"], 2)
     assert {hit.place: hit.score for hit in hits}[0] == pytest.approx(lengths[0] ** 2, rel=1e-4)
 
 
 def test_a_batch_that_does_not_fit_is_halved_and_reported(monkeypatch):
-    plain = Dense().index(chunks("rain", "wall", "lease"))
+    plain = indexed(Dense(), chunks("rain", "wall", "lease"))
     model, asked = encoder(Dense()), []
     encode = model.encode
 
@@ -155,13 +155,13 @@ def test_a_batch_that_does_not_fit_is_halved_and_reported(monkeypatch):
         return encode(texts, batch_size=batch_size, **options)
 
     monkeypatch.setattr(model, "encode", small)
-    index = Dense().index(chunks("rain", "wall", "lease"))
+    index = indexed(Dense(), chunks("rain", "wall", "lease"))
     assert asked == [32, 16, 8]
     assert index.notes == ("a batch of 32 did not fit into memory: 8 was used",)
-    assert (index.found.vectors == plain.found.vectors).all()
+    assert (index.index["vectors"] == plain.index["vectors"]).all()
     monkeypatch.setattr(model, "encode", lambda *_, **__: (_ for _ in ()).throw(RuntimeError("out of memory")))
     with pytest.raises(MemoryError, match="out of memory"):
-        Dense().index(chunks("rain"))
+        indexed(Dense(), chunks("rain"))
 
 
 def test_vectors_that_are_no_numbers_are_reported(tiny_bge_m3, tmp_path):
@@ -173,7 +173,7 @@ def test_vectors_that_are_no_numbers_are_reported(tiny_bge_m3, tmp_path):
     broken.save_pretrained(tmp_path)
     AutoTokenizer.from_pretrained(tiny_bge_m3).save_pretrained(tmp_path)
     with pytest.raises(PluginError, match="gave NaN or infinity for 1 of 1 chunks"):
-        Dense(model=str(tmp_path), pooling="mean").index(chunks("rain"))
+        indexed(Dense(model=str(tmp_path), pooling="mean"), chunks("rain"))
 
 
 @pytest.fixture
@@ -199,28 +199,28 @@ TEXTS = chunks("The rent is due in May.", "The mast was painted.")
 @pytest.mark.parametrize(("passage", "default"), [("document", None), ("passage", "query")])
 def test_a_model_s_own_prompts_are_put_before_queries_and_passages(stating, passage, default):
     model = stating(prompts={"query": "ask: ", passage: "read: "}, default_prompt_name=default)
-    index = Dense(model=model).index(TEXTS)
+    index = indexed(Dense(model=model), TEXTS)
     assert index.notes == ()
-    assert scores(index) == scores(Dense(query_prompt="ask: ", passage_prompt="read: ").index(TEXTS))
+    assert scores(index) == scores(indexed(Dense(query_prompt="ask: ", passage_prompt="read: "), TEXTS))
 
 
 def test_a_default_prompt_of_queries_is_not_put_before_passages(stating):
     model = stating(prompts={"query": "ask: "}, default_prompt_name="query")
-    assert scores(Dense(model=model).index(TEXTS)) == scores(Dense(query_prompt="ask: ").index(TEXTS))
+    assert scores(indexed(Dense(model=model), TEXTS)) == scores(indexed(Dense(query_prompt="ask: "), TEXTS))
 
 
 def test_an_empty_prompt_turns_a_model_s_own_off(stating):
     model = stating(prompts={"query": "ask: ", "document": "read: "}, default_prompt_name="query")
-    index = Dense(model=model, query_prompt="", passage_prompt="").index(TEXTS)
-    assert scores(index) == scores(Dense().index(TEXTS))
+    index = indexed(Dense(model=model, query_prompt="", passage_prompt=""), TEXTS)
+    assert scores(index) == scores(indexed(Dense(), TEXTS))
     assert index.notes == ()
 
 
 def test_prompts_of_other_names_are_reported(stating):
     model = stating(prompts={"s2p": "ask: ", "empty": ""}, default_prompt_name="s2p")
-    index = Dense(model=model).index(TEXTS)
+    index = indexed(Dense(model=model), TEXTS)
     assert index.notes == (f"{model} has prompts of its own that are put before nothing: s2p",)
-    assert scores(index) == scores(Dense().index(TEXTS))
+    assert scores(index) == scores(indexed(Dense(), TEXTS))
 
 
 def test_a_stated_similarity_is_followed_or_reported(tiny_bge_m3, tmp_path):
@@ -229,12 +229,12 @@ def test_a_stated_similarity_is_followed_or_reported(tiny_bge_m3, tmp_path):
     for measure in ("dot", "euclidean"):
         folder = str(tmp_path / measure)
         SentenceTransformer(str(tiny_bge_m3), similarity_fn_name=measure, device="cpu").save(folder)
-        index = Dense(model=folder).index(TEXTS)
-        are_unit = bool((abs((index.found.vectors**2).sum(1) - 1) < 1e-3).all())
+        index = indexed(Dense(model=folder), TEXTS)
+        are_unit = bool((abs((index.index["vectors"] ** 2).sum(1) - 1) < 1e-3).all())
         assert are_unit == (measure != "dot")
         assert bool(index.notes) == (measure != "dot")
     assert index.notes == (f"{folder} states euclidean similarity: scores are cosines in its place",)
-    assert Dense(model=folder, normalise=True).index(TEXTS).notes == ()
+    assert indexed(Dense(model=folder, normalise=True), TEXTS).notes == ()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from ohr.retrievers.vector.vectors import VectorSearch
+from ohr.files.indexes import reopened
+from ohr.retrievers.vector.vectors import index_vectors, search_vectors
 
 
 def drawn(*shape):
@@ -9,19 +10,18 @@ def drawn(*shape):
 
 
 @pytest.mark.parametrize("kind", ["ivf", "hnsw", "pq"])
-def test_an_approximate_index_reports_its_recall_and_is_saved(kind, tmp_path):
-    search = VectorSearch.build(drawn(300, 32), kind, "test")
-    (note,) = search.notes
+def test_an_approximate_index_reports_its_recall_and_is_stored(kind):
+    index = reopened(index_vectors(drawn(300, 32), kind, "test"))
+    (note,) = index.notes
     assert note.startswith(f"`{kind}` is approximate: recall@10 ")
     assert 0.2 < float(note.rpartition("recall@10 ")[2].split()[0]) <= 1.0
-    search.save(tmp_path)
-    assert VectorSearch.load(tmp_path).search(drawn(5, 32), 5) == search.search(drawn(5, 32), 5)
+    assert [len(hits) for hits in search_vectors(index, drawn(5, 32), 5)] == [5] * 5
 
 
 def test_an_exact_search_in_blocks_finds_what_a_sort_of_all_scores_finds(monkeypatch):
     vectors, queries = drawn(230, 16)[:200], drawn(230, 16)[200:]
     vectors[150] = vectors[3]  # a tie, which the order of the chunks decides
     monkeypatch.setattr("ohr.retrievers.vector.vectors._BLOCK", 1000)
-    found = VectorSearch.build(vectors, "exact", "test").search(queries, 10)
+    found = search_vectors(index_vectors(vectors, "exact", "test"), queries, 10)
     expected = np.argsort(-(queries[:, None] * vectors).sum(2), axis=1, kind="stable")[:, :10]
     assert [[hit.place for hit in hits] for hits in found] == expected.tolist()

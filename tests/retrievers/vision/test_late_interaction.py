@@ -14,6 +14,7 @@ from ohr.retrievers.vision.colpali import ColPali
 from ohr.retrievers.vision.colqwen import ColQwen
 from ohr.retrievers.vision.late_interaction import LateEncoder
 from ohr.retrievers.vision.retriever import embed_pages
+from ohr.testing import indexed
 
 QUERIES = ["When did the lease begin?", "What is the observatory founded in 1923 by Margaret Ellison, and where?", "x"]
 
@@ -61,10 +62,10 @@ def retriever(request):
 
 
 def test_scores_do_not_depend_on_the_batch(retriever):
-    alone = retriever.model_copy(update={"batch_size": 1}).index_images(images())
+    alone = indexed(retriever.model_copy(update={"batch_size": 1}), images=images())
     for size in (2, 7):
-        together = retriever.model_copy(update={"batch_size": size}).index_images(images())
-        assert together.found.ends.tolist() == alone.found.ends.tolist()  # no padding is kept
+        together = indexed(retriever.model_copy(update={"batch_size": size}), images=images())
+        assert together.index["ends"].tolist() == alone.index["ends"].tolist()  # no padding is kept
         for ours, theirs in zip(together.search(QUERIES, 9), alone.search(QUERIES, 9), strict=True):
             assert {h.place: h.score for h in ours} == pytest.approx({h.place: h.score for h in theirs}, abs=1e-4)
 
@@ -73,7 +74,7 @@ def test_scores_of_one_query_are_the_library_s_own(retriever):
     import torch
 
     encoder = retriever.encoder()
-    index = retriever.index_images(images(1))
+    index = indexed(retriever, images=images(1))
     from PIL import Image
 
     with torch.inference_mode():
@@ -98,8 +99,8 @@ def test_images_are_taken_a_batch_at_a_time(retriever):
 
 def test_half_precision_is_kept_half(retriever):
     half = retriever.model_copy(update={"dtype": "bfloat16"})
-    index = half.index_images(images(2))
-    assert index.found.vectors.dtype == np.float16
+    index = indexed(half, images=images(2))
+    assert index.index["vectors"].dtype == np.float16
     assert identity(half) != identity(retriever)
     assert identity(retriever.model_copy(update={"dtype": "float32"})) == identity(retriever)
 
@@ -147,14 +148,14 @@ def test_colpali_engine_s_models_score_as_its_own_scorer_without_padding(which, 
     retriever.check()
     encoder = retriever.encoder()
     assert type(encoder.model).__module__.startswith("colpali_engine")
-    found = retriever.index_images(images()).search(QUERIES, 9)
+    found = indexed(retriever, images=images()).search(QUERIES, 9)
     with torch.inference_mode():
         pages = [encoder.model(**encoder.processor.process_images([Image.fromarray(i)]))[0] for i in images()]
         asked = [encoder.model(**encoder.processor.process_queries([query]))[0] for query in QUERIES]
     for hits, query in zip(found, asked, strict=True):
         own = [float(encoder.processor.score_multi_vector([query], [page])[0, 0]) for page in pages]
         assert {hit.place: hit.score for hit in hits} == pytest.approx(dict(enumerate(own)), abs=1e-4)
-    together = retriever.model_copy(update={"batch_size": 7}).index_images(images()).search(QUERIES, 9)
+    together = indexed(retriever.model_copy(update={"batch_size": 7}), images=images()).search(QUERIES, 9)
     for ours, theirs in zip(together, found, strict=True):
         assert {h.place: h.score for h in ours} == pytest.approx({h.place: h.score for h in theirs}, abs=1e-4)
 
@@ -182,20 +183,15 @@ def test_a_model_of_no_numbers_is_reported(tiny_colqwen, tmp_path):
     broken.save_pretrained(tmp_path)
     ColQwen2Processor.from_pretrained(tiny_colqwen).save_pretrained(tmp_path)
     with pytest.raises(PluginError, match="gave NaN or infinity for page 0"):
-        ColQwen(model=str(tmp_path)).index_images(images(1))
+        indexed(ColQwen(model=str(tmp_path)), images=images(1))
 
 
-def test_text_and_images_are_joined(tiny_colqwen, tmp_path):
+def test_text_and_images_are_joined(tiny_colqwen):
     from ohr.contracts import Chunk
 
     texts = ["rain fell", "the lease began in 1964", "a dog"]
-    pages = [
-        (Chunk(str(n), "d/a", (n,), 0, len(text), text), image)
-        for n, (text, image) in enumerate(zip(texts, images(3), strict=True))
-    ]
+    pages = [Chunk(str(n), "d/a", (n,), 0, len(text), text) for n, text in enumerate(texts)]
     hybrid = Hybrid(retrievers=[{"kind": "bm25"}, {"kind": "colqwen", "model": str(tiny_colqwen)}], weights=[1, 0])
     assert hybrid.reads_images
-    index = hybrid.index_pages(pages)
-    index.save(tmp_path)
+    index = indexed(hybrid, pages, images(3))
     assert index.search(["lease"], 1)[0][0].place == 1
-    assert hybrid.load(tmp_path).search(QUERIES, 3) == index.search(QUERIES, 3)

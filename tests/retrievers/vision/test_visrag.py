@@ -7,6 +7,7 @@ from ohr.keys import identity
 from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.vision.visrag import VisRag, pooled
 from ohr.spec.read import read_spec
+from ohr.testing import indexed
 
 QUERIES = ["When did the lease begin?", "What is the observatory founded in 1923 by Margaret Ellison, and where?", "x"]
 HIDDEN = [[3.0, 0.0], [0.0, 1.0], [4.0, 2.0]]
@@ -42,33 +43,33 @@ def model(request):
 @pytest.mark.parametrize("pooling", ["weighted_mean", "mean", "last"])
 def test_scores_do_not_depend_on_the_batch(model, pooling):
     retriever = VisRag(model=model, pooling=pooling, page_prompt="What is shown?", max_pixels=20_000)
-    alone = retriever.model_copy(update={"batch_size": 1}).index_images(images())
+    alone = indexed(retriever.model_copy(update={"batch_size": 1}), images=images())
     for size in (2, 7):
-        together = retriever.model_copy(update={"batch_size": size}).index_images(images())
+        together = indexed(retriever.model_copy(update={"batch_size": size}), images=images())
         for ours, theirs in zip(together.search(QUERIES, 9), alone.search(QUERIES, 9), strict=True):
             assert {h.place: h.score for h in ours} == pytest.approx({h.place: h.score for h in theirs}, abs=1e-4)
 
 
 def test_a_page_is_found_by_its_own_image(model):
     """With random weights no question finds its page; but a page's vector is its image's, and no other's."""
-    index = VisRag(model=model).index_images(images())
-    vectors = np.asarray(index.found.vectors)
+    index = indexed(VisRag(model=model), images=images())
+    vectors = np.asarray(index.index["vectors"])
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
-    again = np.asarray(VisRag(model=model).index_images(images()[::-1]).found.vectors)[::-1]
+    again = np.asarray(indexed(VisRag(model=model), images=images()[::-1]).index["vectors"])[::-1]
     nearest = (again @ vectors.T).argmax(axis=1)
     assert nearest.tolist() == list(range(7))
     assert np.ptp((vectors @ vectors.T)[np.triu_indices(7, 1)]) > 0
 
 
 def test_prompts_system_and_ending_change_what_the_model_reads(model):
-    index = VisRag(model=model).index_images(images(2))
+    index = indexed(VisRag(model=model), images=images(2))
     plain = index.search(QUERIES, 2)
     for change in ({"query_prompt": ""}, {"system": "Represent it."}, {"ending": "</s>"}):
         other = VisRag(model=model, **change)
         assert identity(other) != identity(VisRag(model=model))
-        assert other.index_images(images(2)).search(QUERIES, 2) != plain
+        assert indexed(other, images=images(2)).search(QUERIES, 2) != plain
     assert np.any(
-        VisRag(model=model, page_prompt="Shown?").index_images(images(2)).found.vectors != index.found.vectors
+        indexed(VisRag(model=model, page_prompt="Shown?"), images=images(2)).index["vectors"] != index.index["vectors"]
     )
 
 
@@ -81,21 +82,16 @@ def test_larger_pages_are_made_smaller(tiny_vision_model):
     )
 
 
-def test_no_page_finds_nothing(tiny_vision_model, tmp_path):
-    index = VisRag(model=str(tiny_vision_model)).index_images([])
+def test_no_page_finds_nothing(tiny_vision_model):
+    index = indexed(VisRag(model=str(tiny_vision_model)), images=[])
     assert index.search(QUERIES, 3) == [[], [], []]
-    index.save(tmp_path)
-    assert VisRag(model=str(tiny_vision_model)).load(tmp_path).search(QUERIES, 3) == [[], [], []]
 
 
 def test_it_is_joined_with_text(tiny_vision_model):
     texts = ["rain fell", "the lease began in 1964", "a dog"]
-    pages = [
-        (Chunk(str(n), "d/a", (n,), 0, len(text), text), image)
-        for n, (text, image) in enumerate(zip(texts, images(3), strict=True))
-    ]
+    pages = [Chunk(str(n), "d/a", (n,), 0, len(text), text) for n, text in enumerate(texts)]
     part = {"kind": "visrag", "model": str(tiny_vision_model)}
-    index = Hybrid(retrievers=[{"kind": "bm25"}, part], weights=[1, 0]).index_pages(pages)
+    index = indexed(Hybrid(retrievers=[{"kind": "bm25"}, part], weights=[1, 0]), pages, images(3))
     assert index.search(["lease"], 1)[0][0].place == 1
 
 
@@ -110,7 +106,7 @@ def test_a_model_of_no_numbers_is_reported(tiny_vision_model, tmp_path):
     torch.nn.init.constant_(broken.model.language_model.norm.weight, float("nan"))
     broken.save_pretrained(tmp_path / "broken")
     with pytest.raises(PluginError, match="gave NaN or infinity for 2 of 2"):
-        VisRag(model=str(tmp_path / "broken")).index_images(images(2))
+        indexed(VisRag(model=str(tmp_path / "broken")), images=images(2))
 
 
 # --- a model with code of its own -------------------------------------------------------------------------
@@ -176,15 +172,15 @@ def own_code(tiny_vision_model, tmp_path):
 
 def test_code_of_a_model_does_not_run_by_itself(own_code):
     with pytest.raises(PluginError, match="own comes with Python code of its own: read it, then set `trust_remote"):
-        VisRag(model=str(own_code)).index_images(images(1))
+        indexed(VisRag(model=str(own_code)), images=images(1))
 
 
 def test_code_of_a_model_runs_when_it_is_trusted(own_code, tmp_path, monkeypatch):
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
     dark, light = np.zeros((40, 40, 3), np.uint8), np.full((40, 40, 3), 200, np.uint8)
     retriever = VisRag(model=str(own_code), trust_remote_code=True, batch_size=2)
-    index = retriever.index_images([dark, light])
-    assert np.asarray(index.found.vectors) == pytest.approx(np.array([[1, 0], [1 / 600, 1]]), abs=1e-3)
+    index = indexed(retriever, images=[dark, light])
+    assert np.asarray(index.index["vectors"]) == pytest.approx(np.array([[1, 0], [1 / 600, 1]]), abs=1e-3)
     assert [len(hits) for hits in index.search(QUERIES, 2)] == [2, 2, 2]
 
 

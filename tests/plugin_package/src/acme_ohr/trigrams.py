@@ -1,11 +1,8 @@
 """Retrieval that does not mind misread letters."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
-from pathlib import Path
 from typing import Literal
 
 from ohr.contracts import Chunk, Hit, Index, Retriever
@@ -17,27 +14,16 @@ class Trigrams(Retriever):
     kind: Literal["acme_trigrams"] = "acme_trigrams"
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
-        return TrigramIndex(tuple(_counts(chunk.text) for chunk in chunks))
+        return Index({"counts": [_counts(chunk.text) for chunk in chunks]})
 
-    def load(self, folder: Path) -> Index:
-        return TrigramIndex(tuple(map(Counter, json.loads((folder / "counts.json").read_text()))))
+    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        chunks = index.once("chunks", lambda: [Counter(counts) for counts in index["counts"]])
+        return [_ranked(_counts(query), chunks, k) for query in queries]
 
 
-@dataclass(frozen=True)
-class TrigramIndex:
-    """The counts of every chunk."""
-
-    counts: tuple[Counter[str], ...]
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        return [self._ranked(_counts(query), k) for query in queries]
-
-    def _ranked(self, query: Counter[str], k: int) -> list[Hit]:
-        hits = [Hit(place, _cosine(query, counts)) for place, counts in enumerate(self.counts)]
-        return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.place))[:k]
-
-    def save(self, folder: Path) -> None:
-        (folder / "counts.json").write_text(json.dumps(self.counts))
+def _ranked(query: Counter[str], chunks: Sequence[Counter[str]], k: int) -> list[Hit]:
+    hits = [Hit(place, _cosine(query, counts)) for place, counts in enumerate(chunks)]
+    return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.place))[:k]
 
 
 def _counts(text: str) -> Counter[str]:
