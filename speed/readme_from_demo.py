@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ohr.report.headlines import findings
 from ohr.results.derived.losses import Loss, distinctive, read_losses
+from ohr.results.run import Run
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "docs" / "images" / "quickstart.json"
@@ -22,7 +23,7 @@ README = ROOT / "README.md"
 
 def record(folder: Path) -> list[Loss]:
     """Return the losses of retrieval in a run of the demo."""
-    return [loss for loss in distinctive(read_losses(folder)) if loss.stage == "retrieval"]
+    return [loss for loss in distinctive(read_losses(Run(folder))) if loss.stage == "retrieval"]
 
 
 def recorded() -> list[Loss]:

@@ -14,6 +14,7 @@ from urllib.request import urlopen
 
 from ohr.report.html.serve import Site, make_server
 from ohr.report.html.write import write_report
+from ohr.results.run import Run
 from speed.made_up_run import large
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -51,7 +52,7 @@ def cpu() -> tuple[float, float]:
 def report(folder: Path, limit: str, workers: int = 2) -> None:
     """Write the report of a run and print its cost."""
     began, before = perf_counter(), cpu()
-    made = write_report([folder], folder.parent / "report.html", workers=workers)
+    made = write_report([Run(folder)], folder.parent / "report.html", workers=workers)
     seconds, here, there = perf_counter() - began, *(after - first for after, first in zip(cpu(), before, strict=True))
     files = [file for path in made for file in ([path] if path.is_file() else path.iterdir())]
     page, beside = files[0].stat().st_size / 1e6, sum(file.stat().st_size for file in files[1:]) / 1e6

@@ -22,7 +22,7 @@ from time import perf_counter
 import numpy as np
 from scipy import stats
 
-from ohr.results.tables.question_arrays import Questions
+from ohr.results.run import Run
 from ohr.results.tables.score_arrays import ScoreTable
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import comparisons
@@ -164,7 +164,7 @@ def detectable(rng, sets, pool) -> Iterator[tuple[str, float, float, float]]:
 
 def comparisons_of(folder: Path):
     """Return the differences from the clean text of a run: what is compared, (n,) values, and the documents."""
-    scores = ScoreTable(folder / "scores.parquet", Questions.read(folder))
+    scores = ScoreTable.of(Run(folder))
     part = scores.questions.part("evidence_source", "all")
     found = []
     for place in scores.places:

@@ -69,17 +69,17 @@ def compare(
 
 
 def _side(text: str, runs: Path) -> "Side":
-    from ohr.cli.runs import locate
+    from ohr.cli.runs import open_run
     from ohr.errors import DataError
     from ohr.results.derived.comparison import Side
 
     try:
-        return Side(locate(Path(text), runs))
+        return Side(open_run(Path(text), runs))
     except DataError:
         run, sign, condition = text.rpartition(":")
         if not sign or not run:
             raise
-        return Side(locate(Path(run), runs), condition)
+        return Side(open_run(Path(run), runs), condition)
 
 
 def _rule(text: str) -> tuple[str, str, str, float]:
@@ -94,10 +94,9 @@ def _rule(text: str) -> tuple[str, str, str, float]:
 def _failed(found: "Compared", sides: "Sequence[Side]") -> list[str]:
     """Return which comparisons cannot be judged, and why; nothing where all can."""
     from ohr.report.headlines import failed_items, not_judged
-    from ohr.results.folder.run_folder import read_manifest
 
     unjudged = sum(pair.verdict == "failed" for pair in found.pairs)
-    reasons = [failed_items(read_manifest(side.folder)) for side in sides]
+    reasons = [failed_items(side.run.manifest) for side in sides]
     return [f"{not_judged(unjudged, len(found.pairs))}.", *dict.fromkeys(filter(None, reasons))] if unjudged else []
 
 

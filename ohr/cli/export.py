@@ -3,13 +3,17 @@
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ohr.cli.display.console import report, say
 from ohr.cli.options import RUNS, Force, RunsFolder
 from ohr.messages.wording import counted
+
+if TYPE_CHECKING:
+    from ohr.report.exports.paper import Wanted
+    from ohr.results.run import Run
 
 
 class Values(StrEnum):
@@ -51,6 +55,10 @@ def export(
         Path | None,
         typer.Option("--texts", metavar="DIR", help="Write each page of each knowledge base as a text file."),
     ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Write this table of the report instead: cost, curves, decomposition, ..."),
+    ] = None,
     values: Annotated[
         Values, typer.Option(help="In tables: means, means with 95% intervals, or losses against clean text.")
     ] = Values.INTERVAL,
@@ -68,12 +76,14 @@ def export(
     """Write a run as tables, texts or runs of MLflow.
 
     A row of the table is a condition, a column a pipeline; with --by, a column is a group of questions. The CSV has
-    every row of the summary; --metric, --by and --stage restrict it too.
+    every row of the summary; --metric, --by and --stage restrict it too. With --table, a table of the report is written
+    as it is there: hypotheses, cost, curves, protocol, effort, robustness, decomposition, groups, attribution, doses,
+    failures or provenance.
     """
-    from ohr.cli.runs import locate
+    from ohr.cli.runs import open_run
+    from ohr.report.exports.paper import Wanted
     from ohr.results.folder.replace import refuse
-    from ohr.results.folder.run_folder import read_finished
-    from ohr.results.tables.page_texts import export_texts
+    from ohr.results.page_texts import export_texts
 
     files = {"latex": latex, "markdown": markdown, "csv": csv}
     wanted = {name: path for name, path in files.items() if path is not None}
@@ -87,38 +97,49 @@ def export(
     named = [path.resolve() for path in (*wanted.values(), texts) if path not in (None, _PRINTED)]
     if len(set(named)) < len(named):
         raise typer.BadParameter("two options name one file: give each its own")
-    folder = locate(run, runs)
-    manifest = read_finished(folder)
+    opened = open_run(run, runs)
     note = report if _PRINTED in wanted.values() else say
     for name, path in wanted.items():
         if path != _PRINTED:
             refuse(path, f"--{name}", force=force)
-    tables = {name: _written(name, folder, manifest["name"], values, metric, by, stage) for name in wanted}
+    chosen = _chosen(table, Wanted(values.value, metric, by, stage and stage.value))
+    tables = {name: _written(name, opened, table, chosen) for name in wanted}
     for name, path in wanted.items():
         _put(tables[name], path, f"--{name}", force, note)
     if texts is not None:
-        note(f"{counted(export_texts(folder, texts, force=force), 'page')} in {texts}")
+        note(f"{counted(export_texts(opened, texts, force=force), 'page')} in {texts}")
     if mlflow is not None:
-        _mlflow(folder, mlflow, note)
+        _mlflow(opened, mlflow, note)
 
 
 _PRINTED = Path("-")
 
 
-def _written(
-    form: str, folder: Path, name: str, values: Values, metric: str | None, by: str | None, stage: Stage | None
-) -> str:
-    """Return one table as text."""
+def _chosen(table: str | None, wanted: "Wanted") -> "Wanted":
+    """Refuse choices that a table of the report does not have."""
+    from ohr.report.exports.paper import Wanted
+
+    if table is not None and wanted != Wanted():
+        raise typer.BadParameter("--table writes what the report has: leave out --values, --metric, --by and --stage")
+    return wanted
+
+
+def _written(form: str, run: "Run", table: str | None, wanted: "Wanted") -> str:
+    """Return one table of numbers as text, or the tables of a section of the report."""
     from ohr.report.exports.latex import latex
     from ohr.report.exports.markdown import markdown
-    from ohr.report.exports.paper import Wanted, paper_table
-    from ohr.report.exports.summary_csv import summary_csv
+    from ohr.report.exports.paper import paper_table
+    from ohr.report.exports.summary_csv import summary_csv, views_csv
+    from ohr.report.views.sections import section
 
-    only = stage and stage.value
+    if form == "csv" and table is None:
+        return summary_csv(run, metric=wanted.metric, by=wanted.by, stage=wanted.stage)
+    views = section(run, table) if table else [paper_table(run, wanted)]
     if form == "csv":
-        return summary_csv(folder, metric=metric, by=by, stage=only)
-    table = paper_table(folder, Wanted(values.value, metric, by, only))
-    return latex(table, name) if form == "latex" else markdown(table)
+        return views_csv(views)
+    if form == "markdown":
+        return "\n".join(map(markdown, views))
+    return "\n".join(latex(view, run, f"{run.name} {view.title}" if table else run.name) for view in views)
 
 
 def _put(text: str, path: Path, option: str, force: bool, note: Callable[[str], None]) -> None:
@@ -132,10 +153,10 @@ def _put(text: str, path: Path, option: str, force: bool, note: Callable[[str], 
     note(str(path))
 
 
-def _mlflow(folder: Path, uri: str, note: Callable[[str], None]) -> None:
+def _mlflow(run: "Run", uri: str, note: Callable[[str], None]) -> None:
     from ohr.report.exports.tracking import export_mlflow
 
-    done = export_mlflow(folder, uri)
+    done = export_mlflow(run, uri)
     place = f"MLflow experiment {done.experiment}, run {done.run_id}"
     if done.children:
         note(f"{place}, with {counted(done.children, 'nested run')}")

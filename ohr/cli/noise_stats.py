@@ -60,11 +60,11 @@ def stats(
 
 def _of(source: Path, gt: Path | None, questions: Path | None, runs: Path) -> "list[Stats]":
     from ohr.cli.display.progress import bars
-    from ohr.cli.runs import locate
+    from ohr.cli.runs import open_run
     from ohr.noise_files.stats import find_folders, of_folder, of_run
 
     if (source / "manifest.json").is_file() or not source.is_dir():
-        return of_run(locate(source, runs))
+        return of_run(open_run(source, runs))
     from ohr.engine.progress import counting
 
     folders = find_folders(source, gt, questions)

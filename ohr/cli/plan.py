@@ -51,14 +51,14 @@ def plan(
 ) -> None:
     """Show a run's work that is left, and the loss that it can detect."""
     from ohr.cli.display.design import read_design
-    from ohr.cli.runs import locate
+    from ohr.cli.runs import open_run
     from ohr.runner import plan as study
     from ohr.spec.read import read_spec
 
     processes = workers or os.cpu_count() or 1
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     made = study.plan(read, store, processes, limit)
-    planned = read_design(made.design, locate(pilot, runs) if pilot else None, detect, equivalent)
+    planned = read_design(made.design, open_run(pilot, runs) if pilot else None, detect, equivalent)
     if as_json:
         say_json({**asdict(made), "detects": planned})
         return

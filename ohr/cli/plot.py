@@ -68,16 +68,14 @@ def plot(
 
     Where a noise has several levels, these are curves; otherwise the conditions side by side. Fonts are embedded.
     """
-    from ohr.cli.runs import locate
+    from ohr.cli.runs import open_run
     from ohr.report.figures.drawing import draw
     from ohr.report.figures.saving import USUAL
     from ohr.report.figures.wanted import Wanted
-    from ohr.results.folder.run_folder import read_finished
 
-    folder = locate(run, runs)
-    read_finished(folder)
+    opened = open_run(run, runs)
     wanted = Wanted(x.value if x else None, metric, _split(columns), style.value, width, joint)
-    for path in draw(folder, wanted, _split(formats) or USUAL, out, force=force):
+    for path in draw(opened, wanted, _split(formats) or USUAL, out, force=force):
         say(str(path))
 
 

@@ -34,13 +34,13 @@ def report(
     It holds everything that it shows, and opens without a network. The details of a large run are in a folder beside
     it, which moves with the page.
     """
-    from ohr.cli.runs import locate
+    from ohr.cli.runs import open_run
     from ohr.report.html.write import REPORT, write_report
 
-    folders = [locate(run, runs) for run in chosen]
-    page, workers = out or folders[0] / REPORT, os.cpu_count() or 1
+    opened = [open_run(run, runs) for run in chosen]
+    page, workers = out or opened[0].folder / REPORT, os.cpu_count() or 1
     written = write_report(
-        folders, page, images=images, trust_plugins=trust_plugins, pages=pages, workers=workers, force=force
+        opened, page, images=images, trust_plugins=trust_plugins, pages=pages, workers=workers, force=force
     )
     for path in written:
         say(str(path))

@@ -13,7 +13,8 @@ from ohr.messages.wording import shortened
 
 if TYPE_CHECKING:
     from ohr.results.derived.losses import Loss
-    from ohr.results.folder.listing import ListedRun
+    from ohr.results.listing import ListedRun
+    from ohr.results.run import Run
 
 Where = Annotated[
     list[str] | None,
@@ -43,8 +44,8 @@ def runs(
     A run that was limited to some documents, or to a sample of the questions, is marked. The largest loss is that of
     all comparisons with clean text that show one, in points of 100.
     """
-    from ohr.results.folder.listing import list_runs
     from ohr.results.folder.tags import parse_tags
+    from ohr.results.listing import list_runs
 
     if tag and (where or diff):
         raise typer.BadParameter("--tag changes the runs that you name: leave out --where and --diff")
@@ -68,7 +69,7 @@ def runs(
 
 def _is_chosen(run: "ListedRun", chosen: Sequence[Path] | None, runs: Path) -> bool:
     return not chosen or any(
-        str(one) == run.name or run.folder.resolve() in (one.resolve(), (runs / one).resolve()) for one in chosen
+        str(one) == run.name or run.run.folder.resolve() in (one.resolve(), (runs / one).resolve()) for one in chosen
     )
 
 
@@ -127,9 +128,10 @@ def _largest_loss(run: "ListedRun") -> "tuple[Loss | None, int, int]":
     from ohr.errors import DataError
     from ohr.results.derived.losses import read_losses
     from ohr.results.derived.pairs import FAILED
+    from ohr.results.run import Run
 
     try:
-        losses = read_losses(run.folder) if run.status == "finished" else []
+        losses = read_losses(Run.finished(run.run.folder)) if run.status == "finished" else []
     except DataError as error:
         report(str(error))
         return None, 0, 0
@@ -150,13 +152,13 @@ def _plain(run: "ListedRun") -> dict[str, Any]:
         "not_judged": unjudged,
         "largest_loss": loss and {part: getattr(loss, part) for part in parts},
         "tags": run.tags,
-        "path": run.folder,
+        "path": run.run.folder,
     }
 
 
 def _print_differences(found: Sequence["ListedRun"], as_json: bool) -> None:
     """Print a table for each name: a row for each setting that differs, a column for each run."""
-    from ohr.results.folder.listing import differences
+    from ohr.results.listing import differences
 
     named: defaultdict[str, list[ListedRun]] = defaultdict(list)
     for run in found:
@@ -178,6 +180,17 @@ def _print_differences(found: Sequence["ListedRun"], as_json: bool) -> None:
             say_table([name, *(run.id for run in several)], rows)
 
 
+def open_run(run: Path, runs: Path) -> "Run":
+    """Open a finished run that a user names as for `locate`.
+
+    Raises:
+        DataError: there is no such run, it is not finished, or it is damaged.
+    """
+    from ohr.results.run import Run
+
+    return Run.finished(locate(run, runs))
+
+
 def locate(run: Path, runs: Path, *, finished: bool = True) -> Path:
     """Find a run by its folder, by NAME/ID as `ohr runs` lists it, or the newest one of a name.
 
@@ -191,7 +204,7 @@ def locate(run: Path, runs: Path, *, finished: bool = True) -> Path:
         DataError: there is no such run.
     """
     from ohr.errors import DataError
-    from ohr.results.folder.listing import list_runs, run_folders
+    from ohr.results.listing import list_runs, run_folders
 
     for folder in (run, runs / run):
         if (folder / "manifest.json").is_file():
@@ -209,4 +222,4 @@ def locate(run: Path, runs: Path, *, finished: bool = True) -> Path:
     taken, newest = (whole or done)[-1], listed[-1]
     if taken != newest:
         report(f"{run}: run {taken.id}; there is a newer one, {newest.id} ({newest.state})")
-    return taken.folder
+    return taken.run.folder

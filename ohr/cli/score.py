@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ohr.cli.data import root_of
-from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, with_interval
+from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_views
 from ohr.cli.display.progress import bars
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
 from ohr.messages.wording import counted
@@ -169,9 +169,10 @@ def _label(named: str | None, keys: Mapping[str, Any]) -> str:
 
 
 def _print_ocr(found: "OcrScore") -> None:
-    from ohr.cli.display.protocol import print_protocol
     from ohr.report.headlines import METRICS
     from ohr.report.leaderboard.ocr_results import RATIOS
+    from ohr.report.views.protocol import short_views
+    from ohr.results.run import Run
 
     say(f"{found.name}: {found.setting}")
     say(f"benchmark {found.benchmark}, {counted(found.retrieval[found.truth]['domain']['all'].n, 'question')}")
@@ -192,7 +193,7 @@ def _print_ocr(found: "OcrScore") -> None:
         low, high = (100 * found.lost[end] for end in ("low", "high"))
         interval = "" if isnan(low) else f" (95% interval {low:.2f} to {high:.2f}, paired)"
         say(f"lost against {found.truth}: {100 * found.lost['mean']:.2f}{interval}")
-    print_protocol(found.run)
+    say_views(short_views(Run(found.run)))
     _print_leaderboards(found.leaderboards)
     say_first("warnings:", found.warnings)
     said = f"failed items: {len(found.failures)} (questions that need them score 0)"
@@ -226,7 +227,11 @@ def _print_answers(found: "AnswerScore") -> None:
         say_table((f"{by.replace('_', ' ')}, x 100", *metrics, "n", "missing"), _estimates(found.scores, metrics, by))
     say(f"mean over domains: {', '.join(f'{name} {100 * found.macro[name]:.2f}' for name in metrics)}")
     if found.aggregates:
-        say_table(("number of the protocol", "value", "n"), [_aggregate(*pair) for pair in found.aggregates.items()])
+        lines = [
+            (name, _with_interval(value, is_share=unit == "share"), str(value.n))
+            for name, (unit, value) in found.aggregates.items()
+        ]
+        say_table(("number of the protocol", "value", "n"), lines)
     _print_leaderboards(found.leaderboards)
     say_first("warnings about the file and the benchmark:", found.warnings)
     if found.blank:
@@ -239,12 +244,6 @@ def _print_answers(found: "AnswerScore") -> None:
     say_first(f"answers to no question, left out: {len(found.unknown):,}", found.unknown)
 
 
-def _aggregate(name: str, found: "tuple[str, Estimate]") -> tuple[str, str, str]:
-    unit, value = found
-    shown = _with_interval(value) if unit == "share" else with_interval(value.mean, value.low, value.high)
-    return name, shown, str(value.n)
-
-
 def _estimates(found: "Mapping[str, Breakdown]", names: Sequence[str], by: str) -> list[list[str]]:
     first = found[names[0]][by]
     return [
@@ -253,8 +252,10 @@ def _estimates(found: "Mapping[str, Breakdown]", names: Sequence[str], by: str) 
     ]
 
 
-def _with_interval(estimate: "Estimate") -> str:
-    return with_interval(100 * estimate.mean, 100 * estimate.low, 100 * estimate.high)
+def _with_interval(estimate: "Estimate", *, is_share: bool = True) -> str:
+    from ohr.report.views.view import Interval
+
+    return Interval(estimate.mean, estimate.low, estimate.high, is_share).short()
 
 
 def _print_leaderboards(boards: "Sequence[Leaderboard]") -> None:

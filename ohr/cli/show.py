@@ -3,14 +3,16 @@
 from collections.abc import Mapping, Sequence
 from math import isnan
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ohr.cli.display.analysis import show_analysis
-from ohr.cli.display.console import say, say_json, say_table
-from ohr.cli.display.costs import print_costs
+from ohr.cli.display.console import say, say_json, say_table, say_views
 from ohr.cli.options import RUNS, AsJson, RunsFolder
+
+if TYPE_CHECKING:
+    from ohr.results.run import Run
 
 USUAL = "evidence_source"
 """The attribute that questions are grouped by where none is named."""
@@ -65,40 +67,35 @@ def show(
     The means are over all questions (micro), over domains (macro), and by one trait of the questions. Where the spec
     asked for attribution, the cost of each part of a noise follows; where it asked to decompose, the loss by stage.
     """
-    from ohr.cli.display.decomposition import print_decomposition
     from ohr.cli.display.losses import print_losses
     from ohr.cli.display.questions import Wanted, show_questions
-    from ohr.cli.display.repair import print_repair
     from ohr.cli.display.transcript import show_question
-    from ohr.cli.runs import locate
-    from ohr.results.folder.run_folder import read_finished
+    from ohr.cli.runs import open_run
+    from ohr.report.views.sections import for_screen
 
-    folder = locate(run, runs)
-    manifest = read_finished(folder)
+    opened = open_run(run, runs)
     if question is not None:
-        show_question(folder, question, condition, as_json)
+        show_question(opened, question, condition, as_json)
         return
     if questions:
         _refuse_others(by, metric, analysis, worst + best)
-        show_questions(folder, Wanted(condition, worst, best, search), as_json)
+        show_questions(opened, Wanted(condition, worst, best, search), as_json)
         return
     if analysis is not None:
-        show_analysis(folder, analysis, as_json, people)
+        show_analysis(opened, analysis, as_json, people)
         return
     if people is not None:
         raise typer.BadParameter("--people needs --analysis agreement")
-    rows = _means(folder, by, metric)
+    rows = _means(opened, by, metric)
     if as_json:
         say_json(rows)
         return
     if metric is None and by == USUAL:
-        print_losses(folder)
-    say(f"scored by the protocol {manifest['protocol']['name']}")
+        print_losses(opened)
+    say(f"scored by the protocol {opened.manifest['protocol']['name']}")
     for stage in dict.fromkeys(row["stage"] for row in rows):
         _table([row for row in rows if row["stage"] == stage], by)
-    print_costs(folder)
-    print_decomposition(folder)
-    print_repair(folder)
+    say_views(for_screen(opened))
 
 
 def _refuse_others(by: str, metric: str | None, analysis: str | None, count: int) -> None:
@@ -109,25 +106,22 @@ def _refuse_others(by: str, metric: str | None, analysis: str | None, count: int
         raise typer.BadParameter("--worst and --best are both 0: no question would be listed")
 
 
-def _means(folder: Path, by: str, metric: str | None) -> list[dict[str, Any]]:
+def _means(run: "Run", by: str, metric: str | None) -> list[dict[str, Any]]:
     """Read the rows of the summary that are shown."""
     from ohr.errors import DataError
     from ohr.registry import choices
-    from ohr.results.folder.run_folder import page_headline, read_manifest, shown_metrics
     from ohr.results.tables.groups import ALL, TRAITS
-    from ohr.results.tables.read_table import read_rows
 
-    manifest, path = read_manifest(folder), folder / "summary.parquet"
-    shown = {**{stage: (name,) for stage, name in page_headline(manifest).items()}, **shown_metrics(manifest)}
-    known = sorted({row["by"] for row in read_rows(path, ["by"])})
+    shown = {**{stage: (name,) for stage, name in run.page_headline.items()}, **run.shown_metrics}
+    known = sorted({row["by"] for row in run.rows("summary", ["by"])})
     if by not in known and by not in TRAITS:
         raise DataError(f"--by: {choices(by, known)} (got {by!r})")
-    rows = read_rows(path, by=USUAL, group=ALL) if by != USUAL else []
-    rows += read_rows(path, by=by)
+    rows = run.rows("summary", by=USUAL, group=ALL) if by != USUAL else []
+    rows += run.rows("summary", by=by)
     wanted = [row for row in rows if row["metric"] in ((metric,) if metric else shown.get(row["stage"], ()))]
     if not wanted:
         there = ", ".join(sorted({row["metric"] for row in rows}))
-        raise DataError(f"{folder}: has no {metric or 'score of an answer or of retrieval'}; it has {there}")
+        raise DataError(f"{run.folder}: has no {metric or 'score of an answer or of retrieval'}; it has {there}")
     return wanted
 
 

@@ -22,13 +22,12 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Show a run's progress by phase, with rate and time left."""
-    from ohr.results.folder.run_folder import read_manifest
-    from ohr.results.folder.run_folder import status as status_of
+    from ohr.results.run import Run
     from ohr.runner.events import phases, read_events
 
     folder = locate(run, runs, finished=False)
-    manifest = read_manifest(folder)
-    found, state = phases(folder), status_of(manifest)
+    shown_run = Run(folder)
+    found, state = phases(folder), shown_run.status
     failures = [event for event in read_events(folder) if event.get("event") == "failure"]
     if as_json:
         shown = [{"phase": p.name, "done": p.done, "total": p.total, "rate": p.rate, "left": p.left} for p in found]
@@ -36,7 +35,7 @@ def status(
             {"run": folder, "status": state, "phases": shown, "time_left": _time_left(found), "failures": failures}
         )
         return
-    say(": ".join(filter(None, (str(folder), state, manifest.get("reason")))))
+    say(": ".join(filter(None, (str(folder), state, shown_run.manifest.get("reason")))))
     if found:
         rows = [
             (p.name, f"{p.done:,}", f"{p.total:,}", f"{p.rate:.1f}/s", _left(p.left) if state == "running" else "")

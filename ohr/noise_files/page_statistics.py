@@ -19,8 +19,8 @@ from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
 from ohr.metrics.realism import see
 from ohr.noise_files.workers import each, workers
-from ohr.results.folder.run_folder import read_manifest
-from ohr.results.tables.read_table import plain, read_columns
+from ohr.results.run import Run
+from ohr.results.tables.read_table import plain
 from ohr.results.tables.schema import STATISTICS
 from ohr.results.tables.table_files import Tables
 from ohr.store import Store, open_store
@@ -44,19 +44,16 @@ class NothingToCompare(DataError):
     """The run has no clean pages, which others are compared with."""
 
 
-def page_statistics(folder: Path) -> "pyarrow.Table":
+def page_statistics(run: Run) -> "pyarrow.Table":
     """Return the statistics of each page of a run: those that the run made, or else they are made now.
 
     Raises:
         NothingToCompare: the run has no clean pages.
         DataError: the run has no texts; a table is missing or damaged.
     """
-    if not read_columns(folder / "pages.parquet", ["kb"]).num_rows:
-        raise NothingToCompare(f"{folder}: the benchmark has no ground truth, which pages are compared with")
-    if was_measured(folder):
-        return read_columns(folder / f"{STATISTICS}.parquet")
-
-    return _made_now(folder / "texts.parquet")
+    if not run.table("pages", ["kb"]).num_rows:
+        raise NothingToCompare(f"{run.folder}: the benchmark has no ground truth, which pages are compared with")
+    return run.table(STATISTICS) if was_measured(run) else _made_now(run.path("texts"))
 
 
 @kept_until_changed(most=1)
@@ -64,15 +61,15 @@ def _made_now(texts: Path) -> "pyarrow.Table":
     """Make the statistics of a run's pages; several analyses ask for them in succession."""
     import pyarrow
 
-    folder = texts.parent
-    columns = list(_columns(folder, _clean_texts(folder), _store(folder)))
+    run = Run(texts.parent)
+    columns = list(_columns(run, _clean_texts(run), _store(run)))
     held = {name: [value for some in columns for value in some[name]] for name in (columns[0] if columns else _NAMES)}
     return pyarrow.table(held)
 
 
-def was_measured(folder: Path) -> bool:
+def was_measured(run: Run) -> bool:
     """Report whether a run has made the statistics of its pages."""
-    return (folder / f"{STATISTICS}.parquet").is_file()
+    return run.has(STATISTICS)
 
 
 def write_statistics(folder: Path, truth: Mapping[str, Sequence[Page]], store: Store) -> int:
@@ -87,10 +84,11 @@ def write_statistics(folder: Path, truth: Mapping[str, Sequence[Page]], store: S
         DataError: a table cannot be read or written.
     """
     texts = {(page.document, page.index): page.text for pages in truth.values() for page in pages}
+    run = Run(folder)
     with Tables(folder, (STATISTICS,)) as tables:
-        for columns in _columns(folder, texts, store):
+        for columns in _columns(run, texts, store):
             tables.append(STATISTICS, columns)
-    return int(read_columns(folder / f"{STATISTICS}.parquet", ["kb"]).num_rows)
+    return int(run.table(STATISTICS, ["kb"]).num_rows)
 
 
 _NAMES = (
@@ -99,18 +97,16 @@ _NAMES = (
 )
 
 
-def _columns(folder: Path, truth: Texts, store: Store | None) -> Iterator[dict[str, list[Any]]]:
+def _columns(run: Run, truth: Texts, store: Store | None) -> Iterator[dict[str, list[Any]]]:
     """Yield the columns of one knowledge base after the other, in the order of the table of pages."""
-    pages = plain(read_columns(folder / "pages.parquet", ["kb", "document", "page", "empty"])).to_pylist()
+    pages = plain(run.table("pages", ["kb", "document", "page", "empty"])).to_pylist()
     for kb in dict.fromkeys(row["kb"] for row in pages):
-        texts = _texts(folder, kb)
+        texts = _texts(run, kb)
         mine = {(row["document"], row["page"]): row["empty"] for row in pages if row["kb"] == kb}
         if absent := next((place for place in mine if place not in truth), None):
-            raise DataError(f"{folder}: has no clean text of {absent[0]} page {absent[1]}; {_AGAIN}")
+            raise DataError(f"{run.folder}: has no clean text of {absent[0]} page {absent[1]}; {_AGAIN}")
         if lost := next((p for p, empty in mine.items() if p not in texts and truth[p].strip() and not empty), None):
-            raise DataError(
-                f"{folder / 'texts.parquet'}: has no text of {lost[0]} page {lost[1]} in {kb}; run it again"
-            )
+            raise DataError(f"{run.path('texts')}: has no text of {lost[0]} page {lost[1]} in {kb}; run it again")
         pairs = [(truth[place], texts.get(place, "")) for place in mine]
         found = _measured(list(dict.fromkeys(pairs)), store)
         rows = [(kb, *place, *found[pair]) for place, pair in zip(mine, pairs, strict=True)]
@@ -152,29 +148,29 @@ def _measure(pairs: Sequence[Pair]) -> list[list[float]]:
 _AGAIN = "add `measure: [dose, pages]` to its spec and run it again"
 
 
-def _clean_texts(folder: Path) -> Texts:
+def _clean_texts(run: Run) -> Texts:
     """Return the texts of the knowledge base that is the ground truth."""
-    bases = read_columns(folder / "pages.parquet", ["kb"], noise_type="none")["kb"].unique().to_pylist()
+    bases = run.table("pages", ["kb"], noise_type="none")["kb"].unique().to_pylist()
     if not bases:
         raise NothingToCompare(
-            f"{folder}: has no knowledge base without noise, which pages are compared with; {_AGAIN}"
+            f"{run.folder}: has no knowledge base without noise, which pages are compared with; {_AGAIN}"
         )
-    return _texts(folder, bases[0])
+    return _texts(run, bases[0])
 
 
-def _texts(folder: Path, kb: str) -> Texts:
+def _texts(run: Run, kb: str) -> Texts:
     """Read the texts of a knowledge base; a page that failed is empty."""
-    table = plain(read_columns(folder / "texts.parquet", ["document", "page", "text", "error"], kb=kb)).to_pydict()
+    table = plain(run.table("texts", ["document", "page", "text", "error"], kb=kb)).to_pydict()
     columns = (table[name] for name in ("document", "page", "text", "error"))
     return {(name, page): text if error is None else "" for name, page, text, error in zip(*columns, strict=True)}
 
 
-def _store(folder: Path) -> Store | None:
+def _store(run: Run) -> Store | None:
     """Open the store that a run has used, if it is still there."""
-    url = read_manifest(folder).get("store")
+    url = run.manifest.get("store")
     if not isinstance(url, str):
         return None
     with suppress(OhrError):
-        store = open_store(url if "://" in url else folder / url)
+        store = open_store(url if "://" in url else run.folder / url)
         return store if store.exists() else None
     return None

@@ -28,10 +28,9 @@ from ohr.metrics.dose import (
 )
 from ohr.metrics.realism import SeenPage, Stats, gather, see, stats
 from ohr.noise_files.page_statistics import NothingToCompare, page_statistics
-from ohr.results.folder.run_folder import read_finished
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 from ohr.results.tables.question_arrays import Questions
-from ohr.results.tables.read_table import read_columns, read_rows
 from ohr.results.tables.score_arrays import ScoreTable
 
 if TYPE_CHECKING:
@@ -40,29 +39,27 @@ if TYPE_CHECKING:
 _QUESTION_FILES = ("qas_v2.json", "qas.json")
 
 
-def of_run(folder: Path) -> list[Stats]:
+def of_run(run: Run) -> list[Stats]:
     """Return the statistics of each level of a run: doses are means of its replicates' doses.
 
     Raises:
         DataError: a table is missing or damaged, as in runs of older versions; or as `page_statistics`.
     """
-    read_finished(folder)
-    scores, found = ScoreTable(folder / "scores.parquet", Questions.read(folder)), []
-    measured = _measured(folder)
+    scores, measured, found = ScoreTable.of(run), _measured(run), []
     for place in scores.of_stage("page"):
         draws: dict[str, list[Dose]] = defaultdict(list)
         pages: dict[str, list[Floats]] = defaultdict(list)
         commands, edits, redundant = Counter[str](), Counter[str](), 0
         asked = scores.read(place).only(QUESTION_PARTS).draws.transpose(1, 0, 2)
         for (base, _), held in zip(scores.bases(place), asked, strict=True):
-            columns, sources, kinds = _of_pages(folder, base, measured)
+            columns, sources, kinds = _of_pages(run, base, measured)
             for group, dose in _doses(scores.questions, held, columns, sources).items():
                 draws[group].append(dose)
             for name, column in columns.items():
                 pages[name].append(column)
             redundant += kinds.pop("redundant", 0)
             commands.update(kinds)
-            for row in read_rows(folder / "edits.parquet", ["rule", "edits"], kb=base) if columns["empty"].size else ():
+            for row in run.rows("edits", ["rule", "edits"], kb=base) if columns["empty"].size else ():
                 edits[row["rule"]] += row["edits"]
         doses = {group: mean_dose(made) for group, made in draws.items()}
         whole = {name: np.concatenate(columns) for name, columns in pages.items()}
@@ -73,21 +70,21 @@ def of_run(folder: Path) -> list[Stats]:
 _COMMANDS = {f"commands_{kind}": kind for kind in KINDS} | {"redundant": "redundant"}
 
 
-def _measured(folder: Path) -> "pyarrow.Table | None":
+def _measured(run: Run) -> "pyarrow.Table | None":
     with suppress(NothingToCompare):  # the doses need no pages
-        return page_statistics(folder)
+        return page_statistics(run)
     return None
 
 
 def _of_pages(
-    folder: Path, base: str, measured: "pyarrow.Table | None"
+    run: Run, base: str, measured: "pyarrow.Table | None"
 ) -> tuple[dict[str, Floats], list[str], dict[str, int]]:
     """Return a knowledge base's columns PAGE_PARTS, the sources of its pages, and their commands."""
     import pyarrow.compute as pc
 
     if measured is None:
         return dict.fromkeys(PAGE_PARTS, np.empty(0)), [], {}
-    about = read_columns(folder / "pages.parquet", ["sources", "empty"], kb=base)
+    about = run.table("pages", ["sources", "empty"], kb=base)
     table = measured.filter(pc.field("kb") == base).append_column("empty", about["empty"])
     columns = {name: np.array(table[name].to_pylist(), dtype=float) for name in PAGE_PARTS}
     commands = {kind: sum(table[name].to_pylist()) for name, kind in _COMMANDS.items()}

@@ -3,13 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
-from pathlib import Path
 from typing import Any
 
 from ohr.messages.wording import counted, without_clean_text
 from ohr.results.derived.losses import Loss, distinctive, left_out, read_losses
 from ohr.results.derived.pairs import FAILED, MOST_FAILED
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 from ohr.statistics.signs import FEWEST
 
 METRICS = {"lcs": "LCS", "f1": "F1", "em": "exact match", "f1_numeric": "numeric F1"}
@@ -35,19 +34,19 @@ _COUNTED: Sequence[tuple[str, str, str]] = (
 """Kinds of comparisons that show no loss: of one, and of several."""
 
 
-def headline(folder: Path) -> list[str]:
+def headline(run: Run) -> list[str]:
     """Return the findings of a run: what failed, what noise costs at each stage, and what the run could not show.
 
     Raises:
         DataError: a table is missing or damaged.
     """
-    losses = distinctive(read_losses(folder))
-    found = _failures(read_manifest(folder), losses)
+    losses = distinctive(read_losses(run))
+    found = _failures(run.manifest, losses)
     if not losses:
         nothing = "it has no condition without noise, or no question with an answer or evidence and with clean text"
         return [*found, f"This run cannot show a cost of noise: {nothing}."]
     found += findings(losses)
-    if missing := left_out(folder):
+    if missing := left_out(run):
         found.append(f"{without_clean_text(missing)}.")
     return found
 
@@ -174,21 +173,3 @@ def sentence(loss: Loss, among: int = 1) -> str:
 def _points(share: float) -> str:
     """Write a score in points of 100."""
     return f"{100 * share:z.1f}"
-
-
-def with_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Write each value of a row that has `<name>_low` and `<name>_high` together with these ends, in one column."""
-    ended = [name for name in row if f"{name}_low" in row and f"{name}_high" in row]
-    ends = {f"{name}_{end}" for name in ended for end in ("low", "high")}
-    return {
-        name: interval(value, row[f"{name}_low"], row[f"{name}_high"]) if name in ended else value
-        for name, value in row.items()
-        if name not in ends
-    }
-
-
-def interval(mean: float, low: float, high: float) -> str:
-    """Write a mean with its interval."""
-    if isnan(mean):
-        return ""
-    return f"{mean:z.3f}" if isnan(low) else f"{mean:z.3f} [{low:z.3f}, {high:z.3f}]"

@@ -1,35 +1,21 @@
 """Reading a finished run from Python."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ohr.report.figures.plots import Plots
 from ohr.results.derived.frames import Library, frame
-from ohr.results.folder.run_folder import read_finished
-from ohr.results.tables.read_table import read_columns
-
-if TYPE_CHECKING:
-    import pyarrow
+from ohr.results.run import Run
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedRun:
-    """A finished run.
+class LoadedRun(Run):
+    """A finished run, with its figures and data frames."""
 
-    Args:
-        folder: where it is.
-        manifest: what it says of itself: spec, versions, noise, warnings, failures.
-    """
-
-    folder: Path
-    manifest: dict[str, Any]
-
-    @property
+    @cached_property
     def plot(self) -> Plots:
         """Its figures, as in `run.plot.performance()`."""
-        return Plots(self.folder)
+        return Plots(self)
 
     def frame(self, table: str, library: Library = "pandas", **equal: Any) -> Any:
         """Return a table as a tidy data frame, as in `run.frame("scores", stage="retrieval", metric="lcs")`.
@@ -47,20 +33,7 @@ class LoadedRun:
             DataError: there is no such table or column, or the table is damaged.
             MissingExtra: the library is not installed.
         """
-        return frame(self.folder, table, library, **equal)
-
-    def table(self, name: str, columns: Sequence[str] | None = None, **equal: Any) -> "pyarrow.Table":
-        """Read a table as it is stored, such as `scores`, `answers` or `texts`.
-
-        Args:
-            name: of the table (docs/results.md lists them).
-            columns: those to read; all.
-            equal: rows to read, by the value of a column, as in `stage="retrieval"`.
-
-        Raises:
-            DataError: there is no such table, or it is damaged.
-        """
-        return read_columns(self.folder / f"{name}.parquet", columns, **equal)
+        return frame(self, table, library, **equal)
 
 
 def load_run(folder: Path | str) -> LoadedRun:
@@ -69,5 +42,4 @@ def load_run(folder: Path | str) -> LoadedRun:
     Raises:
         DataError: there is no run in the folder, it is not finished, or it is damaged.
     """
-    place = Path(folder)
-    return LoadedRun(place, read_finished(place))
+    return LoadedRun.finished(folder)

@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ohr.dataset.inputs import Inputs
 from ohr.errors import DataError
-from ohr.results.tables.read_table import read_rows
+from ohr.results.run import Run
 from ohr.spec.model import Spec
 from ohr.statistics.planning import Aim, assumed, cautious, detectable, documents_needed
 from ohr.statistics.signs import FEWEST
@@ -68,19 +67,19 @@ def design(spec: Spec, inputs: Inputs) -> Design:
     return Design(len(counts), float(counts.mean()), float(counts.std() / counts.mean()), draws)
 
 
-def pilots(folder: Path | None, size: Design) -> list[Pilot]:
+def pilots(run: Run | None, size: Design) -> list[Pilot]:
     """Read the parts of every loss of a finished run; without one they are assumed.
 
     Raises:
         DataError: the run has no loss with enough documents.
     """
-    if folder is None:
+    if run is None:
         return [Pilot("", assumed(size.per_document))]
     # a loss of which nothing varied says nothing of other studies
-    rows = [row for row in read_rows(folder / "variance.parquet", of="lost") if row["total"] > 0]
+    rows = [row for row in run.rows("variance", of="lost") if row["total"] > 0]
     if not rows:
         raise DataError(
-            f"{folder}: has no loss from which a study can be planned: it needs a knowledge base without "
+            f"{run.folder}: has no loss from which a study can be planned: it needs a knowledge base without "
             "noise, and five documents"
         )
     return [Pilot(_name(row), cautious(_parts(row), row["df"])) for row in rows]

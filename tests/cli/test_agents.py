@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 
 from .conftest import command
@@ -112,13 +113,13 @@ def test_the_effort_of_a_question_is_beside_its_score(folder):
 
 
 def test_figures_say_what_agents_look_at(folder, tmp_path):
-    from ohr.report.figures.data import agent_labels, read_panels
+    from ohr.report.figures.data import read_panels
     from ohr.report.figures.drawing import draw
 
-    names = {path.name for path in draw(folder, formats=["svg"], out=tmp_path)}
+    names = {path.name for path in draw(Run(folder), formats=["svg"], out=tmp_path)}
     assert {"effort.svg", "performance.svg"} <= names
-    assert agent_labels(folder) == {"scout": "scout [text]", "watcher": "watcher [image]"}
-    systems = {curve.system.retriever for panel in read_panels(folder, "r_noise") for curve in panel.curves}
+    assert Run(folder).agent_labels == {"scout": "scout [text]", "watcher": "watcher [image]"}
+    systems = {curve.system.retriever for panel in read_panels(Run(folder), "r_noise") for curve in panel.curves}
     assert systems == {"bm25", "scout [text]", "watcher [image]"}
 
 
@@ -128,7 +129,7 @@ def test_a_run_without_agents_has_no_figure_of_effort(there):
     from ohr.report.figures.wanted import Wanted
 
     with pytest.raises(NothingToDraw, match="no agents"):
-        effort(next((there / "runs" / "small").glob("*-*")), Wanted())
+        effort(Run(next((there / "runs" / "small").glob("*-*"))), Wanted())
 
 
 def test_an_agents_loss_is_beside_that_of_a_single_search(folder):
@@ -151,5 +152,5 @@ def test_the_report_has_what_agents_take_and_repair(folder):
 def test_a_run_and_show_print_whether_agents_repair_noise(ran, folder):
     for text in (ran[2], command("show", "crew").stdout):
         (line,) = [line for line in text.splitlines() if line.startswith("dosed-0.5") and "looks past it" in line]
-        assert line.split()[:5] == ["dosed-0.5", "watcher", "bm25", "/", "parrot"]
-        assert "above 0 the agent repairs noise" in text
+        assert line.split()[:5] == ["dosed-0.5", "watcher", "[image]", "bm25", "+"]
+        assert "where more is kept, the agent repairs some of the noise" in " ".join(text.split())

@@ -89,8 +89,9 @@ def test_a_run_twice_and_a_hypothesis_written_down(home, ohr):
     result = ohr("run", "again.yaml", *quick)
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert lines[0].endswith("before any score was known; p values corrected by Holm's method:")
-    assert lines[2].startswith("heavy formatting hurts")
+    assert lines[0].split()[:2] == ["hypothesis", "expected"]
+    assert lines[1].startswith("heavy formatting hurts")
+    assert lines[2].startswith("Written down before any score was known")
     assert "A/A: 1 cell run twice: every score is the same." in lines
     assert any(line.startswith("A/A: of 1 pair of draws of one noise") for line in lines)
     folder = next((home / "runs" / "again").glob("*-*"))

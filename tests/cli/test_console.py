@@ -6,11 +6,12 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from ohr.cli.display.console import as_lines, fits, grouped, say_first, say_json, say_table, with_interval
+from ohr.cli.display.console import as_lines, fits, grouped, say_first, say_json, say_table
 from ohr.cli.display.curve import Point, as_table, legend
 from ohr.cli.display.progress import Bars, Lines, bars
 from ohr.engine.ledger import Failure
 from ohr.engine.progress import counting
+from ohr.report.views.view import Interval
 
 
 def point(stage="retrieval", **changes) -> Point:
@@ -75,7 +76,7 @@ def test_a_curve_has_a_line_for_each_level_and_a_column_for_each_pipeline():
     ],
 )
 def test_an_interval_that_is_cut_shows_both_sides(mean, low, high, message):
-    assert with_interval(mean, low, high) == message
+    assert Interval(mean, low, high).short() == message
 
 
 def test_chunkers_and_generators_are_named_where_there_are_several():

@@ -2,7 +2,7 @@
 
 import json
 
-from ohr.cli.display.decomposition import COLUMNS, as_table
+from ohr.report.views.losses import QUANTITIES, _by_stage
 
 WORDS = ("small.yaml", "--set", "decompose=true", "--set", "evaluate=[retrieval]")
 
@@ -12,12 +12,12 @@ def test_a_run_and_show_print_the_losses_by_stage(ohr, home):
     assert ran.exit_code == 0
     lines = [" ".join(line.split()) for line in ran.stdout.splitlines()]
     head = lines.index(
-        "stage metric condition pipeline total loss noisy index alone noisy reading alone gain: clean index "
-        "gain: clean reading overlap"
+        "stage metric pipeline condition total loss noisy index alone noisy reading alone gain of a clean index "
+        "gain of clean reading overlap"
     )
     assert [line.split()[:4] for line in lines[head + 1 : head + 3]] == [
-        ["retrieval", "lcs", "formatting-0.1", "bm25"],
-        ["retrieval", "lcs", "formatting-0.6", "bm25"],
+        ["retrieval", "lcs", "bm25", "formatting-0.1"],
+        ["retrieval", "lcs", "bm25", "formatting-0.6"],
     ]
     total, *_ = map(float, lines[head + 2].split()[4:])
     assert total > 0
@@ -41,12 +41,15 @@ def test_a_spec_without_clean_text_is_refused_in_a_sentence(ohr, home):
     assert "small.yaml:13: decompose: compares with a knowledge base without noise, and there is none" in refused.stderr
 
 
-def test_only_parts_that_differ_are_named():
-    about = {"stage": "overall", "metric": "f1", "condition": "scan", "chunker": "tokens", "retriever": "bm25"}
+def test_a_chunker_is_named_where_there_are_several():
+    about = {"stage": "overall", "metric": "f1", "condition": "scan", "retriever": "bm25", "generator": "small"}
     rows = [
-        {**about, "generator": generator, "quantity": quantity, "value": 0.1, "low": 0.0, "high": 0.2}
-        for generator in ("small", "large")
-        for quantity in COLUMNS
+        {**about, "chunker": chunker, "quantity": quantity, "value": 0.1, "low": 0.0, "high": 0.2}
+        for chunker in ("tokens", "page")
+        for quantity in QUANTITIES
     ]
-    _, lines = as_table(rows)
-    assert [line[3:5] for line in lines] == [["bm25/small", "0.10 ±0.10"], ["bm25/large", "0.10 ±0.10"]]
+    names = ("tokens + bm25 + small", "page + bm25 + small")
+    assert [line[2:6] for line in _by_stage(rows, "all").short] == [
+        (name, "scan", *["0.10 ±0.10"] * 2) for name in names
+    ]
+    assert [line[2] for line in _by_stage(rows[:6], "all").short] == ["bm25 + small"]

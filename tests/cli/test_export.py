@@ -21,12 +21,21 @@ def test_a_dash_prints_the_table_alone(ohr_here, tmp_path):
     assert result.stderr == f"{tmp_path / 'a.csv'}\n"
 
 
+def test_tables_of_the_report_are_written_one_below_the_other(ohr_here):
+    text = ohr_here("export", "small", "--table", "groups", "--latex", "-").stdout
+    labels = [line for line in text.splitlines() if "\\label" in line]
+    assert len(labels) == len(set(labels)) == text.count(r"\end{table}") >= 1
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ([], "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, or --texts DIR"),
         (["--latex", "--csv"], "the option before --csv needs a file"),
         (["--csv", "-", "--latex", "-"], "only one table can be printed"),
+        (["--latex", "table.tex", "--table", "losses"], "--table: Choose one of: hypotheses, cost, curves,"),
+        (["--latex", "table.tex", "--table", "effort"], "has no table 'effort'"),
+        (["--latex", "table.tex", "--table", "cost", "--by", "domain"], "leave out --values, --metric, --by and"),
         (["--latex", "table.tex", "--metric", "rouge"], "has no metric 'rouge'"),
         (["--latex", "table.tex", "--by", "domain"], "all questions have the same domain"),
         (["--latex", "table.tex", "--by", "domian"], "Did you mean 'domain'? (got 'domian')"),

@@ -9,7 +9,7 @@ import pytest
 from ohr.dataset.inputs import read_inputs
 from ohr.engine.executors.inline import Inline
 from ohr.graph.cache_keys import Keys
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import Finished, run
 from ohr.spec.read import read_spec
@@ -80,9 +80,9 @@ def values(finished, **wanted):
 
 def doses(finished):
     """Return the doses of a run's knowledge bases."""
-    return read_manifest(finished.folder)["noise"]
+    return Run(finished.folder).manifest["noise"]
 
 
 def warnings(finished):
     """Return the warnings of a run."""
-    return read_manifest(finished.folder)["warnings"]
+    return Run(finished.folder).manifest["warnings"]

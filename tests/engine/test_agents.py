@@ -6,7 +6,7 @@ import pytest
 
 from ohr.contracts import Completion
 from ohr.errors import PluginError, SpecError
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 
 from .conftest import Home, continued, rows, values, warnings
 
@@ -170,7 +170,7 @@ def test_every_step_has_a_row(scouted):
     ]
     assert steps[1]["query"] == "In what year was the harbour of law/0 built?"
     assert (steps[1]["pages"], steps[2]["pages"], steps[2]["reply"]) == (["law/0:0"], ["law/0:0"], "1900")
-    ends = read_manifest(scouted.folder)["agents"]["scout"]["ends"]
+    ends = Run(scouted.folder).manifest["agents"]["scout"]["ends"]
     assert ends.keys() == {"answered", "not_answerable"} and sum(ends.values()) == 16
 
 
@@ -252,7 +252,7 @@ def test_the_index_scope_can_be_one_document(home):
     steps = rows(near, "steps", kind="search")
     by_question = {row["question_id"]: row["document"] for row in rows(near, stage="overall", metric="em")}
     assert all(step["pages"][0].startswith(by_question[step["question_id"]]) for step in steps)
-    assert read_manifest(near.folder)["spec"]["index_scope"] == "document"
+    assert Run(near.folder).manifest["spec"]["index_scope"] == "document"
 
 
 def test_an_oracle_finds_for_the_question_whatever_the_query(crowd):
@@ -338,7 +338,7 @@ def test_the_loss_of_an_agent_is_not_split_by_stage(beside):
 
 
 def test_questions_without_an_answer_are_counted_in_a_warning(crowd):
-    assert read_manifest(crowd.folder)["agents"]["asks forever"]["ends"] == {"answered": 7, "budget": 1}
+    assert Run(crowd.folder).manifest["agents"]["asks forever"]["ends"] == {"answered": 7, "budget": 1}
     assert "asks forever: 1 of 8 questions ended without an answer: budget 1" in warnings(crowd)
 
 

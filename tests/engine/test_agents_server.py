@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 
 from .conftest import rows, values
 
@@ -130,7 +130,7 @@ def test_an_agent_answers_through_a_server_that_checks_every_message(home, chat)
     assert not done.ledger.failures and not chat.wrong
     assert set(values(done, stage="overall", metric="em").values()) == {1.0}
     assert len(chat.asked) == done.ledger.calls["agent calls"] == 24
-    assert read_manifest(done.folder)["agents"]["react"] == {"reads": ["text"], "ends": {"answered": 8}}
+    assert Run(done.folder).manifest["agents"]["react"] == {"reads": ["text"], "ends": {"answered": 8}}
 
 
 FAULTS = {

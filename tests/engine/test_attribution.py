@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ohr.errors import SpecError
 from ohr.noise.formatting import Formatting
+from ohr.results.run import Run
 from ohr.runner.attribution.levels import coalitions, orders, weights
 from ohr.runner.plan import plan
 from ohr.spec.model import KnowledgeBase
@@ -172,16 +173,17 @@ def test_a_chain_of_image_and_text_noise_is_reported_apart(chain):
 
 
 def test_the_costs_are_printed_a_line_for_each_part(chain, capsys):
-    from ohr.cli.display.costs import print_costs
+    from ohr.cli.display.console import say_views
+    from ohr.report.views.sections import for_screen
 
-    print_costs(chain.folder)
+    say_views(for_screen(Run(chain.folder)))
     header, *lines = capsys.readouterr().out.strip().splitlines()
     assert header.split("  ")[-1].strip() == "retrieval lcs bm25"
-    parts = {words[3]: words for words in map(str.split, lines[:3])}
+    parts = {words[4]: words for words in map(str.split, lines[:3])}
     assert set(parts) == {"salt_and_pepper", "rotation", "formatting"}
     damage = cost(chain, metric="damaged")
-    assert {part: words[4] for part, words in parts.items()} == {part: f"{damage[part]:.2f}" for part in parts}
-    assert "left out: what is gained without it" in lines[-1]
+    assert {part: words[5] for part, words in parts.items()} == {part: f"{damage[part]:.2f}" for part in parts}
+    assert "gained without it (leave one out)" in " ".join(lines)
 
 
 def test_an_attribution_is_planned_and_not_done_twice(left_out, home):

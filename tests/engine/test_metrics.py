@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ohr.errors import SpecError
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 
 from .conftest import rows, values
 
@@ -62,7 +62,7 @@ def test_each_prompt_about_a_reply_is_judged_once_and_kept(home):
     assert {row["question_id"]: (row["reply"], row["score"], row["error"]) for row in found} == dict.fromkeys(
         ALL, ("It fits or not. Score: 5", 1.0, None)
     )
-    digest = read_manifest(finished.folder)["prompt_sha256"]["judge (judge)"]
+    digest = Run(finished.folder).manifest["prompt_sha256"]["judge (judge)"]
     assert re.fullmatch("[0-9a-f]{64}", digest)
     assert {(row["metric"], row["judge"], row["prompt_sha256"]) for row in found} == {("judge", "grader", digest)}
     again = home.run(text, "replicates=2")

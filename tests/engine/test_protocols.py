@@ -8,7 +8,7 @@ import pytest
 from ohr.errors import DataError, OhrError, PluginError
 from ohr.results.derived.agreement import agreement
 from ohr.results.derived.survival import read_survival
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 
 from .conftest import Home, rows, values, warnings
 
@@ -71,7 +71,9 @@ def test_a_question_that_is_not_asked_stays_where_its_document_does(home):
 
 def test_facts_are_counted_after_each_step(finished):
     left = {
-        (row["condition"], row["step"]): row["mean"] for row in read_survival(finished.folder) if row["step"] != "hits"
+        (row["condition"], row["step"]): row["mean"]
+        for row in read_survival(Run(finished.folder))
+        if row["step"] != "hits"
     }
     assert left["clean", "page"] == 1.0
     assert left["clean", "chunks"] == pytest.approx(2 / 3)  # the chunker cuts each page in the third
@@ -202,7 +204,7 @@ def test_a_judge_of_pages_is_asked_once_for_each_different_prompt(home):
     kept = {row["question_id"]: row for row in rows(finished, "judgements", kb="clean")}
     assert (kept["q0"]["reply"], kept["q0"]["judge"], kept["q0"]["score"]) == ("yes", "same", 1.0)
     assert kept["q41"]["error"] == "ValueError: neither yes nor no: perhaps"
-    assert read_manifest(finished.folder)["prompt_sha256"]["page_grade (judge)"] == "0" * 64
+    assert Run(finished.folder).manifest["prompt_sha256"]["page_grade (judge)"] == "0" * 64
     again = home.run(SPEC + metrics, "evaluate=[page]", "margin=0.05", "knowledge_bases=[{name: clean}]")
     assert again.folder != finished.folder
     assert set(home.log("graded").values()) == {1}
@@ -251,7 +253,7 @@ def test_a_run_without_clean_pages_has_no_ratio(home):
 
 
 def test_judges_are_compared_with_each_other_and_with_metrics(judged):
-    found = {(row["condition"], row["first"], row["second"]): row for row in agreement(judged.folder)}
+    found = {(row["condition"], row["first"], row["second"]): row for row in agreement(Run(judged.folder))}
     same = found["clean", "both", "second"]
     assert (same["equal"], same["kappa"], same["documents_equal"]) == (1.0, 1.0, 1.0)
     assert ("clean", "year", "both") in found
@@ -264,7 +266,7 @@ def test_judges_are_compared_with_people(judged, tmp_path):
     lines = [f"{name},{'no' if name == wrong else 'yes' if value else 'no'},clean" for name, value in scored.items()]
     path = tmp_path / "people.csv"
     path.write_text("question_id,label,condition\n" + "\n".join(lines))
-    rows_ = [row for row in agreement(judged.folder, path) if row["condition"] == "clean"]
+    rows_ = [row for row in agreement(Run(judged.folder), path) if row["condition"] == "clean"]
     (pair,) = [row for row in rows_ if (row["first"], row["second"]) == ("both", "people")]
     assert pair["equal"] == pytest.approx(1 - 1 / len(scored))
     (all_,) = [row for row in rows_ if not row["second"]]
@@ -286,12 +288,12 @@ def test_wrong_labels_of_people_are_refused_with_their_line(judged, tmp_path, te
     path = tmp_path / "people.csv"
     path.write_text(text)
     with pytest.raises(DataError) as caught:
-        agreement(judged.folder, path)
+        agreement(Run(judged.folder), path)
     assert said in str(caught.value)
 
 
 def test_a_run_without_judges_has_no_agreement(finished):
-    assert agreement(finished.folder) == []
+    assert agreement(Run(finished.folder)) == []
 
 
 @pytest.mark.parametrize(
@@ -331,10 +333,10 @@ def test_labels_of_a_condition_that_is_not_there_are_refused(judged, tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("question_id,label,condition\nq0,1,claen\n")
     with pytest.raises(DataError, match=r"has no condition 'claen'.*Did you mean 'clean'"):
-        agreement(judged.folder, path)
+        agreement(Run(judged.folder), path)
     path.write_text("question_id,label\n")
     with pytest.raises(DataError, match="holds no label"):
-        agreement(judged.folder, path)
+        agreement(Run(judged.folder), path)
     path.write_text("question_id,label\nq0,1,2\n")
     with pytest.raises(DataError, match=r"people.csv:2: has more cells than the header"):
-        agreement(judged.folder, path)
+        agreement(Run(judged.folder), path)

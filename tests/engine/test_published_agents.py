@@ -13,7 +13,7 @@ from zlib import crc32
 import pytest
 from PIL import Image
 
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 
 from .conftest import rows, values
 
@@ -141,7 +141,7 @@ def test_garbage_is_a_counted_outcome_and_no_question_is_lost(home, server, garb
     assert not done.ledger.failures
     answers = rows(done, "answers")
     assert len(answers) == 2 * 4 * len(CALLS)
-    agents = read_manifest(done.folder)["agents"]
+    agents = Run(done.folder).manifest["agents"]
     assert all(sum(about["ends"].values()) == 8 for about in agents.values())
     assert all(row["answer"] == "" for row in answers if row["end"] != "answered")
 

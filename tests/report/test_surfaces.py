@@ -6,6 +6,7 @@ The run has pages without clean text, a question that fails, several draws of a 
 import csv
 import json
 import re
+import shutil
 from html import unescape
 from io import StringIO
 from math import nan
@@ -19,7 +20,7 @@ from typer.testing import CliRunner
 from ohr import load_run
 from ohr.cli.app import app
 from ohr.report.figures.conditions import read_sections
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 
 PLUGINS = """\
@@ -67,6 +68,7 @@ chunker: {kind: tokens, size: 1024}
 retrievers: [{kind: bm25, top_k: 2}]
 generators: [{kind: reader}]
 metrics: [{kind: length}]
+decompose: true
 """
 LOTS, SCANS = 14, (12, 13)
 ALL = [("retrieval", "lcs"), ("generation", "f1"), ("generation", "length"), ("overall", "f1"), ("overall", "length")]
@@ -173,13 +175,27 @@ def of_export(study):
 def of_figures(study):
     found = {}
     for metric in ("lcs", "f1", "length"):
-        for section in read_sections(study.folder, "all", metric):
+        for section in read_sections(Run(study.folder), "all", metric):
             for row in section.rows:
                 if row.loss is not None:
                     about = {"mean": row.point.mean, "n": row.point.n, "clean": row.loss.clean, "lost": row.loss.lost}
                     about |= {"low": row.loss.low, "high": row.loss.high, "pairs": row.loss.pairs}
                     place = row.point.noise, row.point.stage, metric
                     found |= {(*place, name): value for name, value in about.items()}
+    return found
+
+
+def of_loss_table(rows):
+    """Read the rows of a table of losses, by header; the interval is in brackets or in columns of its own."""
+    found = {}
+    for row in rows:
+        lost, low, high, *_ = (*map(float, re.findall(r"-?[\d.]+", row["lost [95% interval]"])), nan, nan)
+        about = {"clean": row["clean"], "mean": row["score"], "lost": lost}
+        about |= {"low": row.get("lost [95% interval] low", low) or nan}
+        about |= {"high": row.get("lost [95% interval] high", high) or nan}
+        about |= {"pairs": row["compared"], "less": row["questions that lost"], "more": row["gained"]}
+        place = row["condition"], row["stage"], row["metric"]
+        found |= {(*place, name): float(value) for name, value in about.items()}
     return found
 
 
@@ -190,14 +206,47 @@ def of_report(study):
         headers = [unescape(cell) for cell in re.findall(r"<th [^>]*>(.*?)</th>", table)]
         rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr.*?</tr>", table)[1:]]
         losses += [dict(zip(headers, row, strict=True)) for row in rows if "detectable" in headers]
+    return of_loss_table(losses)
+
+
+def of_table_csv(study):
+    return of_loss_table(csv.DictReader(exported(study, "cost", "csv").splitlines()))
+
+
+def of_table_markdown(study):
+    lines = [line for line in exported(study, "cost", "markdown").splitlines() if line.startswith("|")]
+    headers, _, *rows = ([cell.strip() for cell in line.strip("|").split(" | ")] for line in lines)
+    return of_loss_table(dict(zip(headers, row, strict=True)) for row in rows)
+
+
+def of_table_latex(study):
+    lines = [line.strip() for line in exported(study, "cost", "latex").splitlines() if line.endswith(r" \\")]
+    headers, *rows = (line.removesuffix(r" \\").replace(r"\%", "%").replace("$-$", "-").split(" & ") for line in lines)
+    return of_loss_table(dict(zip(headers, row, strict=True)) for row in rows)
+
+
+def of_table_of_scores(study):
     found = {}
-    for row in losses:
-        lost, low, high, *_ = (*map(float, re.findall(r"-?[\d.]+", row["lost [95% interval]"])), nan, nan)
-        about = {"clean": row["clean"], "mean": row["score"], "lost": lost, "low": low, "high": high}
-        about |= {"pairs": row["compared"], "less": row["questions that lost"], "more": row["gained"]}
-        place = row["condition"], row["stage"], row["metric"]
-        found |= {(*place, name): float(value) for name, value in about.items()}
+    for row in csv.DictReader(exported(study, "curves", "csv").splitlines()):
+        if row["condition"] in CONDITIONS:
+            place = row["condition"], row["stage"], row["metric"]
+            found |= {(*place, "mean"): float(row["score"]), (*place, "n"): float(row["n"])}
     return found
+
+
+def of_table_by_stage(study):
+    """Read the whole loss of the table that splits it by stage."""
+    rows = [r for r in csv.DictReader(exported(study, "decomposition", "csv").splitlines()) if r["table"][:3] == "All"]
+    names = {"lost": "total loss", "low": "total loss low", "high": "total loss high"}
+    return {
+        (row["condition"], row["stage"], row["metric"], name): float(row[header] or "nan")
+        for row in rows
+        for name, header in names.items()
+    }
+
+
+def exported(study, table, form):
+    return study.ohr("export", "study", "--table", table, f"--{form}", "-").stdout
 
 
 def of_screen(study):
@@ -228,7 +277,9 @@ def of_score(study):
 
 PLACES = {
     of_python: (1e-9, 90), of_compare: (1e-5, 70), of_export: (1e-5, 36), of_figures: (1e-5, 65),
-    of_report: (0.00051, 80), of_screen: (0.0051, 50), of_score: (1e-5, 6),
+    of_report: (0.00051, 80), of_screen: (0.0051, 50), of_score: (1e-5, 6), of_table_csv: (1e-5, 80),
+    of_table_markdown: (0.00051, 80), of_table_latex: (0.00051, 80), of_table_of_scores: (1e-5, 20),
+    of_table_by_stage: (1e-5, 12),
 }  # fmt: skip
 """How near a place's numbers are printed, and how many quantities it has at least."""
 
@@ -281,4 +332,38 @@ def test_what_failed_comes_first_and_what_is_left_out_last(study):
     assert lines[0].endswith("the model stumbled. Repair that and run the spec again: only what failed is done again.")
     assert "2 questions left out of every mean and comparison: the pages have no clean text." in lines
     assert [line for line in lines if line.startswith("Answers end to end (length)")]
-    assert read_manifest(study.folder)["documents_asked"] == LOTS
+    assert Run(study.folder).manifest["documents_asked"] == LOTS
+
+
+@pytest.fixture
+def earlier(study, tmp_path):
+    """A copy of the run without some tables, and a function that runs a command on it."""
+
+    def without(*tables):
+        folder = shutil.copytree(study.folder, tmp_path / "earlier")
+        manifest = json.loads((folder / "manifest.json").read_text())
+        for name in tables:
+            (folder / f"{name}.parquet").unlink()
+            del manifest["files"][f"{name}.parquet"]
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        return lambda *words: study.ohr(words[0], str(folder), *words[1:])
+
+    return without
+
+
+READS = [("show",), ("export", "--csv", "-"), ("export", "--table", "cost", "--markdown", "-"), ("report",)]
+
+
+def test_a_run_from_before_some_tables_is_shown_without_them(earlier):
+    ohr = earlier("aggregates", "repair", "effort", "decomposition", "swap_scores")
+    assert [ohr(*words).exit_code for words in READS] == [0] * len(READS)
+    refused = ohr("export", "--table", "decomposition", "--csv", "-")
+    assert refused.exit_code == 2 and "has no table 'decomposition'" in refused.stderr
+
+
+def test_a_run_without_its_summary_is_refused_in_one_sentence(earlier):
+    ohr = earlier("summary")
+    for words in READS:
+        refused = ohr(*words)
+        assert refused.exit_code == 2
+        assert "summary" in refused.stderr and len(refused.stderr.strip().splitlines()) == 1

@@ -22,7 +22,7 @@ def question(number, documents=12):
     }
 
 
-class Run:
+class RunTables:
     """Writes the tables of a run into a folder."""
 
     def __init__(self, folder: Path, count: int, documents: int = 12, clean_text=True) -> None:
@@ -75,4 +75,4 @@ class Run:
 @pytest.fixture
 def runs(tmp_path):
     """Make runs: their questions, and the tables to append to."""
-    return SimpleNamespace(make=lambda *args, **more: Run(tmp_path, *(args or (24,)), **more))
+    return SimpleNamespace(make=lambda *args, **more: RunTables(tmp_path, *(args or (24,)), **more))

@@ -14,10 +14,10 @@ from ohr.report.headlines import counts, headline
 from ohr.results.derived.derive import derive
 from ohr.results.derived.losses import distinctive, left_out, read_losses
 from ohr.results.derived.points import has_sweep, read_points
-from ohr.results.folder.manifest_choices import read_choices
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 
-from .conftest import Run
+from .conftest import RunTables
 
 RNG = np.random.default_rng(8)
 PROTOCOL = {"name": "clean", "retrieval": "lcs", "answer": ["f1"]}
@@ -52,7 +52,7 @@ def curve(run, noise, levels, scores, retriever="bm25"):
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory):
     """A clean base and one noise at four levels; a damaged question keeps .4 of its score."""
-    run = Run(tmp_path_factory.mktemp("swept"), 120)
+    run = RunTables(tmp_path_factory.mktemp("swept"), 120)
     clean = run.base("clean", kind="none")
     run.page_scores(clean, [1.0] * 120)
     for retriever in ("bm25", "dense"):
@@ -63,7 +63,7 @@ def swept(tmp_path_factory):
 
 
 def test_a_loss_is_the_clean_score_less_the_noisy_one(swept):
-    found = {(loss.condition, loss.retriever): loss for loss in read_losses(swept)}
+    found = {(loss.condition, loss.retriever): loss for loss in read_losses(Run(swept))}
     loss = found["blur-0.5", "bm25"]
     assert (loss.clean, loss.mean, loss.lost) == pytest.approx((1.0, 0.7, 0.3))
     assert (loss.questions_lost, loss.questions_gained, loss.pairs, loss.left_out) == (60, 0, 120, 0)
@@ -72,18 +72,18 @@ def test_a_loss_is_the_clean_score_less_the_noisy_one(swept):
 
 
 def test_a_noise_with_levels_is_a_sweep_and_two_engines_are_none(swept):
-    conditions = [(point.noise, point.condition) for point in read_points(swept)]
+    conditions = [(point.noise, point.condition) for point in read_points(Run(swept))]
     assert has_sweep(conditions)
     assert not has_sweep([("clean", "clean"), ("tesseract", "tesseract"), ("rapidocr", "rapidocr")] * 2)
     assert not has_sweep([])
 
 
 def test_names_that_all_losses_share_are_left_away(swept):
-    assert {loss.system for loss in distinctive(read_losses(swept))} == {"bm25", "dense"}
+    assert {loss.system for loss in distinctive(read_losses(Run(swept)))} == {"bm25", "dense"}
 
 
 def test_the_headline_names_the_largest_loss(swept):
-    first, largest = headline(swept)
+    first, largest = headline(Run(swept))
     assert first == f"Retrieval (LCS): all 8 comparisons with clean text show a loss{TOGETHER}."
     assert "blur at 0.8 with bm25 costs 48.0 points (100.0 to 52.0" in largest
     assert "wide enough for all 8 comparisons" in largest
@@ -98,10 +98,10 @@ def test_questions_without_clean_text_are_in_no_pair(runs):
         # what has no clean text fails on the clean side, and an engine reads it well
         run.score(base, {"lcs": [0.0 if base is clean and number < 5 else score for number in range(30)]})
     folder = finished(run)
-    (loss,) = read_losses(folder)
+    (loss,) = read_losses(Run(folder))
     assert (loss.pairs, loss.left_out, loss.lost, loss.questions_gained) == (25, 5, 0.5, 0)
-    assert left_out(folder) == 5
-    assert headline(folder)[-1].startswith("5 questions left out of every mean and comparison")
+    assert left_out(Run(folder)) == 5
+    assert headline(Run(folder))[-1].startswith("5 questions left out of every mean and comparison")
 
 
 def test_a_run_without_clean_text_says_so(runs):
@@ -110,8 +110,8 @@ def test_a_run_without_clean_text_says_so(runs):
     run.page_scores(noisy, [0.5] * 12)
     run.score(noisy, {"lcs": [0.5] * 12})
     folder = finished(run)
-    assert read_losses(folder) == []
-    assert headline(folder) == [
+    assert read_losses(Run(folder)) == []
+    assert headline(Run(folder)) == [
         "This run cannot show a cost of noise: it has no condition without noise, or no question with an answer or "
         "evidence and with clean text."
     ]
@@ -124,10 +124,10 @@ def test_few_documents_give_no_interval_and_no_verdict(runs, documents):
         base = run.base(condition, kind=kind)
         run.page_scores(base, [score] * 10)
         run.score(base, {"lcs": [score] * 10})
-    (loss,) = read_losses(finished(run))
+    (loss,) = read_losses(Run(finished(run)))
     assert (loss.lost, loss.verdict) == (0.5, "")
     assert isnan(loss.low)
-    assert headline(run.folder)[0] == f"Retrieval (LCS): too few documents ({documents}) for intervals."
+    assert headline(Run(run.folder))[0] == f"Retrieval (LCS): too few documents ({documents}) for intervals."
 
 
 def test_a_comparison_of_which_more_than_a_tenth_failed_has_no_verdict(runs):
@@ -142,17 +142,17 @@ def test_a_comparison_of_which_more_than_a_tenth_failed_has_no_verdict(runs):
     written = json.loads((run.folder / "manifest.json").read_text()) | {"failures": {"items": 9, "reasons": reasons}}
     (run.folder / "manifest.json").write_text(json.dumps(written))
     derive(run.folder, {})
-    half, few = read_losses(run.folder)
+    half, few = read_losses(Run(run.folder))
     assert (half.verdict, half.pairs_failed, half.lost) == ("failed", 48, 0.8)
     assert (few.verdict, few.pairs_failed) != ("failed", 48)
-    first, second, third, *_ = headline(run.folder)
+    first, second, third, *_ = headline(Run(run.folder))
     assert first.startswith(
         "9 items failed, most often (8 times) ocr: out of memory. Repair that and run the spec again"
     )
     assert second.startswith("1 of 2 comparisons cannot be judged: more than 10% of the questions failed")
     assert "48 of 60 in retrieval under half-1" in second
     assert third.endswith(", 1 cannot be judged.")
-    assert not any("costs 80" in line for line in headline(run.folder))
+    assert not any("costs 80" in line for line in headline(Run(run.folder)))
 
 
 def test_failures_of_the_clean_side_count_too(runs):
@@ -161,7 +161,7 @@ def test_failures_of_the_clean_side_count_too(runs):
         base = run.base(condition, kind=kind)
         run.page_scores(base, [1.0] * 60)
         run.score(base, {"lcs": [0.0] * 60}, failed={f"q{number}" for number in range(60)} if kind == "none" else ())
-    (loss,) = read_losses(finished(run))
+    (loss,) = read_losses(Run(finished(run)))
     assert (loss.verdict, loss.pairs_failed, loss.failed) == ("failed", 60, 0)
 
 
@@ -194,7 +194,7 @@ TOGETHER = " (judged together by Holm's method)"
     ],
 )
 def test_the_counts_are_a_sentence(swept, verdicts, sentence):
-    loss = read_losses(swept)[0]
+    loss = read_losses(Run(swept))[0]
     losses = [
         replace(
             loss,
@@ -208,7 +208,7 @@ def test_the_counts_are_a_sentence(swept, verdicts, sentence):
 
 
 def test_a_loss_that_only_holds_by_itself_is_open_among_others(swept):
-    loss = replace(read_losses(swept)[0], verdict="worse", p=0.03, p_holm=0.06)
+    loss = replace(read_losses(Run(swept))[0], verdict="worse", p=0.03, p_holm=0.06)
     assert counts([loss, loss]) == (
         "none of 2 comparisons with clean text shows a loss (judged together by Holm's method; 2 do by themselves), "
         "2 leave open whether there is one"
@@ -239,7 +239,7 @@ def test_area_slope_and_half_loss_are_those_of_the_line(swept):
 
 
 def test_the_analysis_of_robustness_leaves_out_what_is_undefined(swept):
-    rows = robustness(swept)
+    rows = robustness(Run(swept))
     assert {row["quantity"] for row in rows} == {"area", "slope", "r50", "crossing"}
     assert all(not isnan(row["value"]) for row in rows)
     assert {row["over"] for row in rows if row["quantity"] == "area"} == {"0.10 to 0.60", "0.00 to 0.30"}
@@ -325,8 +325,8 @@ def test_a_copy_is_compared_with_its_original(runs):
     folder = finished(run, knowledge_bases=bases)
     (row,) = read_rows(folder / "repeats.parquet")
     assert (row["kind"], row["scores_that_differ"], row["largest"]) == ("twice", 1, 0.25)
-    assert read_losses(folder) == []  # a copy is no condition of its own
-    assert read_choices(folder).repeats == {"clean again": "clean"}
+    assert read_losses(Run(folder)) == []  # a copy is no condition of its own
+    assert Run(folder).choices.repeats == {"clean again": "clean"}
 
 
 def test_draws_are_compared_pair_by_pair(runs):

@@ -9,6 +9,7 @@ from ohr.errors import DataError
 from ohr.results.derived.derive import derive
 from ohr.results.derived.doses import Counts
 from ohr.results.derived.means import breakdown, macro_over_domains
+from ohr.results.run import Run
 from ohr.results.tables.question_arrays import Questions
 from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.schema import STATISTICS, schema
@@ -18,7 +19,7 @@ from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare
 from ohr.statistics.intervals import clustered_means, differences
 
-from .conftest import Run
+from .conftest import RunTables
 
 RNG = np.random.default_rng(3)
 GROUPS = {
@@ -53,7 +54,7 @@ def same(found, wanted):
 @pytest.fixture(scope="module")
 def noisy(tmp_path_factory):
     """A clean knowledge base and a noisy one of two draws, one retriever, some scores undefined or failed."""
-    run = Run(tmp_path_factory.mktemp("noisy"), 60)
+    run = RunTables(tmp_path_factory.mktemp("noisy"), 60)
     clean, draws = RNG.random(60).round(2), RNG.random((2, 60)).round(2)
     clean[5] = draws[:, 5] = nan
     run.page_scores(run.base("clean", kind="none"), [1.0] * 60)
@@ -116,7 +117,7 @@ def test_every_trait_that_tells_questions_apart_has_rows(noisy):
 
 def test_a_breakdown_has_the_numbers_of_the_summary(noisy):
     run, _, _ = noisy
-    scores = ScoreTable(run.folder / "scores.parquet", Questions.read(run.folder))
+    scores = ScoreTable.of(Run(run.folder))
     (place,) = [p for p in scores.places if (p.condition, p.stage) == ("noise-0.1", "retrieval")]
     found = breakdown(scores.questions, scores.read(place), "lcs")
     for trait in ("domain", "answer_form", "pages"):
@@ -216,7 +217,7 @@ def test_scores_of_batches_make_one_cell(runs):
         run.tables.append("scores", {**cell, **columns, **about, "value": values[part]})
         run.page_scores(base, [1.0] * 10)  # another cell comes between the batches
     run.close()
-    scores = ScoreTable(run.folder / "scores.parquet", Questions.read(run.folder))
+    scores = ScoreTable.of(Run(run.folder))
     (place,) = [place for place in scores.places if place.stage == "retrieval"]
     assert scores.read(place).values.tolist() == [values.tolist()]
 
@@ -233,4 +234,4 @@ def test_a_score_of_an_unknown_question_is_a_sentence(runs, tmp_path):
 def test_another_table_is_no_table_of_scores(noisy, table):
     run, _, _ = noisy
     with pytest.raises(DataError, match=rf"{table}.parquet: has no column "):
-        ScoreTable(run.folder / f"{table}.parquet", Questions.read(run.folder))
+        ScoreTable(run.folder / f"{table}.parquet", Questions.read(Run(run.folder)))

@@ -15,6 +15,7 @@ from ohr.noise_files.stats import of_run
 from ohr.report.analyses import ANALYSES, report_data
 from ohr.report.html.findings import read_findings
 from ohr.report.html.write import write_report
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_columns, read_rows
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
@@ -45,7 +46,7 @@ def unmeasured(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(unmeasured):
-    return statistics.page_statistics(unmeasured).to_pylist()
+    return statistics.page_statistics(Run(unmeasured)).to_pylist()
 
 
 def test_they_are_those_of_the_metrics(unmeasured, made):
@@ -86,25 +87,25 @@ def no_measuring(monkeypatch):
 
 
 def test_pages_that_were_measured_are_not_measured_again(unmeasured, made, no_measuring):
-    assert statistics.page_statistics(unmeasured).to_pylist() == made
+    assert statistics.page_statistics(Run(unmeasured)).to_pylist() == made
 
 
 def test_a_run_that_was_moved_without_its_store_is_measured_from_its_texts(unmeasured, made, tmp_path):
     folder = shutil.copytree(unmeasured, tmp_path / "moved")
-    assert statistics.page_statistics(folder).to_pylist() == made
+    assert statistics.page_statistics(Run(folder)).to_pylist() == made
 
 
 def test_texts_that_were_deleted_are_missed_in_one_sentence(unmeasured, tmp_path):
     folder = shutil.copytree(unmeasured, tmp_path / "moved")
     (folder / "texts.parquet").unlink()
     with pytest.raises(DataError, match=r"texts\.parquet"):
-        statistics.page_statistics(folder)
+        statistics.page_statistics(Run(folder))
 
 
 def test_a_run_without_clean_pages_says_what_would_have_them(tmp_path):
     folder = study(tmp_path, "knowledge_bases=[{name: formatting, text_noise: {kind: formatting, rate: 0.6}}]")
     with pytest.raises(DataError, match=r"no knowledge base without noise.*measure: \[dose, pages\]"):
-        statistics.page_statistics(folder)
+        statistics.page_statistics(Run(folder))
 
 
 @pytest.mark.parametrize("value", ["[colours]", "pages"])
@@ -115,7 +116,7 @@ def test_what_is_measured_has_names(tmp_path, value):
 
 
 def test_a_report_shows_them_when_they_are_asked_for(unmeasured, made, no_measuring):
-    without, asked = read_findings(unmeasured), read_findings(unmeasured, pages=True)
+    without, asked = read_findings(Run(unmeasured)), read_findings(Run(unmeasured), pages=True)
     assert "`ohr report RUN --pages`" in without.notes["words"] and "words" not in asked.notes
     measured = {"Edit distances of pages", "Blocks with errors"}
     assert not measured & {sheet.title for sheet in without.sections["errors"]}
@@ -124,19 +125,19 @@ def test_a_report_shows_them_when_they_are_asked_for(unmeasured, made, no_measur
 
 def test_the_report_says_that_pages_were_not_measured(unmeasured, made, tmp_path):
     pytest.importorskip("jinja2")
-    (page,) = write_report([unmeasured], tmp_path / "report.html")
+    (page,) = write_report([Run(unmeasured)], tmp_path / "report.html")
     assert "Not measured in this run" in page.read_text(encoding="utf-8")
 
 
 def test_without_clean_pages_the_other_analyses_are_done(tmp_path):
     folder = study(tmp_path, "knowledge_bases=[{name: formatting, text_noise: {kind: formatting, rate: 0.6}}]")
-    data = report_data(folder)
+    data = report_data(Run(folder))
     assert data["edit_distances"] == data["noise_ratios"] == [] and data["r_noise"]
-    (level,) = of_run(folder)
+    (level,) = of_run(Run(folder))
     assert (level.pages, level.edits, level.commands) == (0, {}, {}) and level.doses["all"].questions
-    assert read_findings(folder, pages=True).sections["errors"]
+    assert read_findings(Run(folder), pages=True).sections["errors"]
     with pytest.raises(DataError, match="no knowledge base without noise"):
-        ANALYSES["edit_distances"](folder)
+        ANALYSES["edit_distances"](Run(folder))
 
 
 def test_texts_that_lack_a_page_are_no_empty_page(unmeasured, tmp_path):
@@ -146,15 +147,15 @@ def test_texts_that_lack_a_page_are_no_empty_page(unmeasured, tmp_path):
     table = parquet.read_table(folder / "texts.parquet")
     parquet.write_table(table.slice(0, table.num_rows - 1), folder / "texts.parquet")
     with pytest.raises(DataError, match=r"texts\.parquet: has no text of .* in formatting; run it again"):
-        statistics.page_statistics(folder)
+        statistics.page_statistics(Run(folder))
     with pytest.raises(DataError, match="run the spec again"):
-        of_run(folder)
+        of_run(Run.finished(folder))
 
 
 @pytest.mark.parametrize("value", [[0.1, 0.1, 1], [float("nan")] * 30, [10**30] * 30, [0.5] * 30])
 def test_kept_statistics_of_another_shape_are_made_again(unmeasured, made, monkeypatch, value):
     size = len(made[0]) - 3
-    store = statistics._store(unmeasured)
+    store = statistics._store(Run(unmeasured))
     monkeypatch.setattr(statistics, "key", lambda *parts: f"odd-{abs(hash(parts))}")
     odd = value if len(value) < 30 else value[:1] * size
     pairs = {(row["kb"], row["document"], row["page"]): row["text"] for row in read_rows(unmeasured / "texts.parquet")}

@@ -1,17 +1,16 @@
 """The paper's analyses of a run, as `ohr show RUN --analysis NAME` prints them."""
 
-from collections.abc import Sequence
-from math import isnan
 from pathlib import Path
 from typing import Any
 
 from ohr.cli.display.console import say, say_json, say_table
+from ohr.results.run import Run
 
 EVERY = "every"
 AGREEMENT = "agreement"
 
 
-def show_analysis(folder: Path, analysis: str, as_json: bool, people: Path | None = None) -> None:
+def show_analysis(run: Run, analysis: str, as_json: bool, people: Path | None = None) -> None:
     """Print one analysis, or every one.
 
     Args:
@@ -23,7 +22,7 @@ def show_analysis(folder: Path, analysis: str, as_json: bool, people: Path | Non
     from ohr.errors import SpecError
     from ohr.registry import choices
     from ohr.report.analyses import ANALYSES, report_data
-    from ohr.report.headlines import with_intervals
+    from ohr.report.views.view import with_intervals
     from ohr.results.derived.agreement import agreement
 
     if analysis not in (*ANALYSES, EVERY):
@@ -31,9 +30,9 @@ def show_analysis(folder: Path, analysis: str, as_json: bool, people: Path | Non
     if people is not None and analysis != AGREEMENT:
         raise SpecError(f"--people is for --analysis {AGREEMENT} (got {analysis!r})")
     if people is not None:
-        found = {analysis: agreement(folder, people)}
+        found = {analysis: agreement(run, people)}
     else:
-        found = report_data(folder) if analysis == EVERY else {analysis: ANALYSES[analysis](folder)}
+        found = report_data(run) if analysis == EVERY else {analysis: ANALYSES[analysis](run)}
     if as_json:
         say_json(found)
         return
@@ -45,10 +44,6 @@ def show_analysis(folder: Path, analysis: str, as_json: bool, people: Path | Non
 
 
 def _cell(value: Any) -> str:
-    if value is None or (isinstance(value, float) and isnan(value)):
-        return ""
-    if isinstance(value, float):
-        return f"{value:z.3f}"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return " ".join(map(_cell, value))
-    return str(value)
+    from ohr.report.views.view import long
+
+    return " ".join(map(_cell, value)) if isinstance(value, list | tuple) else long(value)

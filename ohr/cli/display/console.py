@@ -5,15 +5,17 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, is_dataclass
-from math import isfinite, isnan
+from math import isfinite
 from pathlib import Path
 from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
     from ohr.engine.ledger import Failure
+    from ohr.report.views.view import View
 
 
 def say(text: str = "") -> None:
@@ -48,15 +50,18 @@ def fits(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     return not sys.stdout.isatty() or sum(_widths(drawn)) + 2 * len(headers) < get_terminal_size().columns
 
 
-def with_interval(mean: float, low: float, high: float) -> str:
-    """Write a mean with its interval: `0.50 ±0.10`; `0.97 -0.05 +0.03` where it is cut at the best score there is."""
-    if isnan(mean):
-        return ""
-    if isnan(low):
-        return f"{mean:z.2f}"
-    down, up = mean - low, high - mean
-    # not by what is printed: the ends of a whole interval may be rounded apart
-    return f"{mean:z.2f} ±{up:.2f}" if abs(down - up) < 0.005 else f"{mean:z.2f} -{down:.2f} +{up:.2f}"
+def say_views(views: "Iterable[View]") -> None:
+    """Print tables for readers, each after an empty line."""
+    for view in views:
+        say()
+        say_view(view)
+
+
+def say_view(view: "View") -> None:
+    """Print a table for readers, and how it is read."""
+    say_table(view.headers, view.short)
+    for line in wrap(view.how + (" Shares are x 100." if view.has_shares else ""), 118):
+        say(line)
 
 
 def say_first(title: str, lines: Sequence[str], most: int = 10) -> None:

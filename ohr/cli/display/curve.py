@@ -2,24 +2,23 @@
 
 from collections.abc import Sequence
 from math import isnan
-from pathlib import Path
 
-from ohr.cli.display.console import with_interval
 from ohr.messages.wording import counted
+from ohr.report.views.view import Interval
 from ohr.results.derived.points import Point
+from ohr.results.run import Run
 from ohr.results.tables.groups import STAGES
 
 __all__ = ["STAGES", "Point", "as_table", "legend", "read_curve"]
 
 
-def read_curve(folder: Path) -> list[Point]:
+def read_curve(run: Run) -> list[Point]:
     """Read the points of a run's curves over all questions: headline metrics, and those that the spec names."""
     from ohr.results.derived.points import read_points
-    from ohr.results.folder.run_folder import read_finished, shown_metrics
     from ohr.results.tables.groups import ALL
 
-    shown = shown_metrics(read_finished(folder))
-    return [point for point in read_points(folder, group=ALL) if point.metric in shown[point.stage]]
+    shown = run.shown_metrics
+    return [point for point in read_points(run, group=ALL) if point.metric in shown[point.stage]]
 
 
 def as_table(points: Sequence[Point]) -> tuple[list[str], list[list[str]]]:
@@ -76,7 +75,7 @@ def _header(pipeline: tuple[str, str, str, str, str], *, chunker: bool, generato
 
 
 def _mean(point: Point) -> str:
-    return with_interval(point.mean, point.low, point.high)
+    return Interval(point.mean, point.low, point.high).short()
 
 
 def _number(value: float) -> str:

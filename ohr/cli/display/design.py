@@ -9,6 +9,7 @@ from ohr.cli.display.console import say, say_table
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
+    from ohr.results.run import Run
     from ohr.runner.power import Design, Needed
 
 
@@ -30,7 +31,7 @@ class Planned:
     needed_to_show: "list[Needed]"
 
 
-def read_design(size: "Design", pilot: Path | None, detect: float | None, equivalent: float | None) -> Planned:
+def read_design(size: "Design", pilot: "Run | None", detect: float | None, equivalent: float | None) -> Planned:
     """Plan a study of a size, from a pilot's errors or from assumed ones."""
     from ohr.runner.power import finds, needed, pilots
 
@@ -39,7 +40,7 @@ def read_design(size: "Design", pilot: Path | None, detect: float | None, equiva
     hardest = [max(found, key=lambda one: finds(one, size))]
     return Planned(
         size,
-        pilot,
+        pilot.folder if pilot else None,
         {one.name: finds(one, size) for one in found},
         detect,
         needed(hardest, size, detect, "difference") if detect else [],

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ohr.cli.display.console import as_lines, fits, grouped, report, say, say_first, say_json, say_table
+from ohr.cli.display.console import as_lines, fits, grouped, report, say, say_first, say_json, say_table, say_views
 from ohr.cli.display.progress import bars
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.cli.display.curve import Point
     from ohr.engine.executors.base import Executor
+    from ohr.results.run import Run
     from ohr.runner.run import Finished
     from ohr.spec.model import Spec
 
@@ -40,85 +41,82 @@ def carry_out(
 ) -> None:
     """Run a spec, draw its figures, write its report and print its results; ends with status 1 where some failed."""
     from ohr.results.folder.tags import change_tags
-    from ohr.runner.run import run
+    from ohr.results.run import Run
+    from ohr.runner.run import run as run_spec
     from ohr.spec.environment import sent
 
     for line in sent(spec):
         report(line)
-    study = partial(run, spec, store=store, runs=runs, executor=executor, limit=limit, fresh=fresh, verify=verify)
+    study = partial(run_spec, spec, store=store, runs=runs, executor=executor, limit=limit, fresh=fresh, verify=verify)
     began = perf_counter()
     with bars() as progress:
         finished = study(progress=progress)
     seconds = perf_counter() - began
     if tags:
         change_tags(finished.folder, tags)
-    figures = figures_of(finished) if draw else []
-    page = report_of(finished, trust_plugins) if write else None
-    (_print_json if as_json else _print)(finished, figures, page, seconds)
-    if finished.ledger.failures or _has_failed(finished.folder):
+    run = Run.finished(finished.folder)
+    figures = figures_of(run) if draw else []
+    page = report_of(run, trust_plugins, again=finished.fresh) if write else None
+    (_print_json if as_json else _print)(finished, run, figures, page, seconds)
+    if finished.ledger.failures or _has_failed(run):
         raise typer.Exit(1)
 
 
-def _has_failed(folder: Path) -> bool:
+def _has_failed(run: "Run") -> bool:
     from ohr.results.derived.losses import read_losses
     from ohr.results.derived.pairs import FAILED
 
-    return any(loss.verdict == FAILED for loss in read_losses(folder))
+    return any(loss.verdict == FAILED for loss in read_losses(run))
 
 
-def figures_of(finished: "Finished") -> list[Path]:
+def figures_of(run: "Run") -> list[Path]:
     """Draw a run's figures where they are not there and whole; without matplotlib there are none."""
     from ohr.errors import OhrError
     from ohr.report.figures.drawing import figures
 
     try:
-        return figures(finished.folder)
+        return figures(run)
     except OhrError as error:  # the results are written: without figures the run is still done
         report(f"no figures: {error}")
         return []
 
 
-def report_of(finished: "Finished", trust_plugins: bool) -> Path | None:
-    """Write a run's report where it is not there yet; without jinja2 there is none."""
+def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
+    """Write a run's report, `again` where it is there already; without jinja2 there is none."""
     from ohr.errors import OhrError
     from ohr.report.html.write import REPORT, write_report
 
-    path = finished.folder / REPORT
+    path = run.folder / REPORT
     try:
-        if finished.fresh or not path.is_file():
-            write_report([finished.folder], path, details=_DETAILS, trust_plugins=trust_plugins)
+        if again or not path.is_file():
+            write_report([run], path, details=_DETAILS, trust_plugins=trust_plugins)
         return path
     except OhrError as error:  # the results are written: without a report the run is still done
         report(f"no report: {error}")
         return None
 
 
-def _print(finished: "Finished", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
-    from ohr.cli.display.costs import print_costs
+def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
     from ohr.cli.display.curve import read_curve
-    from ohr.cli.display.decomposition import print_decomposition
     from ohr.cli.display.losses import print_losses
-    from ohr.cli.display.protocol import print_protocol
-    from ohr.cli.display.repair import print_repair
-    from ohr.results.folder.run_folder import page_headline, read_manifest
+    from ohr.report.views import protocol
+    from ohr.report.views.sections import for_screen
 
-    scores_pages = bool(page_headline(read_manifest(finished.folder)))
+    scores_pages = bool(run.page_headline)
     if scores_pages:  # then the text itself is the benchmark's first number
-        print_protocol(finished.folder)
-    print_losses(finished.folder)
-    _print_curve(read_curve(finished.folder))
+        say_views(protocol.short_views(run))
+    print_losses(run)
+    _print_curve(read_curve(run))
     if not scores_pages:
-        print_protocol(finished.folder)
-    print_costs(finished.folder)
-    print_decomposition(finished.folder)
-    print_repair(finished.folder)
-    say_first("warnings:", grouped(read_manifest(finished.folder)["warnings"]))
+        say_views(protocol.short_views(run))
+    say_views(for_screen(run))
+    say_first("warnings:", grouped(run.manifest["warnings"]))
     failures = finished.ledger.failures
     say_first(
         f"failed items: {len(failures)} (questions that need them score 0)",
         as_lines(failures),
     )
-    if absent := read_manifest(finished.folder)["failures"].get("absent"):
+    if absent := run.manifest["failures"].get("absent"):
         say(f"absent: {counted(absent, 'page')} that recorded results lack (questions that need them score 0)")
     say(_done(finished, seconds))
     say_first("figures:", [str(path) for path in figures])
@@ -152,18 +150,17 @@ def _done(finished: "Finished", seconds: float) -> str:
     return f"done in {seconds:.1f} s: {', '.join(f'{name} {count:,}' for name, count in done.items())}"
 
 
-def _print_json(finished: "Finished", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
+def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
     from ohr.cli.display.curve import read_curve
-    from ohr.results.folder.run_folder import read_manifest
 
     ledger = finished.ledger
     say_json(
         {
             "folder": finished.folder,
-            "curve": read_curve(finished.folder),
-            "warnings": read_manifest(finished.folder)["warnings"],
+            "curve": read_curve(run),
+            "warnings": run.manifest["warnings"],
             "failures": ledger.failures,
-            "absent": read_manifest(finished.folder)["failures"].get("absent", 0),
+            "absent": run.manifest["failures"].get("absent", 0),
             "calls": {name: count for name, count in ledger.calls.items() if count},
             "tokens": ledger.tokens,
             "seconds": round(seconds, 2),

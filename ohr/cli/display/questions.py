@@ -1,12 +1,12 @@
 """The questions of a run that lost or gained most, as `ohr show RUN --questions` prints them."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ohr.cli.display.console import say, say_json
 from ohr.errors import DataError
 from ohr.registry import choices
+from ohr.results.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Wanted:
     words: str
 
 
-def show_questions(folder: Path, wanted: Wanted, as_json: bool) -> None:
+def show_questions(run: Run, wanted: Wanted, as_json: bool) -> None:
     """Print questions with their scores, and the words of their evidence that the condition lost.
 
     Raises:
@@ -34,14 +34,14 @@ def show_questions(folder: Path, wanted: Wanted, as_json: bool) -> None:
     from ohr.report.html.details import Details
     from ohr.report.html.questions import NOTHING, Choice, QuestionList
 
-    listed = QuestionList(folder)
+    listed = QuestionList(run)
     if not listed.pipelines:
-        raise DataError(f"{folder}: has no scores of questions")
+        raise DataError(f"{run.folder}: has no scores of questions")
     pipeline, condition = listed.start
     if wanted.condition is not None:
         if wanted.condition not in listed.conditions:
             raise DataError(
-                f"{folder}: no condition {wanted.condition!r}. {choices(wanted.condition, listed.conditions)}"
+                f"{run.folder}: no condition {wanted.condition!r}. {choices(wanted.condition, listed.conditions)}"
             )
         condition = listed.conditions.index(wanted.condition)
     order = listed.select(Choice(pipeline, condition, search=wanted.words)).tolist()

@@ -1,40 +1,37 @@
 """One question of a run, as `ohr show RUN --question ID` prints it: its answers, and the steps of agents."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ohr.cli.display.console import say, say_json
 from ohr.errors import DataError
 from ohr.messages.wording import counted
 from ohr.registry import choices
+from ohr.results.run import Run
 
 _PARTS = ("stage", "kb", "chunker", "retriever", "generator")
 _LONGEST = 600
 """Characters of a prompt or reply: `--json` prints them whole."""
 
 
-def show_question(folder: Path, question: str, condition: str | None, as_json: bool) -> None:
+def show_question(run: Run, question: str, condition: str | None, as_json: bool) -> None:
     """Print the answers to a question with their headline score, and the steps behind those of agents.
 
     Raises:
         DataError: the run has no such question or condition.
     """
-    from ohr.results.folder.run_folder import headlines, read_manifest
-    from ohr.results.tables.read_table import read_rows
 
-    asked = {row["question_id"]: row for row in read_rows(folder / "questions.parquet")}
+    asked = {row["question_id"]: row for row in run.rows("questions")}
     if question not in asked:
-        raise DataError(f"{folder}: no question {question!r}. {choices(question, tuple(asked))}")
-    answers = read_rows(folder / "answers.parquet", question_id=question)
+        raise DataError(f"{run.folder}: no question {question!r}. {choices(question, tuple(asked))}")
+    answers = run.rows("answers", question_id=question)
     known = tuple(dict.fromkeys(row["condition"] for row in answers))
     if condition is not None and condition not in known:
-        raise DataError(f"{folder}: no answer under the condition {condition!r}. {choices(condition, known)}")
-    taken = folder / "steps.parquet"
-    steps = read_rows(taken, question_id=question) if taken.is_file() else []
-    metric = headlines(read_manifest(folder)).get("overall", "")
-    scores = {_place(row): row for row in read_rows(folder / "scores.parquet", question_id=question, metric=metric)}
-    failures = {row["item"]: row["reason"] for row in read_rows(folder / "failures.parquet", stage="agent")}
+        raise DataError(f"{run.folder}: no answer under the condition {condition!r}. {choices(condition, known)}")
+    steps = run.rows_if_any("steps", question_id=question)
+    metric = run.headlines.get("overall", "")
+    scores = {_place(row): row for row in run.rows("scores", question_id=question, metric=metric)}
+    failures = {row["item"]: row["reason"] for row in run.rows("failures", stage="agent")}
     found = [
         {
             **row,

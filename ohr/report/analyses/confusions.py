@@ -2,11 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ohr.markup.strip import strip_markup
-from ohr.results.tables.read_table import plain, read_columns
+from ohr.results.run import Run
+from ohr.results.tables.read_table import plain
 from ohr.text.words import typed, words
 
 MOST = 25
@@ -26,14 +26,14 @@ Pair = tuple[str, str]
 Row = dict[str, Any]
 
 
-def confusions(folder: Path) -> list[Row]:
+def confusions(run: Run) -> list[Row]:
     """Return the words of the text without noise that a condition has as other words, with counts and an example.
 
     Words are compared as the metrics see them (lower case, no punctuation), without markup; the first draw of each
     condition counts. A word that is not there at all is no confusion. A run without a clean condition has no rows.
     """
-    texts = _texts(folder)
-    clean = next((condition for condition, kind in _noise_types(folder).items() if kind == "none"), None)
+    texts = _texts(run)
+    clean = next((condition for condition, kind in _noise_types(run).items() if kind == "none"), None)
     if clean is None or clean not in texts:
         return []
     found: list[Row] = []
@@ -44,19 +44,19 @@ def confusions(folder: Path) -> list[Row]:
     return found
 
 
-def _noise_types(folder: Path) -> dict[str, str]:
+def _noise_types(run: Run) -> dict[str, str]:
     """Return each condition's kind of noise."""
-    table = read_columns(folder / "pages.parquet", ["condition", "noise_type"]).unify_dictionaries()
+    table = run.table("pages", ["condition", "noise_type"]).unify_dictionaries()
     if not table.num_rows:  # no ground truth was measured: the summary has the conditions too
-        table = read_columns(folder / "summary.parquet", ["condition", "noise_type"]).unify_dictionaries()
+        table = run.table("summary", ["condition", "noise_type"]).unify_dictionaries()
     rows = table.group_by(["condition", "noise_type"], use_threads=False).aggregate([]).to_pylist()
     return {row["condition"]: row["noise_type"] for row in rows}
 
 
-def _texts(folder: Path) -> Mapping[str, Mapping[tuple[str, int], str]]:
+def _texts(run: Run) -> Mapping[str, Mapping[tuple[str, int], str]]:
     """Read the pages of each condition's first draw, the first ones of a large run."""
     found: dict[str, dict[tuple[str, int], str]] = defaultdict(dict)
-    table = plain(read_columns(folder / "texts.parquet", ["condition", "document", "page", "text"], replicate=0))
+    table = plain(run.table("texts", ["condition", "document", "page", "text"], replicate=0))
     for batch in table.to_batches(10_000):
         columns = (batch[name].to_pylist() for name in ("condition", "document", "page", "text"))
         for condition, document, page, text in zip(*columns, strict=True):

@@ -1,21 +1,20 @@
 """Analyses of pages: how edit distances are spread, and how often blocks have errors."""
 
-from pathlib import Path
 from typing import Any
 
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.realism import QUANTILES
 from ohr.noise_files.page_statistics import page_statistics
 from ohr.noise_files.stats import of_run
-from ohr.results.tables.read_table import read_columns
+from ohr.results.run import Run
 
 
-def edit_distances(folder: Path) -> list[dict[str, Any]]:
+def edit_distances(run: Run) -> list[dict[str, Any]]:
     """Return the distribution of pages' edit distances for each knowledge base (OHRBench, Fig. S2).
 
     Raises: as `page_statistics`.
     """
-    page_statistics(folder)  # refuses a run without clean pages
+    page_statistics(run)  # refuses a run without clean pages
     return [
         {
             "kb": stats.kb,
@@ -24,19 +23,19 @@ def edit_distances(folder: Path) -> list[dict[str, Any]]:
             **{f"q{round(100 * at)}": value for at, value in zip(QUANTILES, stats.distances.quantiles, strict=True)},
             "histogram": stats.distances.histogram,
         }
-        for stats in of_run(folder)
+        for stats in of_run(run)
     ]
 
 
-def noise_ratios(folder: Path) -> list[dict[str, Any]]:
+def noise_ratios(run: Run) -> list[dict[str, Any]]:
     """Return the shares of matching blocks with errors, and redundant commands per page (OHRBench, Table S3).
 
     Raises:
         DataError: the table of pages is missing or damaged; or as `page_statistics`.
     """
     level, counted = ["noise", "knob_value"], [*COUNTS, "redundant"]
-    table = read_columns(folder / "pages.parquet", level).unify_dictionaries()
-    measured = page_statistics(folder)
+    table = run.table("pages", level).unify_dictionaries()
+    measured = page_statistics(run)
     for name in counted:
         table = table.append_column(name, measured[name])
     sums = [(name, "sum") for name in counted]

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,9 @@ import numpy as np
 from ohr.contracts import SOURCES
 from ohr.metrics.lcs import lcs_without_formatting
 from ohr.results.derived.means import estimates
-from ohr.results.folder.run_folder import headlines, read_finished
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES
-from ohr.results.tables.question_arrays import Part, Questions
-from ohr.results.tables.read_table import read_columns, read_rows
+from ohr.results.tables.question_arrays import Part
 from ohr.results.tables.score_arrays import CellScores, Floats, Place, ScoreTable
 from ohr.statistics.estimate import Estimate
 
@@ -24,9 +22,9 @@ RIGHT = 0.5
 Row = dict[str, Any]
 
 
-def r_noise(folder: Path) -> list[Row]:
+def r_noise(run: Run) -> list[Row]:
     """Return r_noise of each condition, all questions and by evidence source (OHRBench, section 4.3)."""
-    scores = _scores(folder)
+    scores = _scores(run)
     found: list[Row] = []
     sources: list[str] = [source for source in SOURCES if source in scores.questions.groups("evidence_source")]
     for place in scores.of_stage("page"):
@@ -37,17 +35,17 @@ def r_noise(folder: Path) -> list[Row]:
     return found
 
 
-def formatting_lcs(folder: Path) -> list[Row]:
+def formatting_lcs(run: Run) -> list[Row]:
     """Score retrieval again without formatting commands, on both sides (OHRBench, section 4.3: Formatting Noise).
 
     The published score takes a word with a command glued to it for another word: `\\textbf{rent` is `textbfrent`.
     """
-    protocol = read_finished(folder)["protocol"]
-    scores, found = _scores(folder), []
-    asked: dict[str, Row] = {row["question_id"]: row for row in read_rows(folder / "questions.parquet", _EVIDENCE)}
+    protocol = run.manifest["protocol"]
+    scores, found = _scores(run), []
+    asked: dict[str, Row] = {row["question_id"]: row for row in run.rows("questions", _EVIDENCE)}
     for place in scores.of_stage("retrieval"):
         cell = scores.read(place).only([protocol["retrieval"]])
-        draws = np.stack([_again(folder, base, place, asked, protocol) for base, _ in scores.bases(place)])
+        draws = np.stack([_again(run, base, place, asked, protocol) for base, _ in scores.bases(place)])
         # what failed scores 0 again, unless it is undefined
         draws = np.where(cell.failed & ~np.isnan(draws), 0.0, draws)
         again = CellScores(("again",), draws[None], cell.failed)
@@ -61,12 +59,12 @@ def formatting_lcs(folder: Path) -> list[Row]:
 _EVIDENCE = ("question_id", "document", "pages", "evidence")
 
 
-def _again(folder: Path, base: str, place: Place, asked: Mapping[str, Row], protocol: Mapping[str, Any]) -> Floats:
+def _again(run: Run, base: str, place: Place, asked: Mapping[str, Row], protocol: Mapping[str, Any]) -> Floats:
     """Score the hits of one knowledge base and pipeline again: one value per question."""
     columns = ["question_id", "document", "pages", "start", "rank", "text"]
     where = {"kb": base, "chunker": place.chunker, "retriever": place.retriever}
     hits: dict[str, list[Row]] = defaultdict(list)
-    for batch in read_columns(folder / "hits.parquet", columns, **where).to_batches(10_000):
+    for batch in run.table("hits", columns, **where).to_batches(10_000):
         for hit in batch.to_pylist():
             hits[hit["question_id"]].append(hit)
     return np.array([_without_formatting(question, hits[name], protocol) for name, question in asked.items()])
@@ -81,29 +79,29 @@ def _without_formatting(question: Row, hits: Sequence[Row], protocol: Mapping[st
     return lcs_without_formatting(text, "\n".join(question["evidence"]), segment_chinese=protocol["segment_chinese"])
 
 
-def table_formats(folder: Path) -> list[Row]:
+def table_formats(run: Run) -> list[Row]:
     """Return the scores of table questions only, for every condition and system (OHRBench, Fig. 4)."""
-    scores, found = _scores(folder), []
+    scores, found = _scores(run), []
     if "table" not in scores.questions.groups("evidence_source"):
         return []
-    for place, metric in _headlined(folder, scores):
+    for place, metric in _headlined(run, scores):
         made = _estimate(scores, place, metric, "table")
         bounds = {"mean": made.mean, "low": made.low, "high": made.high, "n": made.n, "failed": made.failed}
         found.append({"stage": place.stage, "metric": metric, **_level(place), **_system(place), **bounds})
     return found
 
 
-def error_classes(folder: Path) -> list[Row]:
+def error_classes(run: Run) -> list[Row]:
     """Return the shares of the four classes: OCR right or wrong, answer right or wrong (OHRBench, Fig. 5).
 
     The OCR is wrong where the question's evidence is damaged; an answer is right from RIGHT on. A question counts once,
     with the share of its replicates that are in the class; one whose damage or score is undefined in all of them is
     excluded. `low` and `high` are the ends of 95% intervals over documents.
     """
-    scores, found = _scores(folder), []
+    scores, found = _scores(run), []
     pages = {place.condition: place for place in scores.places if place.stage == "page"}
     whole = scores.questions.part("evidence_source", ALL)
-    for place, metric in _headlined(folder, scores):
+    for place, metric in _headlined(run, scores):
         if place.stage == "retrieval":
             continue
         damaged = scores.read(pages[place.condition]).only(["damaged"]).draws[0]
@@ -134,13 +132,13 @@ def _classes(damaged: Floats, cell: CellScores) -> CellScores:
     return CellScores(_CLASSES, np.stack(draws), np.repeat(cell.failed, len(draws), axis=0))
 
 
-def _scores(folder: Path) -> ScoreTable:
-    return ScoreTable(folder / "scores.parquet", Questions.read(folder))
+def _scores(run: Run) -> ScoreTable:
+    return ScoreTable.of(run)
 
 
-def _headlined(folder: Path, scores: ScoreTable) -> Iterator[tuple[Place, str]]:
+def _headlined(run: Run, scores: ScoreTable) -> Iterator[tuple[Place, str]]:
     """Yield the cells of each stage that a spec evaluates, with the stage's headline metric."""
-    headline = headlines(read_finished(folder))
+    headline = run.headlines
     yield from ((place, headline[place.stage]) for place in scores.places if place.stage in STAGES)
 
 

@@ -1,21 +1,20 @@
 """Robustness of each pipeline in one number, read from the table of curves."""
 
 from math import isnan
-from pathlib import Path
 from typing import Any
 
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.read_table import read_rows
 
 
-def robustness(folder: Path) -> list[dict[str, Any]]:
+def robustness(run: Run) -> list[dict[str, Any]]:
     """Return the summaries of every curve over all questions; those that are undefined are left out.
 
     Raises:
         DataError: the table of curves is missing or damaged.
     """
     names = ("stage", "noise", "retriever", "generator", "axis", "quantity", "other", "value", "low", "high")
-    rows = read_rows(folder / "curves.parquet", group=ALL)
+    rows = run.rows("curves", group=ALL)
     return [
         {
             **{name: row[name] for name in names},

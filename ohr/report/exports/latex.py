@@ -6,32 +6,35 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ohr.report.exports.paper import PaperTable
 from ohr.report.exports.plain import one_line
+from ohr.report.views.view import View
+from ohr.results.run import Run
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
 
 
-def latex(table: PaperTable, name: str) -> str:
+def latex(view: View, run: Run, label: str) -> str:
     r"""Write a table as a `table` environment, which needs `\usepackage{booktabs}` only.
 
     Args:
-        table: what to write.
-        name: of the run, for the label.
+        view: what to write.
+        run: that it was made from.
+        label: that the document refers to, after `tab:`; other characters than letters and digits become hyphens.
     """
-    layout = "l" * len(table.labels) + "r" * len(table.columns)
-    notes = " ".join(map(escaped, table.notes))
+    layout = "l" * view.label_count + "r" * (len(view.headers) - view.label_count)
+    name = re.sub("[^A-Za-z0-9-]+", "-", label).strip("-") or "run"
+    source = f"ohr {run.manifest['ohr']}, run {run.id}"
     return "\n".join(
         (
-            f"% {escaped(table.source)}; needs \\usepackage{{booktabs}}",
+            f"% {escaped(source)}; needs \\usepackage{{booktabs}}",
             r"\begin{table}",
             r"  \centering",
-            rf"  \caption{{{escaped(table.title)} {notes}}}",
-            rf"  \label{{tab:{re.sub('[^A-Za-z0-9-]+', '-', name).strip('-') or 'run'}}}",
+            rf"  \caption{{{escaped(view.heading)} {escaped(view.how)}}}",
+            rf"  \label{{tab:{name}}}",
             r"  \small",
             rf"  \begin{{tabular}}{{{layout}}}",
-            *(f"    {line}" for line in _lines(table)),
+            *(f"    {line}" for line in _lines(view)),
             r"  \end{tabular}",
             r"\end{table}",
             "",
@@ -39,21 +42,22 @@ def latex(table: PaperTable, name: str) -> str:
     )
 
 
-def _lines(table: PaperTable) -> Iterator[str]:
+def _lines(view: View) -> Iterator[str]:
     yield r"\toprule"
-    if any(column.shared for column in table.columns):
-        yield from _shared(table)
-    yield _row([*table.labels, *(column.name for column in table.columns)])
-    for part in table.parts:
-        yield r"\midrule"
-        yield from map(_row, part)
+    if any(view.shared):
+        yield from _shared(view)
+    yield _row(view.headers)
+    for number, row in enumerate(view.long):
+        if number in view.starts:
+            yield r"\midrule"
+        yield _row(row)
     yield r"\bottomrule"
 
 
-def _shared(table: PaperTable) -> Iterator[str]:
+def _shared(view: View) -> Iterator[str]:
     """Write the header above the headers, with a rule under each name."""
-    place, cells, rules = len(table.labels), [""] * len(table.labels), []
-    for shared, columns in groupby(table.columns, key=lambda column: column.shared):
+    place, cells, rules = view.label_count, [""] * view.label_count, []
+    for shared, columns in groupby(view.shared[place:]):
         width = len(list(columns))
         cells.append(rf"\multicolumn{{{width}}}{{c}}{{{escaped(shared)}}}" if shared else " & " * (width - 1))
         if shared:

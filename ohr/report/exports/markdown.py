@@ -3,19 +3,19 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ohr.report.exports.paper import PaperTable
 from ohr.report.exports.plain import one_line
+from ohr.report.views.view import View
 
 _SPECIAL = re.compile(r"[\\`*<>|~$]|\](?=[(\[:])|!(?=\[)|&(?=\S)|(?<![^\W_])_|_(?![^\W_])|://|www(?=\.)|@")
 """Characters that would be markup, HTML, a link or the end of a cell; brackets and inner underscores are none."""
 
 
-def markdown(table: PaperTable) -> str:
-    """Write a table with its title above and its notes below."""
-    headers = [" ".join(filter(None, (column.shared, column.name))) for column in table.columns]
-    rows = [[*table.labels, *headers], *(row for part in table.parts for row in part)]
-    title, *notes = map(escaped, (table.title, *table.notes))
-    return "\n".join((title, "", *_lines(rows, len(table.labels)), "", " ".join(notes), ""))
+def markdown(view: View) -> str:
+    """Write a table with its title above, and how to read it below."""
+    shared = view.shared or ("",) * len(view.headers)
+    headers = [" ".join(filter(None, pair)) for pair in zip(shared, view.headers, strict=True)]
+    lines = _lines([headers, *view.long], view.label_count)
+    return "\n".join((escaped(view.heading), "", *lines, "", escaped(view.how), ""))
 
 
 def _lines(rows: Sequence[Sequence[str]], labels: int) -> Iterator[str]:

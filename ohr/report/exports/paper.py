@@ -2,20 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import isnan
-from pathlib import Path
 from typing import Any, Literal
 
 from ohr.errors import DataError
 from ohr.messages.wording import counted
 from ohr.registry import choices
 from ohr.report.headlines import METRICS
+from ohr.report.views.view import View
 from ohr.results.derived.pairs import FAILED
-from ohr.results.folder.engines import read_engines
-from ohr.results.folder.manifest_choices import read_choices
-from ohr.results.folder.run_folder import page_headline, read_manifest, run_id, shown_metrics
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES, TRAITS
-from ohr.results.tables.read_table import read_rows
 
 Values = Literal["mean", "interval", "loss"]
 
@@ -45,110 +43,81 @@ class Wanted:
     stage: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of scores: what it is of, and what columns side by side share, "" for nothing."""
-
-    name: str
-    shared: str = ""
+Column = tuple[str, str]
+"""A column of scores: what it is of, and what columns side by side share, "" for nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class PaperTable:
-    """A table of text, to be written in any form.
-
-    Args:
-        labels: headers of the columns that say what a row is.
-        columns: those of the scores.
-        parts: rows that belong together: the labels, then a cell for each column.
-        title: one sentence on what the table shows.
-        notes: sentences on how to read it.
-        source: the run that it was made from.
-    """
-
-    labels: tuple[str, ...]
-    columns: tuple[Column, ...]
-    parts: tuple[tuple[tuple[str, ...], ...], ...]
-    title: str
-    notes: tuple[str, ...]
-    source: str
-
-
-def paper_table(folder: Path, wanted: Wanted) -> PaperTable:
+def paper_table(run: Run, wanted: Wanted) -> View:
     """Make the table of a finished run.
 
     Raises:
         DataError: the run lacks the metric, stage or trait, or has no losses, or a table is damaged.
     """
-    rows, manifest = _rows(folder, wanted), read_manifest(folder)
+    rows = _rows(run, wanted)
     lone = {part: name for part in _PARTS if (name := _shared_by_all(rows, part)) is not None}
     columns, parts = _arranged(rows, lone, divided=wanted.by is not None)
     sizes = [_range(row["n"] for row in held) for held in columns.values()]
     same = len(set(sizes)) == 1
-    headers = [
-        column if same else Column(f"{column.name} (n = {size})".strip(), column.shared)
-        for column, size in zip(columns, sizes, strict=True)
-    ]
-    named = _labels(rows, read_engines(folder))
+    names = [name if same else f"{name} (n = {size})".strip() for (name, _), size in zip(columns, sizes, strict=True)]
+    named = _labels(rows, run.engines)
     above = [at for at in range(len(_PARTED)) if any(part[at] for part in parts)]
-    shown = [
-        tuple(
-            (
-                *("" if place else part[at] for at in above),
-                *named[condition].values(),
-                *(_cell(cells.get(column), wanted.values) for column in columns),
-            )
-            for place, (condition, cells) in enumerate(found.items())
+    lines = [
+        (
+            *("" if place else part[at] for at in above),
+            *named[condition].values(),
+            *(_cell(cells.get(column), wanted.values) for column in columns),
         )
-        for part, found in parts.items()
+        for part, held in parts.items()
+        for place, (condition, cells) in enumerate(held.items())
     ]
-    return PaperTable(
-        (*(_PARTED[at] for at in above), *next(iter(named.values()))),
-        tuple(headers),
-        tuple(shown),
-        _title(manifest["name"], wanted),
-        tuple(_notes(rows, wanted, lone)),
-        f"ohr {manifest['ohr']}, run {run_id(manifest)}",
+    labels = (*(_PARTED[at] for at in above), *next(iter(named.values())))
+    return View(
+        _title(run.name, wanted),
+        " ".join(_notes(rows, wanted, lone)),
+        (*labels, *names),
+        tuple(lines),
+        shared=(*("" for _ in labels), *(shared for _, shared in columns)),
+        labels=len(labels),
+        starts=frozenset(accumulate([0, *(len(held) for held in parts.values())][:-1])),
     )
 
 
-def _rows(folder: Path, wanted: Wanted) -> list[dict[str, Any]]:
+def _rows(run: Run, wanted: Wanted) -> list[dict[str, Any]]:
     """Read the rows of the summary that are shown, in the order of stages and of the run."""
-    repeats = read_choices(folder).repeats
-    scored = page_headline(read_manifest(folder))
+    repeats = run.choices.repeats
+    scored = run.page_headline
     # the text itself is shown where it is asked for, by its stage or by a metric that only it has
     stages = ("page", *STAGES) if scored and (wanted.stage == "page" or wanted.metric) else STAGES
-    found = [row for row in read_rows(folder / "summary.parquet", _COLUMNS) if row["stage"] in stages]
-    found = _of_metric(folder, [row for row in found if row["condition"] not in repeats], wanted)
+    found = [row for row in run.rows("summary", _COLUMNS) if row["stage"] in stages]
+    found = _of_metric(run, [row for row in found if row["condition"] not in repeats], wanted)
     whole = [row for row in found if row["by"] == "evidence_source" and row["group"] == ALL]
     groups = [row for row in found if row["by"] == wanted.by and row["group"] != ALL and row["n"]]
     known = sorted({*TRAITS, *(row["by"] for row in found)})
     if wanted.by and wanted.by not in known:
         raise DataError(f"--by: {choices(wanted.by, known)} (got {wanted.by!r})")
     if wanted.by and not groups:
-        raise DataError(f"{folder}: all questions have the same {wanted.by}")
+        raise DataError(f"{run.folder}: all questions have the same {wanted.by}")
     if wanted.values == "loss":
         if wanted.by not in (None, "evidence_source"):
             raise DataError("losses are known by evidence_source only: choose --values mean or interval")
         if not any(row["pairs"] for row in whole):
-            raise DataError(f"{folder}: has no condition without noise that a loss could be measured against")
+            raise DataError(f"{run.folder}: has no condition without noise that a loss could be measured against")
     return sorted([*groups, *whole], key=lambda row: stages.index(row["stage"]))
 
 
-def _of_metric(folder: Path, rows: Sequence[dict[str, Any]], wanted: Wanted) -> list[dict[str, Any]]:
+def _of_metric(run: Run, rows: Sequence[dict[str, Any]], wanted: Wanted) -> list[dict[str, Any]]:
     stages = list(dict.fromkeys(row["stage"] for row in rows))
     if wanted.stage is not None and wanted.stage not in stages:
-        raise DataError(f"{folder}: has no stage {wanted.stage!r}. {choices(wanted.stage, stages)}")
+        raise DataError(f"{run.folder}: has no stage {wanted.stage!r}. {choices(wanted.stage, stages)}")
     rows = [row for row in rows if wanted.stage in (None, row["stage"])]
-    manifest = read_manifest(folder)
     shown: Mapping[str, Sequence[str]] = {
-        **{stage: (name,) for stage, name in page_headline(manifest).items()},
-        **shown_metrics(manifest),
+        **{stage: (name,) for stage, name in run.page_headline.items()},
+        **run.shown_metrics,
     }
     found = [r for r in rows if r["metric"] in ((wanted.metric,) if wanted.metric else shown.get(r["stage"], ()))]
     if not found:
         metric, known = wanted.metric or "score", sorted({row["metric"] for row in rows})
-        raise DataError(f"{folder}: has no metric {metric!r}. {choices(metric, known)}")
+        raise DataError(f"{run.folder}: has no metric {metric!r}. {choices(metric, known)}")
     return found
 
 
@@ -172,9 +141,9 @@ def _arranged(
         system = " / ".join(row[part] for part in _PARTS if row[part] and part not in lone)
         stage = f"{row['stage'].capitalize()} ({METRICS.get(row['metric'], row['metric'])})"
         if divided:
-            part, column = (stage, system), Column(row["group"].replace("_", " "))
+            part, column = (stage, system), (row["group"].replace("_", " "), "")
         else:
-            part, column = ("", ""), Column(system, stage) if several else Column(stage)
+            part, column = ("", ""), (system, stage) if several else (stage, "")
         columns.setdefault(column, []).append(row)
         parts.setdefault(part, {}).setdefault(row["condition"], {})[column] = row
     return columns, parts

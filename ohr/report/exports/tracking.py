@@ -13,11 +13,9 @@ from ohr import extras
 from ohr.errors import DataError
 from ohr.report.exports.plain import one_line
 from ohr.report.html.write import REPORT
-from ohr.results.folder.engines import read_engines
-from ohr.results.folder.run_folder import FIGURES, MANIFEST, read_manifest, run_id
-from ohr.results.folder.tags import read_tags
+from ohr.results.folder.run_folder import FIGURES, MANIFEST
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES
-from ohr.results.tables.read_table import read_rows
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -59,11 +57,11 @@ class Exported:
     children: int
 
 
-def export_mlflow(folder: Path, uri: str) -> Exported:
+def export_mlflow(run: Run, uri: str) -> Exported:
     """Export a finished run; of one that is there already, only the tags are updated.
 
     Args:
-        folder: of the run.
+        run: to export.
         uri: of an MLflow tracking server or store, as for `MLFLOW_TRACKING_URI`.
 
     Raises:
@@ -75,31 +73,30 @@ def export_mlflow(folder: Path, uri: str) -> Exported:
     from mlflow.exceptions import MlflowException
 
     try:
-        return _export(folder, MlflowClient(tracking_uri=uri))
+        return _export(run, MlflowClient(tracking_uri=uri))
     except (MlflowException, OSError) as error:
         reason = re.sub(r"//[^@/\s]*@", "//", str(error).strip().partition("\n")[0])  # an address may hold a password
         hint = "; a database needs all of MLflow: pip install mlflow" if uri.startswith(_DATABASES) else ""
         raise DataError(f"MLflow: {reason}{hint}") from None
 
 
-def _export(folder: Path, client: "MlflowClient") -> Exported:
-    manifest = read_manifest(folder)
-    name, run = manifest["name"], run_id(manifest)
+def _export(run: Run, client: "MlflowClient") -> Exported:
+    manifest, name = run.manifest, run.name
     experiment = client.get_experiment_by_name(name)
     place = experiment.experiment_id if experiment else client.create_experiment(name)
-    if done := _exported(client, place, run):
-        _tag(client, done, folder)
+    if done := _exported(client, place, run.id):
+        _tag(client, done, run)
         return Exported(name, done, 0)
-    cells, engines, shared = _cells(folder), read_engines(folder), _shared(manifest)
-    parent = client.create_run(place, tags={RUN: run, "ohr.key": manifest["key"]}, run_name=run).info.run_id
+    cells, engines, shared = _cells(run), run.engines, _shared(manifest)
+    parent = client.create_run(place, tags={RUN: run.id, "ohr.key": manifest["key"]}, run_name=run.id).info.run_id
     _log(client, parent, shared, _curves(cells))
     for cell, rows in cells.items():
-        about = {"mlflow.parentRunId": parent, RUN: run}
+        about = {"mlflow.parentRunId": parent, RUN: run.id}
         child = client.create_run(place, tags=about, run_name=" ".join(filter(None, cell))).info.run_id
         _log(client, child, shared | _about(rows[0], engines), _scores(rows))
         client.set_terminated(child)
-    _tag(client, parent, folder)
-    _artifacts(client, parent, folder, manifest)
+    _tag(client, parent, run)
+    _artifacts(client, parent, run)
     client.set_terminated(parent)  # last: one without it was interrupted
     return Exported(name, parent, len(cells))
 
@@ -120,10 +117,10 @@ def _exported(client: "MlflowClient", experiment: str, run: str) -> str | None:
     return None
 
 
-def _cells(folder: Path) -> dict[Cell, list[Row]]:
+def _cells(run: Run) -> dict[Cell, list[Row]]:
     """Read the means of each cell: over all questions, and by evidence source."""
     found: dict[Cell, list[Row]] = {}
-    for row in read_rows(folder / "summary.parquet", by="evidence_source"):
+    for row in run.rows("summary", by="evidence_source"):
         if row["stage"] in STAGES and row["n"]:
             cell = (row["stage"], row["condition"], *(row[part] or "" for part in _PARTS))
             found.setdefault(cell, []).append(row)
@@ -194,16 +191,16 @@ def _log(client: "MlflowClient", run: str, params: Mapping[str, Any], points: It
         client.log_batch(run, metrics=metrics[start : start + _MOST])
 
 
-def _tag(client: "MlflowClient", run: str, folder: Path) -> None:
-    for key, value in read_tags(folder).items():
-        client.set_tag(run, _name(key), value)
+def _tag(client: "MlflowClient", parent: str, run: Run) -> None:
+    for key, value in run.tags.items():
+        client.set_tag(parent, _name(key), value)
 
 
-def _artifacts(client: "MlflowClient", run: str, folder: Path, manifest: Mapping[str, Any]) -> None:
-    client.log_dict(run, manifest["spec"], "spec.json")
+def _artifacts(client: "MlflowClient", parent: str, run: Run) -> None:
+    client.log_dict(parent, run.manifest["spec"], "spec.json")
     for name in _FILES:
-        if (folder / name).is_file():
-            client.log_artifact(run, str(folder / name))
+        if (run.folder / name).is_file():
+            client.log_artifact(parent, str(run.folder / name))
     for name in (FIGURES, f"{Path(REPORT).stem}-data"):
-        if (folder / name).is_dir():
-            client.log_artifacts(run, str(folder / name), name)
+        if (run.folder / name).is_dir():
+            client.log_artifacts(parent, str(run.folder / name), name)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, floor, isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ohr import extras
@@ -16,7 +15,7 @@ from ohr.report.figures.panels import COLUMNS, METRIC_NAMES, NothingToDraw, Syst
 from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, Colour
 from ohr.report.figures.wanted import Wanted
 from ohr.results.derived.pairs import FAILED
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 from ohr.statistics.estimate import FEW
 
@@ -73,7 +72,7 @@ class _Layout:
         return [(0.0, self.total(sections[:place])) for place in range(len(sections))]
 
 
-def comparison(run_folder: Path, wanted: Wanted) -> "Picture":
+def comparison(run: Run, wanted: Wanted) -> "Picture":
     """Draw the conditions of a run side by side.
 
     Raises:
@@ -86,10 +85,10 @@ def comparison(run_folder: Path, wanted: Wanted) -> "Picture":
     from ohr.report.figures.picture import drawn
 
     groups = [group for group in COLUMNS if group in (wanted.columns or (ALL,))]
-    sections = [section for group in groups for section in read_sections(run_folder, group, wanted.metric)]
+    sections = [section for group in groups for section in read_sections(run, group, wanted.metric)]
     if not sections:
-        raise NothingToDraw(f"{run_folder}: nothing to draw: no score of any condition")
-    margin = read_manifest(run_folder)["spec"].get("margin")
+        raise NothingToDraw(f"{run.folder}: nothing to draw: no score of any condition")
+    margin = run.manifest["spec"].get("margin")
     return drawn(partial(_figure, sections, 100 * margin if margin else 0.0), wanted)
 
 

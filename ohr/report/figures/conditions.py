@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 from math import isnan
-from pathlib import Path
 
-from ohr.report.figures.data import agent_labels, metric_rows, stage_of
+from ohr.report.figures.data import metric_rows, stage_of
 from ohr.report.figures.panels import GROUP_NAMES, System
 from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.derived.pairs import FAILED
 from ohr.results.derived.points import Point, read_points
-from ohr.results.folder.manifest_choices import read_choices
-from ohr.results.folder.run_folder import headlines, read_manifest
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 
 MOST = 60
@@ -72,24 +70,24 @@ def shortened(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
-def read_sections(run_folder: Path, group: str, metric: str | None) -> list[Section]:
+def read_sections(run: Run, group: str, metric: str | None) -> list[Section]:
     """Read the scores and losses of a run's conditions, stage by stage.
 
     Args:
-        run_folder: of the run.
+        run: to read.
         group: of questions.
         metric: of all stages; by default each stage's headline.
 
     Raises:
         DataError: a table is missing or cannot be read, or no stage has the metric.
     """
-    repeats = read_choices(run_folder).repeats
-    points = [point for point in read_points(run_folder, group=group) if point.condition not in repeats]
-    losses = {(*_key(loss), loss.metric): loss for loss in read_losses(run_folder, group, every_metric=True)}
-    labels = agent_labels(run_folder)
+    repeats = run.choices.repeats
+    points = [point for point in read_points(run, group=group) if point.condition not in repeats]
+    losses = {(*_key(loss), loss.metric): loss for loss in read_losses(run, group, every_metric=True)}
+    labels = run.agent_labels
     several = len({point.chunker for point in points if point.chunker}) > 1
     made = []
-    for name, shown in metric_rows(points, headlines(read_manifest(run_folder)), metric).items():
+    for name, shown in metric_rows(points, run.headlines, metric).items():
         systems: dict[System, list[Row]] = {}
         key = (stage_of(name), shown)
         held = [point for point in points if (point.stage, point.metric) == key and not isnan(point.mean)]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import ceil, floor, isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ohr import extras
@@ -15,6 +14,7 @@ from ohr.report.figures.marks import draw_bounds, draw_curve, draw_whiskers
 from ohr.report.figures.panels import COLUMNS, GROUP_NAMES, METRIC_NAMES, ROWS, Axis, Panel, counts
 from ohr.report.figures.style import Style, style_of
 from ohr.report.figures.wanted import Wanted
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class _Grid:
         return f"{METRIC_NAMES.get(self.of(stage)[0].metric, plain(self.of(stage)[0].metric))} (%)"
 
 
-def performance(run_folder: Path, axis: Axis, wanted: Wanted) -> "Picture":
+def performance(run: Run, axis: Axis, wanted: Wanted) -> "Picture":
     """Draw the curves of a run.
 
     Raises:
@@ -92,13 +92,13 @@ def performance(run_folder: Path, axis: Axis, wanted: Wanted) -> "Picture":
     extras.require("matplotlib", "report")
     from ohr.report.figures.picture import drawn
 
-    panels = read_panels(run_folder, axis, wanted.metric, wanted.groups)
+    panels = read_panels(run, axis, wanted.metric, wanted.groups)
     stages = [stage for stage in ROWS if any(panel.stage == stage for panel in panels)]
     groups = [group for group in COLUMNS if any(panel.group == group for panel in panels)]
     grid = _Grid(panels, stages, groups, turned=wanted.style == "slides")
     most = max(sum(curve.has_joint for curve in panel.curves) for panel in panels)
     joint = most > 0 and (most <= _FEW if wanted.joint is None else wanted.joint)
-    return drawn(partial(_figure, grid, axis, read_conditions(run_folder), joint), wanted)
+    return drawn(partial(_figure, grid, axis, read_conditions(run), joint), wanted)
 
 
 def _figure(grid: _Grid, axis: Axis, conditions: Sequence[str], joint: bool, page: "Page") -> "Picture | None":

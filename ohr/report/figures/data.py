@@ -4,15 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan, nan
-from pathlib import Path
 from types import MappingProxyType
 
 from ohr.errors import DataError
 from ohr.report.figures.panels import COLUMNS, FOUND, ROWS, Axis, Curve, Mark, NothingToDraw, Panel, System
 from ohr.results.derived.points import Point, read_points
-from ohr.results.folder.run_folder import headlines, read_manifest
+from ohr.results.run import Run
 from ohr.results.tables.groups import STAGES
-from ohr.results.tables.read_table import read_rows
 
 Doses = Mapping[str, Sequence[float]]
 """Condition to where it is on the x axis: the dose of each replicate."""
@@ -22,13 +20,11 @@ Criticals = Mapping[tuple[str, ...], float]
 _CURVE = ("stage", "noise", "chunker", "retriever", "generator", "metric", "group")
 
 
-def read_panels(
-    run_folder: Path, axis: Axis, metric: str | None = None, columns: Sequence[str] = COLUMNS
-) -> list[Panel]:
+def read_panels(run: Run, axis: Axis, metric: str | None = None, columns: Sequence[str] = COLUMNS) -> list[Panel]:
     """Read a run's tables as panels, row by row; those without any mark are left out.
 
     Args:
-        run_folder: of the run.
+        run: to read.
         axis: the x axis.
         metric: that all rows show; by default each stage's headline. A stage that does not have it has no row.
         columns: groups of evidence sources.
@@ -37,26 +33,20 @@ def read_panels(
         DataError: a table is missing, or is no run's table; or no stage has the metric.
         NothingToDraw: no score has a dose of that kind.
     """
-    points = [point for group in COLUMNS if group in columns for point in read_points(run_folder, group=group)]
+    points = [point for group in COLUMNS if group in columns for point in read_points(run, group=group)]
     if axis == "condition":
-        doses: Doses = {condition: [float(place)] for place, condition in enumerate(_conditions(run_folder))}
+        doses: Doses = {condition: [float(place)] for place, condition in enumerate(_conditions(run))}
     else:
         drawn: dict[str, list[float]] = defaultdict(list)
-        for row in read_rows(run_folder / "doses.parquet", ["condition", axis]):
+        for row in run.rows("doses", ["condition", axis]):
             drawn[row["condition"]].append(row[axis])
         doses = drawn
-    rows = metric_rows(points, headlines(read_manifest(run_folder)), metric)
-    made = panels(points, doses, axis, rows, _read_criticals(run_folder), agent_labels(run_folder))
+    rows = metric_rows(points, run.headlines, metric)
+    made = panels(points, doses, axis, rows, _read_criticals(run), run.agent_labels)
     if not made:
-        path = run_folder / "summary.parquet"
+        path = run.path("summary")
         raise NothingToDraw(f"{path}: nothing to draw: no score of {', '.join(STAGES)} with its {axis}")
     return made
-
-
-def agent_labels(run_folder: Path) -> dict[str, str]:
-    """Label each agent of a run with what it looks at, as noise reaches it there and nowhere else."""
-    found = read_manifest(run_folder).get("agents", {})
-    return {name: f"{name} [{' and '.join(sorted(about['reads'], reverse=True))}]" for name, about in found.items()}
 
 
 def metric_rows(points: Sequence[Point], headline: Mapping[str, str], metric: str | None = None) -> dict[str, str]:
@@ -93,20 +83,19 @@ def stage_of(row: str) -> str:
     return STAGES[0] if row == FOUND else row
 
 
-def _read_criticals(run_folder: Path) -> Criticals:
+def _read_criticals(run: Run) -> Criticals:
     """Read the critical value of each curve; none in a run without curves."""
-    path = run_folder / "curves.parquet"
-    found = read_rows(path, [*_CURVE, "value"], quantity="critical") if path.is_file() else []
+    found = run.rows_if_any("curves", [*_CURVE, "value"], quantity="critical")
     return {tuple(row[name] or "" for name in _CURVE): row["value"] for row in found}
 
 
-def read_conditions(run_folder: Path) -> list[str]:
+def read_conditions(run: Run) -> list[str]:
     """Name the conditions of a run, in the order of the axis `condition`."""
-    return list(_conditions(run_folder).values())
+    return list(_conditions(run).values())
 
 
-def _conditions(run_folder: Path) -> dict[str, str]:
-    rows = read_rows(run_folder / "doses.parquet", ["condition", "noise", "knob_value"])
+def _conditions(run: Run) -> dict[str, str]:
+    rows = run.rows("doses", ["condition", "noise", "knob_value"])
     return {row["condition"]: " ".join(filter(None, (row["noise"], row["knob_value"]))) for row in rows}
 
 

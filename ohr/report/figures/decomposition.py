@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ohr import extras
@@ -12,6 +11,7 @@ from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import GREY, HUES, INK, Colour
 from ohr.report.figures.wanted import Wanted
 from ohr.results.derived.decomposition import Row, read_headlines, varying
+from ohr.results.run import Run
 from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ Quantities = Mapping[tuple[Block, Column], Mapping[str, Row]]
 """The rows of a block in a column, by quantity."""
 
 
-def decomposition(run_folder: Path, wanted: Wanted) -> "Picture":
+def decomposition(run: Run, wanted: Wanted) -> "Picture":
     """Draw a run's losses by stage.
 
     Raises:
@@ -58,10 +58,10 @@ def decomposition(run_folder: Path, wanted: Wanted) -> "Picture":
     extras.require("matplotlib", "report")
     from ohr.report.figures.picture import drawn
 
-    if not (rows := read_headlines(run_folder, wanted.metric, own=False)):
+    if not (rows := read_headlines(run, wanted.metric, own=False)):
         of = f" of {wanted.metric}" if wanted.metric else ""
         raise NothingToDraw(
-            f"{run_folder}: nothing to draw: no losses{of} by stage; ask for them with `decompose: true`"
+            f"{run.folder}: nothing to draw: no losses{of} by stage; ask for them with `decompose: true`"
         )
     return drawn(partial(_figure, rows), wanted)
 

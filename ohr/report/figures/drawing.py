@@ -18,9 +18,9 @@ from ohr.report.figures.saving import USUAL, check_formats, save
 from ohr.report.figures.survival import survival
 from ohr.report.figures.wanted import Wanted
 from ohr.results.derived.points import has_sweep, read_points
-from ohr.results.folder.manifest_choices import read_choices
 from ohr.results.folder.run_folder import FIGURES
 from ohr.results.folder.whole_files import damaged, listed, replaced
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 
 if TYPE_CHECKING:
@@ -37,23 +37,23 @@ _FILES: dict[Axis, str] = {
 _USUAL = Wanted()
 
 
-def figures(run_folder: Path) -> list[Path]:
+def figures(run: Run) -> list[Path]:
     """Return a run's usual figures; they are drawn unless all of them are there and whole.
 
     Raises: as `draw`.
     """
-    folder = run_folder / FIGURES
+    folder = run.folder / FIGURES
     try:
         index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
         if index["ohr"] == ohr.__version__ and index["files"] and damaged(folder, index["files"], hashes=True) is None:
             return [folder / name for name in index["files"]]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass  # no index, or a damaged one: so may the figures be
-    return draw(run_folder)
+    return draw(run)
 
 
 def draw(
-    run_folder: Path,
+    run: Run,
     wanted: Wanted = _USUAL,
     formats: Sequence[str] = USUAL,
     out: Path | None = None,
@@ -68,7 +68,7 @@ def draw(
     with protocol numbers that are compared with clean pages has figures of these too.
 
     Args:
-        run_folder: of the run.
+        run: to draw.
         wanted: what the figures show; with an x axis, only curves against it are drawn. Names of files say what
             differs from the usual choices.
         formats: `svg`, `pdf` or `png`.
@@ -86,8 +86,8 @@ def draw(
     """
     extras.require("matplotlib", "report")
     check_formats(formats)
-    folder, files = run_folder / FIGURES if out is None else out, []
-    for name, picture in _pictures(run_folder, wanted):
+    folder, files = run.folder / FIGURES if out is None else out, []
+    for name, picture in _pictures(run, wanted):
         files += save(picture, folder / f"{name}{wanted.suffix}", formats, force=force, own=out is None)
     if out is None and (wanted, tuple(formats)) == (_USUAL, USUAL):
         index = {"ohr": ohr.__version__, "files": listed(folder, files)}
@@ -96,43 +96,43 @@ def draw(
     return files
 
 
-def _pictures(run_folder: Path, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
+def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
     """Yield the figures of a run with their names.
 
     Raises: as `draw`.
     """
     if wanted.x is not None:
-        yield _FILES[wanted.x], performance(run_folder, wanted.x, wanted)
+        yield _FILES[wanted.x], performance(run, wanted.x, wanted)
         return
-    repeats = read_choices(run_folder).repeats
-    points = (point for point in read_points(run_folder, group=ALL) if point.condition not in repeats)
+    repeats = run.choices.repeats
+    points = (point for point in read_points(run, group=ALL) if point.condition not in repeats)
     further = {"decomposition": decomposition, "survival": survival, "ratios": ratios, "effort": effort}
-    others = [(name, drawn) for name, draw in further.items() if (drawn := _drawn(draw, run_folder, wanted))]
+    others = [(name, drawn) for name, draw in further.items() if (drawn := _drawn(draw, run, wanted))]
     try:
         if has_sweep((point.noise, point.condition) for point in points):
-            yield from _curves(run_folder, wanted)
+            yield from _curves(run, wanted)
         else:
-            yield "comparison", comparison(run_folder, wanted)
+            yield "comparison", comparison(run, wanted)
     except NothingToDraw:  # a run that scores pages alone has no stage to draw
         if not others:
             raise
     yield from others
 
 
-def _drawn(draw: Callable[[Path, Wanted], "Picture"], run_folder: Path, wanted: Wanted) -> "Picture | None":
+def _drawn(draw: Callable[[Run, Wanted], "Picture"], run: Run, wanted: Wanted) -> "Picture | None":
     """Draw a figure that not every run has."""
     with suppress(NothingToDraw):
-        return draw(run_folder, wanted)
+        return draw(run, wanted)
     return None
 
 
-def _curves(run_folder: Path, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
+def _curves(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
     """Yield the curves against every dose that the run has; without any, its conditions one after the other."""
     drawn = False
     axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
     for axis in axes:
         with suppress(NothingToDraw):
-            yield _FILES[axis], performance(run_folder, axis, wanted)
+            yield _FILES[axis], performance(run, axis, wanted)
             drawn = True
     if not drawn:
-        yield _FILES["condition"], performance(run_folder, "condition", wanted)
+        yield _FILES["condition"], performance(run, "condition", wanted)

@@ -3,18 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ohr import extras
-from ohr.report.figures.data import agent_labels
 from ohr.report.figures.legend import Block, line, place_blocks
 from ohr.report.figures.panels import METRIC_NAMES, NothingToDraw
 from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, MARKERS, Colour
 from ohr.report.figures.wanted import Wanted
-from ohr.results.derived.effort import read_effort
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.schema import CELL
 
 if TYPE_CHECKING:
@@ -34,7 +31,7 @@ _WIDE = 20.0
 """Ratio of the largest to the smallest effort from which an axis is logarithmic."""
 
 
-def effort(run_folder: Path, wanted: Wanted) -> "Picture":
+def effort(run: Run, wanted: Wanted) -> "Picture":
     """Draw the scores of whole pipelines against calls, tokens and seconds, of a run with agents.
 
     Raises:
@@ -46,18 +43,20 @@ def effort(run_folder: Path, wanted: Wanted) -> "Picture":
     extras.require("matplotlib", "report")
     from ohr.report.figures.picture import drawn
 
-    labels = agent_labels(run_folder)
-    found: list[Row] = [row for row in read_effort(run_folder) if row["stage"] == "overall" and not isnan(row["calls"])]
+    labels = run.agent_labels
+    found: list[Row] = [
+        row for row in run.rows_if_any("effort") if row["stage"] == "overall" and not isnan(row["calls"])
+    ]
     if wanted.metric is not None:
-        found = list(_scored(run_folder, found, wanted.metric))
+        found = list(_scored(run, found, wanted.metric))
     if not labels or not found:
-        raise NothingToDraw(f"{run_folder}: nothing to draw: it has no agents")
+        raise NothingToDraw(f"{run.folder}: nothing to draw: it has no agents")
     return drawn(partial(_figure, [_as_drawn(row, labels) for row in found]), wanted)
 
 
-def _scored(run_folder: Path, rows: Sequence[Row], metric: str) -> Iterator[Row]:
+def _scored(run: Run, rows: Sequence[Row], metric: str) -> Iterator[Row]:
     """Yield rows with the mean of another metric as their score."""
-    summary = read_rows(run_folder / "summary.parquet", by="evidence_source", group=ALL, metric=metric, stage="overall")
+    summary = run.rows("summary", by="evidence_source", group=ALL, metric=metric, stage="overall")
     scores = {tuple(row[name] for name in CELL): row for row in summary}
     for row in rows:
         if (score := scores.get(tuple(row[name] for name in CELL))) is not None:

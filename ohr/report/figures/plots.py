@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ohr.report.figures.comparison import comparison
@@ -11,6 +10,7 @@ from ohr.report.figures.decomposition import decomposition
 from ohr.report.figures.effort import effort
 from ohr.report.figures.panels import Axis
 from ohr.report.figures.wanted import Look, Wanted
+from ohr.results.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,10 +24,10 @@ class Plots:
     is not known.
 
     Args:
-        folder: of the run.
+        run: to read.
     """
 
-    folder: Path
+    run: Run
 
     def performance(
         self,
@@ -48,7 +48,7 @@ class Plots:
             width: inches; by default 7 on paper and 13.3 on a slide.
             joint: whether to draw the bands that hold at all levels together; by default where curves are few.
         """
-        return performance(self.folder, x, Wanted(x, metric, tuple(columns or ()), style, width, joint))
+        return performance(self.run, x, Wanted(x, metric, tuple(columns or ()), style, width, joint))
 
     def comparison(
         self,
@@ -63,7 +63,7 @@ class Plots:
             metric: as of `performance`, as are `style` and `width`.
             columns: groups of questions, one below the other; by default all questions.
         """
-        return comparison(self.folder, Wanted(None, metric, tuple(columns or ()), style, width))
+        return comparison(self.run, Wanted(None, metric, tuple(columns or ()), style, width))
 
     def decomposition(self, metric: str | None = None, style: Look = "paper", width: float | None = None) -> "Figure":
         """Draw the losses by stage, of a run with `decompose: true`.
@@ -71,7 +71,7 @@ class Plots:
         Args:
             metric: as of `performance`, as are `style` and `width`.
         """
-        return decomposition(self.folder, Wanted(None, metric, (), style, width))
+        return decomposition(self.run, Wanted(None, metric, (), style, width))
 
     def effort(self, metric: str | None = None, style: Look = "paper", width: float | None = None) -> "Figure":
         """Draw scores against the calls, tokens and seconds of a question, of a run with agents.
@@ -79,4 +79,4 @@ class Plots:
         Args:
             metric: as of `performance`, as are `style` and `width`.
         """
-        return effort(self.folder, Wanted(None, metric, (), style, width))
+        return effort(self.run, Wanted(None, metric, (), style, width))

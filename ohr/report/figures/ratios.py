@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ohr import extras
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import HUES, INK
 from ohr.report.figures.wanted import Wanted
-from ohr.results.derived.aggregates import read_aggregates
+from ohr.results.run import Run
 from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ _MOST = 12
 """Panels of a figure; the table `aggregates` has the rest."""
 
 
-def ratios(run_folder: Path, wanted: Wanted) -> "Picture":
+def ratios(run: Run, wanted: Wanted) -> "Picture":
     """Draw the ratios of a run's aggregates to their clean values.
 
     Raises:
@@ -42,9 +41,9 @@ def ratios(run_folder: Path, wanted: Wanted) -> "Picture":
     extras.require("matplotlib", "report")
     from ohr.report.figures.picture import drawn
 
-    rows = [row for row in read_aggregates(run_folder) if not isnan(row["ratio"])]
+    rows = [row for row in run.rows_if_any("aggregates") if not isnan(row["ratio"])]
     if not rows:
-        raise NothingToDraw(f"{run_folder}: nothing to draw: no protocol number is compared with clean pages")
+        raise NothingToDraw(f"{run.folder}: nothing to draw: no protocol number is compared with clean pages")
     return drawn(partial(_figure, rows), wanted)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ohr import extras
@@ -11,6 +10,7 @@ from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import CLEAN_MARKER, HUES, INK, MARKERS, Colour
 from ohr.report.figures.wanted import Wanted
 from ohr.results.derived.survival import STEPS, pipelines, read_survival
+from ohr.results.run import Run
 from ohr.statistics.estimate import FEW
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _MOST = 12
 """Panels of a figure; the table has the rest."""
 
 
-def survival(run_folder: Path, wanted: Wanted) -> "Picture":
+def survival(run: Run, wanted: Wanted) -> "Picture":
     """Draw the share of facts that is left after each step.
 
     Raises:
@@ -42,8 +42,8 @@ def survival(run_folder: Path, wanted: Wanted) -> "Picture":
     extras.require("matplotlib", "report")
     from ohr.report.figures.picture import drawn
 
-    if not (rows := read_survival(run_folder)):
-        raise NothingToDraw(f"{run_folder}: nothing to draw: its questions have no facts")
+    if not (rows := read_survival(run)):
+        raise NothingToDraw(f"{run.folder}: nothing to draw: its questions have no facts")
     return drawn(partial(_figure, rows), wanted)
 
 

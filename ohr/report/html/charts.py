@@ -1,31 +1,31 @@
 """Numbers for the charts of the page."""
 
 from collections.abc import Mapping, Sequence, Set
-from pathlib import Path
 from typing import Any
 
 from ohr.report.analyses import ANALYSES
-from ohr.report.figures.data import agent_labels, read_panels
+from ohr.report.figures.data import read_panels
 from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds
-from ohr.report.html.run_tables import QUANTITIES
-from ohr.report.html.sheets import pipeline
+from ohr.report.views.losses import QUANTITIES
+from ohr.report.views.view import pipeline_names
 from ohr.results.derived.pairs import FAILED
 from ohr.results.derived.points import has_sweep
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.read_table import read_rows
 
 Row = Mapping[str, Any]
 
 
-def chart_data(folder: Path, points: Sequence[Row]) -> dict[str, Any]:
+def chart_data(run: Run, points: Sequence[Row]) -> dict[str, Any]:
     """Return curves where some noise has several levels, else a dot for each condition and pipeline."""
-    several, labels = len({row["chunker"] for row in points if row["chunker"]}) > 1, agent_labels(folder)
+    several, labels = len({row["chunker"] for row in points if row["chunker"]}) > 1, run.agent_labels
     found: dict[str, Any] = {"dots": [_dot(row, several, labels) for row in points]}
     if has_sweep((row["noise"], row["condition"]) for row in points):
         axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
-        found["curves"] = {axis: panels for axis in axes if (panels := _panels(folder, axis))}
-    found["decomposition"] = _decomposition(folder, {row["metric"] for row in points})
-    classes = ANALYSES["error_classes"](folder)
+        found["curves"] = {axis: panels for axis in axes if (panels := _panels(run, axis))}
+    found["decomposition"] = _decomposition(run, {row["metric"] for row in points})
+    classes = ANALYSES["error_classes"](run)
+    pipeline = pipeline_names(classes)
     found["classes"] = [
         {"label": " ".join(filter(None, (row["noise"], row["level"]))), "pipeline": pipeline(row), **row}
         for row in classes
@@ -47,10 +47,10 @@ def _dot(row: Row, several: bool, labels: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _decomposition(folder: Path, metrics: Set[str]) -> list[dict[str, Any]]:
+def _decomposition(run: Run, metrics: Set[str]) -> list[dict[str, Any]]:
     """Return the loss by stage over all questions, in the headline metrics; nothing where the run has none."""
-    path = folder / "decomposition.parquet"
-    rows = read_rows(path, evidence_source=ALL) if path.is_file() else []
+    rows = run.rows_if_any("decomposition", evidence_source=ALL)
+    pipeline = pipeline_names(rows)
     return [
         {name: row[name] for name in ("stage", "condition", "metric", "value", "low", "high")}
         | {"pipeline": pipeline(row), "quantity": QUANTITIES[row["quantity"]]}
@@ -59,9 +59,9 @@ def _decomposition(folder: Path, metrics: Set[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _panels(folder: Path, axis: Axis) -> list[dict[str, Any]]:
+def _panels(run: Run, axis: Axis) -> list[dict[str, Any]]:
     try:
-        return [_panel(panel) for panel in read_panels(folder, axis)]
+        return [_panel(panel) for panel in read_panels(run, axis)]
     except NothingToDraw:
         return []
 

@@ -55,15 +55,15 @@ class Details:
     """
 
     def __init__(self, listed: QuestionList, *, only: Sequence[int] | None = None) -> None:
-        self._list, folder, bases = listed, listed.folder, set(listed.bases.values())
+        self._list, run, bases = listed, listed.run, set(listed.bases.values())
         names = documents = None
         if only is not None:
             names, documents = {listed.ids[place] for place in only}, {listed.documents[place] for place in only}
-        self._asked = Lookup(folder / "questions.parquet", "question_id", _ASKED, only=names)
+        self._asked = Lookup(run.path("questions"), "question_id", _ASKED, only=names)
         texts = ("condition", "document", "page", "text", "error")
-        self._texts = Lookup(folder / "texts.parquet", "document", texts, bases, only=documents)
-        self._hits = Lookup(folder / "hits.parquet", "question_id", _HIT, bases, only=names)
-        self._answers = Lookup(folder / "answers.parquet", "question_id", _GIVEN, bases, only=names)
+        self._texts = Lookup(run.path("texts"), "document", texts, bases, only=documents)
+        self._hits = Lookup(run.path("hits"), "question_id", _HIT, bases, only=names)
+        self._answers = Lookup(run.path("answers"), "question_id", _GIVEN, bases, only=names)
 
     def read(self, places: Sequence[int]) -> Row:
         """Return questions, as `assembled` does."""

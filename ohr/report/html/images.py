@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from functools import cached_property
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Document
 from ohr.errors import DataError, OhrError
-from ohr.results.folder.run_folder import MANIFEST, read_manifest
+from ohr.results.folder.run_folder import MANIFEST
+from ohr.results.run import Run
 from ohr.spec.from_manifest import RecordedSpec
 from ohr.steps.documents.page_images import PageImage, acting
 
@@ -21,13 +21,13 @@ class PageImages:
     """Makes the page images of a run again.
 
     Args:
-        folder: of the run.
+        run: to read.
         trust_plugins: run the plugin files that its spec names.
     """
 
-    def __init__(self, folder: Path, *, trust_plugins: bool = False) -> None:
-        manifest = read_manifest(folder)
-        self._spec = RecordedSpec(manifest, folder / MANIFEST, trust_plugins=trust_plugins)
+    def __init__(self, run: Run, *, trust_plugins: bool = False) -> None:
+        manifest = run.manifest
+        self._spec = RecordedSpec(manifest, run.folder / MANIFEST, trust_plugins=trust_plugins)
         self._noisy = {base["condition"] for base in manifest["spec"].get("knowledge_bases", ()) if base["image_noise"]}
 
     def source(self, condition: str) -> str:

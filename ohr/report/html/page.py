@@ -11,7 +11,7 @@ import ohr
 from ohr import extras
 from ohr.report.headlines import VERDICTS
 from ohr.report.html.findings import Findings
-from ohr.report.html.sheets import Sheet
+from ohr.report.views.view import View
 
 HEADINGS: tuple[tuple[str, str, str], ...] = (
     ("hypotheses", "Hypotheses", ""),
@@ -126,12 +126,12 @@ def _shown(run: Findings, key: str) -> bool:
     return key == "questions" or bool(run.sections.get(key)) or (key == "words" and key in run.notes)
 
 
-def _folded(key: str, place: int, sheet: Sheet) -> bool:
-    return place > (1 if key == "failures" else 0) or len(sheet.rows) > _OPEN.get(key, 0)
+def _folded(key: str, place: int, view: View) -> bool:
+    return place > (1 if key == "failures" else 0) or len(view.rows) > _OPEN.get(key, 0)
 
 
 def _manifest(run: Findings) -> str:
-    return json.dumps(run.manifest, indent=1, ensure_ascii=False)
+    return json.dumps(run.run.manifest, indent=1, ensure_ascii=False)
 
 
 def _template(name: str) -> Any:

@@ -3,16 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ohr.results.folder.run_folder import headlines, read_manifest
+from ohr.results.run import Run
 from ohr.results.tables.groups import STAGES
-from ohr.results.tables.question_arrays import Questions
-from ohr.results.tables.read_table import plain, read_columns
+from ohr.results.tables.read_table import plain
 from ohr.results.tables.score_arrays import Flags, Floats, Place, ScoreTable
 
 Change = Literal["", "lost", "gained", "failed"]
@@ -67,19 +65,19 @@ class QuestionList:
     """The questions of a run and their scores.
 
     Args:
-        folder: of the run.
+        run: to read.
 
     Raises:
         DataError: a table is missing or damaged.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        table = plain(read_columns(folder / "questions.parquet", _COLUMNS))
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        table = plain(run.table("questions", _COLUMNS))
         columns = [[value or "" for value in table[name].to_pylist()] for name in _COLUMNS]
         self.ids, self.texts, self.documents, self.domains, self.sources = columns
-        self._scores = ScoreTable(folder / "scores.parquet", Questions.read(folder))
-        self._headline = headlines(read_manifest(folder))
+        self._scores = ScoreTable.of(run)
+        self._headline = run.headlines
         self.scores = lru_cache(maxsize=_KEPT // (9 * max(len(self.ids), 1)) + 2)(self._read)
 
     @cached_property

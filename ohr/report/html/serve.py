@@ -18,7 +18,8 @@ from ohr.report.html.images import PageImages
 from ohr.report.html.pack import as_json, packed
 from ohr.report.html.page import render, render_index
 from ohr.report.html.questions import Choice, QuestionList
-from ohr.results.folder.run_folder import MANIFEST, read_manifest, status
+from ohr.results.folder.run_folder import MANIFEST
+from ohr.results.run import Run
 
 _KEPT = 4  # runs whose questions are held at once
 _MOST = 200  # questions of one answer
@@ -35,16 +36,16 @@ class _Opened:
     """A finished run that somebody looks at.
 
     Args:
-        folder: of the run.
+        run: to show.
         trust_plugins: run the plugin files of its spec, to make page images.
     """
 
-    def __init__(self, folder: Path, *, trust_plugins: bool) -> None:
+    def __init__(self, run: Run, *, trust_plugins: bool) -> None:
         self._lock = Lock()  # of the Parquet files, which are read by place
-        self._findings = read_findings(folder, trust_plugins=trust_plugins)
-        self._listed = QuestionList(folder)
+        self._findings = read_findings(run, trust_plugins=trust_plugins)
+        self._listed = QuestionList(run)
         self._details = Details(self._listed)
-        self._images = PageImages(folder, trust_plugins=trust_plugins)
+        self._images = PageImages(run, trust_plugins=trust_plugins)
 
     def page(self, values: Values) -> tuple[str, bytes]:  # noqa: ARG002 # as of the other addresses
         """Return the page."""
@@ -105,7 +106,7 @@ class Site:
 
         @lru_cache(maxsize=_KEPT)
         def opened(folder: Path, written: int) -> _Opened:  # noqa: ARG001 # a run that is written again is read again
-            return _Opened(folder, trust_plugins=trust_plugins)
+            return _Opened(Run.finished(folder), trust_plugins=trust_plugins)
 
         self._opened = opened
 
@@ -136,15 +137,15 @@ class Site:
         """List the runs, the newest first, with the progress of those that are not finished."""
         found: list[dict[str, Any]] = []
         for path in self._runs.glob(f"*/*/{MANIFEST}"):
-            folder = path.parent
+            folder, run = path.parent, Run(path.parent)
             try:
-                manifest = read_manifest(folder)
+                manifest = run.manifest
             except DataError as error:
                 found.append(
                     {"name": folder.parent.name, "folder": folder.name, "status": "damaged", "why": str(error)}
                 )
                 continue
-            state = status(manifest)
+            state = run.status
             about = {name: manifest.get(name) for name in ("started", "questions", "documents")}
             about["failures"] = (manifest.get("failures") or {}).get("items")
             about["phases"] = [] if state == "finished" else self._progress(folder)

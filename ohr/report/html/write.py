@@ -21,8 +21,8 @@ from ohr.report.html.pack import packed
 from ohr.report.html.page import render
 from ohr.report.html.questions import Choice, QuestionList, shown
 from ohr.results.folder.replace import record_folder, refuse, set_aside, written
-from ohr.results.folder.run_folder import read_finished
 from ohr.results.folder.whole_files import NEW
+from ohr.results.run import Run
 
 REPORT = "report.html"
 """Name of a run's report in its folder."""
@@ -90,7 +90,7 @@ class Parts:
 
 
 def write_report(
-    folders: Sequence[Path],
+    runs: Sequence[Run],
     path: Path,
     *,
     images: int = IMAGES,
@@ -103,7 +103,7 @@ def write_report(
     """Write the report of some runs.
 
     Args:
-        folders: of finished runs.
+        runs: finished ones.
         path: of the file; data beside it goes to `<name>-data`.
         images: page images that are embedded at most, those of the questions that lost most.
         details: questions of each run that can be opened, those that lost most; by default all.
@@ -120,24 +120,24 @@ def write_report(
         MissingExtra: jinja2 is not installed.
     """
     beside = path.with_name(f"{path.stem}-data")
-    own = _ready(folders, path, beside, force)
+    own = _ready(runs, path, beside, force)
     new = path.with_name(f"{NEW}{token_hex(8)}-data")
     parts = Parts(new)
-    count = workers if sum(read_finished(folder)["questions"] for folder in folders) > _MANY else 1
+    count = workers if sum(run.manifest["questions"] for run in runs) > _MANY else 1
     try:
         with processes(count) as executor:
             about = {"trust_plugins": trust_plugins, "pages": pages}
-            found = [executor.submit(read_findings, folder, **about) for folder in folders]
-            for number, folder in enumerate(folders):
-                listed = QuestionList(folder)
-                _add(parts, str(number), listed, images // len(folders), trust_plugins)
+            submitted = [executor.submit(read_findings, run, **about) for run in runs]
+            for number, run in enumerate(runs):
+                listed = QuestionList(run)
+                _add(parts, str(number), listed, images // len(runs), trust_plugins)
                 _add_details(parts, str(number), listed, details, executor, count)
-            runs = [one.result() for one in found]
-        for number, run in enumerate(runs):
-            parts.embed(f"{number}/charts", run.charts)
+            findings = [future.result() for future in submitted]
+        for number, shown_run in enumerate(findings):
+            parts.embed(f"{number}/charts", shown_run.charts)
         parts.close()
-        title = f"{runs[0].name}: report" if len(runs) == 1 else f"{len(runs)} runs: report"
-        text = render(runs, parts.embedded, title=title, parts=beside.name if parts.beside else "")
+        title = f"{findings[0].name}: report" if len(runs) == 1 else f"{len(runs)} runs: report"
+        text = render(findings, parts.embedded, title=title, parts=beside.name if parts.beside else "")
         if parts.beside:
             record_folder(new)
         with written(path, "--out", force=force, own=own) as file:
@@ -149,10 +149,10 @@ def write_report(
         shutil.rmtree(new, ignore_errors=True)
 
 
-def _ready(folders: Sequence[Path], path: Path, beside: Path, force: bool) -> bool:
+def _ready(runs: Sequence[Run], path: Path, beside: Path, force: bool) -> bool:
     """Refuse what `write_report` refuses; returns whether the page is that of a run, in the run's folder."""
     extras.require("jinja2", "report")
-    own = path.resolve() in [(folder / REPORT).resolve() for folder in folders]
+    own = path.resolve() in [(run.folder / REPORT).resolve() for run in runs]
     for place in (beside,) if own else (path, beside):
         refuse(place, "--out", force=force)
     return own
@@ -221,7 +221,7 @@ def embedded_images(listed: QuestionList, most: int, trust_plugins: bool) -> dic
         `sources`: condition to the condition whose images it has. `pages`: data URLs by source, document and page.
         `reason`: why there are none.
     """
-    images = PageImages(listed.folder, trust_plugins=trust_plugins)
+    images = PageImages(listed.run, trust_plugins=trust_plugins)
     sources = {condition: images.source(condition) for condition in listed.conditions}
     pages: dict[str, str] = {}
     size, reasons = 0, list[str]()
@@ -247,7 +247,7 @@ def _wanted(listed: QuestionList, sources: dict[str, str]) -> Iterator[tuple[str
 
     pipeline, worst = listed.start
     order = listed.select(Choice(pipeline, worst))
-    asked = Lookup(listed.folder / "questions.parquet", "question_id", ["pages"])
+    asked = Lookup(listed.run.path("questions"), "question_id", ["pages"])
     plain = next((name for name in listed.conditions if not sources[name]), None)
     for place in order.tolist():
         for row in asked.rows([listed.ids[place]]):

@@ -28,12 +28,10 @@ from ohr.report.leaderboard.standings import (
     published_on,
 )
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
-from ohr.results.folder.run_folder import read_finished
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.question_arrays import Questions
-from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.score_arrays import ScoreTable
-from ohr.runner.run import run
+from ohr.runner.run import run as run_spec
 from ohr.spec.model import Spec
 from ohr.spec.read import make_benchmark, make_spec
 
@@ -150,20 +148,20 @@ def score_ocr(
     """
     _refuse_another_benchmarks(spec)
     _refuse_without_truth(spec.benchmark)
-    finished = run(spec, store=store, runs=runs, workers=workers, progress=progress)
+    finished = run_spec(spec, store=store, runs=runs, workers=workers, progress=progress)
     truth, own = (base.name for base in spec.knowledge_bases)
     metric = spec.benchmark.scoring.retrieval
-    scores = ScoreTable(finished.folder / "scores.parquet", Questions.read(finished.folder))
+    run = Run.finished(finished.folder)
+    scores = ScoreTable.of(run)
     found = {
         place.noise: breakdown(scores.questions, scores.read(place), metric)
         for place in scores.places
         if place.stage == "retrieval"
     }
-    doses = {row["kb"]: {name: row[name] for name in DOSES} for row in read_rows(finished.folder / "doses.parquet")}
-    manifest = read_finished(finished.folder)
+    doses = {row["kb"]: {name: row[name] for name in DOSES} for row in run.rows("doses")}
     setting = f"{spec.retrievers[0].name}, top {TOP_K}, protocol {spec.benchmark.scoring.name}"
     boards = _placed(spec.benchmark, setting, truth, own, found, doses)
-    boards += protocol_boards(published_on(spec.benchmark), "page", protocol_rows(finished.folder, "page"))
+    boards += protocol_boards(published_on(spec.benchmark), "page", protocol_rows(run, "page"))
     return OcrScore(
         name=own,
         benchmark=spec.benchmark.kind,
@@ -171,14 +169,14 @@ def score_ocr(
         protocol=spec.benchmark.scoring.name,
         setting=setting,
         doses=doses,
-        ratios={row["noise"]: {name: row[name] for name in RATIOS} for row in noise_ratios(finished.folder)},
+        ratios={row["noise"]: {name: row[name] for name in RATIOS} for row in noise_ratios(run)},
         metric=metric,
         retrieval=found,
         macro={base: macro_over_domains(found[base]) for base in found},
-        lost=_lost(finished.folder, own, metric),
-        leaderboards=fairly_ranked(boards, spec.benchmark, manifest["questions"]),
+        lost=_lost(run, own, metric),
+        leaderboards=fairly_ranked(boards, spec.benchmark, run.manifest["questions"]),
         failures=[*finished.ledger.failures, *finished.ledger.absent],  # a vendor wants to know of both
-        warnings=[*manifest["warnings"], *_strangers(spec)],
+        warnings=[*run.manifest["warnings"], *_strangers(spec)],
         run=finished.folder,
     )
 
@@ -201,10 +199,10 @@ def _placed(
     return leaderboards(published_on(benchmark), "retrieval", rows, groups)
 
 
-def _lost(folder: Path, own: str, metric: str) -> dict[str, float]:
+def _lost(run: Run, own: str, metric: str) -> dict[str, float]:
     columns = ["lost", "lost_low", "lost_high"]
     wanted = {"stage": "retrieval", "noise": own, "metric": metric, "by": "evidence_source", "group": ALL}
-    (row,) = read_rows(folder / "summary.parquet", columns, **wanted)
+    (row,) = run.rows("summary", columns, **wanted)
     return {"mean": row["lost"], "low": row["lost_low"], "high": row["lost_high"]}
 
 

@@ -4,15 +4,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import nan
-from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Published
 from ohr.messages.wording import counted
-from ohr.results.derived.aggregates import read_aggregates
-from ohr.results.folder.run_folder import headlines, read_manifest
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES
-from ohr.results.tables.read_table import read_rows
 
 from .standings import Leaderboard, Row, column, leaderboards, protocol_boards
 
@@ -21,20 +18,20 @@ _COLUMNS = ("stage", "condition", "noise_type", *_PARTS, "metric", "by", "group"
 _DIVIDED = ("evidence_source", "domain")
 
 
-def run_leaderboards(folder: Path, published: Sequence[Published]) -> list[Leaderboard]:
+def run_leaderboards(run: Run, published: Sequence[Published]) -> list[Leaderboard]:
     """Rank the conditions of a run for every stage and pipeline.
 
     Args:
-        folder: of the run.
+        run: to read.
         published: what others published for its benchmark; their rows are in the tables of their stage.
     """
-    headline = headlines(read_manifest(folder))
-    rows = read_rows(folder / "summary.parquet", _COLUMNS)
+    headline = run.headlines
+    rows = run.rows("summary", _COLUMNS)
     wanted = [row for row in rows if row["by"] in _DIVIDED and row["metric"] == headline.get(row["stage"])]
-    wanted += _lone_domain(folder, wanted)
+    wanted += _lone_domain(run, wanted)
     found: list[Leaderboard] = []
     for stage in ("page", *STAGES):
-        found += protocol_boards(published, stage, protocol_rows(folder, stage))
+        found += protocol_boards(published, stage, protocol_rows(run, stage))
     for stage in STAGES:
         pipelines: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
         for row in wanted:
@@ -45,16 +42,16 @@ def run_leaderboards(folder: Path, published: Sequence[Published]) -> list[Leade
     return found
 
 
-def protocol_rows(folder: Path, stage: str) -> list[Row]:
+def protocol_rows(run: Run, stage: str) -> list[Row]:
     """Return a row for each condition and pipeline of a stage, with its means and aggregates by column."""
     scores: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     counts: dict[tuple[str, str], int] = defaultdict(int)
-    for row in read_rows(folder / "summary.parquet", _COLUMNS, stage=stage):
+    for row in run.rows("summary", _COLUMNS, stage=stage):
         place = row["condition"], _setting(_parts_of(row))
         counts[place] = max(counts[place], row["n"])
         group = ALL if row["group"] == ALL else f"{row['by']}={row['group']}"
         scores[row["condition"], _setting(_parts_of(row))][column(row["metric"], group)] = row["mean"]
-    for row in read_aggregates(folder, stage=stage):
+    for row in run.rows_if_any("aggregates", stage=stage):
         scores[row["condition"], _setting(_parts_of(row))][column(row["name"], ALL)] = row["value"]
     return [
         Row(
@@ -68,9 +65,9 @@ def _parts_of(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(row[part] or "" for part in _PARTS)
 
 
-def _lone_domain(folder: Path, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _lone_domain(run: Run, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows by domain where all questions have one, which has no rows of its own."""
-    domains = {row["domain"] for row in read_rows(folder / "questions.parquet", ["domain"])}
+    domains = {row["domain"] for row in run.rows("questions", ["domain"])}
     if len(domains) != 1:
         return []
     (domain,) = domains

@@ -3,14 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf, isnan, nan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ohr.contracts import Aggregate
 from ohr.results.tables.question_arrays import Questions
-from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.score_arrays import Flags, Floats, ScoreTable
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.derived import of_means
@@ -55,16 +53,6 @@ def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables
 
 def _undefined(means: Floats, counts: Any) -> Any:  # noqa: ARG001 # the signature of `Aggregate.combine`
     return np.full(np.shape(means)[1:], nan)
-
-
-def read_aggregates(folder: Path, **wanted: str) -> list[dict[str, Any]]:
-    """Read the rows of a run's table that have some values; none where a run of an earlier version has no such table.
-
-    Raises:
-        DataError: the table is damaged.
-    """
-    path = folder / "aggregates.parquet"
-    return read_rows(path, **wanted) if path.is_file() else []
 
 
 def aggregated(

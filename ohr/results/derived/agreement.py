@@ -11,9 +11,8 @@ from ohr.errors import DataError
 from ohr.files.ohrbench_questions import text_of
 from ohr.files.tables import read_table
 from ohr.registry import choices
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 from ohr.results.tables.question_arrays import Questions
-from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.score_arrays import CellScores, Floats, Place, ScoreTable
 from ohr.statistics.agreement import cohen_kappa, fleiss_kappa, label_counts
 
@@ -27,11 +26,11 @@ Labels = Mapping[str, Floats]
 """By rater, (n,) the label of each question; nan where there is none."""
 
 
-def agreement(folder: Path, people: Path | None = None) -> list[dict[str, Any]]:
+def agreement(run: Run, people: Path | None = None) -> list[dict[str, Any]]:
     """Compare the judges of a run, pair by pair, and all together.
 
     Args:
-        folder: of the run.
+        run: to read.
         people: a table (CSV, .xlsx, JSON) with the columns `question_id` and `label` (a number, yes or no, correct or
             incorrect), and perhaps `condition`.
 
@@ -42,14 +41,14 @@ def agreement(folder: Path, people: Path | None = None) -> list[dict[str, Any]]:
     Raises:
         DataError: the file of people's labels cannot be read, or is about other questions.
     """
-    questions = Questions.read(folder)
-    scores = ScoreTable(folder / "scores.parquet", questions)
-    judges = _judges(folder)
+    scores = ScoreTable.of(run)
+    questions = scores.questions
+    judges = _judges(run)
     given = _read_people(people, questions) if people else {}
     known = sorted({place.condition for place in scores.places})
     for condition in given.keys() - {"", *known}:
         raise DataError(f"{people}: the run has no condition {condition!r}. {choices(condition, known)}")
-    protocol = read_manifest(folder)["protocol"]
+    protocol = run.manifest["protocol"]
     rows: list[dict[str, Any]] = []
     for place in scores.places:
         cell = scores.read(place)
@@ -62,9 +61,8 @@ def agreement(folder: Path, people: Path | None = None) -> list[dict[str, Any]]:
     return rows
 
 
-def _judges(folder: Path) -> set[str]:
-    path = folder / "judgements.parquet"
-    return {row["metric"] for row in read_rows(path, ["metric"])} if path.is_file() else set()
+def _judges(run: Run) -> set[str]:
+    return {row["metric"] for row in run.rows_if_any("judgements", ["metric"])}
 
 
 def _raters(cell: CellScores, judges: set[str], protocol: set[str]) -> dict[str, Floats]:

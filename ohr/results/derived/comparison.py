@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -10,11 +9,9 @@ from ohr.errors import DataError
 from ohr.messages.wording import named, without_clean_text
 from ohr.registry import choices
 from ohr.results.derived.pairs import FAILED, cell_of, paired, silent_cells, verdict
-from ohr.results.folder.manifest_choices import read_choices
-from ohr.results.folder.run_folder import read_finished, read_manifest, shown_metrics
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, GROUPS, STAGES
-from ohr.results.tables.question_arrays import Places, Questions
-from ohr.results.tables.read_table import read_rows
+from ohr.results.tables.question_arrays import Places
 from ohr.results.tables.score_arrays import Place, ScoreTable
 from ohr.statistics.comparison import Comparison, family
 
@@ -23,7 +20,7 @@ from ohr.statistics.comparison import Comparison, family
 class Side:
     """One side of a comparison: a finished run, or one of its conditions."""
 
-    folder: Path
+    run: Run
     condition: str | None = None
 
 
@@ -83,12 +80,12 @@ def compare_sides(
     Raises:
         DataError: a side is not finished or lacks the condition, or they share no question or no cell.
     """
-    tables = [ScoreTable(side.folder / "scores.parquet", Questions.read(side.folder)) for side in (first, second)]
-    margin = read_choices(first.folder).margin if margin is None else margin
+    tables = [ScoreTable.of(side.run) for side in (first, second)]
+    margin = first.run.choices.margin if margin is None else margin
     asked, notes = _common(first, second, tables)
     here, there = _counted(asked, group, tables, notes)
     if not here.size:
-        raise DataError(f"{first.folder} and {second.folder} have no question of {group} in common")
+        raise DataError(f"{first.run.folder} and {second.run.folder} have no question of {group} in common")
     part = tables[0].questions.among(here)
     cells = list(_cells(first, second, tables))
     if first.condition is second.condition is None:
@@ -96,8 +93,8 @@ def compare_sides(
     if metric is not None:
         known = sorted({name for place, _ in cells for name in tables[0].read(place).metrics})
         if metric not in known:
-            raise DataError(f"{first.folder}: has no metric {metric!r}; it has {', '.join(known)}")
-    shown, silent = shown_metrics(read_manifest(first.folder)), silent_cells(first.folder)
+            raise DataError(f"{first.run.folder}: has no metric {metric!r}; it has {', '.join(known)}")
+    shown, silent = first.run.shown_metrics, silent_cells(first.run)
     members, values = [], []
     for one, two in cells:
         for name in (metric,) if metric else shown[one.stage]:
@@ -109,7 +106,7 @@ def compare_sides(
                 members.append((one, two, name, before, after, int(failed.sum())))
                 values.append((scores[0] - scores[1], part.clusters, margin))
     if not members:
-        raise DataError(f"{first.folder} and {second.folder} have no score in common{_hint(first, second)}")
+        raise DataError(f"{first.run.folder} and {second.run.folder} have no score in common{_hint(first, second)}")
     pairs = []
     for about, (alone, p, is_shown) in zip(members, family(values), strict=True):
         word = verdict(alone, about[-1], answered=cell_of(about[0]) not in silent)
@@ -136,18 +133,14 @@ def _hint(first: Side, second: Side) -> str:
 
 def _common(first: Side, second: Side, tables: Sequence[ScoreTable]) -> tuple[tuple[Places, Places], list[str]]:
     """Find the questions that both sides ask, by id and text; returns their places, and notes."""
-    manifests = [read_finished(side.folder) for side in (first, second)]
     texts = [
-        {
-            row["question_id"]: row["text"]
-            for row in read_rows(side.folder / "questions.parquet", ["question_id", "text"])
-        }
+        {row["question_id"]: row["text"] for row in side.run.rows("questions", ["question_id", "text"])}
         for side in (first, second)
     ]
     shared = [name for name in tables[0].questions.ids if name in texts[1]]
     same = [name for name in shared if texts[0][name] == texts[1][name]]
     if not same:
-        raise DataError(f"{first.folder} and {second.folder} have no question in common")
+        raise DataError(f"{first.run.folder} and {second.run.folder} have no question in common")
     notes = []
     if other := len(shared) - len(same):
         notes.append(f"{other:,} questions left out: their text differs")
@@ -155,7 +148,7 @@ def _common(first: Side, second: Side, tables: Sequence[ScoreTable]) -> tuple[tu
     if any(alone):
         notes.append(f"{alone[0]:,} questions are in the first only, {alone[1]:,} in the second only: left out")
     for key in ("ohr", "protocol"):
-        values = [manifest.get(key) for manifest in manifests]
+        values = [side.run.manifest.get(key) for side in (first, second)]
         if values[0] != values[1]:
             shown = [value["name"] if isinstance(value, dict) else value for value in values]
             notes.append(f"{key} differs: {shown[0]} and {shown[1]}")
@@ -189,9 +182,9 @@ def _side(side: Side, table: ScoreTable, other: str | None) -> Side:
     known = _conditions(table)
     wanted = side.condition or (known[0] if other is not None and len(known) == 1 else other)
     if wanted is not None and wanted not in known:
-        known_as = f"{side.folder}: has no condition {wanted!r}; name one as in RUN:CONDITION"
+        known_as = f"{side.run.folder}: has no condition {wanted!r}; name one as in RUN:CONDITION"
         raise DataError(f"{known_as}. {choices(wanted, known)}")
-    return Side(side.folder, wanted)
+    return Side(side.run, wanted)
 
 
 def _conditions(table: ScoreTable) -> list[str]:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ohr.results.folder.run_folder import read_manifest, shown_metrics
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, GROUPS
 from ohr.results.tables.question_arrays import Questions
-from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.score_arrays import CellScores, Floats, Place, ScoreTable
 from ohr.results.tables.table_files import Tables, export_csv
 from ohr.statistics.clusters import Clusters
@@ -37,9 +36,10 @@ def derive(folder: Path) -> None:
     Raises:
         DataError: a table cannot be read or written.
     """
-    whole = ScoreTable(folder / "scores.parquet", Questions.read(folder))
+    run = Run(folder)
+    whole = ScoreTable.of(run)
     index, reading = (
-        ScoreTable(folder / "swap_scores.parquet", whole.questions, noisy=noisy) for noisy in ("index", "reading")
+        ScoreTable(run.path("swap_scores"), whole.questions, noisy=noisy) for noisy in ("index", "reading")
     )
     with Tables(folder, (TABLE,)) as tables:
         for place in index.places:
@@ -93,22 +93,19 @@ def _quantities(scores: Floats, clusters: Clusters) -> dict[str, Estimate]:
     return dict(zip(CELLS, means, strict=True)) | swap(clean, index, reading, both, clusters) | {"total": total}
 
 
-def read_headlines(folder: Path, metric: str | None = None, *, own: bool = True) -> list[Row]:
+def read_headlines(run: Run, metric: str | None = None, *, own: bool = True) -> list[Row]:
     """Read a run's losses by stage over all questions; none without any.
 
     Args:
-        folder: of the run.
+        run: to read.
         metric: of all stages; by default each stage's headline.
         own: the metrics of the spec too.
 
     Raises:
         DataError: the manifest or the table cannot be read.
     """
-    path = folder / f"{TABLE}.parquet"
-    if not path.is_file():
-        return []
-    shown = {stage: names if own else names[:1] for stage, names in shown_metrics(read_manifest(folder)).items()}
-    rows = read_rows(path, evidence_source=ALL)
+    shown = {stage: names if own else names[:1] for stage, names in run.shown_metrics.items()}
+    rows = run.rows_if_any(TABLE, evidence_source=ALL)
     return [row for row in rows if row["metric"] in ((metric,) if metric else shown[row["stage"]])]
 
 

@@ -14,8 +14,7 @@ from ohr.results.derived.repair import write_repair
 from ohr.results.derived.repeats import write_repeats
 from ohr.results.derived.summary import write_summary
 from ohr.results.derived.variance import write_variance
-from ohr.results.folder.manifest_choices import read_choices
-from ohr.results.tables.question_arrays import Questions
+from ohr.results.run import Run
 from ohr.results.tables.schema import DERIVED
 from ohr.results.tables.score_arrays import ScoreTable
 from ohr.results.tables.table_files import Tables, export_csv
@@ -35,8 +34,8 @@ def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggr
     Raises:
         DataError: a table cannot be read or written.
     """
-    scores = ScoreTable(folder / "scores.parquet", Questions.read(folder))
-    choices, silent = read_choices(folder), silent_cells(folder)
+    run = Run(folder)
+    scores, choices, silent = ScoreTable.of(run), run.choices, silent_cells(run)
     with Tables(folder, DERIVED[:-1]) as tables:
         write_doses(scores, folder / "pages.parquet", counts, tables, "doses")
         write_summary(scores, silent, choices, tables)
@@ -47,7 +46,7 @@ def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggr
         write_hypotheses(scores, silent, choices, tables)
         write_repair(scores, choices, tables)
     with Tables(folder, DERIVED[-1:]) as tables:  # it reads the summary
-        write_effort(folder, choices.headline, tables)
+        write_effort(run, choices.headline, tables)
     for table in DERIVED:
         export_csv(folder, table)
     return faults

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from math import nan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.read_table import plain, read_columns, read_rows
+from ohr.results.tables.read_table import plain
 from ohr.results.tables.schema import CELL
 from ohr.results.tables.table_files import Tables
 
@@ -19,24 +19,23 @@ SUMS = ("calls", "searches", "turns", "images", "pages_shown", "tokens_in", "tok
 _PLACE = ("stage", "condition", "chunker", "retriever", "generator")
 
 
-def write_effort(folder: Path, headline: Mapping[str, str], tables: Tables) -> None:
+def write_effort(run: Run, headline: Mapping[str, str], tables: Tables) -> None:
     """Append the rows of `effort`: one for each cell with answers.
 
     Args:
-        folder: of the run.
+        run: to read.
         headline: stage to the metric whose mean is the score.
         tables: to append to.
     """
-    path = folder / "answers.parquet"
-    if not path.is_file():
+    if not run.has("answers"):
         return
-    answers = plain(read_columns(path, [*_PLACE, *SUMS, "error", "end"]))
+    answers = plain(run.table("answers", [*_PLACE, *SUMS, "error", "end"]))
     scores = {
         tuple(row[name] for name in _PLACE): row
-        for row in read_rows(folder / "summary.parquet", by="evidence_source", group=ALL)
+        for row in run.rows("summary", by="evidence_source", group=ALL)
         if row["metric"] == headline.get(row["stage"])
     }
-    shared = _shared(folder)
+    shared = _shared(run)
     for place, found in _means(answers).items():
         if (score := scores.get(place)) is None:
             continue
@@ -45,12 +44,6 @@ def write_effort(folder: Path, headline: Mapping[str, str], tables: Tables) -> N
         row |= {"shared_tokens": of_all[0] / row["n"], "shared_seconds": of_all[1] / row["n"]}
         row |= {"metric": score["metric"], "score": score["mean"], "low": score["low"], "high": score["high"]}
         tables.append_rows("effort", [row])
-
-
-def read_effort(folder: Path) -> list[dict[str, Any]]:
-    """Read the efforts of a run; none of a run from before this table."""
-    path = folder / "effort.parquet"
-    return read_rows(path) if path.is_file() else []
 
 
 def _means(answers: "pyarrow.Table") -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -76,13 +69,12 @@ def _means(answers: "pyarrow.Table") -> dict[tuple[Any, ...], dict[str, Any]]:
     return found
 
 
-def _shared(folder: Path) -> dict[tuple[Any, ...], tuple[float, float]]:
+def _shared(run: Run) -> dict[tuple[Any, ...], tuple[float, float]]:
     """Sum the tokens and seconds of the different shared calls of each agent, such as summaries of pages."""
-    path = folder / "steps.parquet"
-    if not path.is_file():
+    if not run.has("steps"):
         return {}
     columns = ["condition", "kb", "chunker", "agent", "role", "query", "pages", "attempt", "seconds"]
-    steps = read_columns(path, [*columns, "tokens_in", "tokens_out"], shared=True).to_pylist()
+    steps = run.table("steps", [*columns, "tokens_in", "tokens_out"], shared=True).to_pylist()
     different = {}
     for step in steps:
         place = (step["condition"], step["chunker"], step["agent"])

@@ -8,9 +8,9 @@ from ohr import extras
 from ohr.errors import DataError
 from ohr.registry import choices
 from ohr.results.derived.losses import Loss, read_losses
-from ohr.results.folder.engines import read_engines
+from ohr.results.run import Run
 from ohr.results.tables.groups import GROUPS
-from ohr.results.tables.read_table import names_of, read_columns, refuse_absent
+from ohr.results.tables.read_table import names_of, refuse_absent
 from ohr.results.tables.schema import STATISTICS
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _TEXTS = {"text", "answer", "reply", "error", "reason", "item", "prompt_sha256"}
 """Columns whose values hardly repeat; all other text is categorical."""
 
 
-def frame(folder: Path, table: str, library: Library = "pandas", **equal: Any) -> Any:
+def frame(run: Run, table: str, library: Library = "pandas", **equal: Any) -> Any:
     """Return a table of a run as a tidy data frame.
 
     The columns are those of the file (docs/results.md lists them), and where there is a condition, `level` (its level
@@ -35,7 +35,7 @@ def frame(folder: Path, table: str, library: Library = "pandas", **equal: Any) -
     undefined, are missing values.
 
     Args:
-        folder: of a finished run.
+        run: to read.
         table: `summary`, `scores`, `questions`, or any other table; `losses` for the paired losses against clean text.
         library: `pandas`, `polars`, or `arrow` for a `pyarrow.Table`.
         equal: rows to return, by the value of a column, as in `stage="retrieval"`; None for a missing value.
@@ -48,52 +48,52 @@ def frame(folder: Path, table: str, library: Library = "pandas", **equal: Any) -
         raise DataError(f"no frames of {library!r}: {choices(library, LIBRARIES)}")
     if library != "arrow":
         extras.require(library, library)
-    made = tidy(folder, table, **equal)
+    made = tidy(run, table, **equal)
     if library == "arrow":
         return made
     return _pandas(made) if library == "pandas" else _polars(made)
 
 
-def tidy(folder: Path, table: str, **equal: Any) -> "pyarrow.Table":
+def tidy(run: Run, table: str, **equal: Any) -> "pyarrow.Table":
     """Return a table as `frame` does, in Arrow's form.
 
     Raises:
         DataError: there is no such table or column, or the table is damaged.
     """
-    tables = tables_of(folder)
+    tables = tables_of(run)
     if table not in tables:
         hint = "Write `measure: [dose, pages]` in the spec" if table == STATISTICS else choices(table, tables)
-        raise DataError(f"{folder}: has no table {table!r}. {hint}")
+        raise DataError(f"{run.folder}: has no table {table!r}. {hint}")
     if table == LOSSES:
-        read, found = {}, _losses(folder)
+        read, found = {}, _losses(run)
     else:
-        known = names_of(folder / f"{table}.parquet")
+        known = names_of(run.path(table))
         read = {name: value for name, value in equal.items() if name in known}
-        found = read_columns(folder / f"{table}.parquet", **read)
-    found = _with_condition(folder, found)
+        found = run.table(table, **read)
+    found = _with_condition(run, found)
     if table == "scores":
-        found = _with_dose(folder, found)
-    return _typed(_only(folder / table, found, {name: equal[name] for name in equal.keys() - read.keys()}))
+        found = _with_dose(run, found)
+    return _typed(_only(run.folder / table, found, {name: equal[name] for name in equal.keys() - read.keys()}))
 
 
-def tables_of(folder: Path) -> list[str]:
+def tables_of(run: Run) -> list[str]:
     """List the tables of a run that have a frame."""
-    return sorted([*(path.stem for path in folder.glob("*.parquet")), LOSSES])
+    return sorted([*(path.stem for path in run.folder.glob("*.parquet")), LOSSES])
 
 
-def _losses(folder: Path) -> "pyarrow.Table":
+def _losses(run: Run) -> "pyarrow.Table":
     """Make a table of the paired losses: a row per condition, pipeline, metric and evidence source."""
     import pyarrow
 
     kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64()}
     form = pyarrow.schema([(field.name, kinds[field.type]) for field in fields(Loss)])  # type: ignore[index]
-    rows = [asdict(loss) for group in GROUPS for loss in read_losses(folder, group, every_metric=True)]
+    rows = [asdict(loss) for group in GROUPS for loss in read_losses(run, group, every_metric=True)]
     held = [{name: None if value == "" else value for name, value in row.items()} for row in rows]
     names = ["knob_value" if name == "level" else name for name in form.names]
     return pyarrow.Table.from_pylist(held, form).rename_columns(names)
 
 
-def _with_condition(folder: Path, found: "pyarrow.Table") -> "pyarrow.Table":
+def _with_condition(run: Run, found: "pyarrow.Table") -> "pyarrow.Table":
     """Add the level as a number after its text, and the OCR engine."""
     import pyarrow
 
@@ -102,16 +102,16 @@ def _with_condition(folder: Path, found: "pyarrow.Table") -> "pyarrow.Table":
         levels = _mapped(found["knob_value"], _number, pyarrow.float64())
         found = found.add_column(place, "level", levels)
     if "condition" in found.column_names:
-        engines = read_engines(folder)
+        engines = run.engines
         place = found.column_names.index("condition") + 1
         found = found.add_column(place, "engine", _mapped(found["condition"], engines.get, pyarrow.string()))
     return found
 
 
-def _with_dose(folder: Path, found: "pyarrow.Table") -> "pyarrow.Table":
+def _with_dose(run: Run, found: "pyarrow.Table") -> "pyarrow.Table":
     import pyarrow
 
-    doses = read_columns(folder / "doses.parquet", ["kb", "r_noise"]).to_pylist()
+    doses = run.table("doses", ["kb", "r_noise"]).to_pylist()
     known = {row["kb"]: row["r_noise"] for row in doses}
     return found.append_column("r_noise", _mapped(found["kb"], known.get, pyarrow.float64()))
 

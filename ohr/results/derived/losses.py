@@ -3,14 +3,11 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 from ohr.results.derived.pairs import FAILED
-from ohr.results.folder.manifest_choices import read_choices
-from ohr.results.folder.run_folder import read_manifest, shown_metrics
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES
-from ohr.results.tables.read_table import read_columns, read_rows
 from ohr.statistics.comparison import ALPHA, holm, holm_ends
 
 
@@ -107,19 +104,19 @@ _COLUMNS = (
 _OF_LOSS = ("low", "high", "inner_low", "inner_high", "p", "p_holm", "wide_low", "wide_high", "detectable")
 
 
-def read_losses(folder: Path, group: str = ALL, *, every_metric: bool = False) -> list[Loss]:
+def read_losses(run: Run, group: str = ALL, *, every_metric: bool = False) -> list[Loss]:
     """Read the losses of the stages that a run evaluates, in the order of the summary; none without a clean side.
 
     Args:
-        folder: of the run.
+        run: to read.
         group: of evidence sources.
         every_metric: of every metric; by default of each stage's headline metric, and of the spec's own.
 
     Raises:
         DataError: the summary is missing or damaged.
     """
-    shown, repeats = shown_metrics(read_manifest(folder)), read_choices(folder).repeats
-    rows = read_columns(folder / "summary.parquet", list(_COLUMNS), by="evidence_source", group=group).to_pylist()
+    shown, repeats = run.shown_metrics, run.choices.repeats
+    rows = run.table("summary", list(_COLUMNS), by="evidence_source", group=group).to_pylist()
     wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"] and row["condition"] not in repeats]
     chosen = [row for row in wanted if every_metric or row["metric"] in shown[row["stage"]]]
     families: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -150,10 +147,10 @@ def _loss(row: Mapping[str, Any]) -> Loss:
     return Loss(**whole)
 
 
-def left_out(folder: Path) -> int:
+def left_out(run: Run) -> int:
     """Count the questions whose pages have no clean text, which no pair holds.
 
     Raises:
         DataError: the table of questions is missing or damaged.
     """
-    return sum(not row["clean_text"] for row in read_rows(folder / "questions.parquet", ["clean_text"]))
+    return sum(not row["clean_text"] for row in run.rows("questions", ["clean_text"]))

@@ -2,12 +2,12 @@
 
 from collections.abc import Set
 from math import nan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ohr.results.tables.read_table import plain, read_columns
+from ohr.results.run import Run
+from ohr.results.tables.read_table import plain
 from ohr.results.tables.score_arrays import Floats, Place
 from ohr.statistics.comparison import Comparison
 
@@ -38,17 +38,16 @@ def verdict(found: Comparison, failed: int, *, answered: bool = True) -> str:
     return FAILED if failed > MOST_FAILED * found.difference.n or not answered else found.verdict
 
 
-def silent_cells(folder: Path) -> Set[tuple[Any, ...]]:
+def silent_cells(run: Run) -> Set[tuple[Any, ...]]:
     """Return the cells of a run, as `cell_of` names them, that have fewer answers than FEWEST_ANSWERED.
 
     An answer that failed counts as a failure, not here.
     """
     import pyarrow.compute as pc
 
-    path = folder / "answers.parquet"
-    if not path.is_file():
+    if not run.has("answers"):
         return frozenset()
-    answers = plain(read_columns(path, [*_CELL, "answer", "error"]))
+    answers = plain(run.table("answers", [*_CELL, "answer", "error"]))
     has_text = pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(answers["answer"])), 0)
     answered = pc.fill_null(pc.or_(pc.is_valid(answers["error"]), has_text), False)
     shares = answers.append_column("answered", answered).group_by(list(_CELL)).aggregate([("answered", "mean")])

@@ -4,10 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from math import nan
-from pathlib import Path
 
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES
-from ohr.results.tables.read_table import read_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +56,18 @@ _NAMES = {"level": "knob_value", "r_noise": "kb_r_noise", "evidence_loss": "kb_e
 """Fields of a point whose column in the summary has another name."""
 
 
-def read_points(folder: Path, **equal: str) -> list[Point]:
+def read_points(run: Run, **equal: str) -> list[Point]:
     """Read the points of the stages that a spec evaluates, in the order of the summary.
 
     Args:
-        folder: of the run.
+        run: to read.
         equal: column of the summary to the value that it must have, such as `group="all"`.
 
     Raises:
         DataError: the summary is missing or damaged.
     """
     columns = {field.name: _NAMES.get(field.name, field.name) for field in fields(Point)}
-    table = read_columns(folder / "summary.parquet", list(columns.values()), by="evidence_source", **equal)
+    table = run.table("summary", list(columns.values()), by="evidence_source", **equal)
     rows = zip(*(table[column].to_pylist() for column in columns.values()), strict=True)
     made = (dict(zip(columns, ("" if value is None else value for value in row), strict=True)) for row in rows)
     return [Point(**row) for row in made if row["stage"] in STAGES]  # type: ignore[arg-type] # the schema's types

@@ -7,7 +7,6 @@ less, noise compounds. Losses in points would not do: who has no score has nothi
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isnan
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from ohr.results.derived.pairs import MOST_FAILED, paired
 from ohr.results.derived.references import floors_and_ceilings
 from ohr.results.folder.manifest_choices import Choices
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.score_arrays import Floats, Place, ScoreTable
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.derived import against_zero, of_means
@@ -44,12 +42,6 @@ def write_repair(scores: ScoreTable, choices: Choices, tables: Tables) -> None:
                 # it looks at clean images: it repairs nothing
                 rows = [{**row, "verdict": "looks past it"} if row["note"] != _FAILED else row for row in rows]
             tables.append_rows(TABLE, rows)
-
-
-def read_repair(folder: Path) -> list[dict[str, Any]]:
-    """Read the rows of a run; none without agents and single searches."""
-    path = folder / f"{TABLE}.parquet"
-    return read_rows(path) if path.is_file() else []
 
 
 def _rows(

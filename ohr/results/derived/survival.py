@@ -2,12 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ohr.metrics.scores import FACTS
+from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.read_table import read_rows
 
 Row = Mapping[str, Any]
 Pipeline = tuple[str, str, str]
@@ -31,7 +30,7 @@ _FOUND = {
 """The step that a stage's metric measures."""
 
 
-def read_survival(folder: Path) -> list[dict[str, Any]]:
+def read_survival(run: Run) -> list[dict[str, Any]]:
     """Read the share of facts that is left after each step, for every condition and pipeline; none without facts.
 
     Returns:
@@ -41,7 +40,7 @@ def read_survival(folder: Path) -> list[dict[str, Any]]:
     Raises:
         DataError: the table is missing or damaged.
     """
-    rows = read_rows(folder / "summary.parquet", by="evidence_source", group=ALL)
+    rows = run.rows("summary", by="evidence_source", group=ALL)
     names = ("condition", "noise", "knob_value", "noise_type", "mean", "low", "high", "n", "documents")
     return [
         {

@@ -1,13 +1,11 @@
 """Choices of a spec and metrics of its protocol that the statistics of a run depend on, read from its manifest."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from ohr.errors import DataError
-from ohr.results.folder.run_folder import MANIFEST, headlines
+from ohr.results.folder.run_folder import headlines
 from ohr.statistics.comparison import MARGIN
 
 Strata = Literal["auto", "domain", "none"]
@@ -38,17 +36,15 @@ class Choices:
     agents: Mapping[str, Sequence[str]] = field(default_factory=dict)
     text_alone: Collection[str] = ()
 
-
-def read_choices(folder: Path) -> Choices:
-    """Read a run's choices; the defaults where it has no manifest, or one of an earlier version."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        spec = manifest["spec"]
-        repeats = {b["condition"]: b["again_of"] for b in spec["knowledge_bases"] if b.get("again_of")}
-        agents = {name: about["reads"] for name, about in manifest.get("agents", {}).items()}
-        bases = spec["knowledge_bases"]
-        alone = {base["condition"] for base in bases if not base.get("image_noise")}
-        judged = float(spec["margin"]), spec["strata"]
-        return Choices(*judged, headlines(manifest), repeats, tuple(spec["hypotheses"]), agents, alone)
-    except (OSError, ValueError, KeyError, TypeError, DataError):
-        return Choices()
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any]) -> Self:
+        """Return the choices that a manifest names; the defaults where it is one of an earlier version."""
+        try:
+            spec, bases = manifest["spec"], manifest["spec"]["knowledge_bases"]
+            repeats = {base["condition"]: base["again_of"] for base in bases if base.get("again_of")}
+            agents = {name: about["reads"] for name, about in manifest.get("agents", {}).items()}
+            text_alone = {base["condition"] for base in bases if not base.get("image_noise")}
+            judged = float(spec["margin"]), spec["strata"]
+            return cls(*judged, headlines(manifest), repeats, tuple(spec["hypotheses"]), agents, text_alone)
+        except (ValueError, KeyError, TypeError, DataError):
+            return cls()

@@ -165,7 +165,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-_KINDS: dict[str, type] = {"started": str, "questions": int, "documents": int, "failures": dict, "warnings": list}
+_KINDS: dict[str, type] = {
+    "name": str, "key": str, "started": str, "questions": int, "documents": int, "documents_asked": int,
+    "protocol": dict, "agents": dict, "machine": dict, "failures": dict, "warnings": list,
+}  # fmt: skip
 """Types of some parts of a manifest, where it has them: somebody may have edited it."""
 
 
@@ -248,19 +251,3 @@ def headlines(manifest: Mapping[str, Any]) -> dict[str, str]:
     except (KeyError, IndexError, TypeError):
         raise DataError(f"{MANIFEST}: names no metrics under `protocol`; run the spec again") from None
     return {"retrieval": retrieval, "generation": answer, "overall": answer}
-
-
-def shown_metrics(manifest: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Name the metrics that every table of scores shows: each stage's headline, and then the spec's own.
-
-    Raises:
-        DataError: as `headlines`.
-    """
-    own = [entry["name"] for entry in manifest["spec"].get("metrics", ())]
-    return {stage: tuple(dict.fromkeys((name, *own))) for stage, name in headlines(manifest).items()}
-
-
-def page_headline(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Name the headline metric of the stage `page`, where the protocol scores pages; else nothing."""
-    scored = manifest.get("protocol", {}).get("page") or ()
-    return {"page": scored[0]} if scored else {}

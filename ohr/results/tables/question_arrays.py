@@ -3,16 +3,16 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ohr.contracts import SOURCES, Question
-from ohr.results.folder.manifest_choices import Strata, read_choices
+from ohr.results.folder.manifest_choices import Strata
+from ohr.results.run import Run
 from ohr.results.tables.groups import ATTRIBUTES, GROUPS
-from ohr.results.tables.read_table import plain, read_columns
+from ohr.results.tables.read_table import plain
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import NO_INTERVAL
 
@@ -72,7 +72,7 @@ class Questions:
         return made._grouped([dict(question.groups) for question in asked])
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
+    def read(cls, run: Run) -> Self:
         """Read the questions of a run.
 
         Raises:
@@ -81,12 +81,12 @@ class Questions:
         import pyarrow.compute as pc
 
         names = ["question_id", "document", "pages", "clean_text", "groups", *ATTRIBUTES]
-        table = plain(read_columns(folder / "questions.parquet", names))
+        table = plain(run.table("questions", names))
         columns = {name: table[name].to_pylist() for name in names if name != "pages"}
         groups = [dict(pair.partition("=")[::2] for pair in pairs) for pairs in columns.pop("groups")]
         pages = pc.list_value_length(table["pages"]).to_pylist()
         made = cls._made(columns.pop("question_id"), columns.pop("document"), pages, columns)
-        made = replace(made, clean_text=np.array(columns["clean_text"], bool), strata=read_choices(folder).strata)
+        made = replace(made, clean_text=np.array(columns["clean_text"], bool), strata=run.choices.strata)
         return made._grouped(groups)
 
     def _grouped(self, groups: Sequence[Mapping[str, str]]) -> Self:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import nan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ohr.errors import DataError
+from ohr.results.run import Run
 from ohr.results.tables.question_arrays import Questions
 from ohr.results.tables.read_table import reading, refuse_absent
 from ohr.results.tables.schema import CELL
@@ -104,6 +105,14 @@ class ScoreTable:
         clean = any(place.noise_type == "none" and place.stage != "reference" for place in self._groups)
         self.questions = replace(questions, compared=questions.compared or clean)
         self.read = lru_cache(maxsize=_KEPT)(self._read)
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """Read the scores of a run.
+
+        Raises: as the class, and a DataError where the table of questions is missing or damaged.
+        """
+        return cls(run.path("scores"), Questions.read(run))
 
     @property
     def places(self) -> list[Place]:

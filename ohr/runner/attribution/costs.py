@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ohr.results.derived.doses import Counts, write_doses
+from ohr.results.run import Run
 from ohr.results.tables.groups import GROUPS
 from ohr.results.tables.question_arrays import Part, Questions
 from ohr.results.tables.score_arrays import CellScores, Floats, Place, ScoreTable, over_draws
@@ -55,7 +56,7 @@ def derive(
     wanted = spec.attribution
     if wanted is None:
         return
-    whole = ScoreTable(folder / "scores.parquet", Questions.read(folder))
+    whole = ScoreTable.of(Run(folder))
     partial = ScoreTable(folder / "attribution_scores.parquet", whole.questions)
     about = {place: trials[partial.bases(place)[0][0]] for place in partial.places}
     with Tables(folder, DERIVED) as tables:

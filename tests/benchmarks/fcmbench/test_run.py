@@ -15,7 +15,7 @@ from ohr.benchmarks.fcmbench.layout import SAMPLE
 from ohr.cli.app import app
 from ohr.engine.executors.inline import Inline
 from ohr.errors import DataError
-from ohr.results.derived.aggregates import read_aggregates
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
@@ -36,7 +36,7 @@ def ran(path, folder, *overrides):
 
 
 def values(folder, stage, condition):
-    rows = read_aggregates(folder, stage=stage, condition=condition)
+    rows = Run(folder).rows_if_any("aggregates", stage=stage, condition=condition)
     return {row["name"]: (row["value"], row["ratio"]) for row in rows}
 
 
@@ -87,7 +87,7 @@ def test_noise_leaves_a_share_of_the_clean_score_over_the_same_questions(mini):
     assert isnan(scores["en.doc_cla_002_01"])  # its example pictures would be cropped, too
     assert scores["en.doc_cla_003_01"] == 0  # no document is whole
     assert scores["en.con_chk_004_01"] == 1
-    (overall,) = read_aggregates(mini, stage="generation", condition="cropped", name="overall")
+    (overall,) = Run(mini).rows_if_any("aggregates", stage="generation", condition="cropped", name="overall")
     assert (overall["n"], overall["ratio_n"]) == (len(scores) - 1, len(scores) - 1)
 
 
@@ -101,7 +101,9 @@ def test_pictures_are_found_among_those_of_the_applicant(mini):
 def test_a_run_is_placed_among_published_systems(mini):
     from ohr.report.leaderboard.runs import run_leaderboards
 
-    boards = [board for board in run_leaderboards(mini, FcmBench(root="sample").published()) if board.by == "number"]
+    boards = [
+        board for board in run_leaderboards(Run(mini), FcmBench(root="sample").published()) if board.by == "number"
+    ]
     assert [board.stage for board in boards] == ["generation"]
     assert {row.system for row in boards[0].rows} >= {"text", "cropped", "Gemini 3 Pro"}
 

@@ -13,7 +13,7 @@ from ohr.cli.app import app
 from ohr.engine.executors.inline import Inline
 from ohr.report.leaderboard.ocr_results import as_base
 from ohr.results.derived.survival import read_survival
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
@@ -73,7 +73,7 @@ def test_facts_are_lost_where_words_hardly_are(mini):
 
 
 def test_facts_are_followed_from_the_page_to_what_is_found(mini):
-    left = {(row["condition"], row["step"]): row["mean"] for row in read_survival(mini)}
+    left = {(row["condition"], row["step"]): row["mean"] for row in read_survival(Run(mini))}
     for condition in ("clean", "formatting", "blur-0", "blur-0.6"):
         assert left[condition, "page"] >= left[condition, "chunks"] >= left[condition, "hits"]
     assert left["clean", "page"] == 1.0
@@ -218,7 +218,7 @@ def test_a_recorded_judge_gives_the_published_rates(tmp_path, protocol, rates):
     kept = read_rows(folder / "judgements.parquet", condition="without_commas", metric="ffa_judge")
     assert {row["question_id"].partition("-")[0] for row in kept} == {"0", "1", "2", "3", "5"}
     assert "entity_diagnostics" in kept[0]["reply"]
-    assert len(read_manifest(folder)["prompt_sha256"]["ffa_judge (judge)"]) == 64
+    assert len(Run(folder).manifest["prompt_sha256"]["ffa_judge (judge)"]) == 64
 
 
 def test_a_judge_that_answers_nonsense_is_a_failure_that_is_counted(tmp_path):

@@ -14,7 +14,7 @@ from ohr.cli.app import app
 from ohr.engine.executors.inline import Inline
 from ohr.errors import PluginError
 from ohr.results.derived.survival import read_survival
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
@@ -87,7 +87,7 @@ def test_right_programs_are_right_on_clean_pages_and_lose_with_misread_digits(mi
 def test_numbers_are_followed_from_the_page_to_the_program(mini):
     left = {
         (row["condition"], row["step"]): row["mean"]
-        for row in read_survival(mini)
+        for row in read_survival(Run(mini))
         if row["retriever"] in ("", "bm25 top 10")
     }
     assert left["clean", "page"] == left["clean", "chunks"] == 1
@@ -158,7 +158,7 @@ def test_a_written_solution_is_scored_by_the_number_that_another_generator_reads
     assert rows["test-2"]["status"] == "failed"
     reasons = {row["reason"] for row in read_rows(folder / "failures.parquet")}
     assert "ValueError: no number in the extraction: 'three quarters'" in reasons
-    assert "cot_accuracy (judge)" in read_manifest(folder)["prompt_sha256"]
+    assert "cot_accuracy (judge)" in Run(folder).manifest["prompt_sha256"]
 
 
 def test_a_run_does_not_begin_where_programs_cannot_be_isolated(copy, tmp_path_factory, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 from ohr.engine.executors.inline import Inline
 from ohr.errors import DataError, OhrError
 from ohr.report.figures.drawing import draw
-from ohr.results.folder.run_folder import read_manifest
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
@@ -93,7 +93,7 @@ def test_without_ground_truth_the_evidence_gives_the_dose(carry_out, recorded):
     assert mine["r_noise"] == 1
     assert all(isnan(mine[name]) for name in ("evidence_loss", "edit_distance", "r_noise_clean"))
     assert 0 < mean(finished, "retrieval", "lcs", "mine") < 1
-    assert {path.name for path in draw(finished.folder)} == {"comparison.svg", "comparison.png"}
+    assert {path.name for path in draw(Run(finished.folder))} == {"comparison.svg", "comparison.png"}
 
 
 def test_without_evidence_only_answers_are_scored_and_the_conditions_are_drawn(carry_out, recorded):
@@ -109,8 +109,8 @@ def test_without_evidence_only_answers_are_scored_and_the_conditions_are_drawn(c
         assert isnan(row["value"]) != (scored and row["question_id"] != "q3"), row
     assert mean(finished, "overall", "f1", "mine", "n") == 2
     assert len([row for row in read_rows(finished.folder / "answers.parquet") if row["stage"] == "overall"]) == 3
-    assert {path.name for path in draw(finished.folder)} == {"comparison.svg", "comparison.png"}
-    assert not [note for note in read_manifest(finished.folder)["warnings"] if "absent" in note]
+    assert {path.name for path in draw(Run(finished.folder))} == {"comparison.svg", "comparison.png"}
+    assert not [note for note in Run(finished.folder).manifest["warnings"] if "absent" in note]
 
 
 def test_a_knowledge_base_of_ground_truth_that_is_not_there_is_refused(carry_out):
@@ -218,7 +218,7 @@ def test_evidence_that_is_not_on_its_page_is_reported_with_its_line_and_the_best
 def test_a_run_warns_of_evidence_that_is_not_on_its_page(carry_out, recorded):
     recorded.ask({"question": "When?", "answers": "x", "document": "lease", "page": 1, "evidence": "Not there at all"})
     finished = carry_out(", ground_truth: text_layer", TRUE + READ)
-    warnings = read_manifest(finished.folder)["warnings"]
+    warnings = Run(finished.folder).manifest["warnings"]
     assert [w for w in warnings if w.startswith("1 question whose evidence is not on its page")]
 
 
@@ -236,5 +236,5 @@ def test_a_question_about_a_scan_is_in_no_comparison(carry_out, recorded):
     assert (row["n"], row["pairs"]) == (1, 1)
     assert (
         "1 question left out of every mean and comparison: the pages have no clean text"
-        in read_manifest(finished.folder)["warnings"]
+        in Run(finished.folder).manifest["warnings"]
     )

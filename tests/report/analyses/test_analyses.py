@@ -10,6 +10,7 @@ import pytest
 from ohr.engine.executors.inline import Inline
 from ohr.metrics.edit import edit_distance
 from ohr.report.analyses import ANALYSES, report_data
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
@@ -50,7 +51,7 @@ def rows(folder, **wanted):
 
 
 def by_noise(folder, name):
-    return {row["noise"]: row for row in ANALYSES[name](folder)}
+    return {row["noise"]: row for row in ANALYSES[name](Run(folder))}
 
 
 def test_r_noise_is_the_mean_of_the_damaged(folder):
@@ -72,7 +73,7 @@ def test_formatting_lcs_restores_the_cost_of_commands(folder):
 
 
 def test_table_formats_are_the_table_questions_alone(folder):
-    found = [row for row in ANALYSES["table_formats"](folder) if row["noise"] == "mine"]
+    found = [row for row in ANALYSES["table_formats"](Run(folder)) if row["noise"] == "mine"]
     assert {row["stage"] for row in found} == {"retrieval", "generation", "overall"}
     (found,) = [row for row in found if row["stage"] == "retrieval"]
     asked = rows(folder, noise="mine", stage="retrieval", metric="lcs", evidence_source="table")
@@ -108,7 +109,7 @@ def test_notations_of_one_table_differ_in_the_published_score_but_not_in_their_w
 
 
 def test_error_classes_are_shares_of_all_questions(folder):
-    found = [row for row in ANALYSES["error_classes"](folder) if row["stage"] == "overall"]
+    found = [row for row in ANALYSES["error_classes"](Run(folder)) if row["stage"] == "overall"]
     classes = [name for name in found[0] if name.startswith("ocr_") and not name.endswith(("_low", "_high"))]
     assert len(classes) == 4
     questions = len(read_rows(folder / "questions.parquet", ["question_id"]))
@@ -126,7 +127,7 @@ def test_error_classes_are_shares_of_all_questions(folder):
 
 
 def test_edit_distances_are_those_of_the_pages(folder):
-    found = {row["kb"]: row for row in ANALYSES["edit_distances"](folder)}
+    found = {row["kb"]: row for row in ANALYSES["edit_distances"](Run(folder))}
     truth, mine = (
         {(row["document"], row["page"]): row["text"] for row in read_rows(folder / "texts.parquet", kb=kb)}
         for kb in ("ground_truth", "mine")
@@ -146,7 +147,7 @@ def test_noise_ratios_separate_semantic_from_formatting_noise(folder):
 
 
 def test_a_report_holds_every_analysis_as_json(folder):
-    data = report_data(folder)
+    data = report_data(Run(folder))
     assert list(data) == list(ANALYSES)
     # no noise has several levels, no question has facts, and no judge was asked
     assert {name for name, rows in data.items() if not rows} == {"robustness", "survival", "agreement"}
@@ -198,7 +199,7 @@ def test_a_study_that_was_moved_is_analysed_from_anywhere(study, monkeypatch):
         "../../../data",
         "../../../data/retrieval_base/gt",
     )
-    (row,) = ANALYSES["formatting_lcs"](folder)
+    (row,) = ANALYSES["formatting_lcs"](Run(folder))
     assert (row["lcs"], row["n"]) == (1, 1)
 
 

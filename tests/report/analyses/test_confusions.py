@@ -7,6 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from ohr.report.analyses.confusions import confusions
+from ohr.results.run import Run
 from ohr.results.tables.schema import schema
 
 
@@ -24,7 +25,7 @@ def run(tmp_path):
             pyarrow.parquet.write_table(
                 pyarrow.Table.from_pylist(rows, schema=schema(name)), tmp_path / f"{name}.parquet"
             )
-        return [(row["truth"], row["read"]) for row in confusions(tmp_path)]
+        return [(row["truth"], row["read"]) for row in confusions(Run(tmp_path))]
 
     return made
 

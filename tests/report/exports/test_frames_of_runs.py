@@ -5,6 +5,7 @@ import pytest
 from ohr.errors import DataError, MissingExtra
 from ohr.results.derived.frames import frame, tables_of
 from ohr.results.derived.losses import read_losses
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from tests.report.exports.conftest import CONDITIONS
 
@@ -13,13 +14,13 @@ NAMES = [condition.name for condition in CONDITIONS]
 
 @pytest.mark.parametrize("table", ["summary", "scores", "questions", "losses", "texts", "hits", "failures", "doses"])
 def test_every_library_has_the_same_rows(made, table):
-    found = frame(made, table, "arrow")
-    assert (frame(made, table).shape, frame(made, table, "polars").shape) == (found.shape, found.shape)
-    assert frame(made, table, "polars").columns == list(frame(made, table).columns) == found.column_names
+    found = frame(Run(made), table, "arrow")
+    assert (frame(Run(made), table).shape, frame(Run(made), table, "polars").shape) == (found.shape, found.shape)
+    assert frame(Run(made), table, "polars").columns == list(frame(Run(made), table).columns) == found.column_names
 
 
 def test_the_mean_of_the_scores_is_that_of_the_summary(made):
-    scores = frame(made, "scores", stage="retrieval", metric="lcs")
+    scores = frame(Run(made), "scores", stage="retrieval", metric="lcs")
     means = scores.pivot_table(index="condition", columns="retriever", values="value", observed=True)
     assert list(means.index) == NAMES  # in the order of the run
     for row in read_rows(made / "summary.parquet", stage="retrieval", metric="lcs", by="evidence_source", group="all"):
@@ -27,43 +28,47 @@ def test_the_mean_of_the_scores_is_that_of_the_summary(made):
 
 
 def test_levels_are_numbers_and_what_is_not_there_is_missing(made):
-    scores = frame(made, "scores", engine="tesseract")
+    scores = frame(Run(made), "scores", engine="tesseract")
     assert sorted(set(scores["level"])) == [0.2, 0.8] and set(scores["condition"]) == {"blur-0.2", "blur-0.8"}
     assert scores["r_noise"].notna().all() and scores["domain"].dtype == "category"
-    clean = frame(made, "scores", condition="clean", stage="retrieval")
+    clean = frame(Run(made), "scores", condition="clean", stage="retrieval")
     assert clean["level"].isna().all() and clean["generator"].isna().all()
-    counts = frame(made, "summary")["pairs"]
+    counts = frame(Run(made), "summary")["pairs"]
     assert str(counts.dtype) == "Int64" and counts.isna().any()
-    assert frame(made, "scores", "polars", generator=None).height == len(frame(made, "scores", generator=None)) > 0
+    assert (
+        frame(Run(made), "scores", "polars", generator=None).height
+        == len(frame(Run(made), "scores", generator=None))
+        > 0
+    )
 
 
 def test_polars_counts_no_undefined_number(made):
     polars = pytest.importorskip("polars")
-    floors = frame(made, "summary", "polars")["lost"]
+    floors = frame(Run(made), "summary", "polars")["lost"]
     assert floors.null_count() > 0 and not floors.is_nan().any()
-    assert frame(made, "losses", "polars")["lost"].dtype == polars.Float64
+    assert frame(Run(made), "losses", "polars")["lost"].dtype == polars.Float64
 
 
 def test_losses_are_those_of_the_cost_block(made):
-    found = frame(made, "losses", group="all", metric="lcs", stage="retrieval")
-    known = {(one.condition, one.retriever): one.lost for one in read_losses(made) if one.stage == "retrieval"}
+    found = frame(Run(made), "losses", group="all", metric="lcs", stage="retrieval")
+    known = {(one.condition, one.retriever): one.lost for one in read_losses(Run(made)) if one.stage == "retrieval"}
     pairs = zip(found["condition"], found["retriever"], strict=True)
     assert dict(zip(pairs, found["lost"], strict=True)) == known
-    assert set(frame(made, "losses")["group"]) == {"all", "text", "multimodal", "table"}
+    assert set(frame(Run(made), "losses")["group"]) == {"all", "text", "multimodal", "table"}
 
 
 def test_what_is_not_there_is_named(made, monkeypatch):
     with pytest.raises(DataError, match=r"has no table 'score'. Did you mean 'scores'|has no table 'score'"):
-        frame(made, "score")
+        frame(Run(made), "score")
     with pytest.raises(DataError, match="has no column colour"):
-        frame(made, "scores", colour="red")
+        frame(Run(made), "scores", colour="red")
     with pytest.raises(DataError, match="has no column colour"):
-        frame(made, "losses", colour="red")
+        frame(Run(made), "losses", colour="red")
     with pytest.raises(DataError, match="no frames of 'dask'"):
-        frame(made, "scores", "dask")
-    assert {"losses", "scores", "summary", "questions"} <= set(tables_of(made))
+        frame(Run(made), "scores", "dask")
+    assert {"losses", "scores", "summary", "questions"} <= set(tables_of(Run(made)))
     monkeypatch.setattr("ohr.extras.find_spec", lambda name: None)
     for library in ("pandas", "polars"):
         with pytest.raises(MissingExtra, match=rf"{library} is not installed: pip install 'ohr\[{library}\]'"):
-            frame(made, "scores", library)
-    assert frame(made, "scores", "arrow").num_rows
+            frame(Run(made), "scores", library)
+    assert frame(Run(made), "scores", "arrow").num_rows

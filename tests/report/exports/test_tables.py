@@ -18,10 +18,10 @@ from ohr.errors import DataError
 from ohr.report.exports.latex import escaped, latex
 from ohr.report.exports.markdown import escaped as escaped_markdown
 from ohr.report.exports.markdown import markdown
-from ohr.report.exports.paper import Column, Wanted, paper_table
+from ohr.report.exports.paper import Wanted, paper_table
 from ohr.report.exports.plain import one_line
 from ohr.report.exports.summary_csv import summary_csv
-from ohr.results.folder.run_folder import read_manifest, run_id
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from tests.report.exports.conftest import CONDITIONS, HOSTILE, MADE, condition, scores
 
@@ -47,16 +47,12 @@ NAMES = [
 ]
 
 
-def cells_of(table):
-    return [cell for part in table.parts for row in part for cell in row]
-
-
 def test_a_cell_is_the_mean_of_the_summary_with_its_interval(made):
-    table = paper_table(made, Wanted())
-    rows = {row[0]: row for part in table.parts for row in part}
-    assert table.labels == ("Condition", "OCR", "Level", "r_noise (%)")
-    assert table.columns[:2] == (Column("bm25", "Retrieval (LCS)"), Column("dense", "Retrieval (LCS)"))
-    assert [column.shared for column in table.columns[2:]] == ["Generation (F1)", *["Overall (F1)"] * 2]
+    table = paper_table(Run(made), Wanted())
+    rows = {row[0]: row for row in table.rows}
+    assert table.headers[: table.labels] == ("Condition", "OCR", "Level", "r_noise (%)")
+    assert table.headers[4:6] == ("bm25", "dense")
+    assert table.shared[4:] == (*["Retrieval (LCS)"] * 2, "Generation (F1)", *["Overall (F1)"] * 2)
     assert list(rows) == ["clean (clean)", "blur", "=1+1", HOSTILE]  # the last of the sweep has the name
     wanted = {"stage": "overall", "metric": "f1", "condition": "=1+1", "retriever": "dense"}
     (line,) = read_rows(made / "summary.parquet", by="evidence_source", group="all", **wanted)
@@ -64,52 +60,57 @@ def test_a_cell_is_the_mean_of_the_summary_with_its_interval(made):
     mean, low, high = (f"{100 * line[name]:.1f}" for name in ("mean", "low", "high"))
     assert rows["=1+1"][-1] == f"{mean} [{low}, {high}]"
     assert rows["=1+1"][:3] == ("=1+1", "rapidocr", "")
-    assert table.notes[:2] == ("24 questions in 24 documents.", "Chunker tokens, generator extractive.")
+    assert table.how.startswith("24 questions in 24 documents. Chunker tokens, generator extractive. ")
 
 
 def test_a_loss_is_paired_and_the_clean_row_shows_its_mean(made):
-    (part,) = paper_table(made, Wanted("loss", stage="retrieval")).parts
-    assert part[0][4] == f"({100 * scores(0, 24).mean():.1f})"
-    assert re.fullmatch(r"15\.0 \[\d+\.\d, \d+\.\d\]", part[1][4])
-    assert "A loss is the clean score less the noisy one" in " ".join(paper_table(made, Wanted("loss")).notes)
+    rows = paper_table(Run(made), Wanted("loss", stage="retrieval")).rows
+    assert rows[0][4] == f"({100 * scores(0, 24).mean():.1f})"
+    assert re.fullmatch(r"15\.0 \[\d+\.\d, \d+\.\d\]", rows[1][4])
+    assert "A loss is the clean score less the noisy one" in paper_table(Run(made), Wanted("loss")).how
 
 
 def test_groups_are_columns_with_their_size_and_pipelines_rows(made):
-    table = paper_table(made, Wanted("mean", by="evidence_source"))
-    assert table.labels[:2] == ("Stage", "Pipeline")
-    names = [column.name for column in table.columns]
-    assert names == ["text (n = 12)", "multimodal (n = 12)", "table (n = 12)", "all (n = 24)"]
-    assert [part[0][:2] for part in table.parts] == [
+    table = paper_table(Run(made), Wanted("mean", by="evidence_source"))
+    assert table.headers[:2] == ("Stage", "Pipeline")
+    assert list(table.headers[table.labels :]) == [
+        "text (n = 12)",
+        "multimodal (n = 12)",
+        "table (n = 12)",
+        "all (n = 24)",
+    ]
+    assert [table.rows[place][:2] for place in sorted(table.starts)] == [
         ("Retrieval (LCS)", "bm25"),
         ("Retrieval (LCS)", "dense"),
         ("Generation (F1)", ""),
         ("Overall (F1)", "bm25"),
         ("Overall (F1)", "dense"),
     ]
-    assert all(row[:2] == ("", "") for part in table.parts for row in part[1:])
+    assert all(row[:2] == ("", "") for place, row in enumerate(table.rows) if place not in table.starts)
 
 
 def test_a_column_that_would_repeat_the_condition_is_left_out(one):
     engines = [CONDITIONS[0], condition("tesseract", "tesseract", "semantic", engine="tesseract")]
-    assert paper_table(one(conditions=engines), Wanted()).labels == ("Condition", "r_noise (%)")
+    table = paper_table(Run(one(conditions=engines)), Wanted())
+    assert table.headers[: table.labels] == ("Condition", "r_noise (%)")
 
 
 def test_failed_scores_are_counted_where_they_are(one):
     folder = one(failed=frozenset({("blur-0.2", "q1"), ("blur-0.2", "q2")}))
-    table = paper_table(folder, Wanted("mean"))
-    assert all(cell.endswith(" (2 failed)") for cell in table.parts[0][1][4:])
-    assert not any("failed" in cell for cell in table.parts[0][0])
-    assert "Up to 2 questions of a mean failed and scored 0." in table.notes
+    table = paper_table(Run(folder), Wanted("mean"))
+    assert all(cell.endswith(" (2 failed)") for cell in table.rows[1][4:])
+    assert not any("failed" in cell for cell in table.rows[0])
+    assert "Up to 2 questions of a mean failed and scored 0." in table.how
 
 
 def test_few_documents_have_no_interval_and_nan_is_empty(one):
     def undefined(place, count):
         return np.full(count, nan if place else 0.5)
 
-    table = paper_table(one(score=undefined), Wanted())
-    assert table.parts[0][1][4:] == ("",) * 5
+    table = paper_table(Run(one(score=undefined)), Wanted())
+    assert table.rows[1][4:] == ("",) * 5
     few = one(name="few", questions=MADE.questions[:2], score=lambda place, count: np.full(count, 0.5))
-    assert "No interval: too few documents." in paper_table(few, Wanted()).notes
+    assert "No interval: too few documents." in paper_table(Run(few), Wanted()).how
 
 
 @pytest.mark.parametrize(
@@ -123,12 +124,12 @@ def test_few_documents_have_no_interval_and_nan_is_empty(one):
 )
 def test_what_a_run_lacks_is_named(made, wanted, said):
     with pytest.raises(DataError, match=re.escape(said)):
-        paper_table(made, wanted)
+        paper_table(Run(made), wanted)
 
 
 def test_a_run_without_clean_text_has_no_losses(one):
     with pytest.raises(DataError, match="has no condition without noise"):
-        paper_table(one(conditions=CONDITIONS[1:3]), Wanted("loss"))
+        paper_table(Run(one(conditions=CONDITIONS[1:3])), Wanted("loss"))
 
 
 # --- LaTeX ------------------------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ def squeezed(text):
 
 def test_a_latex_table_has_one_cell_for_each_column(made):
     for wanted in (Wanted(), Wanted("loss", by="evidence_source"), Wanted("mean", stage="generation")):
-        text = latex(paper_table(made, wanted), "my study_1")
+        text = latex(paper_table(Run(made), wanted), Run(made), "my study_1")
         layout = re.search(r"\\begin\{tabular\}\{([lr]+)\}", text)[1]
         rows = re.findall(r"^    (.*) \\\\$", text, re.M)
         for row in rows:
@@ -165,7 +166,7 @@ def test_a_latex_table_has_one_cell_for_each_column(made):
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX is installed")
 def test_the_table_compiles(made, tmp_path):
-    body = latex(paper_table(made, Wanted()), "study")
+    body = latex(paper_table(Run(made), Wanted()), Run(made), "study")
     document = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n" + body + "\\end{document}\n"
     (tmp_path / "table.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "table.tex"]
@@ -186,7 +187,7 @@ def test_markdown_shows_a_name_and_makes_no_markup_of_it(name):
 
 
 def test_a_markdown_table_has_a_row_for_each_condition(made):
-    text = markdown(paper_table(made, Wanted(stage="retrieval")))
+    text = markdown(paper_table(Run(made), Wanted(stage="retrieval")))
     html = MarkdownIt("commonmark").enable("table").render(text)
     assert html.count("<tr>") == 6
     assert re.findall(r"<th.*?>(.*?)</th>", html)[-2:] == ["Retrieval (LCS) bm25", "Retrieval (LCS) dense"]
@@ -198,26 +199,26 @@ def test_a_markdown_table_has_a_row_for_each_condition(made):
 
 
 def test_the_csv_has_every_row_with_all_digits(made):
-    lines = list(csv.DictReader(StringIO(summary_csv(made))))
+    lines = list(csv.DictReader(StringIO(summary_csv(Run(made)))))
     rows = read_rows(made / "summary.parquet")
     assert len(lines) == len(rows)
     for line, row in zip(lines, rows, strict=True):
         assert float(line["mean"] or nan) == pytest.approx(row["mean"], rel=0, abs=0, nan_ok=True)
         assert (line["n"], line["knob_value"]) == (str(row["n"]), row["knob_value"] or "")
-    assert {line["run"] for line in lines} == {run_id(read_manifest(made))} == {f"study/{made.name}"}
+    assert {line["run"] for line in lines} == {Run(made).id} == {f"study/{made.name}"}
     assert {line["engine"] for line in lines} == {"ground_truth", "tesseract", "rapidocr"}
 
 
 def test_a_name_in_the_csv_is_no_formula(made):
-    names = {line["condition"] for line in csv.DictReader(StringIO(summary_csv(made)))}
+    names = {line["condition"] for line in csv.DictReader(StringIO(summary_csv(Run(made))))}
     assert "'=1+1" in names and "=1+1" not in names
 
 
 def test_the_csv_is_read_by_pandas(made):
     pandas = pytest.importorskip("pandas")
-    found = pandas.read_csv(StringIO(summary_csv(made, metric="lcs", by="evidence_source", stage="retrieval")))
+    found = pandas.read_csv(StringIO(summary_csv(Run(made), metric="lcs", by="evidence_source", stage="retrieval")))
     assert set(found["metric"]) == {"lcs"} and set(found["stage"]) == {"retrieval"}
     assert found["lost"].dtype == float
     assert found.groupby("level")["mean"].mean().index.tolist() == [0.2, 0.8]
     with pytest.raises(DataError, match="has no scores with metric rouge"):
-        summary_csv(made, metric="rouge")
+        summary_csv(Run(made), metric="rouge")

@@ -5,6 +5,7 @@ import pytest
 from ohr.errors import DataError
 from ohr.report.exports.tracking import RUN, export_mlflow
 from ohr.results.folder.tags import change_tags
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 
 
@@ -25,7 +26,7 @@ def runs_of(client, name="study"):
 
 def test_a_run_is_read_back_with_its_conditions_and_curves(made, store):
     uri, client = store
-    done = export_mlflow(made, uri)
+    done = export_mlflow(Run(made), uri)
     parent, children = runs_of(client)
     assert (done.run_id, done.children) == (parent.info.run_id, len(children)) and done.children == 25
     assert parent.data.tags[RUN] == parent.info.run_name == f"study/{made.name}"
@@ -50,9 +51,9 @@ def test_a_run_is_read_back_with_its_conditions_and_curves(made, store):
 def test_the_same_run_is_exported_once_and_its_tags_follow(one, store):
     uri, client = store
     folder = one()
-    first = export_mlflow(folder, uri)
+    first = export_mlflow(Run(folder), uri)
     change_tags(folder, {"paper": "yes"})
-    second = export_mlflow(folder, uri)
+    second = export_mlflow(Run(folder), uri)
     assert (second.run_id, second.children) == (first.run_id, 0)
     parent, children = runs_of(client)
     assert len(children) == first.children and parent.data.tags["paper"] == "yes"
@@ -61,9 +62,9 @@ def test_the_same_run_is_exported_once_and_its_tags_follow(one, store):
 def test_an_interrupted_export_is_written_again(one, store):
     uri, client = store
     folder = one()
-    first = export_mlflow(folder, uri)
+    first = export_mlflow(Run(folder), uri)
     client.update_run(first.run_id, status="RUNNING")
-    second = export_mlflow(folder, uri)
+    second = export_mlflow(Run(folder), uri)
     parent, children = runs_of(client)
     assert parent.info.run_id == second.run_id != first.run_id and len(children) == second.children
 
@@ -73,9 +74,9 @@ def test_what_mlflow_refuses_is_one_line_without_passwords(one, tmp_path, monkey
     monkeypatch.delenv("MLFLOW_ALLOW_FILE_STORE", raising=False)
     folder = one()
     with pytest.raises(DataError, match=r"^MLflow: .*MLFLOW_ALLOW_FILE_STORE=true") as refused:
-        export_mlflow(folder, str(tmp_path / "plain"))
+        export_mlflow(Run(folder), str(tmp_path / "plain"))
     assert "\n" not in str(refused.value)
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     with pytest.raises(DataError, match=r"^MLflow: ") as refused:
-        export_mlflow(folder, "http://me:secret@127.0.0.1:9/")
+        export_mlflow(Run(folder), "http://me:secret@127.0.0.1:9/")
     assert "secret" not in str(refused.value)

@@ -11,6 +11,7 @@ from ohr.report.figures.conditions import MOST, read_sections
 from ohr.report.figures.drawing import draw
 from ohr.report.figures.plots import Plots
 from ohr.report.figures.wanted import Wanted
+from ohr.results.run import Run
 
 pytest.importorskip("matplotlib")
 
@@ -50,7 +51,7 @@ def engines(tables, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def figure(engines):
-    return Plots(engines).comparison()
+    return Plots(Run(engines)).comparison()
 
 
 def test_each_stage_has_scores_at_the_left_and_losses_at_the_right(figure):
@@ -86,7 +87,7 @@ def test_the_right_axes_hold_zero_the_margin_and_every_interval(figure):
 
 def test_without_a_clean_side_there_are_scores_only(tables, tmp_path):
     rows = [tables.row(noise=name, level=None) for name in ("tesseract", "rapidocr")]
-    (axes,) = Plots(tables.write(tmp_path, rows)).comparison().axes
+    (axes,) = Plots(Run(tables.write(tmp_path, rows))).comparison().axes
     assert axes.get_xlabel() == "LCS (%)"
     assert [label.get_text() for label in axes.get_yticklabels()] == ["tesseract", "rapidocr"]
 
@@ -94,26 +95,26 @@ def test_without_a_clean_side_there_are_scores_only(tables, tmp_path):
 def test_one_question_has_points_and_no_interval(tables, tmp_path):
     ends = ("low", "high", "lost_low", "lost_high")
     folder = run_of(tables, tmp_path, ["tesseract"], ["bm25"], n=1, documents=1, **dict.fromkeys(ends, nan))
-    figure = Plots(folder).comparison()
+    figure = Plots(Run(folder)).comparison()
     assert [len(axes.collections) for axes in figure.axes] == [0] * 4
     assert "fewer than 10 documents (no interval below 5)" in [text.get_text() for text in figure.legends[0].texts]
     assert "n = 1, 1 doc" in [text.get_text() for text in figure.texts]
     with pytest.raises(SpecError, match="too narrow"):
-        Plots(folder).comparison(width=2)
+        Plots(Run(folder)).comparison(width=2)
 
 
 def test_a_metric_and_groups_can_be_chosen(engines):
-    (section,) = read_sections(engines, "all", "f1")
+    (section,) = read_sections(Run(engines), "all", "f1")
     assert (section.title, section.metric, len(section.rows)) == ("Overall", "f1", 6)
     with pytest.raises(DataError, match="no metric 'rouge'; choose one of: lcs, f1"):
-        Plots(engines).comparison(metric="rouge")
+        Plots(Run(engines)).comparison(metric="rouge")
     with pytest.raises(DataError, match="nothing to draw"):
-        Plots(engines).comparison(columns=["text"])
+        Plots(Run(engines)).comparison(columns=["text"])
 
 
 def test_of_very_many_rows_the_first_are_drawn_which_the_title_says(tables, tmp_path):
     rows = [engine(tables, f"engine {number}") for number in range(MOST + 5)]
-    (section,) = read_sections(tables.write(tmp_path, rows), "all", None)
+    (section,) = read_sections(Run(tables.write(tmp_path, rows)), "all", None)
     assert len(section.rows) == MOST
     assert section.title == "Retrieval (the first 60 of 65 rows)"
 
@@ -134,7 +135,7 @@ RARE = [pytest.param(*drawn, marks=pytest.mark.acceptance) for drawn in product(
 @pytest.mark.parametrize(("case", "style"), [*OFTEN, *RARE])
 def test_any_run_is_drawn_with_ink_inside_the_page_only(tables, tmp_path, case, style):
     folder = run_of(tables, tmp_path, **CASES[case])
-    (file,) = draw(folder, Wanted(style=style), ["png"])
+    (file,) = draw(Run(folder), Wanted(style=style), ["png"])
     with Image.open(file) as image:
         if style == "slides":
             assert image.size == (1920, 1080)

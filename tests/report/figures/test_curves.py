@@ -11,6 +11,7 @@ from ohr.report.figures.drawing import draw
 from ohr.report.figures.picture import DPI
 from ohr.report.figures.plots import Plots
 from ohr.report.figures.wanted import Wanted
+from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
 
 pytest.importorskip("matplotlib")
@@ -34,7 +35,7 @@ def whole(tables, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def files(whole):
-    return draw(whole, Wanted(x="evidence_loss"))
+    return draw(Run(whole), Wanted(x="evidence_loss"))
 
 
 def odd_cases(tables):
@@ -82,9 +83,9 @@ def test_the_same_run_gives_the_same_bytes_whatever_the_readers_settings(bands):
     import matplotlib
 
     wanted = Wanted(x="r_noise", columns=("all",))
-    first = [file.read_bytes() for file in draw(bands, wanted)]
+    first = [file.read_bytes() for file in draw(Run(bands), wanted)]
     with matplotlib.rc_context({"lines.linewidth": 9, "font.size": 30}):
-        assert [file.read_bytes() for file in draw(bands, wanted)] == first
+        assert [file.read_bytes() for file in draw(Run(bands), wanted)] == first
         assert matplotlib.rcParams["lines.linewidth"] == 9
 
 
@@ -98,7 +99,7 @@ def test_an_svg_says_no_date_and_needs_no_font(files):
 def test_odd_runs_are_drawn_with_ink_inside_the_page_only(tables, tmp_path, monkeypatch, case):
     monkeypatch.setitem(DPI, "paper", 72)
     folder = tables.write(tmp_path, odd_cases(tables)[case])
-    (file,) = draw(folder, Wanted(x="r_noise"), ["png"])
+    (file,) = draw(Run(folder), Wanted(x="r_noise"), ["png"])
     with Image.open(file) as image:
         inked = ImageOps.invert(image.convert("L")).getbbox()
         assert inked is not None
@@ -130,7 +131,7 @@ def bands(tables, tmp_path_factory):
 @pytest.fixture(scope="module")
 def drawn(bands):
     """Its curves with the bands that hold at all levels, where they are drawn by themselves, and without them."""
-    return {joint: Plots(bands).performance(joint=joint) for joint in (None, False)}
+    return {joint: Plots(Run(bands)).performance(joint=joint) for joint in (None, False)}
 
 
 @pytest.mark.parametrize("joint", [None, False])
@@ -142,7 +143,7 @@ def test_no_band_is_cut_at_the_axis(drawn, joint):
 
 
 def test_the_axis_is_as_high_as_the_intervals_and_no_higher(bands):
-    (axes,) = Plots(bands).performance(columns=["all"], joint=False).axes
+    (axes,) = Plots(Run(bands)).performance(columns=["all"], joint=False).axes
     assert axes.get_ylim() == pytest.approx((-1.2, 41.2))
 
 
@@ -154,7 +155,7 @@ def test_bands_of_all_levels_are_lines_that_the_legend_explains(drawn):
 
 
 def test_a_slide_is_16_to_9_with_a_column_for_each_stage(whole):
-    figure = Plots(whole).performance(style="slides")
+    figure = Plots(Run(whole)).performance(style="slides")
     assert tuple(figure.get_size_inches()) == pytest.approx((40 / 3, 7.5))
     assert len(figure.axes) == 3
     assert figure.axes[0].yaxis.get_ticklabels()[0].get_size() > 14
@@ -164,11 +165,11 @@ def test_a_slide_is_16_to_9_with_a_column_for_each_stage(whole):
 
 
 def test_a_narrow_page_has_the_column_of_all_questions_or_says_that_there_are_too_many(whole):
-    figure = Plots(whole).performance(width=3.3, metric="lcs")
+    figure = Plots(Run(whole)).performance(width=3.3, metric="lcs")
     assert figure.get_figwidth() == pytest.approx(3.3)
     assert len(figure.axes) == 1
     with pytest.raises(SpecError, match=r"3.3 inches are too narrow for 4 columns: choose fewer of them"):
-        Plots(whole).performance(width=3.3, columns=GROUPS)
+        Plots(Run(whole)).performance(width=3.3, columns=GROUPS)
 
 
 def test_a_notebook_shows_a_figure_in_its_own_style_and_no_list_of_figures_holds_it(drawn):
@@ -187,7 +188,7 @@ def test_many_conditions_are_named_upright_without_an_overlap(tables, tmp_path, 
     rows = [tables.clean(), *(tables.row(noise=f"condition {n}", level=None, x=n / 20) for n in range(count - 1))]
     names = ["ground_truth", *(f"condition {n}" for n in range(count - 1))]
     doses = [tables.dose(name, None) for name in names]
-    figure = performance(tables.write(tmp_path, rows, doses), "condition", Wanted("condition"))
+    figure = performance(Run(tables.write(tmp_path, rows, doses)), "condition", Wanted("condition"))
     labels = figure.axes[0].get_xticklabels()
     assert {label.get_rotation() for label in labels} == {float(angle)}
     boxes = sorted((label.get_window_extent().x0, label.get_window_extent().x1) for label in labels)

@@ -5,6 +5,7 @@ import pytest
 from ohr.errors import DataError
 from ohr.report.figures.data import metric_rows, panels, read_panels
 from ohr.report.figures.panels import System, bounds, counts
+from ohr.results.run import Run
 
 BM25 = System("", "bm25", "")
 
@@ -97,7 +98,7 @@ def test_an_asked_for_metric_has_the_rows_of_the_stages_that_know_it(arranged, t
 
 def test_only_the_asked_for_columns_are_read(tmp_path, tables):
     folder = tables.write(tmp_path, [tables.row(group=group) for group in ("text", "multimodal", "all")])
-    assert [panel.group for panel in read_panels(folder, "r_noise", columns=("all", "text"))] == ["text", "all"]
+    assert [panel.group for panel in read_panels(Run(folder), "r_noise", columns=("all", "text"))] == ["text", "all"]
 
 
 NAMES = ("retrieval", "formatting", "tokens", "bm25", "", "lcs", "all")
@@ -225,7 +226,7 @@ def test_a_panel_on_one_question_says_so_in_the_singular(arranged, tables):
 
 def test_a_missing_table_is_named(tmp_path):
     with pytest.raises(DataError) as error:
-        read_panels(tmp_path, "r_noise")
+        read_panels(Run(tmp_path), "r_noise")
     assert str(error.value).startswith(f"{tmp_path / 'summary.parquet'}: cannot be read: no such file")
 
 
@@ -233,7 +234,7 @@ def test_a_table_of_something_else_is_refused(tmp_path, tables):
     folder = tables.write(tmp_path, [tables.row()])
     (folder / "doses.parquet").replace(folder / "summary.parquet")
     with pytest.raises(DataError, match=r"summary.parquet: has no column .*: it is no table of this version of ohr"):
-        read_panels(folder, "r_noise")
+        read_panels(Run(folder), "r_noise")
 
 
 @pytest.mark.parametrize("table", ["summary", "doses"])
@@ -241,14 +242,14 @@ def test_a_cut_table_is_refused_in_a_sentence(tmp_path, tables, table):
     path = tables.write(tmp_path, [tables.row()]) / f"{table}.parquet"
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError) as error:
-        read_panels(tmp_path, "r_noise")
+        read_panels(Run(tmp_path), "r_noise")
     assert str(error.value).startswith(f"{path}: cannot be read: ") and "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("rows", [[], ["page"]])
 def test_a_run_that_only_read_pages_has_nothing_to_draw(tmp_path, tables, rows):
     with pytest.raises(DataError) as error:
-        read_panels(tables.write(tmp_path, [tables.row(stage) for stage in rows]), "r_noise")
+        read_panels(Run(tables.write(tmp_path, [tables.row(stage) for stage in rows])), "r_noise")
     assert str(error.value) == (
         f"{tmp_path / 'summary.parquet'}: nothing to draw: no score of retrieval, generation, overall with its r_noise"
     )

@@ -14,6 +14,7 @@ from ohr.report.figures.picture import DPI
 from ohr.report.figures.plots import Plots
 from ohr.report.figures.saving import save
 from ohr.report.figures.wanted import Wanted
+from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
 
 pytest.importorskip("matplotlib")
@@ -54,7 +55,7 @@ def drawn(tables, folder, rows):
     tables.write(folder, [tables.row()])
     with Tables(folder, ("decomposition",)) as made:
         made.append_rows("decomposition", rows)
-    return save(decomposition(folder, Wanted()), folder / "decomposition", ["svg", "png"], force=False, own=True)
+    return save(decomposition(Run(folder), Wanted()), folder / "decomposition", ["svg", "png"], force=False, own=True)
 
 
 OFTEN = [case for case in CASES if case != "many of everything"]  # "more than a page holds" has more of the same
@@ -75,18 +76,18 @@ def test_losses_are_drawn_with_ink_inside_the_page_only(tables, tmp_path, monkey
 
 def test_the_same_run_gives_the_same_bytes(tables, tmp_path):
     first = [file.read_bytes() for file in drawn(tables, tmp_path, CASES["one block"])]
-    assert [file.read_bytes() for file in draw(tmp_path) if file.stem == "decomposition"] == first
+    assert [file.read_bytes() for file in draw(Run(tmp_path)) if file.stem == "decomposition"] == first
 
 
 def test_a_run_without_losses_by_stage_has_no_such_figure(tables, tmp_path):
     folder = tables.write(tmp_path, [tables.row()])
-    assert {file.stem for file in draw(folder)} == {"comparison"}
+    assert {file.stem for file in draw(Run(folder))} == {"comparison"}
     with pytest.raises(NothingToDraw, match="no losses by stage; ask for them with `decompose: true`"):
-        Plots(folder).decomposition()
+        Plots(Run(folder)).decomposition()
 
 
 def test_a_slide_is_16_to_9_and_holds_a_metric_that_was_asked_for(tables, tmp_path):
     drawn(tables, tmp_path, [*CASES["both stages"], *losses(metric="mrr")])
-    figure = Plots(tmp_path).decomposition(metric="mrr", style="slides")
+    figure = Plots(Run(tmp_path)).decomposition(metric="mrr", style="slides")
     assert tuple(figure.get_size_inches()) == pytest.approx((40 / 3, 7.5))
     assert [axes.get_xlabel() for axes in figure.axes] == ["loss of mrr (points)"]

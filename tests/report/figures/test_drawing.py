@@ -9,6 +9,7 @@ import pytest
 from ohr.errors import DataError, SpecError
 from ohr.report.figures.drawing import INDEX, draw, figures
 from ohr.report.figures.wanted import Wanted
+from ohr.results.run import Run
 
 pytest.importorskip("matplotlib")
 
@@ -23,14 +24,14 @@ def swept(tables, tmp_path_factory):
 @pytest.fixture(scope="module")
 def usual(swept):
     """The figures of `swept`."""
-    return draw(swept)
+    return draw(Run(swept))
 
 
 @pytest.fixture(scope="module")
 def pdf(swept, tmp_path_factory):
     """The PDF of the curves against r_noise; an SVG is beside it."""
     wanted, out = Wanted(x="r_noise", columns=("all",)), tmp_path_factory.mktemp("pdf") / "a" / "b"
-    return draw(swept, wanted, ["pdf", "svg"], out)[0]
+    return draw(Run(swept), wanted, ["pdf", "svg"], out)[0]
 
 
 def test_a_run_with_levels_has_curves_as_svg_and_png(swept, usual):
@@ -42,8 +43,8 @@ def test_a_run_without_levels_is_compared_unless_curves_are_asked_for(tables, tm
     engines = ("tesseract", "rapidocr")
     rows = [tables.clean(), *(tables.row(noise=name, level=None) for name in engines)]
     folder = tables.write(tmp_path, rows, [tables.dose(name, None) for name in ("ground_truth", *engines)])
-    assert [file.name for file in draw(folder)] == ["comparison.svg", "comparison.png"]
-    (curves,) = draw(folder, Wanted(x="condition"), ["png"], tmp_path / "out")
+    assert [file.name for file in draw(Run(folder))] == ["comparison.svg", "comparison.png"]
+    (curves,) = draw(Run(folder), Wanted(x="condition"), ["png"], tmp_path / "out")
     assert curves == tmp_path / "out" / "performance-by-condition.png"
 
 
@@ -53,7 +54,7 @@ def test_a_condition_that_was_run_twice_is_no_level(tables, tmp_path):
     spec = f'"spec": {{"margin": 0.02, "strata": "auto", "hypotheses": [], {bases}}}'
     manifest = folder / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"spec": {}', spec))
-    assert {file.stem for file in draw(folder, formats=["png"])} == {"comparison"}
+    assert {file.stem for file in draw(Run(folder), formats=["png"])} == {"comparison"}
 
 
 def test_a_pdf_has_its_fonts_in_it_and_none_of_type_3(pdf):
@@ -78,7 +79,8 @@ from pathlib import Path
 from ohr.errors import DataError
 from ohr.report.figures.drawing import draw
 from ohr.report.figures.wanted import Wanted
-run, full, out = map(Path, sys.argv[1:])
+from ohr.results.run import Run
+run, full, out = Run(sys.argv[1]), Run(sys.argv[2]), Path(sys.argv[3])
 draw(run, Wanted(x="r_noise", columns=("all",)), ["pdf", "svg"], out)
 resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
 try:
@@ -89,7 +91,7 @@ except DataError as error:
 
 
 def test_another_process_writes_the_same_bytes_and_without_room_leaves_the_old_ones(swept, pdf, folder, tmp_path):
-    drawn = figures(folder)
+    drawn = figures(Run(folder))
     before = [path.read_bytes() for path in drawn]
     command = [sys.executable, "-c", ELSEWHERE, swept, folder, tmp_path]
     assert subprocess.check_output(command, text=True) == f"{drawn[0]}: cannot be written: File too large\n"
@@ -102,15 +104,15 @@ def test_another_process_writes_the_same_bytes_and_without_room_leaves_the_old_o
 def test_the_names_of_files_say_what_was_asked_for_and_the_usual_ones_stay(swept, usual):
     before = [file.read_bytes() for file in usual]
     wanted = Wanted(x="r_noise", metric="lcs", columns=("all",), style="slides", width=8)
-    (file,) = draw(swept, wanted, ["png"])
+    (file,) = draw(Run(swept), wanted, ["png"])
     assert file == swept / "figures" / "performance-lcs-all-slides-8in.png"
     assert [file.read_bytes() for file in usual] == before
-    assert figures(swept) == usual
+    assert figures(Run(swept)) == usual
 
 
 def test_a_metric_cannot_leave_the_folder(tables, tmp_path):
     folder = tables.write(tmp_path / "run", [tables.row(metric="../../a b")])
-    (file,) = draw(folder, Wanted(metric="../../a b"), ["png"])
+    (file,) = draw(Run(folder), Wanted(metric="../../a b"), ["png"])
     assert file == folder / "figures" / "comparison-.._.._a_b.png"
 
 
@@ -131,13 +133,13 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(choices, message):
 
 def test_an_unknown_format_is_refused_before_anything_is_drawn(swept, tmp_path):
     with pytest.raises(SpecError, match="there is no format 'eps'; choose one of: svg, pdf, png"):
-        draw(swept, formats=["eps"], out=tmp_path / "out")
+        draw(Run(swept), formats=["eps"], out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_that_is_no_run_is_left_alone(tmp_path):
     with pytest.raises(DataError):
-        draw(tmp_path)
+        draw(Run(tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -149,7 +151,7 @@ def marks(paths):
 def once(tables, tmp_path_factory):
     """A run whose figures are drawn; copy it before you change it."""
     folder = tables.write(tmp_path_factory.mktemp("once"), [tables.row()])
-    figures(folder)
+    figures(Run(folder))
     return folder
 
 
@@ -159,9 +161,9 @@ def folder(once, tmp_path):
 
 
 def test_whole_figures_are_not_drawn_again(folder):
-    drawn = figures(folder)
+    drawn = figures(Run(folder))
     before = marks(drawn)
-    assert figures(folder) == drawn
+    assert figures(Run(folder)) == drawn
     assert marks(drawn) == before
     assert {path.name for path in (folder / "figures").iterdir()} == {INDEX, *before}
 
@@ -171,7 +173,7 @@ RARE = [pytest.param(harm, marks=pytest.mark.acceptance) for harm in ("cut", "cu
 
 @pytest.mark.parametrize("harm", ["gone", "flipped", "no index", "odd index", "earlier version", *RARE])
 def test_figures_that_are_not_whole_are_drawn_again(folder, harm):
-    drawn = figures(folder)
+    drawn = figures(Run(folder))
     content, index = [path.read_bytes() for path in drawn], folder / "figures" / INDEX
     match harm:
         case "cut":
@@ -190,6 +192,6 @@ def test_figures_that_are_not_whole_are_drawn_again(folder, harm):
         case "earlier version":
             index.write_text(index.read_text().replace('"ohr": "', '"ohr": "0.0.'))
     before = marks(drawn[:-1] if harm == "gone" else drawn)
-    assert figures(folder) == drawn
+    assert figures(Run(folder)) == drawn
     assert [path.read_bytes() for path in drawn] == content
     assert all(path.stat().st_mtime_ns > before.get(path.name, 0) for path in drawn)

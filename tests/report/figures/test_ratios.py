@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ohr.report.figures.panels import NothingToDraw
+from ohr.results.run import Run
 
 pytest.importorskip("matplotlib")
 
@@ -32,7 +33,7 @@ def test_titles_of_panels_beside_each_other_do_not_overlap(tmp_path):
     from ohr.report.figures.ratios import ratios
     from ohr.report.figures.wanted import Wanted
 
-    figure = ratios(write(tmp_path), Wanted())
+    figure = ratios(Run(write(tmp_path)), Wanted())
     figure.canvas.draw()
     titles = [axes.title if axes.get_title() else axes._left_title for axes in figure.axes]
     assert [title.get_text().split("\n")[0] for title in titles] == list(CHUNKERS)
@@ -46,4 +47,4 @@ def test_without_a_ratio_there_is_nothing_to_draw(tmp_path):
     from ohr.report.figures.wanted import Wanted
 
     with pytest.raises(NothingToDraw, match="no protocol number is compared with clean pages"):
-        ratios(write(tmp_path, ratio=nan), Wanted())
+        ratios(Run(write(tmp_path, ratio=nan)), Wanted())

@@ -15,6 +15,7 @@ from ohr.report.html.diff import Comparison, Side, changes_of, find
 from ohr.report.html.findings import read_findings
 from ohr.report.html.questions import Choice, QuestionList
 from ohr.report.html.write import embedded_images, write_report
+from ohr.results.run import Run
 from speed.made_up_run import Asked, Condition, MadeUp
 
 CLEAN = Condition("clean", "clean", "none", None, str)
@@ -36,15 +37,15 @@ def page(tmp_path):
     """Write the report of a made-up run; returns its text."""
 
     def written(made):
-        (path,) = write_report([made.write(tmp_path / "runs")], tmp_path / "report.html")
+        (path,) = write_report([Run(made.write(tmp_path / "runs"))], tmp_path / "report.html")
         return path.read_text(encoding="utf-8")
 
     return written
 
 
 def losses(folder):
-    (sheet,) = read_findings(folder).sections["cost"]
-    return [dict(zip(sheet.headers, row, strict=True)) for row in sheet.rows]
+    (view,) = read_findings(Run(folder)).sections["cost"]
+    return [dict(zip(view.headers, row, strict=True)) for row in view.long]
 
 
 def test_one_document_gets_no_invented_interval(tmp_path, page):
@@ -70,7 +71,7 @@ def test_undefined_scores_are_left_out_and_come_last(tmp_path):
         found[0] = nan
         return found
 
-    listed = QuestionList(replace(RUN, score=score).write(tmp_path))
+    listed = QuestionList(Run(replace(RUN, score=score).write(tmp_path)))
     for descending in (True, False):
         order = listed.select(Choice(0, 1, order="score", descending=descending))
         assert order[-1] == 0
@@ -86,22 +87,22 @@ def test_a_run_without_any_score_has_a_page(tmp_path, page):
 
 def test_failed_questions_can_be_listed(tmp_path):
     folder = replace(RUN, failed=frozenset({("scan", "q3")})).write(tmp_path)
-    listed = QuestionList(folder)
+    listed = QuestionList(Run(folder))
     assert [listed.ids[place] for place in listed.select(Choice(0, 1, change="failed"))] == ["q3"]
     assert Details(listed).read([3])["questions"]["q3"]["scores"][0] == [1.0, "failed"]
-    (failed, *_) = read_findings(folder).sections["failures"]
-    assert failed.rows == (("generator", "1", "no reply", "scan: q3"),)
+    (failed, *_) = read_findings(Run(folder)).sections["failures"]
+    assert failed.long == (("generator", "1", "no reply", "scan: q3"),)
 
 
 def test_a_filter_that_fits_nothing_lists_nothing(tmp_path):
-    listed = QuestionList(RUN.write(tmp_path))
+    listed = QuestionList(Run(RUN.write(tmp_path)))
     assert listed.select(Choice(0, 1, search="no such words")).size == 0
     assert listed.select(Choice(0, 1, source="chart")).size == 0
 
 
 def test_a_run_without_a_clean_condition_has_no_losses(tmp_path, page):
     made = replace(RUN, conditions=[MISREAD])
-    listed = QuestionList(made.write(tmp_path))
+    listed = QuestionList(Run(made.write(tmp_path)))
     assert listed.clean is None
     (shown,) = Details(listed).read([0])["pages"].values()
     assert shown["truth"] == ""
@@ -113,7 +114,7 @@ def test_results_of_another_version_are_refused_by_name(tmp_path):
     folder = RUN.write(tmp_path)
     (folder / "texts.parquet").unlink()
     with pytest.raises(DataError, match=r"texts\.parquet: is missing or damaged; run the spec again"):
-        write_report([folder], tmp_path / "report.html")
+        write_report([Run.finished(folder)], tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()
 
 
@@ -122,7 +123,7 @@ def test_a_run_that_is_not_finished_is_refused(tmp_path):
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**manifest, "status": "stopped"}))
     with pytest.raises(DataError, match=r"not finished \(stopped\)"):
-        write_report([folder], tmp_path / "report.html")
+        write_report([Run.finished(folder)], tmp_path / "report.html")
 
 
 def test_three_megabytes_of_text_are_cut_around_the_evidence(tmp_path, page):
@@ -130,7 +131,7 @@ def test_three_megabytes_of_text_are_cut_around_the_evidence(tmp_path, page):
     asked = Asked("q6", "When did the long lease end?", ["1995"], "The long lease ended in 1995.", "law/long")
     made = replace(RUN, questions=[*RUN.questions, asked], pages={**TEXTS, ("law/long", 0): long})
     began = perf_counter()
-    details = Details(QuestionList(made.write(tmp_path))).read([6])
+    details = Details(QuestionList(Run(made.write(tmp_path)))).read([6])
     assert perf_counter() - began < 30
     (question,) = details["questions"].values()
     (shown,) = question["pages"]
@@ -145,7 +146,7 @@ def test_three_megabytes_of_text_are_cut_around_the_evidence(tmp_path, page):
 
 def test_images_that_cannot_be_made_have_a_reason(tmp_path):
     made = replace(RUN, benchmark={"kind": "folder", "root": "gone"})
-    found = embedded_images(QuestionList(made.write(tmp_path)), 5, trust_plugins=False)
+    found = embedded_images(QuestionList(Run(made.write(tmp_path))), 5, trust_plugins=False)
     assert found["pages"] == {}
     assert found["reason"].startswith("no page image: ")
 
@@ -156,10 +157,10 @@ def test_a_report_without_its_benchmark_still_has_every_question(tmp_path, page)
 
 def test_a_moved_run_has_the_same_report(tmp_path):
     folder = RUN.write(tmp_path / "runs")
-    (first,) = write_report([folder], tmp_path / "first.html")
+    (first,) = write_report([Run(folder)], tmp_path / "first.html")
     moved = tmp_path / "elsewhere" / folder.name
     shutil.copytree(folder, moved)
-    (second,) = write_report([moved], tmp_path / "second.html")
+    (second,) = write_report([Run(moved)], tmp_path / "second.html")
     assert first.read_bytes() == second.read_bytes()
 
 

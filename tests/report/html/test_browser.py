@@ -9,6 +9,7 @@ import pytest
 
 from ohr.report.html.serve import Site, make_server
 from ohr.report.html.write import write_report
+from ohr.results.run import Run
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is not installed")
@@ -180,14 +181,14 @@ def test_one_run_of_several_is_chosen(browser, pages):
 
 def test_data_beside_the_page_is_loaded_when_it_is_looked_at(browser, plain, tmp_path, monkeypatch):
     monkeypatch.setattr("ohr.report.html.write._EMBEDDED", 1000)
-    page, folder = write_report([plain], tmp_path / "large.html")
+    page, folder = write_report([Run(plain)], tmp_path / "large.html")
     assert folder.name == "large-data"
     with opened(browser, f"file://{page}") as shown:
         open_question(shown)
 
 
 def test_a_question_without_details_says_where_they_are(browser, plain, tmp_path):
-    (page,) = write_report([plain], tmp_path / "few.html", details=1)
+    (page,) = write_report([Run(plain)], tmp_path / "few.html", details=1)
     with opened(browser, f"file://{page}") as shown:
         open_question(shown)
         shown.click("dialog button:has-text('Next')")

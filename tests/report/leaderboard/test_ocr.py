@@ -6,8 +6,8 @@ import pytest
 from PIL import Image
 
 from ohr.errors import DataError, SpecError
-from ohr.report.html.sheets import leaderboard
 from ohr.report.leaderboard.ocr_results import ocr_spec, score_ocr
+from ohr.report.views.boards import leaderboard
 from ohr.results.tables.read_table import read_rows
 
 pytestmark = pytest.mark.usefixtures("one_process")
@@ -135,9 +135,9 @@ def test_the_row_is_listed_among_the_published_ones(base, tmp_path, protocol):
     # the twelve questions are not the published 8,498: own rows come last, and have no rank
     assert [row.system for row in sources.rows][-2:] == ["gt", "bad"]
     assert [row.system for row in sources.rows if not row.ranked] == ["gt", "bad"]
-    (sheet, _) = leaderboard(found.leaderboards)
-    assert [row[0] for row in sheet.rows] == [*map(str, range(1, len(sheet.rows) - 1)), "", ""]
-    assert "Not to be compared: your rows, which have no rank" in sheet.how
+    (view, _) = leaderboard(found.leaderboards)
+    assert [row[0] for row in view.rows] == [*map(str, range(1, len(view.rows) - 1)), "", ""]
+    assert "Not to be compared: your rows, which have no rank" in view.how
     (own,) = [row for row in domains.rows if row.system == "bad"]
     assert own.setting.endswith("; 12 questions of law, manual")
     retrieval = found.retrieval["bad"]

@@ -1,54 +1,21 @@
-"""Hypotheses that were written down before the run, and conditions that were run twice."""
+"""Conditions that were run twice, and draws of one noise: what they differ by."""
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ohr.cli.display.console import say, say_table
+from ohr.cli.display.console import say
 from ohr.messages.wording import counted
+
+if TYPE_CHECKING:
+    from ohr.results.run import Run
 
 _FLAG = 0.01
 """Chance below which as many missed intervals are worth a warning."""
 
 
-def print_hypotheses(folder: Path) -> bool:
-    """Print the hypotheses of a run with their verdicts; returns whether there are any."""
-    from ohr.results.folder.run_folder import read_manifest
-    from ohr.results.tables.read_table import read_rows
-
-    rows = read_rows(folder / "hypotheses.parquet")
-    if not rows:
-        return False
-    known = read_manifest(folder).get("hypotheses") or {}
-    before = "after scores of this run were known" if known.get("scores_before") else "before any score was known"
-    say(f"hypotheses, first run {known.get('time', '')} {before}; p values corrected by Holm's method:")
-    say_table(
-        ("hypothesis", "expected", "found", "held", "lost (95% interval)", "p (Holm)"),
-        [
-            (
-                row["name"],
-                row["expected"],
-                row["verdict"] or "no interval",
-                {True: "yes", False: "no", None: "not judged"}[row["held"]],
-                _interval(row),
-                "" if row["p_holm"] != row["p_holm"] else f"{row['p_holm']:.2g}",
-            )
-            for row in rows
-        ],
-    )
-    say()
-    return True
-
-
-def _interval(row: dict[str, Any]) -> str:
-    mean = f"{row['difference']:z.3f}"
-    return mean if row["held"] is None else f"{mean} [{row['low']:z.3f}, {row['high']:z.3f}]"
-
-
-def print_repeats(folder: Path) -> None:
+def print_repeats(run: "Run") -> None:
     """Print what conditions that were run twice differ by; nothing where none was."""
-    from ohr.results.tables.read_table import read_rows
 
-    rows = read_rows(folder / "repeats.parquet")
+    rows = run.rows("repeats")
     twice, draws = [[row for row in rows if row["kind"] == kind] for kind in ("twice", "draws")]
     if not twice:  # draws alone are replicates, which nobody asked to compare
         return

@@ -5,18 +5,19 @@ from pathlib import Path
 from re import sub
 
 from ohr.results.folder.replace import filled
+from ohr.results.run import Run
 from ohr.results.tables.read_table import reading
 
 _LONGEST = 100  # characters of a name; file systems allow 255 bytes
 
 
-def export_texts(folder: Path, out: Path, *, force: bool = False) -> int:
+def export_texts(run: Run, out: Path, *, force: bool = False) -> int:
     """Write every page as `<knowledge base>/<document>/page-<number>.txt`, numbered from 1; returns how many.
 
     Characters that a file system might refuse become `_`; a name that changed so gets a hash of the whole one.
 
     Args:
-        folder: of the run.
+        run: to export.
         out: a folder that does not exist yet, is empty, or was left unfinished.
         force: keep a folder with other files as `<name>.bak-<time>`.
 
@@ -25,8 +26,8 @@ def export_texts(folder: Path, out: Path, *, force: bool = False) -> int:
     """
     from pyarrow import parquet
 
-    path, count = folder / "texts.parquet", 0
-    about = {"command": "export --texts", "run": str(folder.resolve())}
+    path, count = run.path("texts"), 0
+    about = {"command": "export --texts", "run": str(run.folder.resolve())}
     with filled(out, "--texts", about, force=force), reading(path):
         batches = parquet.ParquetFile(path).iter_batches(1_000, columns=["kb", "document", "page", "text"])
         for batch in batches:

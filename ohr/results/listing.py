@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ohr.errors import DataError
-from ohr.results.folder.run_folder import MANIFEST, Status, read_manifest, status
-from ohr.results.folder.tags import read_tags
+from ohr.results.folder.run_folder import MANIFEST, Status
+from ohr.results.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class ListedRun:
         failures: items that failed; None before the end.
     """
 
-    folder: Path
+    run: Run
     name: str
     started: str
     status: Status
@@ -31,12 +31,11 @@ class ListedRun:
     questions: int
     failures: int | None
     tags: Mapping[str, str]
-    manifest: Mapping[str, Any]
 
     @property
     def id(self) -> str:
         """Name of the folder, which is unique."""
-        return self.folder.name
+        return self.run.folder.name
 
     @property
     def state(self) -> str:
@@ -56,39 +55,30 @@ def run_folders(runs: Path) -> list[Path]:
 
 def list_runs(runs: Path, name: str | None = None) -> tuple[list[ListedRun], list[str]]:
     """List the runs in a folder, of all names or of one, the oldest first, and the faults that were found."""
-    found, faults = [], []
+    listed, faults = [], []
     for folder in run_folders(runs):
         if name not in (None, folder.parent.name):
             continue
-        tags: dict[str, str] = {}
+        run, tags = Run(folder), dict[str, str]()
         try:
-            tags = read_tags(folder)
+            tags = run.tags
         except DataError as error:
             faults.append(str(error))
         try:
-            found.append(_listed(folder, tags))
+            listed.append(_listed(run, tags))
         except DataError as error:
             faults.append(str(error))
-    return sorted(found, key=lambda run: (run.started, run.id)), faults
+    return sorted(listed, key=lambda run: (run.started, run.id)), faults
 
 
-def _listed(folder: Path, tags: Mapping[str, str]) -> ListedRun:
-    manifest = read_manifest(folder)
+def _listed(run: Run, tags: Mapping[str, str]) -> ListedRun:
+    manifest = run.manifest
     try:
         failures = manifest["failures"]["items"] if "failures" in manifest else None
-        return ListedRun(
-            folder,
-            str(manifest["spec"]["name"]),
-            str(manifest["started"]),
-            status(manifest),
-            partial(manifest),
-            int(manifest["questions"]),
-            failures,
-            tags,
-            manifest,
-        )
+        name, started, questions = str(manifest["spec"]["name"]), str(manifest["started"]), int(manifest["questions"])
+        return ListedRun(run, name, started, run.status, partial(manifest), questions, failures, tags)
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise DataError(f"{folder}: its manifest is not that of a run") from None
+        raise DataError(f"{run.folder}: its manifest is not that of a run") from None
 
 
 def partial(manifest: Mapping[str, Any]) -> str:
@@ -108,7 +98,7 @@ def differences(runs: Sequence[ListedRun]) -> list[tuple[str, list[str]]]:
     A setting is named by its place in the spec, entries of lists by their name or kind. Of an entry that a run lacks
     as a whole, `yes` says who has it. Versions, plugin files and the hash of the data count as settings.
     """
-    return list(_differing("", [_settings(run.manifest) for run in runs]))
+    return list(_differing("", [_settings(listed.run.manifest) for listed in runs]))
 
 
 def _settings(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,105 @@
+"""Tables that a benchmark's protocol adds: scores of pages, facts that are left, and aggregates."""
+
+from math import isnan
+from typing import Any
+
+from ohr.report.views.view import Interval, View, pipeline_names
+from ohr.results.derived.survival import STEPS, pipelines, read_survival
+from ohr.results.run import Row, Run
+from ohr.results.tables.groups import ALL
+
+
+def views(run: Run) -> list[View]:
+    """Return the tables in full; those without rows are left out."""
+    return [*facts(run), *pages(run), *aggregates(run)]
+
+
+def short_views(run: Run) -> list[View]:
+    """Return the tables over all questions, narrow enough for a screen."""
+    return [*pages(run, grouped=False), *facts(run), *aggregates_by_condition(run)]
+
+
+def pages(run: Run, *, grouped: bool = True) -> list[View]:
+    """Return the scores of the text of the pages, over all questions, and with `grouped` over groups of them."""
+    names = run.manifest["protocol"].get("page") or ()
+    rows = [row for row in run.rows("summary", stage="page") if row["metric"] in names and row["n"]]
+    lines: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        if row["group"] == ALL or (grouped and row["by"] != "evidence_source"):
+            group = ALL if row["group"] == ALL else f"{row['by']}: {row['group']}"
+            line = lines.setdefault((row["condition"], group), {"condition": row["condition"], "group": group})
+            line |= {"n": line.get("n", row["n"]), row["metric"]: Interval.of(row, is_share=True)}
+    how = "Scores of the text of the pages, without any retriever, with 95% intervals over documents."
+    columns = {
+        "condition": "condition",
+        **({"group": "questions"} if grouped else {}),
+        **{n: n for n in names},
+        "n": "n",
+    }
+    return [View.of("Pages", how, list(lines.values()), columns)] if lines else []
+
+
+def facts(run: Run) -> list[View]:
+    """Return the share of facts that is left after each step: a line for each condition and pipeline."""
+    lines = [
+        {"condition": condition, "pipeline": " + ".join(filter(None, place))}
+        | {step: Interval.of(row, is_share=True) for step, row in steps.items()}
+        for place, conditions in pipelines(read_survival(run)).items()
+        for condition, steps in conditions.items()
+    ]
+    how = (
+        "The share of the questions' facts that is left: on the page as it was read, in a chunk that does not cut "
+        "them, in the retrieved chunks of their page, in the answer."
+    )
+    columns = {"condition": "condition", "pipeline": "pipeline", **STEPS}
+    return [View.of("Facts that are left", how, lines, columns)] if lines else []
+
+
+_HOW = "More than a mean. Share: divided by the value on a condition without noise, over the same questions."
+
+
+def aggregates(run: Run) -> list[View]:
+    """Return the numbers that are more than a mean: a line for each stage, condition, pipeline and number."""
+    rows = [row for row in run.rows_if_any("aggregates") if row["n"]]
+    pipeline = pipeline_names(rows)
+    cells = tuple(
+        (
+            row["stage"],
+            row["condition"],
+            pipeline(row),
+            row["name"],
+            _value(row),
+            _share(row),
+            "" if isnan(row["ratio"]) else row["ratio_of"],
+            row["n"],
+            row["failed"],
+            row["source"] or "",
+        )
+        for row in rows
+    )
+    headers = ("stage", "condition", "pipeline", "number", "value", "share", "share of", "n", "failed", "about")
+    return [View("Aggregates", _HOW, headers, cells)] if rows else []
+
+
+def aggregates_by_condition(run: Run) -> list[View]:
+    """Return the same numbers with a column for each condition; the share that is left has a line of its own."""
+    rows = [row for row in run.rows_if_any("aggregates") if row["n"] and not isnan(row["value"])]
+    pipeline = pipeline_names(rows)
+    lines: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in rows:
+        about = {"stage": row["stage"], "pipeline": pipeline(row), "number": row["name"]}
+        failed = f" ({row['failed']} failed)" if row["failed"] else ""
+        line = lines.setdefault(tuple(about.values()), about)
+        line[row["condition"]] = f"{_value(row).short()}{failed}"
+        if not isnan(row["ratio"]):
+            share = about | {"number": f"{row['name']}, share of {row['ratio_of']}"}
+            lines.setdefault(tuple(share.values()), share)[row["condition"]] = _share(row)
+    return [View.of("Aggregates", _HOW, list(lines.values()))] if lines else []
+
+
+def _value(row: Row) -> Interval:
+    return Interval.of(row, "value", is_share=row["unit"] == "share")
+
+
+def _share(row: Row) -> Interval:
+    return Interval.of(row, "ratio", "ratio_low", "ratio_high", is_share=True)

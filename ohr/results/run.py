@@ -1,0 +1,152 @@
+"""A run that was scored: its manifest, its choices and its tables, read when they are first asked for."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from ohr.errors import DataError
+from ohr.results.folder.manifest_choices import Choices
+from ohr.results.folder.run_folder import Status, headlines, read_finished, read_manifest, run_id, status
+from ohr.results.folder.tags import read_tags
+from ohr.results.tables.read_table import read_columns, read_rows
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Row = Mapping[str, Any]
+"""A row of a table, by column."""
+
+
+class Run:
+    """The folder of a run, for everything that comes after its scores.
+
+    Args:
+        folder: where the run is.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+
+    @classmethod
+    def finished(cls, folder: Path | str) -> Self:
+        """Open a run that is finished and whole.
+
+        Raises:
+            DataError: there is no run in the folder, it is not finished, or it is damaged.
+        """
+        run = cls(folder)
+        run.__dict__["manifest"] = read_finished(run.folder)
+        return run
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.folder)!r})"
+
+    # --- the manifest -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """The manifest: what the run says of itself: spec, versions, noise, warnings, failures.
+
+        Raises:
+            DataError: there is no run in the folder, or its manifest is damaged or of an earlier version.
+        """
+        return read_manifest(self.folder)
+
+    @cached_property
+    def choices(self) -> Choices:
+        """The choices that its statistics depend on; the defaults where it has no manifest of this version."""
+        try:
+            return Choices.of(self.manifest)
+        except DataError:
+            return Choices()
+
+    @property
+    def name(self) -> str:
+        """Name of its spec."""
+        return str(self.manifest.get("name") or self.folder.parent.name)
+
+    @property
+    def id(self) -> str:
+        """Name and folder that it began in, `<name>/<time>-<start of the key>`."""
+        return run_id(self.manifest)
+
+    @property
+    def status(self) -> Status:
+        """Whether it is running, stopped, interrupted or finished now."""
+        return status(self.manifest)
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """Its tags, which may change."""
+        return read_tags(self.folder)
+
+    @cached_property
+    def headlines(self) -> dict[str, str]:
+        """Each stage's headline metric, by the protocol that the run was scored by.
+
+        Raises:
+            DataError: the manifest does not name them.
+        """
+        return headlines(self.manifest)
+
+    @cached_property
+    def page_headline(self) -> dict[str, str]:
+        """The headline metric of the stage `page`, where the protocol scores pages; else nothing."""
+        scored = self.manifest.get("protocol", {}).get("page") or ()
+        return {"page": scored[0]} if scored else {}
+
+    @cached_property
+    def shown_metrics(self) -> dict[str, tuple[str, ...]]:
+        """The metrics that every table of scores shows: each stage's headline, and then the spec's own.
+
+        Raises:
+            DataError: as `headlines`.
+        """
+        own = [entry["name"] for entry in self.manifest["spec"].get("metrics", ())]
+        return {stage: tuple(dict.fromkeys((name, *own))) for stage, name in self.headlines.items()}
+
+    @cached_property
+    def engines(self) -> Mapping[str, str]:
+        """The kind of each condition's OCR engine; a condition that the manifest does not describe has none."""
+        bases = self.manifest["spec"].get("knowledge_bases", ())
+        return {base["condition"]: base["ocr"]["kind"] for base in bases if "condition" in base and "ocr" in base}
+
+    @cached_property
+    def agent_labels(self) -> dict[str, str]:
+        """The name of each agent with what it looks at, as noise reaches it there and nowhere else."""
+        agents = self.manifest.get("agents", {})
+        return {
+            name: f"{name} [{' and '.join(sorted(about['reads'], reverse=True))}]" for name, about in agents.items()
+        }
+
+    # --- tables -----------------------------------------------------------------------------------------------
+
+    def path(self, table: str) -> Path:
+        """Return the file of a table, which need not exist."""
+        return self.folder / f"{table}.parquet"
+
+    def has(self, table: str) -> bool:
+        """Report whether the run has a table."""
+        return self.path(table).is_file()
+
+    def table(self, name: str, /, columns: Sequence[str] | None = None, **equal: Any) -> "pyarrow.Table":
+        """Read a table as it is stored, such as `scores`, `answers` or `texts`.
+
+        Args:
+            name: of the table (docs/results.md lists them).
+            columns: those to read; all.
+            equal: rows to read, by the value of a column, as in `stage="retrieval"`.
+
+        Raises:
+            DataError: there is no such table, or it is damaged.
+        """
+        return read_columns(self.path(name), columns, **equal)
+
+    def rows(self, name: str, /, columns: Sequence[str] | None = None, **equal: Any) -> list[dict[str, Any]]:
+        """Read rows of a table as plain Python values; arguments and errors are those of `table`."""
+        return read_rows(self.path(name), columns, **equal)
+
+    def rows_if_any(self, name: str, /, columns: Sequence[str] | None = None, **equal: Any) -> list[dict[str, Any]]:
+        """Read rows of a table that not every run has: none where it is missing."""
+        return self.rows(name, columns, **equal) if self.has(name) else []
