@@ -1,7 +1,9 @@
 """Any server with an OpenAI-style chat API: vLLM, llama.cpp, Ollama, or a hosted one."""
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from functools import partial
 from io import BytesIO
 from typing import Annotated, Any, ClassVar, Literal
@@ -82,17 +84,17 @@ class OpenAI(ChatServer, Generator, kind="openai"):
         """Continue each conversation, in order, as `answer` does; a turn without pictures is sent as one text."""
         yield from self.in_order(f"generator {self.kind}", conversations, self._continue)
 
-    def chat_as_done(self, conversations: Sequence[Conversation]) -> Iterator[tuple[int, Completion]]:
-        """Continue each conversation; a slow reply does not hold up those after it."""
-        yield from self.as_done(f"generator {self.kind}", conversations, self._continue)
+    def conversing(self) -> AbstractContextManager[Callable[[Conversation], Future[Completion]]]:
+        """Open what continues one conversation; `concurrency` requests are under way at once."""
+        return self.asking(f"generator {self.kind}", self._continue)
 
     async def _ask(self, client: ChatClient, prompt: Prompt) -> Completion:
-        return await client.ask(partial(self._asked, prompt), prompt.opening)
+        return await client.ask(partial(self._asked, prompt), prompt.opening, slow=self.reads_images)
 
     async def _continue(self, client: ChatClient, conversation: Conversation) -> Completion:
         if conversation.has_pictures and not self.reads_images:
             return Completion("", finish="error", error=f"generator {self.kind} reads text, and got an image")
-        return await client.ask(partial(self._continued, conversation), "")
+        return await client.ask(partial(self._continued, conversation), "", slow=conversation.has_pictures)
 
     def _asked(self, prompt: Prompt) -> dict[str, Any]:
         messages: list[dict[str, Any]] = [{"role": "user", "content": self._shown(prompt)}]

@@ -9,7 +9,6 @@ of a tenth is a failure, and `--keep` writes the file again. A shared machine ca
 """
 
 import json
-import multiprocessing
 import os
 import sys
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import Any
 
 os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -86,11 +84,8 @@ def of_report() -> Iterator[tuple[str, float]]:
 
 def of_agents() -> Iterator[tuple[str, float]]:
     """Agents through the engine against a bare loop."""
-    ready: Any = multiprocessing.Queue()
-    server = multiprocessing.Process(target=agents.serve, args=(ready, 0.02), daemon=True)
-    server.start()
+    server, url = agents.started(0.02)
     try:
-        url = f"http://127.0.0.1:{ready.get()}/v1"
         agents.bare(url, agents.IN_FLIGHT, 1)
         bare = agents.bare(url, 250, 5)
         yield "agents", bare / agents.ours(url, 250, 5)[0]

@@ -23,7 +23,7 @@ import numpy as np
 from scipy import stats
 
 from ohr.results.run import Run
-from ohr.results.tables.score_arrays import ScoreTable
+from ohr.results.score_arrays import ScoreTable
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import comparisons
 

@@ -1,5 +1,7 @@
 """A tiny benchmark that uses what OHRBench has no need of: facts, groups, aggregates, places, truths under noise."""
 
+import os
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -56,6 +58,9 @@ class Annals(Tiny):
     index_scope: Literal["document", "domain", "corpus"] = "document"
     heading: Annotated[str, Field(description="First word of each prompt's passages.")] = ""
     bad: Annotated[str, Field(description="What it does wrong.")] = ""
+    mark: Annotated[Path | None, Field(description="A file; without it, a process that makes a prompt is killed.")] = (
+        None
+    )
 
     @property
     def scoring(self) -> ScoringProtocol:
@@ -101,6 +106,9 @@ class Annals(Tiny):
         return replace(question, answers=("smudged",)) if smudged else question
 
     def prompt_values(self, question: Question, passages: Sequence[Passage], *, images: bool) -> Mapping[str, str]:
+        if self.mark and not self.mark.exists():
+            self.mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
         places = [f"{document} {index}" for passage in passages for document, index in passage.pages]
         texts = " ".join(passage.text for passage in passages)
         return {

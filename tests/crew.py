@@ -1,6 +1,7 @@
 """Real tiny agents, good and bad, and models for them; pages are those of the benchmark `tiny`."""
 
 import os
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import sleep
@@ -207,6 +208,20 @@ class Bomb(Clerk):
         for conversation in conversations:
             if self.on in conversation.turns[-1].text:
                 os._exit(9)
+            yield from super().chat([conversation])
+
+
+class Mortal(Clerk):
+    """Kills its process once, on a question."""
+
+    kind: Literal["mortal"] = "mortal"  # type: ignore[assignment] # a plugin of its own
+    mark: Annotated[Path, execution("A file that is there once it has done so.")]
+
+    def chat(self, conversations: Sequence[Conversation]) -> Iterator[Completion]:
+        for conversation in conversations:
+            if "harbour of law" in conversation.turns[-1].text and not self.mark.exists():
+                self.mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
             yield from super().chat([conversation])
 
 

@@ -130,7 +130,7 @@ class Agent(Stage):
         Literal["native", "protocol"],
         Field(description="As the system answers; or with the benchmark's instruction in the prompt that answers."),
     ] = "native"
-    in_flight: Annotated[int, execution("Questions that are worked on at once, in rounds.", gt=0)] = 64
+    in_flight: Annotated[int, execution("Questions that are worked on at once.", gt=0)] = 64
 
     @property
     @abstractmethod

@@ -1,7 +1,9 @@
 """Generators: prompts in, completions out."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -55,12 +57,12 @@ class Generator(Stage):
             else:
                 yield Completion("", finish="error", error=f"generator {self.kind} {prompt}")
 
-    def chat_as_done(self, conversations: Sequence[Conversation]) -> Iterable[tuple[int, Completion]]:
-        """Continue each conversation; yields its place with its completion, as they come.
+    def conversing(self) -> AbstractContextManager[Callable[[Conversation], Future[Completion]] | None]:
+        """Open what continues one conversation, and returns at once; None where `chat` takes batches of them.
 
-        Override where several are asked at once, so that a finished reply is kept while an earlier one is waited for.
+        Override where several are asked at once, so that none waits for the reply to another one.
         """
-        return enumerate(self.chat(conversations))
+        return nullcontext()
 
     def _prompt(self, conversation: Conversation) -> Prompt | str:
         """Return a conversation of one message as a prompt, or why it is none."""

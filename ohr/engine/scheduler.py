@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from time import monotonic
 from typing import Any
@@ -26,27 +26,19 @@ _LOSSES = 3
 _POLL = 0.25
 """Seconds between two looks at what another run is making."""
 
+Limits = tuple[int, float | None]
+
 
 class Scheduler:
     """Runs steps on an executor; results in the store are reused.
 
     Args:
-        retries: how often an item that failed is tried again.
-        seconds: time limit of an item, None for none.
+        limits: how often an item that failed is tried again, and the seconds of an item, None for no limit.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        executor: Executor,
-        ledger: Ledger,
-        progress: Progress,
-        *,
-        retries: int = 1,
-        seconds: float | None = None,
-    ) -> None:
+    def __init__(self, store: Store, executor: Executor, ledger: Ledger, progress: Progress, limits: Limits) -> None:
         self.store, self.executor, self.ledger = store, executor, ledger
-        self.retries, self.seconds = retries, seconds
+        self.retries, self.seconds = limits
         self._graph = Graph()
         self._pending: dict[str, Task] = {}
         self._renamed: dict[str, str | None] = {}
@@ -58,6 +50,8 @@ class Scheduler:
         self._lost = Counter[str]()
         self._tally = Tally(progress)
         self._pace: dict[str, float] = {}
+        self._settled: set[str] = set()
+        self.asked: dict[str, Mapping[str, Any]] = {}  # what steps reported as such, by the step's key
 
     def add(self, graph: Graph, goals: Iterable[str], there: Collection[str] | None = None) -> int:
         """Plan the steps that `goals` need and the store does not have.
@@ -68,9 +62,9 @@ class Scheduler:
         Returns:
             the number of steps planned.
         """
-        known = set(self.store.has_many(graph.steps.keys()) if there is None else there)
+        known = self.store.has_many(graph.steps.keys()) if there is None else there
         self._graph.steps |= graph.steps
-        return len(self._plan(graph, goals, known))
+        return len(self._plan(graph, goals, {*known, *self._settled}))
 
     def _plan(self, graph: Graph, goals: Iterable[str], known: set[str]) -> list[Task]:
         fresh = [
@@ -82,8 +76,8 @@ class Scheduler:
             self._pending |= dict.fromkeys(task.step.outputs, task)
         for task in fresh:
             needed = (self._pending.get(name) for name in (*task.step.inputs, *task.step.after))
-            for one in {id(one): one for one in needed if one}.values():
-                one.dependents.append(task)
+            for other in {id(other): other for other in needed if other}.values():
+                other.dependents.append(task)
                 task.waiting += 1
         for task in fresh:
             if not task.waiting:
@@ -111,15 +105,16 @@ class Scheduler:
         return {plain: found[name] for plain, name in wanted.items()}
 
     def _remake(self, item: str, lost: Sequence[str]) -> list[Task]:
-        """Plan the steps that make lost values again.
+        """Plan the steps that make lost values again; returns those of the values, which may be planned already.
 
         Raises:
             InputsGone: no step makes one of them, or they are lost again and again.
         """
-        self._lost.update(lost)
+        self._lost.update(name for name in lost if name not in self._pending)  # else several steps miss one value
         if any(name not in self._graph.steps or self._lost[name] > _LOSSES for name in lost):
             raise InputsGone(item, lost)
-        return self._plan(self._graph, lost, self.store.has_many(self._graph.steps.keys()) - set(lost))
+        self._plan(self._graph, lost, self.store.has_many(self._graph.steps.keys()) - set(lost))
+        return list({task.step.key: task for name in lost if (task := self._pending.get(name))}.values())
 
     def settle(self, keys: Iterable[str]) -> None:
         """Run until each of these keys is made or has failed; other steps that are ready run as well."""
@@ -178,7 +173,7 @@ class Scheduler:
     def _claimed(self, tasks: Sequence[Task]) -> list[Task]:
         """Leave out the tasks that another run has done or is doing."""
         granted = self.store.claim([self._name(task) for task in tasks])
-        there = self.store.has_many([name for task in tasks for name in self._keys_of(task).outputs])
+        there = self._done(tasks)
         mine = []
         for task in tasks:
             if there.issuperset(self._keys_of(task).outputs):
@@ -188,6 +183,11 @@ class Scheduler:
             else:
                 self._parked.append(task)
         return mine
+
+    def _done(self, tasks: Sequence[Task]) -> set[str]:
+        """Return the outputs that the store has, without those of work that has to report besides."""
+        tasks = [task for task in tasks if not task.step.work.reports]
+        return self.store.has_many([name for task in tasks for name in self._keys_of(task).outputs])
 
     def _look_at_parked(self) -> None:
         if self._parked and monotonic() - self._looked >= _POLL:
@@ -206,7 +206,7 @@ class Scheduler:
             for task, result in zip(tasks, future.result(), strict=True):
                 self._report(task, result)
         elif len(tasks) > 1:
-            there = self.store.has_many([name for task in tasks for name in self._keys_of(task).outputs])
+            there = self._done(tasks)
             for task in tasks:
                 if there.issuperset(self._keys_of(task).outputs):
                     self._finish(task)
@@ -223,12 +223,14 @@ class Scheduler:
 
     def _report(self, task: Task, result: Result) -> None:
         if isinstance(result, InputsGone):
-            self._after(task, self._remake(result.item, result.keys))
+            self._again(task, self._remake(result.item, result.keys))
             return
         if isinstance(result, str):
             self._failed(task, result)
             return
         kind = task.step.work.kind
+        if result.asked:
+            self.asked[task.step.key] = result.asked
         self.ledger.calls.update(result.calls)
         self.ledger.tokens.update(result.tokens)
         self.ledger.seconds[kind] += result.seconds
@@ -246,7 +248,7 @@ class Scheduler:
     def _failed(self, task: Task, why: str, *, lost: bool = False) -> None:
         """A step raised, or its worker was lost."""
         ready = self._keys_of(task)
-        there = self.store.has_many(ready.outputs)
+        there = self._done([task])
         left = [name for name in ready.outputs if name not in there and name not in ready.skip]
         blamed = left[:1] if lost and task.step.work.one_by_one else left
         for name in blamed:
@@ -261,23 +263,20 @@ class Scheduler:
         else:
             self._finish(task)
 
-    def _after(self, task: Task, others: Sequence[Task]) -> None:
+    def _again(self, task: Task, others: Sequence[Task] = ()) -> None:
         """Run a task once more, after others."""
         self._released.append(self._name(task))
-        for one in others:
-            one.dependents.append(task)
+        for other in others:
+            other.dependents.append(task)
         task.waiting = len(others)
         if not others:
-            self._ready(task)
-
-    def _again(self, task: Task) -> None:
-        self._released.append(self._name(task))
-        self._ready(task, first=True)
+            self._ready(task, first=True)
 
     def _finish(self, task: Task) -> None:
         """Settle all outputs: those with too many failed attempts have failed."""
         ready, step = self._keys_of(task), task.step
         self._moved = True
+        self._settled.update(step.outputs)
         for place, (plain, name) in enumerate(zip(step.outputs, ready.outputs, strict=True)):
             self._pending.pop(plain, None)
             if name in task.errors and task.attempts[name] > self.retries:

@@ -12,8 +12,10 @@ from ohr.graph.graph import BasePart, Batch, CellPart, Graph
 from ohr.graph.indexes import Scope, add_source, scopes
 from ohr.graph.page_steps import add_pages
 from ohr.keys import key
+from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
+from ohr.steps.agents.viewed_pages import ScoreShown
 from ohr.steps.answers.floors_and_ceilings import CONDITIONS
 from ohr.steps.answers.prompts import PreparePrompts
 from ohr.steps.answers.scoring import ScoreRetrieval
@@ -178,7 +180,20 @@ class _Compiler:
         for work in agent_work(self.spec):
             batches = add_episodes(self.graph, self.keys, self.scopes, work, self.made[work[0].name], self.indexes)
             for cell in agent_cells(self.spec, work):
-                self.graph.parts.append(CellPart(cell, tuple(batches)))
+                looked = cell.stage == "retrieval"  # scored by the pages that it looked at
+                parts = (
+                    [replace(batch, scores=self.shown_scores(cell, batch)) for batch in batches] if looked else batches
+                )
+                self.graph.parts.append(CellPart(cell, tuple(parts)))
+
+    def shown_scores(self, cell: Cell, batch: Batch) -> str:
+        assert cell.agent is not None
+        asked = self.asked(batch.questions)
+        episodes = [batch.episodes[question.id] for question in asked]
+        places = {name: place for place, name in enumerate(dict.fromkeys(episodes))}
+        key = self.keys.scores(["shown", list(SHOWN_METRICS), *episodes], asked, [])
+        work = ScoreShown(cell.agent.name, batch.questions, tuple(places[name] for name in episodes))
+        return self.graph.add(Step(work, (key,), tuple(places))).key
 
     def generation(self, base: KnowledgeBase, documents: dict[str, str]) -> None:
         for generator in self.spec.generators:

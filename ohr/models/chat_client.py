@@ -78,8 +78,12 @@ class ChatClient:
     series: str = field(default="", init=False)
     failed: int = field(default=0, init=False)
 
-    async def ask(self, body: Callable[[], Mapping[str, Any]], opening: str) -> Completion:
-        """Return a reply without its opening, or a completion with an error; raises nothing."""
+    async def ask(self, body: Callable[[], Mapping[str, Any]], opening: str, *, slow: bool = True) -> Completion:
+        """Return a reply without its opening, or a completion with an error; raises nothing.
+
+        Args:
+            slow: to make the body takes long, as page images are rendered and packed: a thread does it.
+        """
         anyio = extras.load("anyio", "openai")
         began = anyio.current_time()
         if self.failed >= _SERIES:
@@ -89,7 +93,7 @@ class ChatClient:
         if reason := refused(*asked):
             return Completion("", finish="error", error=reason)
         try:
-            completion = await self._in_time(await self._made(body), opening)
+            completion = await self._in_time(await self._made(body, slow=slow), opening)
         except Failure as failure:
             self.failed = self.failed + 1 if failure.series and failure.series == self.series else bool(failure.series)
             self.series, reason = failure.series, noted(*asked, str(failure), refusal=failure.refused)
@@ -98,9 +102,9 @@ class ChatClient:
         noted(*asked, "")
         return completion
 
-    async def _made(self, body: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-        try:  # in a thread: rendering and packing page images takes long
-            made: Mapping[str, Any] = await extras.load("anyio", "openai").to_thread.run_sync(body)
+    async def _made(self, body: Callable[[], Mapping[str, Any]], *, slow: bool) -> Mapping[str, Any]:
+        try:
+            made: Mapping[str, Any] = await extras.load("anyio", "openai").to_thread.run_sync(body) if slow else body()
             return made
         except Exception as error:  # a benchmark or a noise may raise anything while it makes an image
             raise Failure(f"no page image: {type(error).__name__}: {error}") from error

@@ -1,14 +1,15 @@
 """A server with an OpenAI-style chat API: the fields that name it, and requests to it, several at once, in order."""
 
+import asyncio
 import logging
 import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from ipaddress import ip_address
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
@@ -55,7 +56,7 @@ class ChatServer(BaseModel):
         """Ask about each item, `concurrency` at once; results come in the order of the items."""
         if not items:
             return
-        with self._asking(owner, ask) as start:
+        with self.asking(owner, ask) as start:
             waiting: deque[Future[Result]] = deque()
             for item in items:
                 waiting.append(start(item))
@@ -64,23 +65,8 @@ class ChatServer(BaseModel):
             while waiting:
                 yield waiting.popleft().result()
 
-    def as_done(
-        self, owner: str, items: Sequence[Item], ask: Callable[[ChatClient, Item], Awaitable[Result]]
-    ) -> Iterator[tuple[int, Result]]:
-        """Ask about each item, `concurrency` at once; yields the place of an item with its result, as they come."""
-        if not items:
-            return
-        with self._asking(owner, ask) as start:
-            waiting: dict[Future[Result], int] = {}
-            for place, item in enumerate(items):
-                waiting[start(item)] = place
-                if len(waiting) >= _AHEAD * self.concurrency:
-                    yield from _done(waiting)
-            while waiting:
-                yield from _done(waiting)
-
     @contextmanager
-    def _asking(
+    def asking(
         self, owner: str, ask: Callable[[ChatClient, Item], Awaitable[Result]]
     ) -> Iterator[Callable[[Item], Future[Result]]]:
         """Open a client; returns what starts a request. Those under way are cancelled at the end, also on Ctrl-C."""
@@ -94,21 +80,33 @@ class ChatServer(BaseModel):
             settings = (self.timeout, self.retries, self.backoff)
             client = ChatClient(http, self.base_url, self.model, key, self.api_key_env, *settings)
             with portal.wrap_async_context_manager(http):
-                limit = portal.call(partial(extras.load("anyio", "openai").CapacityLimiter, self.concurrency))
-                yield partial(portal.start_task_soon, _within, limit, ask, client)
+                limit, loop = asyncio.Semaphore(self.concurrency), portal.call(asyncio.get_running_loop)
+                tasks = set[asyncio.Task[None]]()  # the loop alone does not keep them
+
+                def begin(item: Item, future: Future[Result]) -> None:
+                    task = loop.create_task(_within(limit, lambda: ask(client, item), future))
+                    tasks.add(task)
+                    task.add_done_callback(tasks.discard)
+
+                def start(item: Item) -> Future[Result]:
+                    future: Future[Result] = Future()
+                    loop.call_soon_threadsafe(begin, item, future)  # the portal's own way waits for the loop
+                    return future
+
+                yield start
 
 
-def _done(waiting: dict[Future[Result], int]) -> Iterator[tuple[int, Result]]:
-    """Wait until some results are there, and take them."""
-    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-        yield waiting.pop(future), future.result()
-
-
-async def _within(
-    limit: Any, ask: Callable[[ChatClient, Item], Awaitable[Result]], client: ChatClient, item: Item
-) -> Result:
-    async with limit:
-        return await ask(client, item)
+async def _within(limit: asyncio.Semaphore, ask: Callable[[], Awaitable[Result]], future: Future[Result]) -> None:
+    """Pass on the result of a request, or what it raised."""
+    try:
+        async with limit:
+            result = await ask()
+    except BaseException as error:
+        future.set_exception(error)
+        if not isinstance(error, Exception):
+            raise
+    else:
+        future.set_result(result)
 
 
 def check_key(owner: str, url: str, variable: str | None) -> None:

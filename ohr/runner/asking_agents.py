@@ -7,15 +7,12 @@ from ohr.engine.ledger import Ledger
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.graph.cache_keys import Keys
-from ohr.graph.graph import Batch, CellPart, Graph
+from ohr.graph.graph import CellPart, Graph
 from ohr.messages.wording import counted, named
-from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.runner.asking_judges import Judging
 from ohr.runner.scoring_answers import score_answers
 from ohr.runner.tabulate import Tabulator
 from ohr.spec.model import Named, Spec
-from ohr.steps.agents.viewed_pages import ScoreShown
-from ohr.work.step import Step
 
 
 def agent_parts(parts: Sequence[object], agent: Named[Agent]) -> list[CellPart]:
@@ -39,19 +36,18 @@ def conduct(
         judging.take(part, [(batch, batch.episodes) for batch in part.batches])
     judging.send()
     for part in parts:
+        if part.cell.stage != "overall":
+            tabulator.shown(part)
+            continue
         for batch in part.batches:
             scheduler.settle(set(judging.replies(batch)))
-            step = _scores(keys, part, batch, judging)
             graph = Graph()
-            graph.add(step)
+            step = graph.add(score_answers(keys, part.cell, batch, batch.episodes, judging.of(batch)))
             if again:
                 session.store.discard([step.key])
             scheduler.add(graph, [step.key])
             scheduler.settle([step.key])
-            if part.cell.stage == "overall":
-                tabulator.answers(part.cell, batch, batch.episodes, step.key, judging.of(batch))
-            else:
-                tabulator.shown(part.cell, batch, step.key)
+            tabulator.answers(part.cell, batch, batch.episodes, step.key, judging.of(batch))
     judging.close()
     for part in answering[:1]:
         _note_ends(session.ledger, part)
@@ -66,20 +62,6 @@ def _note_ends(ledger: Ledger, part: CellPart) -> None:
         asked = counted(ledger.ends[name].total(), "question")
         listed = ", ".join(f"{end} {count:,}" for end, count in sorted(others.items()))
         ledger.warn(f"{name}: {sum(others.values()):,} of {asked} ended without an answer: {listed}")
-
-
-def _scores(keys: Keys, part: CellPart, batch: Batch, judging: Judging) -> Step:
-    cell = part.cell
-    if cell.stage == "overall":
-        return score_answers(keys, cell, batch, batch.episodes, judging.of(batch))
-    assert cell.agent is not None
-    questions = [keys.inputs.questions[place] for place in batch.questions]
-    names = tuple(dict.fromkeys(batch.episodes.values()))
-    asked = [batch.episodes[question.id] for question in questions]
-    name = keys.scores(["shown", list(SHOWN_METRICS), *asked], questions, [])
-    places = {key: place for place, key in enumerate(names)}
-    work = ScoreShown(cell.agent.name, batch.questions, tuple(places[key] for key in asked))
-    return Step(work, (name,), names)
 
 
 def unreached(spec: Spec) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""Asking generators: prompts of all cells in large batches, each different prompt once."""
+"""Asking generators: the prompts of their cells, the answers' scores, and what each cell has to wait for."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ohr.contracts import Generator
@@ -10,25 +10,17 @@ from ohr.engine.session import Session
 from ohr.graph.cache_keys import Keys
 from ohr.graph.graph import Batch, CellPart, Graph
 from ohr.runner.asking_judges import Judging
+from ohr.runner.batches import Batches
 from ohr.runner.scoring_answers import score_answers
 from ohr.spec.model import Named
-from ohr.steps.answers.generate import Answer
-from ohr.steps.answers.prompts import Asked, read_answer_keys
-from ohr.steps.documents.render_page import RenderPage
+from ohr.steps.answers.prompts import read_answer_keys
+from ohr.store import Store
 from ohr.work.shapes import read_sound
-from ohr.work.step import Ready, Step
-
-_WINDOW = 1024
-"""Prompts of one step for a generator that holds a model: enough for its batches to need little padding."""
-_SMALL = 64
-"""Prompts of one step for a generator without a model: few enough that every worker gets some."""
-_CHARACTERS = 16_000_000
-"""Most characters of the prompts that are held at once."""
 
 
 @dataclass
 class Asking:
-    """Collects what one generator has not answered yet, and sends it off in batches over all cells.
+    """Sends one generator the prompts that it has not answered, and scores its answers.
 
     Args:
         again: its answers are scored again, whatever the store has.
@@ -39,71 +31,24 @@ class Asking:
     keys: Keys
     generator: Named[Generator]
     again: bool = False
-    held: dict[str, tuple[Asked, str]] = field(default_factory=dict)
-    characters: int = 0
-    sent: set[str] = field(default_factory=set)
     uses: Counter[str] = field(default_factory=Counter)
 
+    def __post_init__(self) -> None:
+        self.batches = Batches(self.session, self.scheduler, self.generator.name, self.generator.stage)
+
     def take(self, part: CellPart) -> None:
-        """Take the prompts of a cell, which must be settled; sends batches when enough are held."""
+        """Take the prompts of a cell, which must be settled; their steps have left out those that were answered."""
         for batch in part.batches:
-            answers = self.answer_keys(batch)
-            self.uses.update(set(answers.values()))
-            wanted = {name for name in answers.values() if name not in self.sent and name not in self.held}
-            wanted -= set(
-                read_sound(self.session.store, wanted, "answer")
-            )  # not `has_many`: a damaged answer is asked again
-            if wanted:
-                self._hold(batch, answers, wanted)
+            assert batch.prompts is not None and batch.asks is not None
+            self.uses.update(set(self.answer_keys(batch).values()))
+            for key, asked in self.scheduler.asked.pop(batch.prompts.key, {}).items():
+                self.batches.collect(key, asked, batch.asks.condition)
 
     def answer_keys(self, batch: Batch) -> dict[str, str]:
         """Return the keys of a batch's answers, by question."""
         assert batch.prompts is not None
         self.scheduler.read([batch.prompts.key])
         return read_answer_keys(self.session.store, self.scheduler.effective(batch.prompts.key))
-
-    def _hold(self, batch: Batch, answers: dict[str, str], wanted: set[str]) -> None:
-        work, step = batch.asks, batch.prompts
-        assert work is not None and step is not None
-        ready = Ready(tuple(self.scheduler.effective(name) for name in step.inputs), step.outputs)
-        for question, asked in work.prompts(ready, self.session.context).items():
-            name = answers.get(question)
-            if name in wanted and name not in self.held:
-                self.held[name] = (asked, work.condition)
-                self.characters += len(asked.prompt.user)
-        if len(self.held) >= _WINDOW or self.characters >= _CHARACTERS:
-            self.send()
-
-    def send(self) -> None:
-        """Send the held prompts, in order of length, so that the prompts of one batch need little padding."""
-        graph = Graph()
-        # the key breaks ties, so that batches do not depend on the order in which cells were ready
-        order = sorted(self.held, key=lambda name: (len(self.held[name][0].prompt.user), name))
-        stage = self.generator.stage
-        size = _WINDOW if stage.resources().alone else _SMALL
-        for start in range(0, len(order), size):
-            names = tuple(order[start : start + size])
-            graph.add(self._step(names, graph))
-        self.scheduler.add(graph, order)
-        self.sent.update(order)
-        self.held, self.characters = {}, 0
-
-    def _step(self, names: tuple[str, ...], graph: Graph) -> Step:
-        asked = [self.held[name][0] for name in names]
-        shown = tuple(one.pages for one in asked)
-        images = [
-            graph.add(Step(RenderPage(page, self.held[name][1]), (page.key,))).key
-            for name, pages in zip(names, shown, strict=True)
-            for page in pages
-        ]
-        work = Answer(
-            self.generator.stage,
-            self.generator.name,
-            tuple(one.prompt for one in asked),
-            shown if any(shown) else (),
-            tuple(self.held[name][1] for name in names),
-        )
-        return Step(work, names, after=tuple(dict.fromkeys(images)))
 
     def settle(self, part: CellPart, judging: Judging) -> Iterator[tuple[Batch, dict[str, str], str]]:
         """Answer and score a cell; yields each batch with its answers' keys by question and the key of its scores."""
@@ -123,11 +68,26 @@ class Asking:
 
     def _forget(self, names: Iterable[str]) -> None:
         """Free the prompts of answers that no further cell needs."""
-        for name in names:
-            self.uses[name] -= 1
-            if not self.uses[name]:
-                del self.uses[name]
-                self.scheduler.forget(name)
+        self.uses.subtract(names := list(names))
+        self.batches.forget(name for name in names if not self.uses[name])
+
+
+def unanswered(store: Store, parts: Sequence[CellPart], there: Collection[str]) -> set[str]:
+    """Return the keys of prompts that must be made again, since the store has them and not all of their answers.
+
+    Args:
+        there: the keys of the graph that the store has.
+    """
+    names = {batch.prompts.key for part in parts for batch in part.batches if batch.prompts}.intersection(there)
+    return {name for name in names if not _answered(store, name)}
+
+
+def _answered(store: Store, name: str) -> bool:
+    answers: dict[str, str] | None = read_sound(store, [name], "prompts").get(name)
+    if answers is None:
+        return False
+    # not `has_many`: a damaged answer is asked for again
+    return read_sound(store, set(answers.values()), "answer").keys() >= set(answers.values())
 
 
 def by_generator(parts: Iterable[object], generators: Sequence[Named[Generator]]) -> dict[str, list[CellPart]]:

@@ -10,20 +10,13 @@ from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.errors import PluginError
 from ohr.graph.cache_keys import Keys
-from ohr.graph.graph import Batch, CellPart, Graph
-from ohr.steps.answers.generate import Answer, as_answered
-from ohr.steps.answers.prompts import answer_key
+from ohr.graph.graph import Batch, CellPart
+from ohr.runner.batches import Batches
+from ohr.steps.answers.generate import as_answered
+from ohr.steps.answers.prompts import Asked, answer_key
 from ohr.steps.answers.scoring import case_of, questioned
 from ohr.steps.documents.page_images import acting
-from ohr.work.shapes import read_sound
-from ohr.work.step import Ready, Step
-
-_WINDOW = 1024
-"""Prompts of one step, for a judge that holds a model."""
-_SMALL = 64
-"""Prompts of one step, for a judge without a model: few enough that every worker gets some."""
-_CHARACTERS = 16_000_000
-"""Most characters of the prompts that are held at once."""
+from ohr.work.step import Ready
 
 T = TypeVar("T")
 
@@ -38,13 +31,11 @@ class Judging:
     session: Session
     scheduler: Scheduler
     keys: Keys
-    held: dict[str, dict[str, tuple[Prompt, str]]] = field(default_factory=dict)
-    characters: int = 0
-    sent: set[str] = field(default_factory=set)
+    batches: dict[str, Batches] = field(default_factory=dict)
     judged: dict[str, Judged] = field(default_factory=dict)
 
     def take(self, part: CellPart, answers: Sequence[tuple[Batch, Mapping[str, str]]]) -> None:
-        """Take the replies of a cell; sends batches when enough prompts are held.
+        """Take the replies of a cell; sends batches when there are enough prompts.
 
         Args:
             answers: the part's batches, each with the keys of its answers by question.
@@ -59,10 +50,8 @@ class Judging:
                     prompts = prompted(name, case.id, partial(judge.prompts_for, case))
                     if prompts is not None:
                         label = part.cell.label
-                        made[name][question] = tuple(self.hold(name, judge, prompt, label) for prompt in prompts)
+                        made[name][question] = tuple(self.collect(name, judge, prompt, label) for prompt in prompts)
             self.judged[batch.name] = made
-            if self.characters >= _CHARACTERS:
-                self.send()
 
     def of(self, batch: Batch) -> Judged:
         """Return the keys of the judges' replies about a batch; empty where there is no judge."""
@@ -74,34 +63,21 @@ class Judging:
 
     def close(self) -> None:
         """Free the prompts that were sent."""
-        for name in self.sent:
-            self.scheduler.forget(name)
+        for batches in self.batches.values():
+            batches.forget(batches.sent)
 
     def send(self) -> None:
-        """Send the held prompts, judge by judge, in order of length."""
-        for name, held in self.held.items():
-            asked: CaseJudgeMetric | PageJudgeMetric = self.keys.judges.get(name) or self.keys.page_judges[name]
-            judge, graph = asked.judge, Graph()
-            there = set(read_sound(self.session.store, list(held), "answer"))
-            order = sorted(held.keys() - there, key=lambda key: (len(held[key][0].user), key))
-            size = _WINDOW if judge.resources().alone else _SMALL
-            for start in range(0, len(order), size):
-                keys = tuple(order[start : start + size])
-                prompts, labels = zip(*(held[key] for key in keys), strict=True)
-                graph.add(Step(Answer(judge, name, prompts, (), labels), keys))
-            self.scheduler.add(graph, order)
-            self.sent.update(held)
-        self.held, self.characters = {}, 0
+        """Send the collected prompts, judge by judge."""
+        for batches in self.batches.values():
+            batches.send()
 
-    def hold(self, name: str, judge: CaseJudgeMetric | PageJudgeMetric, prompt: Prompt, label: str) -> str:
-        """Take a prompt; returns the key of the judge's reply to it."""
-        made = answer_key((self.keys.identity(judge.judge), self.keys.files), prompt)
-        if made not in self.sent:
-            held = self.held.setdefault(name, {})
-            if made not in held:
-                held[made] = (prompt, label)
-                self.characters += len(prompt.user)
-        return made
+    def collect(self, name: str, judge: CaseJudgeMetric | PageJudgeMetric, prompt: Prompt, label: str) -> str:
+        """Collect a prompt; returns the key of the judge's reply to it."""
+        if name not in self.batches:
+            self.batches[name] = Batches(self.session, self.scheduler, name, judge.judge)
+        key = answer_key((self.keys.identity(judge.judge), self.keys.files), prompt)
+        self.batches[name].collect(key, Asked(prompt), label)
+        return key
 
     def _cases(self, part: CellPart, batch: Batch, names: Mapping[str, str]) -> Iterator[tuple[str, Case]]:
         """Yield the cases of a batch that have a reply, by question."""

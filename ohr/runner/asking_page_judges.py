@@ -84,7 +84,7 @@ class PageScoring:
                 for name, judge in self.keys.page_judges.items():
                     made_by = partial(judge.prompt_for_page, *texts, questions)
                     if prompt := prompted(name, questions[0].id, made_by):
-                        asked.append((name, judging.hold(name, judge, prompt, part.base.name), questions, texts))
+                        asked.append((name, judging.collect(name, judge, prompt, part.base.name), questions, texts))
         judging.send()
         wanted = list(dict.fromkeys(key for _, key, _, _ in asked))
         self.scheduler.settle(wanted)

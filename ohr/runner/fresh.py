@@ -6,6 +6,7 @@ from ohr.errors import SpecError
 from ohr.graph.graph import CellPart, Graph
 from ohr.registry import choices
 from ohr.steps.agents.run_agent import RunAgent
+from ohr.steps.agents.viewed_pages import ScoreShown
 from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompts import PreparePrompts, read_answer_keys
 from ohr.steps.answers.scoring import ScoreRetrieval
@@ -27,7 +28,7 @@ STAGES: dict[str, tuple[type, ...]] = {
     "damage": (MeasureDamage,),
     "retrieval": (Retrieve, RunAgent),
     "answers": (Answer, RunAgent),
-    "scores": (ScoreRetrieval, ScorePages),
+    "scores": (ScoreRetrieval, ScorePages, ScoreShown),
 }
 """Values of `ohr run --fresh`, and the steps that each makes again, with all that depend on them."""
 

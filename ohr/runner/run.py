@@ -23,7 +23,7 @@ from ohr.messages.variables import Formatter, hidden
 from ohr.results.folder.run_folder import RunFolder, find_finished
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.asking_agents import agent_parts, conduct, unreached
-from ohr.runner.asking_generators import Asking, by_generator
+from ohr.runner.asking_generators import Asking, by_generator, unanswered
 from ohr.runner.asking_judges import Judging
 from ohr.runner.attribution.levels import Trial, with_trials
 from ohr.runner.calibration.calibrate import calibrate
@@ -197,9 +197,14 @@ def execute(
     """
     scheduler = session.scheduler(keys.spec)
     tabulator = Tabulator(session, keys, scheduler, folder, trials)
-    scheduler.add(graph, graph.goals)
     asking = [Asking(session, scheduler, keys, generator, again) for generator in keys.spec.generators]
     cells = by_generator(graph.parts, keys.spec.generators)
+    first = asking[0].generator if asking else None
+    others = [part for part in graph.parts if isinstance(part, BasePart) or part.cell.generator in (None, first)]
+    there = session.store.has_many(graph.steps.keys())
+    if first:
+        there -= unanswered(session.store, cells[first.name], there)
+    scheduler.add(graph, [key for part in others for key in part.keys], there)
     for part in graph.parts:
         if isinstance(part, BasePart):
             scheduler.settle(part.keys)
@@ -207,11 +212,11 @@ def execute(
         elif part.cell.agent is None and part.cell.generator is None:
             scheduler.settle(part.keys)
             tabulator.retrieval(part)
-        elif asking and part.cell.generator is asking[0].generator:  # its prompts go out while pages are still read
+        elif first and part.cell.generator is first:  # its prompts go out while pages are still read
             scheduler.settle(part.keys)
             asking[0].take(part)
     for one in asking:
-        _answer(one, cells[one.generator.name], taken=one is asking[0], tabulator=tabulator)
+        _answer(one, graph, cells[one.generator.name], tabulator)
     for agent in keys.spec.agents:
         conduct(session, scheduler, keys, agent_parts(graph.parts, agent), tabulator, again=again)
     if keys.spec.agents or any(cells.values()):
@@ -219,12 +224,16 @@ def execute(
     return tabulator
 
 
-def _answer(asking: Asking, parts: list[CellPart], *, taken: bool, tabulator: Tabulator) -> None:
+def _answer(asking: Asking, graph: Graph, parts: list[CellPart], tabulator: Tabulator) -> None:
     """Ask one generator everything that is left, then write its cells."""
-    for part in () if taken else parts:
-        asking.scheduler.settle(part.keys)
-        asking.take(part)
-    asking.send()
+    store, goals = asking.session.store, [key for part in parts for key in part.keys]
+    if not asking.uses:  # its prompts are made now, as they are held until they are answered
+        there = store.has_many(graph.steps.keys())
+        asking.scheduler.add(graph, goals, there - unanswered(store, parts, there))
+        for part in parts:
+            asking.scheduler.settle(part.keys)
+            asking.take(part)
+    asking.batches.send()
     judging = Judging(asking.session, asking.scheduler, asking.keys)
     for part in parts:
         judging.take(part, [(batch, asking.answer_keys(batch)) for batch in part.batches])

@@ -217,9 +217,11 @@ class Tabulator:
         asks = (step for each in trajectories.values() for step in each["steps"] if step["kind"] == "ask")
         self.ledger.replied(cell.agent.name, {step["key"]: step["finish"] for step in asks})
 
-    def shown(self, cell: Cell, batch: Batch, scores: str) -> None:
+    def shown(self, part: CellPart) -> None:
         """Write the scores of the pages that an agent has looked at."""
-        self._batch(cell, batch, scores, SHOWN_METRICS)
+        for batch in part.batches:
+            assert batch.scores is not None
+            self._batch(part.cell, batch, batch.scores, SHOWN_METRICS)
 
     def _judgements(
         self, cell: Cell, batch: Batch, name: str, keys: Mapping[str, tuple[str, ...]], scores: Scores

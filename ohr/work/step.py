@@ -58,6 +58,7 @@ class Report:
         errors: reasons, by output key, of the outputs that could not be made.
         seconds: wall time in the worker.
         values: outputs of a short step, by key, which the worker stores together with those of others.
+        asked: prompts that the step has made and that have no answer yet, by the answer's key.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -65,6 +66,7 @@ class Report:
     errors: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     values: dict[str, Any] = field(default_factory=dict)
+    asked: dict[str, Any] = field(default_factory=dict)
 
 
 class Work(ABC):
@@ -79,6 +81,9 @@ class Work(ABC):
     """The part that fails when it fails, as the list of failures names it."""
     one_by_one: ClassVar[bool] = False
     """Its outputs are made in order, each kept at once: a crash is the fault of the first that is missing."""
+
+    reports: ClassVar[bool] = False
+    """Its report has more than the store keeps: once it is planned it runs, even where its outputs are there."""
 
     together: ClassVar[bool] = False
     """Its outputs are made together: when a worker is lost, nobody is to blame, and they are made one by one."""

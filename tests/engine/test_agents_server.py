@@ -183,19 +183,18 @@ def test_a_failed_question_is_tried_again_without_its_finished_calls(home, chat)
 
 
 def test_a_killed_run_asks_no_finished_call_again(home, chat):
-    chat.seconds, chat.faults = 0.05, {1: "silence"}  # what comes later is kept while the first is waited for
+    chat.seconds, chat.faults = 0.05, {1: "silence"}  # the other questions do not wait for the first
     home.write(spec(chat, size=20))
     command = [OHR, "run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1"]
     command += ["--store", "store", "--runs", "runs"]
     with subprocess.Popen(command, cwd=home.folder, start_new_session=True, stderr=subprocess.DEVNULL) as process:
         until = monotonic() + 60
-        while len(chat.finished) < 39 and monotonic() < until and process.poll() is None:
+        while len(chat.finished) < 80 and monotonic() < until and process.poll() is None:
             sleep(0.01)
         os.killpg(process.pid, signal.SIGKILL)
     sleep(0.3)  # what was in flight ends at the server
     before = Counter(chat.asked)
-    finished = len(chat.finished)
-    assert finished == 39  # all first calls but one: the round waits for it
+    assert 80 <= len(chat.finished) < 117
     chat.seconds, chat.faults = 0.0, {}
     done = home.run(spec(chat, size=20))
     assert not done.ledger.failures and set(values(done, stage="overall", metric="em").values()) == {1.0}

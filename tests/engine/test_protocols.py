@@ -69,6 +69,15 @@ def test_a_question_that_is_not_asked_stays_where_its_document_does(home):
     assert all(("page" in ids) == (ids[0] in ("q0", "q1")) for ids in kept)
 
 
+def test_a_worker_that_is_killed_while_it_makes_prompts_costs_no_answer(home, finished):
+    mark = home.folder / "mark"
+    done = home.run(SPEC.replace("kind: annals}", f"kind: annals, mark: {mark}}}"), "evaluate=[overall]", workers=2)
+    assert mark.exists() and {failure.stage for failure in done.ledger.failures} == {"metric"}  # as without a kill
+    for kb in ("clean", "smudged", "read"):
+        about = {"kb": kb, "stage": "overall", "metric": "year"}
+        assert repr(values(done, **about)) == repr(values(finished, **about))  # nan
+
+
 def test_facts_are_counted_after_each_step(finished):
     left = {
         (row["condition"], row["step"]): row["mean"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohr.results.run import Run
+from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable
 from ohr.results.tables.groups import STAGES
 from ohr.results.tables.read_table import plain
-from ohr.results.tables.score_arrays import Flags, Floats, Place, ScoreTable
 
 Change = Literal["", "lost", "gained", "failed"]
 

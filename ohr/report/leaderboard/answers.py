@@ -29,9 +29,9 @@ from ohr.report.leaderboard.standings import (
 )
 from ohr.results.derived.aggregates import aggregated
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
+from ohr.results.question_arrays import Questions
+from ohr.results.score_arrays import CellScores
 from ohr.results.tables.groups import ALL, TRAITS
-from ohr.results.tables.question_arrays import Questions
-from ohr.results.tables.score_arrays import CellScores
 from ohr.spec.model import Spec
 from ohr.statistics.estimate import Estimate
 from ohr.steps.answers.prompt_templates import answer_of

@@ -29,8 +29,8 @@ from ohr.report.leaderboard.standings import (
 )
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
 from ohr.results.run import Run
+from ohr.results.score_arrays import ScoreTable
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.score_arrays import ScoreTable
 from ohr.runner.run import run as run_spec
 from ohr.spec.model import Spec
 from ohr.spec.read import make_benchmark, make_spec

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ohr.contracts import Aggregate
-from ohr.results.tables.question_arrays import Questions
-from ohr.results.tables.score_arrays import Flags, Floats, ScoreTable
+from ohr.results.question_arrays import Questions
+from ohr.results.score_arrays import Flags, Floats, ScoreTable
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import NOTHING, Estimate

@@ -11,9 +11,9 @@ from ohr.errors import DataError
 from ohr.files.ohrbench_questions import text_of
 from ohr.files.tables import read_table
 from ohr.registry import choices
+from ohr.results.question_arrays import Questions
 from ohr.results.run import Run
-from ohr.results.tables.question_arrays import Questions
-from ohr.results.tables.score_arrays import CellScores, Floats, Place, ScoreTable
+from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
 from ohr.statistics.agreement import cohen_kappa, fleiss_kappa, label_counts
 
 PEOPLE = "people"

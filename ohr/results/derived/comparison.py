@@ -9,10 +9,10 @@ from ohr.errors import DataError
 from ohr.messages.wording import named, without_clean_text
 from ohr.registry import choices
 from ohr.results.derived.pairs import FAILED, cell_of, paired, silent_cells, verdict
+from ohr.results.question_arrays import Places
 from ohr.results.run import Run
+from ohr.results.score_arrays import Place, ScoreTable
 from ohr.results.tables.groups import ALL, GROUPS, STAGES
-from ohr.results.tables.question_arrays import Places
-from ohr.results.tables.score_arrays import Place, ScoreTable
 from ohr.statistics.comparison import Comparison, family
 
 

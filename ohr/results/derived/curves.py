@@ -11,9 +11,9 @@ import numpy as np
 
 from ohr.metrics.dose import DAMAGED
 from ohr.results.derived.references import floors_and_ceilings
+from ohr.results.question_arrays import Part
+from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
-from ohr.results.tables.question_arrays import Part
-from ohr.results.tables.score_arrays import CellScores, Floats, Place, ScoreTable
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import NO_INTERVAL, Estimate

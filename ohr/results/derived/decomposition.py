@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ohr.results.question_arrays import Questions
 from ohr.results.run import Run
+from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL, GROUPS
-from ohr.results.tables.question_arrays import Questions
-from ohr.results.tables.score_arrays import CellScores, Floats, Place, ScoreTable
 from ohr.results.tables.table_files import Tables, export_csv
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import Estimate

@@ -15,8 +15,8 @@ from ohr.results.derived.repeats import write_repeats
 from ohr.results.derived.summary import write_summary
 from ohr.results.derived.variance import write_variance
 from ohr.results.run import Run
+from ohr.results.score_arrays import ScoreTable
 from ohr.results.tables.schema import DERIVED
-from ohr.results.tables.score_arrays import ScoreTable
 from ohr.results.tables.table_files import Tables, export_csv
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from ohr.metrics.dose import PAGE_PARTS, QUESTION_PARTS, Dose, Floats, aggregated, mean_dose
-from ohr.results.tables.question_arrays import Part
+from ohr.results.question_arrays import Part
+from ohr.results.score_arrays import CellScores, ScoreTable
 from ohr.results.tables.read_table import read_columns
 from ohr.results.tables.schema import STATISTICS
-from ohr.results.tables.score_arrays import CellScores, ScoreTable
 from ohr.results.tables.table_files import Tables
 
 

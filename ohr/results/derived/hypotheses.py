@@ -8,7 +8,7 @@ import numpy as np
 
 from ohr.results.derived.pairs import FAILED, cell_of, paired, verdict
 from ohr.results.folder.manifest_choices import Choices
-from ohr.results.tables.score_arrays import Floats, Place, ScoreTable
+from ohr.results.score_arrays import Floats, Place, ScoreTable
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, family

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ohr.results.run import Run
+from ohr.results.score_arrays import Floats, Place
 from ohr.results.tables.read_table import plain
-from ohr.results.tables.score_arrays import Floats, Place
 from ohr.statistics.comparison import Comparison
 
 MOST_FAILED = 0.1

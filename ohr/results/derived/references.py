@@ -6,8 +6,8 @@ from math import nan
 import numpy as np
 
 from ohr.metrics.floors import CEILINGS, CONSTANT, FLOORS
+from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
 from ohr.results.tables.groups import STAGES
-from ohr.results.tables.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
 
 
 def floors_and_ceilings(scores: ScoreTable, place: Place, metrics: Sequence[str]) -> tuple[Floats, Floats]:

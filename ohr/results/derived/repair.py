@@ -14,8 +14,8 @@ import numpy as np
 from ohr.results.derived.pairs import MOST_FAILED, paired
 from ohr.results.derived.references import floors_and_ceilings
 from ohr.results.folder.manifest_choices import Choices
+from ohr.results.score_arrays import Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.score_arrays import Floats, Place, ScoreTable
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.derived import against_zero, of_means
 from ohr.statistics.estimate import Estimate

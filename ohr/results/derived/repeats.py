@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ohr.results.score_arrays import Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
-from ohr.results.tables.score_arrays import Place, ScoreTable
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.comparison import aa_share
 

@@ -13,9 +13,9 @@ from ohr.results.derived.doses import level_dose
 from ohr.results.derived.pairs import cell_of, paired, verdict
 from ohr.results.derived.references import floors_and_ceilings
 from ohr.results.folder.manifest_choices import Choices
+from ohr.results.question_arrays import Part, Questions
+from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
 from ohr.results.tables.groups import ALL, GROUPS, TRAITS
-from ohr.results.tables.question_arrays import Part, Questions
-from ohr.results.tables.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, comparisons

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from ohr.results.question_arrays import Part
+from ohr.results.score_arrays import Floats, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
-from ohr.results.tables.question_arrays import Part
-from ohr.results.tables.score_arrays import Floats, ScoreTable
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import NO_INTERVAL

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ohr.results.derived.doses import Counts, write_doses
+from ohr.results.question_arrays import Part, Questions
 from ohr.results.run import Run
+from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable, over_draws
 from ohr.results.tables.groups import GROUPS
-from ohr.results.tables.question_arrays import Part, Questions
-from ohr.results.tables.score_arrays import CellScores, Floats, Place, ScoreTable, over_draws
 from ohr.results.tables.table_files import Tables, export_csv
 from ohr.runner.attribution.levels import Trial, weights, weights_by_pair
 from ohr.spec.file_keys import Attribution

@@ -55,7 +55,7 @@ class Done:
 
 @dataclass
 class Episode:
-    """The state of one question; `wanted` are the steps that it waits for.
+    """The state of one question; `wanted` are the steps that it waits for, `results` those that are there, by place.
 
     Args:
         place: its place among the questions of the step.
@@ -71,8 +71,14 @@ class Episode:
     shown: dict[PageId, None] = field(default_factory=dict)
     calls: int = 0
     taken: int = 0
+    results: dict[int, Done | str] = field(default_factory=dict)
     _run: Steps | None = None
     _at_once: bool = False
+
+    def receive(self, place: int, result: Done | str) -> bool:
+        """Take the result of a wanted step, or why it failed; returns whether all are there."""
+        self.results[place] = result
+        return len(self.results) == len(self.wanted)
 
     def advance(self, done: Sequence[Done], watch: Watch) -> None:
         """Pass on the results of the wanted steps, in order, and take the next steps or the outcome.

@@ -1,13 +1,14 @@
-"""Agents: the questions of a knowledge base in the hands of an agent, in rounds, each kept when it ends."""
+"""Runs an agent on the questions of a knowledge base: each continues by itself, and is stored when it ends."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, ClassVar
 
-from ohr.contracts import Agent, Ask, Completion, Stage
+from ohr.contracts import Agent, Ask, Stage
 from ohr.errors import InputsGone, StoreError
-from ohr.steps.agents.calls import Call, Calls
+from ohr.steps.agents.calls import Call, Calls, Reply
 from ohr.steps.agents.episode import MOST_STEPS, Done, Episode, trajectory
 from ohr.steps.agents.scope_pages import ScopeDesk
 from ohr.steps.agents.searches import Queries, Query, Source
@@ -84,29 +85,42 @@ class RunAgent(Work):
     def run(self, ready: Ready, context: Context) -> Report:
         """Answer the questions that are missing; one on which the agent raises or a call fails, fails alone."""
         report = Report()
-        rounds = _Rounds(self, ready, context, report)
-        waiting = deque(missing(ready.outputs, ready, context.store))
-        places = {output: place for place, output in enumerate(ready.outputs)}
-        active: list[Episode] = []
-        most = 1 if ready.alone else self.agent.in_flight
-        while waiting or active:
-            while waiting and len(active) < most:
-                episode = rounds.begun(places[waiting.popleft()])
-                active += [episode] * rounds.continues(episode)
-            active = rounds.next(active)
+        with Calls(self.agent.models(), dict(self.made_by), context, report) as calls:
+            _Questions(self, ready, context, report, calls).answer()
         return report
 
 
-class _Rounds:
-    """The rounds of a step: the wanted steps of all active questions are done, and then each continues."""
+class _Questions:
+    """The questions of a step: each continues as soon as the results that it waits for are there."""
 
-    def __init__(self, work: RunAgent, ready: Ready, context: Context, report: Report) -> None:
-        self.work, self.ready, self.context, self.report = work, ready, context, report
-        agent = work.agent
-        self.calls = Calls(agent.models(), dict(work.made_by), context, report)
+    def __init__(self, work: RunAgent, ready: Ready, context: Context, report: Report, calls: Calls) -> None:
+        self.work, self.ready, self.context, self.report, self.calls = work, ready, context, report, calls
         self.queries = Queries(context, report)
         self.desks = [self._desk(shelf) for shelf in work.shelves]
         self.sources = [self._sources(shelf) for shelf in work.shelves]
+        self.under_way = 0
+        self.ended: dict[str, Mapping[str, Any]] = {}
+        """Trajectories that are still to be stored: several questions often end in one turn."""
+
+    def answer(self) -> None:
+        """Answer the questions that are missing, `in_flight` at once."""
+        outputs = self.ready.outputs
+        places = {output: place for place, output in enumerate(outputs)}
+        waiting = deque(places[output] for output in missing(outputs, self.ready, self.context.store))
+        most = 1 if self.ready.alone else self.work.agent.in_flight
+        complete: list[Episode] = []
+        while waiting or self.under_way:
+            while waiting and self.under_way < most:
+                complete.append(self._begun(waiting.popleft()))
+                self.under_way += 1
+            if not complete:
+                complete = self._received(self.calls.wait())
+            going = [episode for episode in complete if self._advance(episode)]
+            self.under_way -= len(complete) - len(going)
+            if self.ended:
+                self.context.store.put_many(self.ended)
+                self.ended = {}
+            complete = self._continued(going)
 
     def _desk(self, shelf: Shelf) -> ScopeDesk:
         work, inputs = self.work, self.ready.inputs
@@ -123,62 +137,58 @@ class _Rounds:
             for role, scope, places, texts in shelf.searched
         }
 
-    def begun(self, place: int) -> Episode:
-        """Begin a question."""
+    def _begun(self, place: int) -> Episode:
         question, _, shelf = self.work.questions[place]
-        episode = Episode(self.work.agent, self.context.inputs.questions[question], self.desks[shelf], place)
-        self._advance(episode, ())
-        return episode
+        return Episode(self.work.agent, self.context.inputs.questions[question], self.desks[shelf], place)
 
-    def next(self, active: Sequence[Episode]) -> list[Episode]:
-        """Do what the questions wait for, and continue each; returns those that have not ended."""
-        results = self._done([(episode, step) for episode in active for step in episode.wanted])
-        for episode in active:
-            self._advance(episode, [next(results) for _ in episode.wanted])
-        return [episode for episode in active if self.continues(episode)]
+    def _continued(self, episodes: Sequence[Episode]) -> list[Episode]:
+        """Begin the wanted calls of questions, and make their searches; returns those whose results are all there."""
+        calls, searches = list[Call](), list[tuple[Episode, int, Query]]()
+        for episode in episodes:
+            for place, step in enumerate(episode.wanted):
+                if isinstance(step, Ask):
+                    calls.append(Call(step, episode.desk, episode.question.id, episode, place))
+                else:
+                    source = self.sources[self.work.questions[episode.place][2]][step.retriever]
+                    searches.append((episode, place, Query(step, source, episode.question)))
+        complete = self._received(self.calls.begin(calls))
+        hits = self.queries.make([query for _, _, query in searches]) if searches else ()
+        for (episode, place, query), (result, name, cached) in zip(searches, hits, strict=True):
+            done = result if isinstance(result, str) else Done(query.search, result, name, cached)
+            if episode.receive(place, done):
+                complete.append(episode)
+        return complete
 
-    def _done(self, wanted: Sequence[tuple[Episode, Any]]) -> Any:
-        """Do steps, all searches and then all calls; yields a `Done`, or the reason of a failure, of each."""
-        asks = [(episode, step) for episode, step in wanted if isinstance(step, Ask)]
-        found = iter(
-            self.queries.make(
-                [
-                    Query(step, self.sources[self._shelf(episode)][step.retriever], episode.question)
-                    for episode, step in wanted
-                    if not isinstance(step, Ask)
-                ]
-            )
-        )
-        made = iter(self.calls.make([Call(step, episode.desk, episode.question.id) for episode, step in asks]))
-        for _, step in wanted:
-            result, key, cached = next(made) if isinstance(step, Ask) else next(found)
-            if isinstance(result, Completion) and result.error is not None:
-                yield f"{step.model}: {result.error}"
-            else:
-                yield result if isinstance(result, str) else Done(step, result, key, cached)
+    def _received(self, replies: Sequence[Reply]) -> list[Episode]:
+        """Pass replies to the questions that wait for them; returns those whose results are all there."""
+        complete = []
+        for reply in replies:
+            ask, completion, episode = reply.call.ask, reply.completion, reply.call.waiting
+            failed = completion.error is not None
+            done = f"{ask.model}: {completion.error}" if failed else Done(ask, completion, reply.key, reply.cached)
+            if episode.receive(reply.call.place, done):
+                complete.append(episode)
+        return complete
 
-    def _shelf(self, episode: Episode) -> int:
-        return self.work.questions[episode.place][2]
-
-    def continues(self, episode: Episode) -> bool:
-        """Report whether a question has neither ended nor failed."""
-        return episode.outcome is None and self.ready.outputs[episode.place] not in self.report.errors
-
-    def _advance(self, episode: Episode, results: Sequence[Done | str]) -> None:
-        """Continue a question; keep it if it ends, and note why if it fails."""
+    def _advance(self, episode: Episode) -> bool:
+        """Continue a question; returns False where it ends, which is kept, or fails, which is noted."""
         output, number = self.ready.outputs[episode.place], len(episode.rows) + 1
+        results = [result for _, result in sorted(episode.results.items(), key=itemgetter(0))]
+        episode.results = {}
         failed = [(number + place, result) for place, result in enumerate(results) if isinstance(result, str)]
         if failed:
             self.report.errors[output] = f"step {failed[0][0]}, {failed[0][1]}"
             episode.close(self.context.watch)
-            return
+            return False
         try:
             episode.advance([result for result in results if isinstance(result, Done)], self.context.watch)
         except (StoreError, InputsGone):
             raise  # of the engine, not of the agent
         except (Exception, SystemExit, GeneratorExit) as error:  # an agent may raise anything: its question fails alone
             self.report.errors[output] = f"after step {number - 1 + len(results)}: {type(error).__name__}: {error}"
-            return
-        if episode.outcome is not None:
-            self.context.store.put(output, trajectory(episode))
-            self.report.calls["agent questions"] += 1
+            return False
+        if episode.outcome is None:
+            return True
+        self.ended[output] = trajectory(episode)
+        self.report.calls["agent questions"] += 1
+        return False

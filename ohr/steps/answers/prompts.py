@@ -15,6 +15,7 @@ from ohr.steps.documents.make_document import expected, read_pages
 from ohr.steps.documents.page_images import ImageRecipe, PageImage
 from ohr.steps.retrieval.retrieve import read_hits
 from ohr.store import Store
+from ohr.work.shapes import read_sound
 from ohr.work.step import Context, Ready, Report, Work
 
 
@@ -44,6 +45,7 @@ class PreparePrompts(Work):
     kind: ClassVar[str] = "preparing prompts"
     shape: ClassVar[str] = "prompts"
     role: ClassVar[str] = "prompt"
+    reports: ClassVar[bool] = True
     source: str
     condition: str
     prompt: str | Path
@@ -59,10 +61,12 @@ class PreparePrompts(Work):
         return self.condition
 
     def run(self, ready: Ready, context: Context) -> Report:
-        """Write the keys of the answers; the prompts themselves are made again when they are asked."""
-        made = self.prompts(ready, context)
-        context.store.put(ready.outputs[0], {question: self.answer_key(asked) for question, asked in made.items()})
-        return Report()
+        """Write the keys of the answers, and report the prompts that have none yet."""
+        prompts = self.prompts(ready, context)
+        keys = {question: self.answer_key(asked) for question, asked in prompts.items()}
+        context.store.put(ready.outputs[0], keys)
+        there = read_sound(context.store, set(keys.values()), "answer")
+        return Report(asked={keys[name]: asked for name, asked in prompts.items() if keys[name] not in there})
 
     def prompts(self, ready: Ready, context: Context) -> dict[str, Asked]:
         """Make the prompts by question; a question without hits, as its search failed, has none."""

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohr.errors import DataError
+from ohr.results.question_arrays import Questions
 from ohr.results.run import Run
-from ohr.results.tables.question_arrays import Questions
 from ohr.results.tables.read_table import reading, refuse_absent
 from ohr.results.tables.schema import CELL
 
