@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -75,3 +76,16 @@ def real_pages(root: Path | None = None) -> list[str]:
     root = root or Path(os.environ.get("OHRBENCH_DATA", "/nowhere"))
     files = sorted((root / "retrieval_base" / "gt").glob("*/*.json"))
     return [page["text"] for file in files for page in json.loads(file.read_text(encoding="utf-8"))]
+
+
+def parses(text: str) -> bool:
+    """Report whether pylatexenc reads the LaTeX of a text without tolerance."""
+    from pylatexenc.latexwalker import LatexWalker, LatexWalkerParseError
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            LatexWalker(text, tolerant_parsing=False).get_latex_nodes()
+        except LatexWalkerParseError:
+            return False
+    return True

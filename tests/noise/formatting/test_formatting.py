@@ -13,9 +13,8 @@ from ohr.markup.regions import regions
 from ohr.markup.tabular import tabulars
 from ohr.noise.formatting import ALL, Formatting, Rules
 from ohr.text.edits import undo
-from speed.latex_parses import parses
 
-from ..texts import anything, parsable, pieces
+from ..texts import anything, parsable, parses, pieces
 
 NAMES = tuple(Rules.model_fields)
 TEXT_RULES = ("bold", "italic", "underline", "title", "paragraph")

@@ -7,16 +7,42 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ohr import seeds
+from ohr.benchmarks.ohrbench import OhrBench
+from ohr.contracts import Page
 from ohr.markup.convert import convert
-from ohr.noise.formatting import Formatting
+from ohr.metrics.dose import by_page, dose, question_dose
+from ohr.noise.formatting import Formatting, Rules
 from ohr.noise.table_format import TableFormat
 from ohr.text.edits import undo
-from speed.formatting_dose import TEXT, Study
-from speed.latex_parses import parses
 
-from ..texts import real_pages
+from ..texts import parses, real_pages
 
 pytestmark = [pytest.mark.ohrbench, pytest.mark.acceptance]
+
+TEXT = Rules(bold=1, italic=1, underline=1, title=1, paragraph=1)
+
+
+class Study:
+    """The pages that questions need, clean and with noise."""
+
+    def __init__(self, root: Path) -> None:
+        bench = OhrBench(root=root, protocol="reference")
+        self.questions = bench.questions()
+        asked = {(question.document, index) for question in self.questions for index in question.pages}
+        pages = [page for document in bench.documents() for page in bench.pages(document)]
+        self.pages = [page for page in pages if (page.document, page.index) in asked]
+        self.truth = by_page(pages)
+
+    def dose(self, noise: Formatting) -> tuple[float, float]:
+        """Return r_noise and r_content, as doses.csv does."""
+        noisy = {}
+        for page in self.pages:
+            rng = seeds.generator(0, noise.kind, page.document, page.index, 0)
+            made = noise.perturb(page.text, [(0, len(page.text))], rng)
+            noisy[page.document, page.index] = Page(page.document, page.index, made.text)
+        found = dose([question_dose(q, self.truth, noisy, segment_chinese=False) for q in self.questions], [])
+        return found.r_noise, found.r_content
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +55,7 @@ def root():
 @pytest.fixture(scope="module")
 def study(root):
     """Every question: a sixth of them was .04 off."""
-    return Study(root, 1)
+    return Study(root)
 
 
 @pytest.fixture(scope="module")
