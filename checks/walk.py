@@ -5,7 +5,8 @@ It is measured by one fixed rule, so that two versions of ohr can be compared:
 
 - A step is a call, in the main thread, of a function of ohr by the nearest function of ohr below it on the stack.
   Each pair of functions counts once, at its first call: a loop is no walk.
-- Files that serve everybody are left out: the families and the packages of `SERVANTS`, and all `__init__` files.
+- Files that serve everybody are left out: the families, the packages that they may import (`SHARED` and `INNER` of
+  `checks.layers`), and all `__init__` files.
 - The main line is made of the steps into another file whose function leads to at least five files besides its own,
   directly or through what it calls: what leads to fewer is a helper. Five gives as many files as a reader of the code
   listed by hand.
@@ -22,10 +23,8 @@ from tempfile import TemporaryDirectory
 from types import CodeType, FrameType
 from typing import Any
 
-SERVANTS = (
-    "chunkers", "contracts", "errors", "examples", "extras", "files", "isolated", "keys", "markup", "messages",
-    "metrics", "models", "parts", "processes", "registry", "sandbox", "seeds", "sources", "statistics", "text",
-)  # fmt: skip
+from .layers import INNER, SHARED
+
 REACH = 5
 """Files besides its own that a function of the main line leads to."""
 
@@ -63,7 +62,7 @@ class Walk:
             path = code.co_filename
             name = path.removeprefix(self._home) if path.startswith(self._home) else ""
             package = name.split("/")[0].removesuffix(".py")
-            left_out = package in SERVANTS or name.endswith("__init__.py") or code.co_name == "<module>"
+            left_out = package in (*SHARED, *INNER) or name.endswith("__init__.py") or code.co_name == "<module>"
             self._files[code] = "" if left_out else name
         return self._files[code]
 
