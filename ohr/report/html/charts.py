@@ -1,6 +1,6 @@
 """Numbers for the charts of the page."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ohr.report.analyses import ANALYSES
@@ -8,10 +8,10 @@ from ohr.report.figures.data import read_panels
 from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds
 from ohr.report.views.losses import QUANTITIES
 from ohr.report.views.view import pipeline_names
+from ohr.results.derived.decomposition import read_headlines
 from ohr.results.derived.pairs import FAILED
 from ohr.results.derived.points import has_sweep
 from ohr.results.run import Run
-from ohr.results.tables.groups import ALL
 
 Row = Mapping[str, Any]
 
@@ -23,7 +23,7 @@ def chart_data(run: Run, points: Sequence[Row]) -> dict[str, Any]:
     if has_sweep((row["noise"], row["condition"]) for row in points):
         axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
         found["curves"] = {axis: panels for axis in axes if (panels := _panels(run, axis))}
-    found["decomposition"] = _decomposition(run, {row["metric"] for row in points})
+    found["decomposition"] = _decomposition(run)
     classes = ANALYSES["error_classes"](run)
     pipeline = pipeline_names(classes)
     found["classes"] = [
@@ -47,15 +47,15 @@ def _dot(row: Row, several: bool, labels: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _decomposition(run: Run, metrics: Set[str]) -> list[dict[str, Any]]:
+def _decomposition(run: Run) -> list[dict[str, Any]]:
     """Return the loss by stage over all questions, in the headline metrics; nothing where the run has none."""
-    rows = run.rows_if_any("decomposition", evidence_source=ALL)
+    rows = read_headlines(run, own=False)
     pipeline = pipeline_names(rows)
     return [
         {name: row[name] for name in ("stage", "condition", "metric", "value", "low", "high")}
         | {"pipeline": pipeline(row), "quantity": QUANTITIES[row["quantity"]]}
         for row in rows
-        if row["metric"] in metrics and row["quantity"] in QUANTITIES
+        if row["quantity"] in QUANTITIES
     ]
 
 
