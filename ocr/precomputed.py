@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from ohr.contracts import ABSENT, Document, Image, OcrBackend, Page, Recognition
+from ohr.contracts import ABSENT, Document, Page, RecordedOcr
 from ohr.errors import PluginError
 from ohr.files.digests import folder_digest
 from ohr.files.names import UNWRITABLE, by_form, other_form
@@ -19,7 +19,7 @@ from .formats.folder import SCORED_0, documents_in, faults_of, holds_results, pa
 from .formats.known import FormatName, endings, reader_version
 
 
-class Precomputed(OcrBackend, kind="precomputed"):
+class Precomputed(RecordedOcr, kind="precomputed"):
     """Takes each page's text from `<root>/<domain>/<document>.json`, or from the files of another `format`.
 
     A page that is not there is missing. A damaged file costs its own pages only: each carries an error, scores 0 and
@@ -27,7 +27,6 @@ class Precomputed(OcrBackend, kind="precomputed"):
     """
 
     version: ClassVar[int] = 2
-    reads_images: ClassVar[bool] = False
     root: Annotated[Path, Field(description="Folder with one folder per domain, or with a system's results.")]
     format: Annotated[FormatName, Field(description="The system whose files these are; `ohrbench`: see above.")] = (
         "ohrbench"
@@ -56,10 +55,6 @@ class Precomputed(OcrBackend, kind="precomputed"):
         changed = {"format": self.format, **reader_version(self.format)} if self.format != "ohrbench" else {}
         markup = {"markup": self.markup.model_dump()} if self.markup is not None else {}
         return {"kind": self.kind, "content": content, **changed, **markup}
-
-    def recognise(self, images: Sequence[Image]) -> list[Recognition]:
-        """Refuse every image: the results exist already."""
-        return [Recognition("", "precomputed reads no images") for _ in images]
 
     def recorded(self, document: Document) -> Sequence[Page]:
         """Read a document's pages; each page without a result carries an error."""

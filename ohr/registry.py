@@ -18,11 +18,18 @@ from typing import Any
 
 from pydantic import ValidationError, ValidationInfo
 
-from ohr.contracts import FAMILIES, Benchmark, PublishedBenchmark, QueryRetriever, Stage
+from ohr.contracts import FAMILIES, Benchmark, OcrBackend, PublishedBenchmark, QueryRetriever, RecordedOcr, Stage
 from ohr.errors import PluginError
 
 _MOST, _LONGEST = 60, 100
 """Names in a message, and characters of each: more than any family has, few enough to be read."""
+
+
+_MOVED: Sequence[tuple[Sequence[str], type[Stage], type[Stage]]] = (
+    (("fetch", "verify", "published", "results"), Benchmark, PublishedBenchmark),
+    (("recorded",), OcrBackend, RecordedOcr),
+)
+"""Methods that were of a contract in an earlier version, and the contract that has them now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +135,11 @@ def load_file(path: Path) -> tuple[type[Stage], ...]:
 
 
 def _refuse_outdated(plugin: type[Stage], name: str) -> None:
-    """Refuse what an earlier version of ohr called: indexes of retrievers that read and wrote files, and a benchmark's
-    published data in the contract of all benchmarks.
-    """
-    moved = [method for method in ("fetch", "verify", "published", "results") if hasattr(plugin, method)]
-    if issubclass(plugin, Benchmark) and moved and not issubclass(plugin, PublishedBenchmark):
-        raise PluginError(f"{name} has `{moved[0]}`: let it inherit from PublishedBenchmark in place of Benchmark")
+    """Refuse a plugin of an earlier version of ohr, which nothing would call as it expects."""
+    for methods, old, new in _MOVED:
+        has = [method for method in methods if hasattr(plugin, method)]
+        if has and issubclass(plugin, old) and not issubclass(plugin, new):
+            raise PluginError(f"{name} has `{has[0]}`: let it inherit from {new.__name__} in place of {old.__name__}")
     if not issubclass(plugin, QueryRetriever) or not hasattr(plugin, "load"):
         return
     if isabstract(plugin) or "k" not in signature(plugin.search).parameters:

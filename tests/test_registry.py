@@ -25,11 +25,11 @@ class {name}(Chunker):
 def installed(tmp_path, monkeypatch):
     """Install a distribution with entry points, as pip would."""
 
-    def install(points, **modules):
+    def install(points, group="ohr.chunkers", **modules):
         metadata = tmp_path / "stranger-1.0.dist-info"
         metadata.mkdir()
         (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
-        (metadata / "entry_points.txt").write_text("[ohr.chunkers]\n" + "\n".join(points) + "\n")
+        (metadata / "entry_points.txt").write_text(f"[{group}]\n" + "\n".join(points) + "\n")
         for name, text in modules.items():
             (tmp_path / f"{name}.py").write_text(text)
         registry._entries.cache_clear()
@@ -190,6 +190,17 @@ def test_a_retriever_of_the_version_before_is_refused_with_what_to_change(tmp_pa
     )
 
 
+def test_an_installed_retriever_of_the_version_before_is_refused_too(installed):
+    installed(["old = past:Old"], group="ohr.retrievers", past=OLD_RETRIEVER.format(search=""))
+    with pytest.raises(PluginError, match=r"past:Old is a retriever for an earlier version of ohr: give it `search"):
+        Registry().load("retriever", "old")
+
+
+def test_an_installed_plugin_of_the_version_before_works_where_its_contract_is_the_same(installed):
+    installed(["old = past:Old"], past=CHUNKER.format(name="Old", kind="old"))
+    assert Registry().load("chunker", "old")().kind == "old"
+
+
 def test_a_plugin_that_lacks_methods_is_reported_with_their_names(tmp_path):
     file = tmp_path / "judge.py"
     file.write_text(
@@ -205,12 +216,18 @@ def test_a_plugin_that_lacks_methods_is_reported_with_their_names(tmp_path):
     )
 
 
-def test_a_benchmark_with_published_data_names_its_contract(tmp_path):
+@pytest.mark.parametrize(
+    ("family", "old", "method", "new"),
+    [
+        ("benchmark", "Benchmark", "published", "PublishedBenchmark"),
+        ("ocr", "OcrBackend", "recorded", "RecordedOcr"),
+    ],
+)
+def test_a_method_of_the_version_before_names_its_contract(tmp_path, family, old, method, new):
     file = tmp_path / "exam.py"
     file.write_text(
-        "from ohr.contracts import Benchmark\n\n\nclass Exam(Benchmark, kind='exam'):\n    def published(self): ...\n"
+        f"from ohr.contracts import {old}\n\n\nclass Exam({old}, kind='exam'):\n    def {method}(self): ...\n"
     )
     with pytest.raises(PluginError) as caught:
-        Registry((file,), trusted=True).load("benchmark", "exam")
-    said = "Exam has `published`: let it inherit from PublishedBenchmark in place of Benchmark"
-    assert str(caught.value) == f"{file}: {said}"
+        Registry((file,), trusted=True).load(family, "exam")
+    assert str(caught.value) == f"{file}: Exam has `{method}`: let it inherit from {new} in place of {old}"

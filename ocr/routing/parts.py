@@ -7,14 +7,14 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, WithJsonSchema
 
-from ohr.contracts import Document, DocumentView, Image, OcrBackend, Recognition, Resources
+from ohr.contracts import AnyOcr, Document, DocumentView, Image, OcrBackend, Recognition, RecordedOcr, Resources
 from ohr.errors import PluginError
 from ohr.files.lazy import Made
 from ohr.keys import identity
 from ohr.registry import Nested
 
 Part = Annotated[
-    SerializeAsAny[OcrBackend],
+    SerializeAsAny[AnyOcr],
     BeforeValidator(Nested("ocr")),
     WithJsonSchema({"type": "object", "required": ["kind"]}),
 ]
@@ -78,7 +78,7 @@ class Parts(OcrBackend):
             found = {page: Recognition(error=f"{type(error).__name__}: {error}") for page in pages}
         return {page: self._named(part, name, found.get(page, _NOTHING)) for page in pages}
 
-    def _named(self, part: OcrBackend, name: str, read: Recognition) -> Recognition:
+    def _named(self, part: AnyOcr, name: str, read: Recognition) -> Recognition:
         if read.error is not None:
             return replace(read, error=f"{name}: {read.error}")
         reader = f"{name}: {read.reader}" if read.reader else name
@@ -88,11 +88,13 @@ class Parts(OcrBackend):
 _NOTHING = Recognition(error="the engine returned no result")
 
 
-def _read(part: OcrBackend, view: DocumentView, pages: Sequence[int]) -> Iterator[tuple[int, Recognition]]:
-    if not part.reads_images:
+def _read(part: AnyOcr, view: DocumentView, pages: Sequence[int]) -> Iterator[tuple[int, Recognition]]:
+    if isinstance(part, RecordedOcr):
         recorded = {page.index: page for page in part.recorded(view.document)}
         yield from ((i, Recognition(page.text, page.error)) for i in pages if (page := recorded.get(i)))
-    elif part.reads_documents:
+        return
+    assert isinstance(part, OcrBackend)  # ground truth is no part
+    if part.reads_documents:
         found = list(part.recognise_document(view))
         if len(found) != len(view.images):
             raise ValueError(f"{len(found)} results for {len(view.images)} pages")

@@ -142,18 +142,21 @@ def _own(stage: Any, usual: Sequence[float]) -> list[float]:
 
 def _engine(kind: str) -> "OcrBackend | None":
     """Make the engine; without it there is a sheet of pictures, and a line that says why."""
-    from ohr.errors import MissingExtra
+    from ohr.contracts import OcrBackend
+    from ohr.errors import MissingExtra, PluginError
     from ohr.registry import Registry
 
     if kind == "none":
         return None
-    engine: Any = Registry().load("ocr", kind).model_validate({"kind": kind})
+    engine = Registry().load("ocr", kind).model_validate({"kind": kind})
+    if not isinstance(engine, OcrBackend):
+        raise PluginError(f"ocr {kind} reads no images: choose an engine that does, or `none`")
     try:
         engine.check()
     except MissingExtra as error:
         report(f"no OCR text: {error}")
         return None
-    return engine  # type: ignore[no-any-return] # the registry saw to it that it is an engine
+    return engine
 
 
 def _show_text(file: Path, page: int, noises: Sequence[Sequence[Any]], seed: int) -> tuple[list[dict[str, Any]], bytes]:

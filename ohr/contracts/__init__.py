@@ -29,7 +29,7 @@ from ohr.contracts.metric import (
     RankingMetric,
 )
 from ohr.contracts.noise import ImageNoise, TextNoise
-from ohr.contracts.ocr import ABSENT, OcrBackend
+from ohr.contracts.ocr import ABSENT, AnyOcr, OcrBackend, RecordedOcr
 from ohr.contracts.retrieval import AnyRetriever, Index, PageRetriever, QueryRetriever, Retriever
 from ohr.contracts.stage import Resources, Stage, execution, yaml_keys
 from ohr.contracts.values import (
@@ -63,6 +63,7 @@ __all__ = [
     "Agent",
     "Aggregate",
     "AnyMetric",
+    "AnyOcr",
     "AnyRetriever",
     "Ask",
     "Benchmark",
@@ -114,6 +115,7 @@ __all__ = [
     "RankingMetric",
     "Reads",
     "Recognition",
+    "RecordedOcr",
     "Resources",
     "Retriever",
     "ScoringProtocol",
@@ -131,7 +133,7 @@ __all__ = [
 ]
 
 FAMILIES: dict[str, tuple[type[Stage], str]] = {
-    "ocr": (OcrBackend, "ohr.ocr"),
+    "ocr": (AnyOcr, "ohr.ocr"),
     "image_noise": (ImageNoise, "ohr.image_noise"),
     "text_noise": (TextNoise, "ohr.text_noise"),
     "chunker": (Chunker, "ohr.chunkers"),

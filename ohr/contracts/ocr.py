@@ -11,8 +11,8 @@ ABSENT = "not among the precomputed results"
 """Error of a page that recorded results lack: nothing failed, so a run counts it apart from failures."""
 
 
-class OcrBackend(Stage):
-    """Reads text from page images, or from documents."""
+class AnyOcr(Stage):
+    """Has the text of pages: what the engine asks of every backend. Plugins inherit from one of those below."""
 
     family = "ocr"
     reads_images: ClassVar[bool] = True
@@ -26,18 +26,6 @@ class OcrBackend(Stage):
     finishing: ClassVar[tuple[str, ...]] = ()
     """Fields that only `written` looks at: no page is read again where they change."""
     batch_size: Annotated[int, execution("Pages given to the engine at once.", gt=0)] = 1
-
-    @abstractmethod
-    def recognise(self, images: Sequence[Image]) -> Iterable[Recognition]:
-        """Read up to `batch_size` images, in order; a page that fails is a value, not an exception.
-
-        What is read of an image must not depend on the others. Each image is made when it is accessed. A generator's
-        results are kept as they come.
-        """
-
-    def recognise_document(self, view: DocumentView) -> Iterable[Recognition]:
-        """Read a document, one result per page, in order."""
-        return self.recognise(view.images)
 
     def written(self, page: Recognition) -> str:
         """Return a page's text as a knowledge base has it."""
@@ -53,6 +41,28 @@ class OcrBackend(Stage):
             return (f"ocr {self.kind} reads the documents' own files: image noise does not reach it",)
         return ()
 
+
+class OcrBackend(AnyOcr):
+    """Reads text from page images, or from documents."""
+
+    @abstractmethod
+    def recognise(self, images: Sequence[Image]) -> Iterable[Recognition]:
+        """Read up to `batch_size` images, in order; a page that fails is a value, not an exception.
+
+        What is read of an image must not depend on the others. Each image is made when it is accessed. A generator's
+        results are kept as they come.
+        """
+
+    def recognise_document(self, view: DocumentView) -> Iterable[Recognition]:
+        """Read a document, one result per page, in order."""
+        return self.recognise(view.images)
+
+
+class RecordedOcr(AnyOcr):
+    """Has results that were recorded, and reads no images."""
+
+    reads_images: ClassVar[bool] = False
+
+    @abstractmethod
     def recorded(self, document: Document) -> Sequence[Page]:
-        """Return a document's pages where `reads_images` is False."""
-        raise NotImplementedError(f"{self.kind} reads images")
+        """Return a document's pages; one that the results lack has the error ABSENT."""

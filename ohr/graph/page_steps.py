@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from ohr.contracts import OcrBackend
 from ohr.graph.cache_keys import Keys
 from ohr.graph.graph import Graph
 from ohr.spec.model import KnowledgeBase
@@ -22,7 +23,7 @@ def add_pages(
         the keys of these pages, by document; none where the backend reads no images.
     """
     found: dict[str, list[str]] = {name: [] for name in wanted}
-    if not base.ocr.reads_images:
+    if not isinstance(base.ocr, OcrBackend):
         return found
     recipe, pages = keys.images(base), dict[str, PageImage]()
     for name, indices in wanted.items():

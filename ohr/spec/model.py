@@ -8,12 +8,12 @@ from typing import Any, Generic, Literal, TypeVar
 from ohr.contracts import (
     Agent,
     AnyMetric,
+    AnyOcr,
     AnyRetriever,
     Benchmark,
     Chunker,
     Generator,
     ImageNoise,
-    OcrBackend,
     Stage,
     TextNoise,
 )
@@ -115,7 +115,7 @@ class KnowledgeBase:
     condition: str
     noise: str
     image_noise: tuple[ImageNoise, ...]
-    ocr: OcrBackend
+    ocr: AnyOcr
     text_noise: tuple[TextNoise, ...]
     knob: str | None = None
     knob_value: float | str | None = None

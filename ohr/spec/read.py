@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import AnyMetric, Benchmark, OcrBackend, PageJudgeMetric, PageMetric, RankingMetric
+from ohr.contracts import AnyMetric, AnyOcr, Benchmark, PageJudgeMetric, PageMetric, RankingMetric
 from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
@@ -63,9 +63,9 @@ def make_benchmark(keys: dict[str, Any], label: str) -> Benchmark:
     return made
 
 
-def make_ocr(keys: dict[str, Any], label: str) -> OcrBackend:
+def make_ocr(keys: dict[str, Any], label: str) -> AnyOcr:
     """Make an OCR backend alone, as `make_spec` makes a spec."""
-    made: OcrBackend = _made("ocr", keys, label)
+    made: AnyOcr = _made("ocr", keys, label)
     return made
 
 

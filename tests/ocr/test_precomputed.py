@@ -5,7 +5,6 @@ import pytest
 
 from ohr.contracts import Document, Page
 from ohr.errors import PluginError
-from ohr.ocr.ground_truth import GroundTruth
 from ohr.ocr.precomputed import Precomputed
 
 LEASE = Document("law/lease", "law", "en", 3)
@@ -141,8 +140,3 @@ def test_a_folder_without_results_is_reported(tmp_path):
     with pytest.raises(PluginError) as caught:
         Precomputed(root=tmp_path).check()
     assert str(caught.value) == f"ocr precomputed: {tmp_path} holds no <domain>/<document>.json"
-
-
-def test_ground_truth_is_read_from_the_benchmark_only():
-    with pytest.raises(NotImplementedError, match="ground_truth reads images"):
-        GroundTruth().recorded(LEASE)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ohr.contracts import Benchmark, Document, Page, Question
+from ohr.contracts import Benchmark, Document, OcrBackend, Page, Question
 from ohr.metrics.dose import by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
 from ohr.spec.model import KnowledgeBase
@@ -56,7 +56,7 @@ class MeasureEvidence(Work):
         return report
 
     def _source(self, ready: Ready, store: Store) -> Sequence[Page]:
-        if not self.base.ocr.reads_images:
+        if not isinstance(self.base.ocr, OcrBackend):
             pages = recorded_pages(self.benchmark, self.base.ocr, self.document)
             return [page for page in pages if page.index in self.pages]
         return recognised_pages(store, self.base.ocr, self.document, self.pages, ready.inputs, self.item)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from ohr.contracts import Benchmark, Chunk, Chunker, Document, OcrBackend, Page, Question
+from ohr.contracts import AnyOcr, Benchmark, Chunk, Chunker, Document, OcrBackend, Page, Question, RecordedOcr
 from ohr.errors import InputsGone
 from ohr.spec.model import KnowledgeBase
 from ohr.steps.documents.perturb import perturb
@@ -50,7 +50,7 @@ class MakeDocument(Work):
         return report
 
     def _source(self, ready: Ready, store: Store) -> Sequence[Page]:
-        if not self.base.ocr.reads_images:
+        if not isinstance(self.base.ocr, OcrBackend):
             return recorded_pages(self.benchmark, self.base.ocr, self.document)
         return recognised_pages(
             store, self.base.ocr, self.document, range(self.document.pages), ready.inputs, self.item
@@ -84,9 +84,9 @@ class CutChunks(Work):
         return Report(values={ready.outputs[0]: chunks})
 
 
-def recorded_pages(benchmark: Benchmark, ocr: OcrBackend, document: Document) -> Sequence[Page]:
+def recorded_pages(benchmark: Benchmark, ocr: AnyOcr, document: Document) -> Sequence[Page]:
     """Return a document's pages where no image is read."""
-    return benchmark.pages(document) if ocr.kind == "ground_truth" else ocr.recorded(document)
+    return ocr.recorded(document) if isinstance(ocr, RecordedOcr) else benchmark.pages(document)
 
 
 def recognised_pages(
