@@ -200,7 +200,7 @@ def test_a_killed_run_asks_no_finished_call_again(home, chat):
     assert not done.ledger.failures and set(values(done, stage="overall", metric="em").values()) == {1.0}
     again = Counter(chat.asked) - before
     repeated = sum((again & before).values())
-    assert repeated <= 4, "only calls in flight when it was killed may be asked again"
+    assert repeated <= 8, "only calls in flight, and replies of that moment not yet written, may be asked again"
     assert len(before | again) == 120 == len(chat.finished)
 
 

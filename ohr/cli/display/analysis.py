@@ -1,16 +1,18 @@
 """The paper's analyses of a run, as `ohr show RUN --analysis NAME` prints them."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ohr.cli.display.console import say, say_json, say_table
-from ohr.results.run import Run
+
+if TYPE_CHECKING:
+    from ohr.results.run import Run
 
 EVERY = "every"
 AGREEMENT = "agreement"
 
 
-def show_analysis(run: Run, analysis: str, as_json: bool, people: Path | None = None) -> None:
+def show_analysis(run: "Run", analysis: str, as_json: bool, people: Path | None = None) -> None:
     """Print one analysis, or every one.
 
     Args:
