@@ -119,7 +119,7 @@ def load_file(path: Path) -> tuple[type[Stage], ...]:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise PluginError(f"{path} does not import: {type(error).__name__}: {error}") from error
+        raise PluginError(f"{path} does not import: {_reason(error)}") from error
     found = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Stage)]
     own = [value for value in found if value.__module__ == name]
     for plugin in own:
@@ -168,6 +168,14 @@ def _entries(family: str) -> dict[str, EntryPoint]:
     return found
 
 
+def _reason(error: BaseException) -> str:
+    """Say why a plugin does not import; with what it may import, where it asks ohr for something that is not there."""
+    reason = f"{type(error).__name__}: {error}"
+    if isinstance(error, ImportError) and (error.name or "").split(".")[0] == "ohr":
+        return f"{reason}; what a plugin may import is listed under `Writing a plugin` in the documentation"
+    return reason
+
+
 def _load(entry: EntryPoint, family: str) -> type[Stage]:
     contract, _ = FAMILIES[family]
     try:
@@ -175,7 +183,7 @@ def _load(entry: EntryPoint, family: str) -> type[Stage]:
     except PluginError:
         raise
     except (Exception, SystemExit) as error:  # somebody else's code may raise anything when it is imported
-        raise PluginError(f"{entry.value} does not import: {type(error).__name__}: {error}") from error
+        raise PluginError(f"{entry.value} does not import: {_reason(error)}") from error
     if not (isinstance(plugin, type) and issubclass(plugin, contract)):
         raise PluginError(f"{entry.value} is not a {contract.__name__}")
     _refuse_outdated(plugin, entry.value)

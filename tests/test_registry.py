@@ -151,6 +151,13 @@ def test_a_file_that_does_not_import_is_reported(tmp_path):
         Registry((file,)).names("chunker")
 
 
+@pytest.mark.parametrize("line", ["from ohr.study.run import run", "from ohr.contracts import PageView"])
+def test_a_file_that_imports_what_ohr_no_longer_has_is_referred_to_the_list(tmp_path, line):
+    file = write(tmp_path / "mine.py", f"{line}\n")
+    with pytest.raises(PluginError, match="what a plugin may import is listed under `Writing a plugin`"):
+        Registry((file,)).names("chunker")
+
+
 def test_a_class_without_a_kind_is_reported(tmp_path):
     text = "from ohr.contracts import Chunker\nclass Mine(Chunker):\n    def split(self, pages):\n        return []\n"
     file = write(tmp_path / "mine.py", text)
