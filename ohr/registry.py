@@ -169,7 +169,7 @@ def _entries(family: str) -> dict[str, EntryPoint]:
 
 
 def _reason(error: BaseException) -> str:
-    """Say why a plugin does not import; with what it may import, where it asks ohr for something that is not there."""
+    """Return why a plugin does not import, with where the list of imports is if ohr lacks what it imports."""
     reason = f"{type(error).__name__}: {error}"
     if isinstance(error, ImportError) and (error.name or "").split(".")[0] == "ohr":
         return f"{reason}; what a plugin may import is listed under `Writing a plugin` in the documentation"
