@@ -159,7 +159,9 @@ def main() -> int:
         twice = made(home).total() - once.total()
         repeated += twice
         stayed += processes_left
-        left += len(leftovers(home))
+        left += len(names := leftovers(home))
+        for name in names:
+            print(f"left: {name}")
         print(f"trial {trials}: {dict(more)}, made again {twice}", flush=True)
         shutil.rmtree(home)
     print(f"\n{hits.total()} kills in {trials} trials: {dict(hits)}")
