@@ -61,7 +61,7 @@ def pages(plain, strange, shared):
 
     def write(home):
         for name, runs in (("plain", [plain]), ("strange", [strange]), ("both", [plain, strange])):
-            write_report(runs, home / f"{name}.html")
+            write_report([Run(run) for run in runs], home / f"{name}.html")
 
     return shared("html-reports", write)
 
