@@ -4,7 +4,8 @@ OhrError
 ├── SpecError      the spec (or a command's argument) is wrong; one line per fault
 ├── PluginError    a plugin is unknown, claimed twice, missing, or breaks its contract
 │   ├── MissingExtra   a plugin's library is not installed
-│   └── MissingKey     a server's key is not in the environment
+│   ├── MissingKey     a server's key is not in the environment
+│   └── PromptError    a judge cannot say what it asks
 ├── DataError      a benchmark's file is missing, damaged or cannot be read
 ├── StoreError     the store cannot be read or written
 └── StageError     a stage failed on one item
@@ -31,6 +32,10 @@ class MissingExtra(PluginError, ImportError):
 
 class MissingKey(PluginError):
     """The environment variable that is to hold a server's key is not set; only a run needs it."""
+
+
+class PromptError(PluginError):
+    """A judge raised on making its prompt: without one there is nothing that could be asked again, so the run stops."""
 
 
 class DataError(OhrError):

@@ -2,16 +2,19 @@
 
 from collections import Counter, deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ohr.contracts import Stage
 from ohr.keys import key
-from ohr.work.step import Ready, Step
+from ohr.work.step import Ready, Report, Step
 
 _SECONDS = 0.2
 """Work that is sent to a worker at once, so that sending costs little beside it, and little is lost with a worker."""
 _MOST = 256
 """Steps that are sent at once, at most."""
+
+Group = tuple[Stage | None, str]
+"""The stage that tasks need, and their kind."""
 
 
 @dataclass
@@ -25,6 +28,13 @@ class Task:
     errors: dict[str, str] = field(default_factory=dict)
     apart: bool = False
     """It was under way when a worker was lost: it runs by itself, so that the blame is certain."""
+    needs: tuple[str, ...] | None = None
+    """Further inputs that its last run asked for."""
+    grown: int = 0
+    """Steps and inputs that it has asked for."""
+    growth: Report = field(default_factory=Report)
+    """Its requests, until its turn comes."""
+    had_its_turn: bool = False
 
     def keys(self, renamed: Mapping[str, str | None], retries: int) -> Ready:
         """Return the keys of the step as its inputs turned out.
@@ -34,14 +44,17 @@ class Task:
             retries: an output that failed more often is not tried again.
         """
         step = self.step
-        inputs = tuple(renamed.get(name, name) for name in step.inputs)
+        read = (*step.inputs, *(self.needs or ()))
+        settled = tuple(renamed.get(name, name) for name in read)
+        inputs, needs = settled[: len(step.inputs)], settled[len(step.inputs) :]
         skip = frozenset(name for name, count in self.attempts.items() if count > retries)
-        if inputs == step.inputs:
-            return Ready(inputs, step.outputs, skip, alone=self.apart)
-        places = [place for place, name in enumerate(inputs) if name != step.inputs[place]]
-        gaps = [inputs[place] for place in places]
+        ready = Ready(inputs, step.outputs, skip, alone=self.apart, needs=None if self.needs is None else needs)
+        if settled == read:
+            return ready
+        places = [place for place, name in enumerate(settled) if name != read[place]]
+        gaps = [settled[place] for place in places]
         outputs = tuple(key("incomplete", name, places, gaps) for name in step.outputs)
-        return Ready(inputs, outputs, skip, whole=False, alone=self.apart)
+        return replace(ready, outputs=outputs, whole=False)
 
 
 @dataclass
@@ -49,38 +62,56 @@ class Lane:
     """Tasks that are ready, by the stage that they need and their kind."""
 
     alone: bool
-    groups: dict[tuple[Stage | None, str], deque[Task]] = field(default_factory=dict)
+    groups: dict[Group, deque[Task]] = field(default_factory=dict)
     open: Stage | None = None
+    held: int = 0
+    """Characters that the waiting tasks hold in memory."""
 
     def push(self, task: Task, *, first: bool = False) -> None:
         """Add a task that is ready, at the end or at the front of its group."""
         queue = self.groups.setdefault((task.step.work.stage, task.step.work.kind), deque())
         (queue.appendleft if first else queue.append)(task)
+        self.held += task.step.work.length
 
-    def take(self, free: int, pace: Mapping[str, float]) -> list[Task]:
+    def take(self, free: int, pace: Mapping[str, float], *, full: bool = False, last: bool = False) -> list[Task]:
         """Take the tasks that one of `free` workers gets at once, all of one group.
 
-        Work without a model comes first, then that of the open model, then that of the next.
+        Work without a model comes first, then that of the open model, then that of the next. A model that has a device
+        to itself gets whole windows, so that its batches need little padding and do not depend on who was first.
 
         Args:
             free: idle workers, at least 1.
             pace: seconds that one step of a kind takes; a kind that was never measured is sent alone.
+            full: as many prompts are waiting as memory may hold: work that makes more of them waits.
+            last: nothing else is under way: what has waited for more of its kind goes out, too.
         """
-        if not self.groups:
+        groups = [group for group in self.groups if (last or self._ripe(group)) and not (full and self._grows(group))]
+        if last and not groups:
+            groups = list(self.groups)
+        if not groups:
             return []
-        group = min(self.groups, key=lambda one: (one[0] is not None, one[0] != self.open))
+        group = min(groups, key=lambda one: (one[0] is not None, one[0] != self.open))
         queue, (stage, kind) = self.groups[group], group
         if stage is not None:
             self.open = stage
-        size = 1
-        if not self.alone and kind in pace:
-            size = max(1, min(int(_SECONDS / max(pace[kind], 1e-6)), _MOST, len(self) // free))
+        size = window = queue[0].step.work.window
+        if not window:
+            paced = not self.alone and kind in pace
+            size = max(1, min(int(_SECONDS / max(pace[kind], 1e-6)), _MOST, len(self) // free)) if paced else 1
         taken = [queue.popleft()]
         while queue and len(taken) < size and not taken[0].apart and not queue[0].apart:
             taken.append(queue.popleft())
         if not queue:
             del self.groups[group]
-        return taken
+        self.held -= sum(task.step.work.length for task in taken)
+        return sorted(taken, key=lambda task: (task.step.work.length, task.step.key)) if window else taken
+
+    def _ripe(self, group: Group) -> bool:
+        """Return whether a group need not wait for more tasks."""
+        return not self.alone or len(self.groups[group]) >= self.groups[group][0].step.work.window
+
+    def _grows(self, group: Group) -> bool:
+        return self.groups[group][0].step.work.grows
 
     def __len__(self) -> int:
         return sum(map(len, self.groups.values()))

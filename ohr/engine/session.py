@@ -55,9 +55,11 @@ class Session:
         """Return a scheduler for this session."""
         if self.executor is None:
             raise ValueError("a session without an executor runs nothing")
-        return Scheduler(self.store, self.executor, self.ledger, self.progress, (spec.retries, spec.limits.seconds))
+        return Scheduler(
+            self.store, self.executor, self.ledger, self.progress, retries=spec.retries, seconds=spec.limits.seconds
+        )
 
     def missing(self, graph: Graph) -> tuple[set[str], int]:
         """Return the keys of a graph that the store has, and how many of its steps would run."""
-        there = set(self.store.has_many(graph.steps.keys()))
+        there = graph.there(self.store)
         return there, len(graph.needed(graph.goals, there))

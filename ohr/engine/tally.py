@@ -53,12 +53,12 @@ class Tally:
     def look(self, store: Store, tasks: Iterable[Task]) -> None:
         """Count what steps under way have kept so far, now and then."""
         began = monotonic()
-        several = [task for task in tasks if len(task.step.outputs) > 1]
+        several = [task for task in tasks if len(task.step.outputs) > 1 or task.step.work.window]
         if began < self._next or not several:
             return
         there = store.has_many({name for task in several for name in task.step.outputs})
         for task in several:
-            kept = min(len(there.intersection(task.step.outputs)), len(task.step.outputs) - 1)
+            kept = len(there.intersection(task.step.outputs))
             kind, before = task.step.work.kind, self._part.get(task.step.key, 0)
             if kept > before:
                 self._part[task.step.key] = kept

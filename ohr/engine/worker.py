@@ -19,7 +19,7 @@ import psutil
 
 from ohr.contracts import Stage
 from ohr.engine.setup import Setup
-from ohr.errors import InputsGone, StoreError
+from ohr.errors import InputsGone, PromptError, StoreError
 from ohr.messages.blame import fault_of
 from ohr.models.resident import holding
 from ohr.processes import lives
@@ -91,12 +91,12 @@ Result = Report | InputsGone | str
 def run_jobs(jobs: Sequence[Job]) -> list[Result]:
     """Run steps; returns what each did, or why it failed. An error comes back as text: many cannot be unpickled."""
     results, values = list[Result](), dict[str, Any]()
-    for job in jobs:
-        results.append(_run(job))
+    for some in [jobs] if jobs[0].work.window else [[job] for job in jobs]:
+        results += _run(some)
         if isinstance(done := results[-1], Report):
             values |= done.values
             done.values = {}
-        if len(values) >= _AT_ONCE or job is jobs[-1]:
+        if len(values) >= _AT_ONCE or some[-1] is jobs[-1]:
             _store(values)
             values = {}
     return results
@@ -112,26 +112,27 @@ def _store(values: Mapping[str, Any]) -> None:
         _this.context.store.put_many(values)
 
 
-def _run(job: Job) -> Result:
-    context = _this.context
+def _run(jobs: Sequence[Job]) -> Sequence[Result]:
+    """Run steps of one kind and stage in one call."""
+    context, work = _this.context, jobs[0].work
     assert context is not None, "the worker was not prepared"
     began = perf_counter()
     try:
         with context.watch:
-            _this.hold(job.work.stage)
-            report = job.work.run(job.ready, context)
+            _this.hold(work.stage)
+            reports = work.run_together([(job.work, job.ready) for job in jobs], context)
     except InputsGone as gone:
-        return gone
-    except StoreError:
+        return [gone] * len(jobs)
+    except (StoreError, PromptError):
         raise
     except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run continues
-        work = job.work
         held: list[object] = [getattr(work, field.name) for field in fields(work)] if is_dataclass(work) else []
-        return fault_of(error, *(part for part in held if isinstance(part, Stage)))
+        return [fault_of(error, *(part for part in held if isinstance(part, Stage)))] * len(jobs)
     finally:
         _restore()
-    report.seconds = report.seconds or perf_counter() - began
-    return report
+    for report in reports:
+        report.seconds = report.seconds or (perf_counter() - began) / len(jobs)
+    return reports
 
 
 def _restore() -> None:

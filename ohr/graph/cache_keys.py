@@ -18,18 +18,17 @@ from ohr.contracts import (
     Document,
     Generator,
     ImageNoise,
-    Judged,
     PageJudgeMetric,
     Question,
     Stage,
 )
 from ohr.dataset.inputs import Inputs
-from ohr.graph.protocol_metrics import protocol_metrics
+from ohr.graph.scored import Scored
 from ohr.keys import identity, key
-from ohr.metrics.scores import Rules
-from ohr.spec.model import KnowledgeBase, Spec
+from ohr.spec.model import KnowledgeBase
+from ohr.steps.answers.judging import Judge
 from ohr.steps.answers.prompt_templates import read_prompt
-from ohr.steps.answers.scoring import questioned
+from ohr.steps.answers.replies import questioned
 from ohr.steps.documents.page_images import ImageRecipe, acting
 
 _SEEDING = 2
@@ -47,14 +46,13 @@ SCORES_VERSION = 5
 
 
 @dataclass(frozen=True)
-class Keys:
+class Keys(Scored):
     """Makes the keys of one spec on one set of inputs.
 
     A key holds the identity of the stage (kind, version, result-changing fields), the content or the keys of its
     inputs, and the seed where something is drawn; never a name of a knowledge base, a path or a worker count.
     """
 
-    spec: Spec
     inputs: Inputs
     _identities: dict[tuple[Stage, tuple[str, ...]], list[Any]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -199,21 +197,36 @@ class Keys:
         Args:
             noises: distortions under which the benchmark may accept other answers.
         """
+        protocol, asked = self.spec.benchmark.scoring, self._asked(questions, noises)
+        rules: list[Any] = [SCORES_VERSION, protocol.joined, protocol.segment_chinese, protocol.unanswered]
+        rules += [self.spec.seed, protocol.reply, self._facts]
+        return key("scores", list(source), asked, [self.identity(metric) for metric in metrics], rules, self.files)
+
+    def _asked(self, questions: Sequence[Question], noises: Sequence[ImageNoise]) -> list[Any]:
         asked: list[Any] = [self.inputs.digests[question.id] for question in questions]
         if noises:
             now = [questioned(self.spec.benchmark, question, noises) for question in questions]
             asked = [asked, [other and other.answers for other in now]]
-        protocol = self.spec.benchmark.scoring
-        rules: list[Any] = [SCORES_VERSION, protocol.joined, protocol.segment_chinese, protocol.unanswered]
-        rules += [self.spec.seed, protocol.reply, self._facts]
-        return key("scores", list(source), asked, [self.identity(metric) for metric in metrics], rules, self.files)
+        return asked
+
+    def judging(self, source: Sequence[str], questions: Sequence[Question], noises: Sequence[ImageNoise] = ()) -> str:
+        """Key of the keys of judges' replies about answers, from the keys of the prompts or trajectories."""
+        judges = [[*judge.made_by, self.identity(judge.metric)] for judge in self.judges]
+        return key("judging", list(source), self._asked(questions, noises), judges, self.spec.benchmark.scoring.reply)
+
+    def page_judging(self, document_key: str, document: Document) -> str:
+        """Key of the keys of judges' replies about the pages of a document."""
+        asked = [self.inputs.digests[question.id] for question in self.inputs.about.get(document.name, ())]
+        judges = [[*judge.made_by, self.identity(judge.metric)] for judge in self.page_judges]
+        return key("page judging", document_key, self.inputs.leaf(document, images=False), asked, judges)
 
     def page_scores(self, document_key: str, document: Document) -> str:
         """Key of the scores of one document's pages in a knowledge base."""
         asked = [self.inputs.digests[question.id] for question in self.inputs.about.get(document.name, ())]
         metrics = [self.identity(metric) for metric in self.page_metrics.values()]
         truth = self.inputs.leaf(document, images=False)
-        return key("page scores", SCORES_VERSION, document_key, truth, asked, metrics, self._facts, self.files)
+        judged = [self.page_judging(document_key, document)] if self.page_judges else []
+        return key("page scores", SCORES_VERSION, document_key, truth, asked, metrics, self._facts, self.files, *judged)
 
     @property
     def _facts(self) -> list[Any] | None:
@@ -241,47 +254,28 @@ class Keys:
         return key("run", written, made, leaves, asked, scored, self.prompt_digests, self.files)
 
     @cached_property
-    def metrics(self) -> dict[str, AnyMetric]:
-        """The metrics of the benchmark's protocol, and the spec's own, by name."""
-        return protocol_metrics(self.spec) | {named.name: named.stage for named in self.spec.metrics}
-
-    @cached_property
-    def answer_metrics(self) -> dict[str, AnyMetric]:
-        """The metrics of answers: the protocol's, then the spec's own."""
-        return {name: self.metrics[name] for name in self.rules.answer_metrics}
-
-    @cached_property
-    def page_metrics(self) -> dict[str, AnyMetric]:
-        """The metrics of pages: the protocol's, then the spec's own."""
-        return {name: self.metrics[name] for name in self.rules.page_metrics}
-
-    @cached_property
-    def page_judges(self) -> dict[str, PageJudgeMetric]:
+    def page_judges(self) -> tuple[Judge, ...]:
         """The metrics of pages that ask a generator."""
-        return {name: metric for name, metric in self.page_metrics.items() if isinstance(metric, PageJudgeMetric)}
+        return self._judges(self.page_metrics)
 
     @cached_property
-    def ranking_metrics(self) -> dict[str, AnyMetric]:
-        """The metrics of rankings beside the headline: the protocol's, then the spec's own."""
-        return {name: self.metrics[name] for name in self.rules.ranking_metrics}
-
-    @cached_property
-    def judges(self) -> dict[str, CaseJudgeMetric]:
+    def judges(self) -> tuple[Judge, ...]:
         """The metrics of answers that ask a generator."""
-        return {name: metric for name, metric in self.answer_metrics.items() if isinstance(metric, CaseJudgeMetric)}
+        return self._judges(self.answer_metrics)
 
-    @cached_property
-    def rules(self) -> Rules:
-        """The rules of scoring: with questions, texts and answers, they determine the scores."""
-        further = tuple(named.name for named in self.spec.metrics)
-        return Rules(self.spec.benchmark.scoring, self.metrics, further, self.spec.seed)
+    def _judges(self, metrics: Mapping[str, AnyMetric]) -> tuple[Judge, ...]:
+        return tuple(
+            Judge(name, metric, (self.identity(metric.judge), self.files))
+            for name, metric in metrics.items()
+            if isinstance(metric, CaseJudgeMetric | PageJudgeMetric)
+        )
 
     @cached_property
     def prompt_digests(self) -> dict[str, str]:
         """Hash each generator's prompt, each judge's, and the prompts of each agent that has them in a file."""
         named = [(item.name, read_prompt(self.prompt(item.stage))) for item in self.spec.generators]
-        asked: Mapping[str, Judged] = {**self.judges, **self.page_judges}
-        judges = {f"{name} (judge)": judge.prompt_sha256 for name, judge in asked.items()}
+        asked = (*self.judges, *self.page_judges)
+        judges = {f"{judge.name} (judge)": judge.metric.prompt_sha256 for judge in asked}
         texts = ((item.name, self.identity(item.stage)[2].get("prompt")) for item in self.spec.agents)
         agents = {f"{name} (agent)": key("prompt", prompt) for name, prompt in texts if prompt}
         return {name: key("prompt", template.model_dump()) for name, template in named} | judges | agents

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ohr.contracts import Agent, AnyRetriever, Chunker, Generator
+from ohr.messages.wording import named
 from ohr.spec.model import KnowledgeBase, Named, Spec
 
 Noisy = Literal["index", "reading"]
@@ -159,3 +160,21 @@ def search_place(search: Search) -> tuple[str, str, str]:
     """Name a search: base, chunker, retriever; "" where there is none."""
     base, chunker, retriever = search
     return base.name, chunker.name if chunker else "", retriever.name
+
+
+def unreached(spec: Spec) -> Iterator[str]:
+    """Yield a note for each agent that a noise reaches in part, or not at all: its scores there mean something else.
+
+    Text noise, and the errors of an engine on clean images, leave the page images as they are: an agent that reads both
+    can look past them.
+    """
+    texts = [base for base in spec.knowledge_bases if base.noise_type != "none" and not base.image_noise]
+    names = list(dict.fromkeys(base.noise for base in texts))
+    if not names:
+        return
+    listed = f"noise of text alone ({named(names)})"
+    for agent in spec.agents:
+        if "text" not in agent.stage.reads:
+            yield f"{agent.name} reads page images only: {listed} cannot reach it, and its scores there are flat"
+        elif "image" in agent.stage.reads:
+            yield f"{agent.name} reads page images too, which {listed} leaves clean: it can look past that noise"

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ohr.contracts import Generator, Question
+from ohr.contracts import CaseJudgeMetric, CaseMetric, Generator, Question
 from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import Cell, Search, agent_cells, agent_work, search_place, searches, swapped, swaps
 from ohr.graph.episodes import add_episodes
@@ -17,11 +17,13 @@ from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.steps.agents.viewed_pages import ScoreShown
 from ohr.steps.answers.floors_and_ceilings import CONDITIONS
+from ohr.steps.answers.judging import PrepareJudging, PreparePageJudging
+from ohr.steps.answers.page_scores import ScorePages
 from ohr.steps.answers.prompts import PreparePrompts
-from ohr.steps.answers.scoring import ScoreRetrieval
+from ohr.steps.answers.scoring import ScoreAnswers, ScoreRetrieval
 from ohr.steps.documents.damage import MeasureDamage
 from ohr.steps.documents.make_document import MakeDocument
-from ohr.steps.documents.page_scores import ScorePages
+from ohr.steps.documents.page_images import acting
 from ohr.steps.retrieval.retrieve import Retrieve
 from ohr.steps.retrieval.swap import SwapHits
 from ohr.work.step import Step
@@ -54,8 +56,9 @@ class _Compiler:
             known = self.inputs.by_name
             pages = add_pages(self.graph, self.keys, base, {name: range(known[name].pages) for name in known})
             documents = self.made[base.name] = self.documents(base, pages)
-            lost, scores = self.damage(base, documents), self.page_scores(base, documents)
-            self.graph.parts.append(BasePart(base, tuple(documents.values()), lost, pages, scores))
+            scored = self.page_scores(base, documents)
+            lost = self.damage(base, documents)
+            self.graph.parts.append(BasePart(base, tuple(documents.values()), lost, pages, *scored))
             for search in found[base.name]:
                 self.search(search, documents)
             if "generation" in self.spec.evaluate:
@@ -92,16 +95,27 @@ class _Compiler:
             for name, made in documents.items()
         )
 
-    def page_scores(self, base: KnowledgeBase, documents: Mapping[str, str]) -> dict[str, str]:
-        """Add the scores of the pages that questions are about; returns their keys by document."""
-        rules = self.keys.rules
+    def page_scores(self, base: KnowledgeBase, documents: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+        """Add the scores of the pages that questions are about, and what judges are asked about them.
+
+        Returns:
+            the keys of the scores, and of the keys of the judges' replies, by document.
+        """
+        rules, scores, judged = self.keys.rules, dict[str, str](), dict[str, str]()
         if not base.has_text or not (rules.page_metrics or rules.facts):
-            return {}
-        asked = {name: made for name, made in documents.items() if self.inputs.about.get(name)}
-        keys = {name: self.keys.page_scores(made, self.inputs.by_name[name]) for name, made in asked.items()}
-        for name, made in asked.items():
-            self.graph.add(Step(ScorePages(base.name, self.inputs.by_name[name], rules), (keys[name],), (made,)))
-        return keys
+            return scores, judged
+        for name, made in documents.items():
+            document = self.inputs.by_name[name]
+            if not self.inputs.about.get(name):
+                continue
+            if self.keys.page_judges:
+                judged[name] = self.keys.page_judging(made, document)
+                work = PreparePageJudging(base.name, document, self.keys.page_judges)
+                self.graph.add(Step(work, (judged[name],), (made,)))
+            scores[name] = self.keys.page_scores(made, document)
+            inputs = (made, *([judged[name]] if name in judged else []))
+            self.graph.add(Step(ScorePages(base.name, document, rules), (scores[name],), inputs))
+        return scores, judged
 
     def search(self, search: Search, documents: dict[str, str]) -> None:
         """Add a search, and its cells: retrieval, and overall for each generator."""
@@ -121,7 +135,7 @@ class _Compiler:
         if cell.generator is None:
             parts = [replace(batch, scores=self.retrieval_scores(cell, batch)) for batch in hits]
         else:
-            parts = [replace(batch, prompts=self.overall(cell, batch)) for batch in hits]
+            parts = [self.scored(cell, replace(batch, prompts=self.overall(cell, batch))) for batch in hits]
         self.graph.parts.append(CellPart(cell, tuple(parts)))
 
     def swap(self, cell: Cell, noisy: Search, clean: Search) -> list[Batch]:
@@ -182,9 +196,31 @@ class _Compiler:
             for cell in agent_cells(self.spec, work):
                 looked = cell.stage == "retrieval"  # scored by the pages that it looked at
                 parts = (
-                    [replace(batch, scores=self.shown_scores(cell, batch)) for batch in batches] if looked else batches
+                    replace(batch, scores=self.shown_scores(cell, batch)) if looked else self.scored(cell, batch)
+                    for batch in batches
                 )
                 self.graph.parts.append(CellPart(cell, tuple(parts)))
+
+    def scored(self, cell: Cell, batch: Batch) -> Batch:
+        """Add the steps that judge and score the answers to some questions; returns the batch with their keys."""
+        metrics, asked = [*self.keys.answer_metrics.values()], self.asked(batch.questions)
+        cases = any(isinstance(metric, CaseMetric | CaseJudgeMetric) for metric in metrics)
+        noises = tuple(acting(cell.read.image_noise))
+        source = (batch.prompts.key,) if batch.prompts else tuple(dict.fromkeys(batch.episodes.values()))
+        places = {name: place for place, name in enumerate(source)}
+        episodes = tuple(places[batch.episodes[q.id]] for q in asked) if batch.episodes else ()
+        prompts = batch.asks if cases else None
+        answers = (cell.label, batch.questions, episodes, prompts, noises)
+        inputs = (*source, *(batch.prompts.inputs if prompts and batch.prompts else ()))
+        if self.keys.judges:
+            judged = self.keys.judging(source, asked, noises)
+            self.graph.add(Step(PrepareJudging(*answers, self.keys.judges), (judged,), inputs))
+            batch, inputs = replace(batch, judged=judged), (*inputs, judged)
+        condition = cell.base.name if cell.stage == "reference" else ""
+        name = self.keys.scores([cell.stage, condition, *source, batch.judged], asked, metrics, noises)
+        work = ScoreAnswers(*answers, cell.stage, condition, self.keys.rules, cases)
+        self.graph.add(Step(work, (name,), inputs))
+        return replace(batch, scores=name)
 
     def shown_scores(self, cell: Cell, batch: Batch) -> str:
         assert cell.agent is not None
@@ -204,7 +240,7 @@ class _Compiler:
                 names = tuple(dict.fromkeys(there))
                 made = tuple(documents[name] for name in names)
                 step = self.prompts(cell, "generation", places, ["generation", *made], made)
-                parts.append(Batch(places, prompts=step))
+                parts.append(self.scored(cell, Batch(places, prompts=step)))
             self.graph.parts.append(CellPart(cell, tuple(parts)))
 
     def references(self) -> None:
@@ -215,7 +251,7 @@ class _Compiler:
                 cell = Cell("reference", reference_base(condition), generator=generator)
                 source = [condition, truth, self.spec.seed]
                 parts = [
-                    Batch(places, prompts=self.prompts(cell, condition, places, source, ()))
+                    self.scored(cell, Batch(places, prompts=self.prompts(cell, condition, places, source, ())))
                     for places in self.batches()
                 ]
                 self.graph.parts.append(CellPart(cell, tuple(parts)))
@@ -237,6 +273,7 @@ class _Compiler:
             source,
             cell.label.removesuffix(f" / {generator.name}"),
             self.keys.prompt(generator.stage),
+            generator,
             places,
             (self.keys.identity(generator.stage), self.keys.files, *(["again"] if cell.base.again_of else [])),
             self.spec.seed,

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from ohr.graph.cells import Cell
 from ohr.spec.model import KnowledgeBase
 from ohr.steps.answers.prompts import PreparePrompts
+from ohr.store import Store
+from ohr.work.shapes import read_sound
 from ohr.work.step import Step
 
 
@@ -15,7 +17,7 @@ class BasePart:
 
     `damage` is empty where images are distorted and no engine reads them; `pages` has the keys of the pages that were
     read, by document, and is empty where none was; `scores` has the keys of the scores of pages, by document, and is
-    empty where the protocol has none.
+    empty where the protocol has none; `judged` has the keys of `Judged` where judges are asked about pages.
     """
 
     base: KnowledgeBase
@@ -23,6 +25,7 @@ class BasePart:
     damage: tuple[str, ...]
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     scores: Mapping[str, str] = field(default_factory=dict)
+    judged: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -38,9 +41,10 @@ class Batch:
         questions: places in `Inputs.questions`.
         scope: name of the index that is searched for them.
         hits: key of their hits; None where the cell does not retrieve.
-        scores: key of their retrieval scores, in a retrieval cell.
+        scores: key of their scores.
         prompts: the step that prepares their prompts, in a cell with a generator.
         episodes: keys of an agent's trajectories, by question id, in a cell with an agent.
+        judged: key of the keys of judges' replies about their answers, where judges are asked.
     """
 
     questions: tuple[int, ...]
@@ -49,18 +53,14 @@ class Batch:
     scores: str | None = None
     prompts: Step | None = None
     episodes: Mapping[str, str] = field(default_factory=dict)
+    judged: str | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys that the graph settles for it; those of answers are known only when the prompts are."""
         prompts = self.prompts.key if self.prompts else None
-        found = (self.hits, self.scores, prompts, *self.episodes.values())
-        return tuple(key for key in found if key is not None)
-
-    @property
-    def name(self) -> str:
-        """A key that no other batch with answers has."""
-        return self.prompts.key if self.prompts else next(iter(self.episodes.values()))
+        keys = (self.hits, prompts, *self.episodes.values(), self.judged, self.scores)
+        return tuple(key for key in keys if key is not None)
 
     @property
     def asks(self) -> PreparePrompts | None:
@@ -100,6 +100,18 @@ class Graph:
         if known is None:
             self.steps |= dict.fromkeys(step.outputs, step)
         return known or step
+
+    def there(self, store: Store) -> set[str]:
+        """Return the keys that a store has; a step that grows counts only where all that it asked for is there, too."""
+        there = set(store.has_many(self.steps.keys()))
+        for name in there & {step.key for step in self.steps.values() if step.work.grows}:
+            work = self.steps[name].work
+            outputs = read_sound(store, [name], work.shape)
+            asked = {key for output in outputs.values() for key in work.grown(output)}
+            # not `has_many`: a damaged answer is asked for again
+            if not outputs or read_sound(store, asked, "answer").keys() != asked:
+                there.discard(name)
+        return there
 
     @property
     def goals(self) -> Iterator[str]:

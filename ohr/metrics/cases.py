@@ -59,6 +59,11 @@ def ranking_of(
     return Ranking(question.text, hits, texts, wanted, question.evidence, size)
 
 
+def case_of(question: Question, passages: Sequence[str], answer: str) -> Case:
+    """Return an answer with its question and what was read."""
+    return Case(question.text, question.answers, tuple(passages), answer, question.id, dict(question.groups))
+
+
 def case_outcomes(
     name: str, metric: CaseMetric | CaseJudgeMetric, questions: Sequence[str], replies: Replies
 ) -> dict[str, Outcome]:

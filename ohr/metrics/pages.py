@@ -1,24 +1,33 @@
 """Scores of the text of pages, by what it keeps for the questions about them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import nan
+from types import MappingProxyType
 
-from ohr.contracts import PageMetric, Question
-from ohr.metrics.cases import Outcome
+from ohr.contracts import Completion, PageJudgeMetric, PageMetric, Question
+from ohr.metrics.cases import Outcome, graded
 from ohr.metrics.dose import Pages, own_text
 from ohr.metrics.scores import Rules, Scores
 
 
-def page_scores(questions: Sequence[Question], truth: Pages, kb: Pages, rules: Rules) -> Scores:
+def page_scores(
+    questions: Sequence[Question],
+    truth: Pages,
+    kb: Pages,
+    rules: Rules,
+    judged: Mapping[str, Mapping[str, Completion | None]] = MappingProxyType({}),
+) -> Scores:
     """Score the pages of some questions by the protocol's metrics of pages, and by the facts that are left.
 
     Args:
         questions: of one document.
         truth: the ground truth's pages.
         kb: the knowledge base's pages; a missing or failed page is empty text.
-        rules: metrics and protocol; its judges are left out.
+        rules: metrics and protocol.
+        judged: by judge, its reply by the first question about the same pages; None where it gave none. Questions
+            about other pages have no score.
     """
     outcomes: dict[str, dict[str, Outcome]] = defaultdict(dict)
     for asked in about_same_pages(questions):
@@ -27,6 +36,10 @@ def page_scores(questions: Sequence[Question], truth: Pages, kb: Pages, rules: R
             metric = rules.metrics[name]
             if isinstance(metric, PageMetric):
                 outcomes[name] |= _each(partial(metric.score_page, *texts, asked), asked)
+            elif isinstance(metric, PageJudgeMetric):
+                replies = judged.get(name, {})
+                scored = partial(_judged, metric, replies.get(asked[0].id), texts, asked)
+                outcomes[name] |= _each(scored, asked) if asked[0].id in replies else {}
         for name in rules.facts:
             outcomes[name] |= {q.id: partial(rules.surviving, q, texts[:1]) for q in asked}
     return _scores(questions, outcomes)
@@ -41,15 +54,10 @@ def about_same_pages(questions: Sequence[Question]) -> Iterator[tuple[Question, 
     return map(tuple, found.values())
 
 
-def judged_scores(metric: str, scored: Outcome, questions: Sequence[Question]) -> Scores:
-    """Score questions about the same pages by a judge's reply.
-
-    Args:
-        metric: its name.
-        scored: returns one score for each question, or raises.
-        questions: about the same pages.
-    """
-    return _scores(questions, {metric: _each(scored, questions)})
+def _judged(
+    metric: PageJudgeMetric, reply: Completion | None, texts: tuple[str, str], questions: Sequence[Question]
+) -> Sequence[float]:
+    return metric.score_page_reply(graded(reply), *texts, questions)
 
 
 def _each(scored: Outcome, questions: Sequence[Question]) -> dict[str, Outcome]:

@@ -1,18 +1,17 @@
 """Making results again: discards the stored results of some phases and of everything after them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ohr.errors import SpecError
-from ohr.graph.graph import CellPart, Graph
+from ohr.graph.graph import Graph
 from ohr.registry import choices
 from ohr.steps.agents.run_agent import RunAgent
 from ohr.steps.agents.viewed_pages import ScoreShown
-from ohr.steps.answers.generate import Answer
-from ohr.steps.answers.prompts import PreparePrompts, read_answer_keys
-from ohr.steps.answers.scoring import ScoreRetrieval
+from ohr.steps.answers.page_scores import ScorePages
+from ohr.steps.answers.prompts import PreparePrompts
+from ohr.steps.answers.scoring import ScoreAnswers, ScoreRetrieval
 from ohr.steps.documents.damage import MeasureDamage
 from ohr.steps.documents.make_document import CutChunks, MakeDocument
-from ohr.steps.documents.page_scores import ScorePages
 from ohr.steps.documents.read_pages import ReadDocument, ReadPages
 from ohr.steps.documents.render_page import RenderPage
 from ohr.steps.retrieval.retrieve import Retrieve
@@ -27,8 +26,8 @@ STAGES: dict[str, tuple[type, ...]] = {
     "chunks": (CutChunks,),
     "damage": (MeasureDamage,),
     "retrieval": (Retrieve, RunAgent),
-    "answers": (Answer, RunAgent),
-    "scores": (ScoreRetrieval, ScorePages, ScoreShown),
+    "answers": (PreparePrompts, RunAgent),
+    "scores": (ScoreAnswers, ScoreRetrieval, ScorePages, ScoreShown),
 }
 """Values of `ohr run --fresh`, and the steps that each makes again, with all that depend on them."""
 
@@ -41,14 +40,14 @@ def check_fresh(stage: str) -> None:
 
 def forget(graph: Graph, store: Store, stage: str) -> int:
     """Remove the outputs of a stage's steps, and of all that depend on them; returns how many steps that are."""
-    if stage in ("all", "answers"):
-        store.discard(list(_answers(graph, store)))
     stale = _with_dependents(graph, [step for step in _steps(graph) if isinstance(step.work, STAGES[stage])])
     names = [name for step in stale for name in step.outputs]
     names += [step.work.scope.index for step in stale if isinstance(step.work, Retrieve)]
     if stage in ("all", "pages", "documents", "chunks", "retrieval"):
         work = [step.work for step in stale if isinstance(step.work, RunAgent)]
         names += [scope.index for each in work for shelf in each.shelves for _, scope, _, _ in shelf.searched]
+    if stage in ("all", "answers"):
+        names += [key for step in stale for key in _grown(step, store)]
     names += _steps_of_agents(stale, store, ("search",) if stage == "retrieval" else ("search", "ask"))
     store.discard(names)
     return len(stale)
@@ -65,10 +64,11 @@ def _steps(graph: Graph) -> list[Step]:
     return list({step.key: step for step in graph.steps.values()}.values())
 
 
-def _answers(graph: Graph, store: Store) -> Iterable[str]:
-    for batch in (batch for part in graph.parts if isinstance(part, CellPart) for batch in part.batches):
-        if batch.prompts is not None:
-            yield from read_answer_keys(store, batch.prompts.key).values()
+def _grown(step: Step, store: Store) -> Iterator[str]:
+    """Yield the keys of the steps that a step has asked for."""
+    if step.work.grows:
+        for output in read_sound(store, [step.key], step.work.shape).values():
+            yield from step.work.grown(output)
 
 
 def _with_dependents(graph: Graph, steps: Iterable[Step]) -> list[Step]:

@@ -7,12 +7,13 @@ from functools import cached_property
 from math import sqrt
 from typing import Any
 
-from ohr.contracts import Agent, Case, Chunker, Generator, Page, PageRetriever, Passage, Prompt, Question
+from ohr.contracts import Agent, CaseJudgeMetric, Chunker, Generator, Page, PageRetriever, Passage, Prompt, Question
 from ohr.engine.session import Session
 from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import Cell
 from ohr.graph.graph import Batch
 from ohr.graph.indexes import scopes
+from ohr.metrics.cases import case_of
 from ohr.metrics.dose import by_page, own_passages
 from ohr.steps.answers.prompt_templates import make_prompt
 from ohr.steps.answers.prompts import PreparePrompts
@@ -113,8 +114,9 @@ class Sizes:
         """Estimate the prompts of all judges about a reply, taken to be the accepted answer."""
         total = 0
         answer = question.answers[0] if question.answers else ""
-        case = Case(question.text, question.answers, passages, answer, question.id, dict(question.groups))
-        for judge in self.keys.judges.values():
+        case = case_of(question, passages, answer)
+        for judge in (judge.metric for judge in self.keys.judges):
+            assert isinstance(judge, CaseJudgeMetric)
             with suppress(Exception):  # a foreign judge may raise anything, which the run reports
                 total += size_of(judge.judge, judge.prompts_for(case) or ())
         return total

@@ -16,15 +16,12 @@ from ohr.engine.progress import Progress, Quiet
 from ohr.engine.session import Session
 from ohr.files.digests import remembered
 from ohr.graph.cache_keys import Keys
-from ohr.graph.cells import not_swapped
+from ohr.graph.cells import not_swapped, unreached
 from ohr.graph.compile import compile_graph
-from ohr.graph.graph import BasePart, CellPart, Graph
+from ohr.graph.graph import Graph
 from ohr.messages.variables import Formatter, hidden
 from ohr.results.folder.run_folder import RunFolder, find_finished
 from ohr.results.tables.read_table import read_rows
-from ohr.runner.asking_agents import agent_parts, conduct, unreached
-from ohr.runner.asking_generators import Asking, by_generator, unanswered
-from ohr.runner.asking_judges import Judging
 from ohr.runner.attribution.levels import Trial, with_trials
 from ohr.runner.calibration.calibrate import calibrate
 from ohr.runner.events import EVENTS, EventLog
@@ -170,7 +167,7 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
         session.ledger.warn(line)
     session.store.pin(keys.run, graph.steps)
     registered = register(keys, graph, session.store)
-    tabulator = execute(session, compiled, graph, folder.path, trials, again=fresh is not None)
+    tabulator = execute(session, compiled, graph, folder.path, trials)
     rendered = [step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)]
     if left := session.store.has_many(rendered):  # a run that finds everything writes nothing: a store may be read-only
         session.store.discard(left)
@@ -181,64 +178,12 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     folder.finish(manifest | ({"hypotheses": registered} if registered else {}), growing=(EVENTS, LOG))
 
 
-def execute(
-    session: Session,
-    keys: Keys,
-    graph: Graph,
-    folder: Path,
-    trials: Mapping[str, Trial],
-    *,
-    again: bool = False,
-) -> Tabulator:
-    """Run every step, and write each part's tables as soon as it is settled, in the order of the parts.
-
-    Args:
-        again: score all answers again, as some of them may have been made again.
-    """
+def execute(session: Session, keys: Keys, graph: Graph, folder: Path, trials: Mapping[str, Trial]) -> Tabulator:
+    """Run every step, and write each part's tables as soon as it is settled, in the order of the tables."""
     scheduler = session.scheduler(keys.spec)
     tabulator = Tabulator(session, keys, scheduler, folder, trials)
-    asking = [Asking(session, scheduler, keys, generator, again) for generator in keys.spec.generators]
-    cells = by_generator(graph.parts, keys.spec.generators)
-    first = asking[0].generator if asking else None
-    others = [part for part in graph.parts if isinstance(part, BasePart) or part.cell.generator in (None, first)]
-    there = session.store.has_many(graph.steps.keys())
-    if first:
-        there -= unanswered(session.store, cells[first.name], there)
-    scheduler.add(graph, [key for part in others for key in part.keys], there)
-    for part in graph.parts:
-        if isinstance(part, BasePart):
-            scheduler.settle(part.keys)
-            tabulator.base(part)
-        elif part.cell.agent is None and part.cell.generator is None:
-            scheduler.settle(part.keys)
-            tabulator.retrieval(part)
-        elif first and part.cell.generator is first:  # its prompts go out while pages are still read
-            scheduler.settle(part.keys)
-            asking[0].take(part)
-    for one in asking:
-        _answer(one, graph, cells[one.generator.name], tabulator)
-    for agent in keys.spec.agents:
-        conduct(session, scheduler, keys, agent_parts(graph.parts, agent), tabulator, again=again)
-    if keys.spec.agents or any(cells.values()):
-        tabulator.constant()
+    scheduler.add(graph, graph.goals)
+    for part in tabulator.in_order(graph.parts):
+        scheduler.settle(part.keys)
+        tabulator.write(part)
     return tabulator
-
-
-def _answer(asking: Asking, graph: Graph, parts: list[CellPart], tabulator: Tabulator) -> None:
-    """Ask one generator everything that is left, then write its cells."""
-    store, goals = asking.session.store, [key for part in parts for key in part.keys]
-    if not asking.uses:  # its prompts are made now, as they are held until they are answered
-        there = store.has_many(graph.steps.keys())
-        asking.scheduler.add(graph, goals, there - unanswered(store, parts, there))
-        for part in parts:
-            asking.scheduler.settle(part.keys)
-            asking.take(part)
-    asking.batches.send()
-    judging = Judging(asking.session, asking.scheduler, asking.keys)
-    for part in parts:
-        judging.take(part, [(batch, asking.answer_keys(batch)) for batch in part.batches])
-    judging.send()
-    for part in parts:
-        for batch, answers, scores in asking.settle(part, judging):
-            tabulator.answers(part.cell, batch, answers, scores, judging.of(batch))
-    judging.close()

@@ -70,6 +70,7 @@ _SHAPES: Mapping[str, Any] = {
     "hits": Annotated[_mapping(_HITS), AfterValidator(_placed)],
     "ranking": list[_HIT],  # type: ignore[valid-type]
     "prompts": dict[str, str],
+    "judged": dict[str, dict[str, list[str]]],
     "answer": _only(Completion) | _mapping(dict.fromkeys(("answer", "end", "reply"), str) | _TRAJECTORY),
     "scores": _mapping(_SCORES),
     "damage": _mapping({"questions": _list(QuestionDose), "pages": list[tuple[str, _Count, _Flag, _Count | None]]}),

@@ -2,9 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from ohr.contracts import Stage
 from ohr.dataset.inputs import Inputs
@@ -39,6 +39,7 @@ class Ready:
         skip: outputs that failed too often to be tried again.
         whole: no input failed, directly or further up.
         alone: a worker was lost with the step: outputs that are otherwise made together are to be made one by one.
+        needs: aligned with `Report.needs` of the step's last run, as `inputs` is; None in its first run.
     """
 
     inputs: tuple[str | None, ...]
@@ -46,6 +47,7 @@ class Ready:
     skip: frozenset[str] = frozenset()
     whole: bool = True
     alone: bool = False
+    needs: tuple[str | None, ...] | None = None
 
 
 @dataclass
@@ -58,7 +60,9 @@ class Report:
         errors: reasons, by output key, of the outputs that could not be made.
         seconds: wall time in the worker.
         values: outputs of a short step, by key, which the worker stores together with those of others.
-        asked: prompts that the step has made and that have no answer yet, by the answer's key.
+        steps: further steps that the step asks for.
+        needs: keys of further inputs: of those steps, or of others that are in the graph. When all of them are settled,
+            the step runs again, unless the store has its outputs by then.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -66,7 +70,8 @@ class Report:
     errors: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     values: dict[str, Any] = field(default_factory=dict)
-    asked: dict[str, Any] = field(default_factory=dict)
+    steps: Sequence["Step"] = ()
+    needs: tuple[str, ...] = ()
 
 
 class Work(ABC):
@@ -82,8 +87,8 @@ class Work(ABC):
     one_by_one: ClassVar[bool] = False
     """Its outputs are made in order, each kept at once: a crash is the fault of the first that is missing."""
 
-    reports: ClassVar[bool] = False
-    """Its report has more than the store keeps: once it is planned it runs, even where its outputs are there."""
+    grows: ClassVar[bool] = False
+    """It asks for more steps: once it is planned it runs, even where its outputs are there."""
 
     together: ClassVar[bool] = False
     """Its outputs are made together: when a worker is lost, nobody is to blame, and they are made one by one."""
@@ -105,6 +110,25 @@ class Work(ABC):
     def parts(self, ready: Ready) -> int:
         """Return how many items the work has at most, each with the time limit of one."""
         return len(ready.outputs)
+
+    @property
+    def window(self) -> int:
+        """Return how many works of its kind and stage run in one call, at most; 0 where each runs by itself."""
+        return 0
+
+    @property
+    def length(self) -> int:
+        """Return the characters that it holds in memory; works that run in one call are sorted by them."""
+        return 0
+
+    def grown(self, output: Any) -> Collection[str]:  # noqa: ARG002 # for works that grow
+        """Return the keys of the steps that the work has asked for, from its output."""
+        return ()
+
+    @classmethod
+    def run_together(cls, jobs: Sequence[tuple[Self, Ready]], context: Context) -> list[Report]:
+        """Run works of one kind and stage in one call; returns their reports, in order."""
+        return [work.run(ready, context) for work, ready in jobs]
 
     @abstractmethod
     def run(self, ready: Ready, context: Context) -> Report:

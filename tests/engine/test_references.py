@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from ohr import seeds
 from ohr.contracts import Document, Page, Question
 from ohr.dataset.inputs import Inputs
-from ohr.steps.answers.floors_and_ceilings import passages
+from ohr.steps.answers.floors_and_ceilings import reference_texts
 
 
 def listed(question, inputs):
@@ -26,4 +26,4 @@ def test_the_other_page_is_drawn_as_from_a_list_of_them(sizes, own, domain):
     inputs = Inputs(None, documents, (), truth, ())
     for number in range(4):
         question = Question(f"q{number}", "?", ("yes",), str(own), (0,), ("it",), "text", domain)
-        assert passages("shuffled_context", question, inputs, 0) == (listed(question, inputs),)
+        assert reference_texts("shuffled_context", question, inputs, 0) == (listed(question, inputs),)

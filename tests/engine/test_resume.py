@@ -227,7 +227,7 @@ def test_a_page_that_is_lost_on_the_way_is_not_taken_for_an_empty_one(home):
 def test_an_answer_that_is_lost_on_the_way_is_not_scored_as_a_failed_one(home):
     keys = home.keys(SPEC)
     store = open_store(home.store)
-    work = ScoreAnswers("overall", "", (0,), (0,), keys.rules)
+    work = ScoreAnswers("overall", (0,), (0,), None, (), "overall", "", keys.rules, cases=False)
     with pytest.raises(StoreError, match="1 stored results that it needs are gone"):
         work.run(Ready(("lost0",), ("ab" * 32,)), Context(store, keys.inputs))
     assert store.get("ab" * 32) is None
@@ -237,8 +237,8 @@ def test_an_answer_that_is_damaged_before_its_scores_are_made_is_asked_again(hom
     run, lost = ScoreAnswers.run, []
 
     def damaged(work, ready, context):
-        if not lost:
-            lost.append(ready.inputs[0])
+        if ready.needs and not lost:
+            lost.append(ready.needs[0])
             context.store.discard(lost)
         return run(work, ready, context)
 

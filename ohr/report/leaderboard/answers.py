@@ -15,7 +15,7 @@ from ohr.errors import DataError
 from ohr.files.tables import read_table
 from ohr.graph.cache_keys import Keys
 from ohr.messages.wording import named
-from ohr.metrics.cases import Replies
+from ohr.metrics.cases import Replies, case_of
 from ohr.metrics.reply_columns import answer_scores
 from ohr.report.leaderboard.standings import (
     Leaderboard,
@@ -35,7 +35,6 @@ from ohr.results.tables.groups import ALL, TRAITS
 from ohr.spec.model import Spec
 from ohr.statistics.estimate import Estimate
 from ohr.steps.answers.prompt_templates import answer_of
-from ohr.steps.answers.scoring import case_of
 
 Stage = Literal["generation", "overall"]
 

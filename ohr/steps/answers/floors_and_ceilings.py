@@ -12,7 +12,7 @@ CONDITIONS = (*FLOORS, *CEILINGS)
 _CONTEXT = 2000  # characters of another page: about as much as two chunks of 256 tokens
 
 
-def passages(condition: str, question: Question, inputs: Inputs, seed: int) -> Sequence[str]:
+def reference_texts(condition: str, question: Question, inputs: Inputs, seed: int) -> Sequence[str]:
     """Return the text that the generator may read under a condition.
 
     `closed_book`: nothing; `shuffled_context`: the beginning of a page of another document, of the same domain where
@@ -27,7 +27,7 @@ def passages(condition: str, question: Question, inputs: Inputs, seed: int) -> S
 
 
 def pages_shown(condition: str, question: Question, inputs: Inputs, seed: int) -> list[tuple[str, int]]:
-    """Name the pages that a generator that reads images may look at under a condition, as in `passages`."""
+    """Name the pages that a generator that reads images may look at under a condition, as in `reference_texts`."""
     if condition == "closed_book":
         return []
     if condition == "evidence_only":

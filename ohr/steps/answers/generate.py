@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from ohr.contracts import Completion, Generator, Image, Prompt, ScoringProtocol, Stage
 from ohr.errors import StoreError
@@ -14,28 +14,35 @@ from ohr.steps.documents.render_page import rendered
 from ohr.store import Store
 from ohr.text.thoughts import without_thoughts
 from ohr.work.plugin_checks import checked_completion
-from ohr.work.step import Context, Ready, Report, Work, missing
+from ohr.work.step import Context, Ready, Report, Work
+
+_WINDOW = 1024
+"""Prompts that a generator with a model gets in one call: enough for its batches to need little padding."""
+_SMALL = 64
+"""Prompts that a generator without a model gets in one call: few enough that every worker gets some."""
+_SHOWN = 60
+"""Characters of a question in a message."""
+_GIVE_UP = 20
+"""Exceptions in one call after which the rest fails: the generator, not a prompt, is at fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Work):
-    """Ask a generator. Writes, for each prompt, its completion.
+    """Ask a generator. Writes its completion of a prompt.
 
     Args:
-        prompts: one per output, in an order that needs little padding; any mix of conditions.
-        pages: the page images that each prompt shows; empty where the generator reads none.
-        conditions: name of the condition that asks each prompt first, for messages.
+        pages: the page images that the prompt shows.
+        condition: name of the condition that asks it first, for messages.
     """
 
     kind: ClassVar[str] = "answering"
     shape: ClassVar[str] = "answer"
     role: ClassVar[str] = "generator"
-    one_by_one: ClassVar[bool] = True
     generator: Generator
     name: str
-    prompts: tuple[Prompt, ...]
-    pages: tuple[tuple[PageImage, ...], ...]
-    conditions: tuple[str, ...]
+    prompt: Prompt
+    pages: tuple[PageImage, ...]
+    condition: str
 
     @property
     def stage(self) -> Stage:
@@ -44,73 +51,75 @@ class Answer(Work):
 
     @property
     def item(self) -> str:
-        """Name of the generator."""
-        return self.name
-
-    def label(self, place: int) -> str:
         """Name the generator, the condition and the question."""
-        question = self.prompts[place].question
+        question = self.prompt.question
         shown = question if len(question) <= _SHOWN else f"{question[: _SHOWN - 1]}…"
-        return f"{self.name} on {self.conditions[place]}: {shown}"
+        return f"{self.name} on {self.condition}: {shown}"
+
+    @property
+    def window(self) -> int:
+        """Return the most prompts of one call."""
+        return _WINDOW if self.generator.resources().alone else _SMALL
+
+    @property
+    def length(self) -> int:
+        """Return the characters of the prompt."""
+        return len(self.prompt.user)
 
     def run(self, ready: Ready, context: Context) -> Report:
+        """Ask for one answer."""
+        return self.run_together([(self, ready)], context)[0]
+
+    @classmethod
+    def run_together(cls, jobs: Sequence[tuple[Self, Ready]], context: Context) -> list[Report]:
         """Ask the prompts that have no answer yet; a prompt on which the generator raises fails alone."""
-        report = Report()
-        left = missing(ready.outputs, ready, context.store)
-        places = {output: place for place, output in enumerate(ready.outputs)}
+        reports = [Report() for _ in jobs]
+        there = context.store.has_many([ready.outputs[0] for _, ready in jobs])
+        left = [place for place, (_, ready) in enumerate(jobs) if ready.outputs[0] not in there]
         raised = 0
         while left:
-            asked = [self._shown(places[output], context.store) for output in left]
-            done, reason = self._ask(asked, left, context, report)
+            done, reason = cls._ask([(*jobs[place], reports[place]) for place in left], context)
             left = left[done:]
             if left and reason:
                 raised += 1
                 gives_up = raised >= _GIVE_UP
-                report.errors |= dict.fromkeys(left if gives_up else left[:1], reason)
+                for place in left if gives_up else left[:1]:
+                    reports[place].errors[jobs[place][1].outputs[0]] = reason
                 left = [] if gives_up else left[1:]
-        return report
+        return reports
 
-    def _shown(self, place: int, store: Store) -> Prompt:
-        prompt, pages = self.prompts[place], self.pages[place] if self.pages else ()
-        return replace(prompt, images=StoredImages(pages, store)) if pages else prompt
-
-    def _ask(
-        self, asked: Sequence[Prompt], outputs: Sequence[str], context: Context, report: Report
-    ) -> tuple[int, str]:
+    @classmethod
+    def _ask(cls, jobs: Sequence[tuple[Self, Ready, Report]], context: Context) -> tuple[int, str]:
         """Ask until the generator is done or raises; returns the number of replies, and why there are no more."""
-        done = 0
+        done, generator = 0, jobs[0][0].generator
         try:
-            for completion in self.generator.answer(asked):
-                self._keep(outputs[done], checked_completion(completion), context.store, report)
+            for completion in generator.answer([work._shown(context.store) for work, _, _ in jobs]):
+                _, ready, report = jobs[done]
+                _keep(ready.outputs[0], checked_completion(completion), context.store, report)
                 context.watch.restart()
                 done += 1
-                if done == len(asked):
+                if done == len(jobs):
                     break
         except StoreError:
             raise  # nothing that is asked now could be kept
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # a generator may raise anything: its prompt fails, the others continue
-            return done, fault_of(error, self.generator)
+        except (Exception, SystemExit) as error:  # a generator may raise anything: its prompt fails, others continue
+            return done, fault_of(error, generator)
         return done, "the generator stopped early"
 
-    def _keep(self, output: str, completion: Completion, store: Store, report: Report) -> None:
-        report.calls["answers"] += 1
-        report.tokens["in"] += completion.tokens_in
-        report.tokens["out"] += completion.tokens_out
-        report.calls["truncated prompts"] += completion.truncated
-        report.calls["empty replies"] += completion.error is None and not without_thoughts(completion.text).strip()
-        if completion.error is None:
-            store.put(output, completion)
-        else:
-            report.errors[output] = completion.error
+    def _shown(self, store: Store) -> Prompt:
+        return replace(self.prompt, images=StoredImages(self.pages, store)) if self.pages else self.prompt
 
 
-_SHOWN = 60
-"""Characters of a question in a message."""
-_GIVE_UP = 20
-"""Exceptions in one batch after which the rest fails: the generator, not a prompt, is at fault."""
+def _keep(output: str, completion: Completion, store: Store, report: Report) -> None:
+    report.calls["answers"] += 1
+    report.tokens["in"] += completion.tokens_in
+    report.tokens["out"] += completion.tokens_out
+    report.calls["truncated prompts"] += completion.truncated
+    report.calls["empty replies"] += completion.error is None and not without_thoughts(completion.text).strip()
+    if completion.error is None:
+        store.put(output, completion)
+    else:
+        report.errors[output] = completion.error
 
 
 class StoredImages(Lazy):

@@ -57,12 +57,18 @@ def make_prompt(
     """
     protocol = benchmark.scoring
     template = read_prompt(prompt or (protocol.image_prompt if images else protocol.prompt))
-    if protocol.passage_end is not None:
-        passages = [replace(passage, text=passage.text.split(protocol.passage_end)[0]) for passage in passages]
+    passages = cut_passages(protocol, passages)
     values = benchmark.prompt_values(question, passages, images=images)
     read = tuple(passage.text for passage in passages)
     user = filled(template.user, **values)
     return Prompt(question.text, read, template.system, user, (), template.opening, question.id)
+
+
+def cut_passages(protocol: ScoringProtocol, passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Return passages as far as the protocol lets a generator read them."""
+    if (end := protocol.passage_end) is None:
+        return passages
+    return [replace(passage, text=passage.text.split(end)[0]) for passage in passages]
 
 
 def answer_of(reply: str, protocol: ScoringProtocol) -> str:

@@ -1,22 +1,25 @@
-"""The prompts of a generator under each condition, and the keys of its answers."""
+"""The prompts of a generator under each condition; each asks for its answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ohr.contracts import Chunk, PageId, Passage, Prompt, Question
+from ohr.contracts import Chunk, Generator, PageId, Passage, Prompt, Question
 from ohr.dataset.inputs import Inputs
 from ohr.keys import key
 from ohr.metrics.dose import by_page, own_passages
-from ohr.steps.answers.floors_and_ceilings import pages_shown, passages
+from ohr.spec.model import Named
+from ohr.steps.answers.floors_and_ceilings import pages_shown, reference_texts
+from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompt_templates import make_prompt
 from ohr.steps.documents.make_document import expected, read_pages
 from ohr.steps.documents.page_images import ImageRecipe, PageImage
+from ohr.steps.documents.render_page import RenderPage
 from ohr.steps.retrieval.retrieve import read_hits
 from ohr.store import Store
 from ohr.work.shapes import read_sound
-from ohr.work.step import Context, Ready, Report, Work
+from ohr.work.step import Context, Ready, Report, Step, Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class PreparePrompts(Work):
-    """Make the prompts of some questions. Writes {question: key of its answer}.
+    """Make the prompts of some questions, and ask for their answers. Writes {question: key of its answer}.
 
     Its inputs: `overall`, the batch's hits; `generation`, the documents of their own pages; `reference`, none.
 
@@ -37,6 +40,7 @@ class PreparePrompts(Work):
         source: `overall`, `generation`, or a reference condition such as `closed_book`.
         condition: its name, for messages.
         questions: places in `Inputs.questions`.
+        generator: which answers.
         images: how page images are made, where the generator reads images; else None.
         identity: of the generator, then the plugin files' digests: part of every answer's key.
         hits: key of the batch's hits as it is without failures.
@@ -45,10 +49,11 @@ class PreparePrompts(Work):
     kind: ClassVar[str] = "preparing prompts"
     shape: ClassVar[str] = "prompts"
     role: ClassVar[str] = "prompt"
-    reports: ClassVar[bool] = True
+    grows: ClassVar[bool] = True
     source: str
     condition: str
     prompt: str | Path
+    generator: Named[Generator]
     questions: tuple[int, ...]
     identity: tuple[Any, ...]
     seed: int
@@ -60,54 +65,63 @@ class PreparePrompts(Work):
         """Name of the condition."""
         return self.condition
 
+    def grown(self, output: Mapping[str, str]) -> set[str]:
+        """Return the keys of the answers."""
+        return set(output.values())
+
     def run(self, ready: Ready, context: Context) -> Report:
-        """Write the keys of the answers, and report the prompts that have none yet."""
+        """Write the keys of the answers, and ask for those that are not there."""
         prompts = self.prompts(ready, context)
         keys = {question: self.answer_key(asked) for question, asked in prompts.items()}
         context.store.put(ready.outputs[0], keys)
         there = read_sound(context.store, set(keys.values()), "answer")
-        return Report(asked={keys[name]: asked for name, asked in prompts.items() if keys[name] not in there})
+        left = {keys[question]: asked for question, asked in prompts.items() if keys[question] not in there}
+        return Report(steps=[step for name, asked in left.items() for step in self._asking(name, asked)])
+
+    def _asking(self, name: str, asked: Asked) -> Iterator[Step]:
+        """Yield the steps that make an answer: the page images that its prompt shows, then the answer."""
+        for page in asked.pages:
+            yield Step(RenderPage(page, self.condition), (page.key,))
+        generator = self.generator
+        work = Answer(generator.stage, generator.name, asked.prompt, asked.pages, self.condition)
+        yield Step(work, (name,), after=tuple(dict.fromkeys(page.key for page in asked.pages)))
 
     def prompts(self, ready: Ready, context: Context) -> dict[str, Asked]:
         """Make the prompts by question; a question without hits, as its search failed, has none."""
-        asked = [context.inputs.questions[place] for place in self.questions]
-        if self.source == "overall":
-            hits, _ = read_hits(context.store, ready.inputs[0], self.hits)
-            return {
-                q.id: self._asked(
-                    q,
-                    [_passage(hit.chunk) for hit in hits[q.id]],
-                    dict.fromkeys((hit.chunk.document, page) for hit in hits[q.id] for page in hit.chunk.pages),
-                    context.inputs,
-                )
-                for q in asked
-                if q.id in hits
-            }
-        if self.source == "generation":
-            return self._of_own_pages(asked, ready, context)
+        inputs, asked = context.inputs, {context.inputs.questions[place].id: place for place in self.questions}
         return {
-            q.id: self._asked(
-                q,
-                [Passage(text) for text in passages(self.source, q, context.inputs, self.seed)],
-                pages_shown(self.source, q, context.inputs, self.seed) if self.images else (),
-                context.inputs,
-            )
-            for q in asked
+            question: self._asked(inputs.questions[asked[question]], passages, inputs)
+            for question, passages in self.passages(ready, context).items()
         }
 
-    def _of_own_pages(self, asked: Sequence[Question], ready: Ready, context: Context) -> dict[str, Asked]:
-        pages = (page for document in ready.inputs for page in read_pages(context.store, document) or ())
-        held = by_page(pages)
-        return {q.id: self._asked(q, own_passages(q, held), q.own_pages, context.inputs) for q in asked}
+    def passages(self, ready: Ready, context: Context) -> dict[str, list[Passage]]:
+        """Return what is read for each question; a question without hits, as its search failed, has no entry."""
+        inputs = context.inputs
+        asked = [inputs.questions[place] for place in self.questions]
+        if self.source == "overall":
+            hits, _ = read_hits(context.store, ready.inputs[0], self.hits)
+            return {q.id: [_passage(hit.chunk) for hit in hits[q.id]] for q in asked if q.id in hits}
+        if self.source == "generation":
+            pages = by_page(page for name in ready.inputs for page in read_pages(context.store, name) or ())
+            return {q.id: own_passages(q, pages) for q in asked}
+        return {q.id: [Passage(text) for text in reference_texts(self.source, q, inputs, self.seed)] for q in asked}
 
-    def _asked(self, question: Question, read: Sequence[Passage], pages: Iterable[PageId], inputs: Inputs) -> Asked:
-        shown: list[PageImage] = []
-        for name, index in pages if self.images else ():
+    def _asked(self, question: Question, passages: Sequence[Passage], inputs: Inputs) -> Asked:
+        images, shown = self.images, list[PageImage]()
+        for name, index in self._pages(question, passages, inputs) if images else ():
             document = inputs.by_name.get(name)
-            if document and self.images and index < document.pages:  # a question may name a page that is not there
-                shown.append(self.images.page(document, index, inputs.leaf(document, images=True)))
-        sees = self.images is not None
-        return Asked(make_prompt(inputs.benchmark, question, read, prompt=self.prompt, images=sees), tuple(shown))
+            if document and images and index < document.pages:  # a question may name a page that is not there
+                shown.append(images.page(document, index, inputs.leaf(document, images=True)))
+        sees = images is not None
+        return Asked(make_prompt(inputs.benchmark, question, passages, prompt=self.prompt, images=sees), tuple(shown))
+
+    def _pages(self, question: Question, passages: Sequence[Passage], inputs: Inputs) -> Iterable[PageId]:
+        """Name the pages that a generator looks at for a question."""
+        if self.source == "overall":
+            return dict.fromkeys(page for passage in passages for page in passage.pages)
+        if self.source == "generation":
+            return question.own_pages
+        return pages_shown(self.source, question, inputs, self.seed)
 
     def answer_key(self, asked: Asked) -> str:
         """Key of one answer: equal prompts share it, whichever condition asks."""

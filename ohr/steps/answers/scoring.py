@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from ohr.contracts import Benchmark, Case, Chunk, Completion, ImageNoise, Question
+from ohr.contracts import CaseJudgeMetric, Chunk, Completion, Question
 from ohr.dataset.inputs import Inputs
-from ohr.errors import PluginError
 from ohr.metrics.cases import Replies
 from ohr.metrics.floors import OtherPages
 from ohr.metrics.reply_columns import answer_scores
 from ohr.metrics.retrieval_columns import Known, retrieval_scores
 from ohr.metrics.scores import MetricFailure, Rules, Scores
-from ohr.steps.answers.generate import as_answered
-from ohr.steps.answers.prompts import PreparePrompts
-from ohr.steps.documents.make_document import expected, page_chunks, read_chunks
+from ohr.steps.answers.judging import Judged, read_judged, read_replies, reply_keys
+from ohr.steps.answers.replies import OfAnswers, Replied
+from ohr.steps.documents.make_document import page_chunks, read_chunks
 from ohr.steps.retrieval.retrieve import read_hits
+from ohr.store import Store
 from ohr.work.step import Context, Ready, Report, Work
 
 
@@ -69,20 +69,14 @@ class ScoreRetrieval(Work):
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreAnswers(Work):
+class ScoreAnswers(OfAnswers):
     """Score the replies to some questions. Writes the columns of `Scores`.
 
-    Its inputs: the completions, those of judges among them, then the inputs of `prompts`.
+    Its last input, where the rules have judges: the keys of their replies.
 
     Args:
-        stage: of the cell.
+        stage_: of the cell.
         condition: the reference condition, in the stage `reference`.
-        questions: places in `Inputs.questions`.
-        asked: for each of them the place of its input; None where there was no prompt, as the retrieval failed.
-        completions: how many inputs are completions; None for all.
-        judged: judges by name, each with the places of its replies by question id.
-        prompts: how the prompts were made, where a metric looks at passages.
-        noises: the distortions of the images that are read, under which the benchmark may accept other answers.
         cases: a metric looks at whole cases; without `prompts`, they have no passages.
     """
 
@@ -91,14 +85,8 @@ class ScoreAnswers(Work):
     role: ClassVar[str] = "metric"
     stage_: str
     condition: str
-    questions: tuple[int, ...]
-    asked: tuple[int | None, ...]
     rules: Rules
-    completions: int | None = None
-    judged: tuple[tuple[str, tuple[tuple[str, tuple[int, ...]], ...]], ...] = ()
-    prompts: PreparePrompts | None = None
-    noises: tuple[ImageNoise, ...] = ()
-    cases: bool = False
+    cases: bool
 
     @property
     def item(self) -> str:
@@ -106,70 +94,43 @@ class ScoreAnswers(Work):
         return f"answer scores of {self.stage_} {self.condition}".rstrip()
 
     def run(self, ready: Ready, context: Context) -> Report:
-        """Score the questions; those without an answer count as failed."""
-        given = ready.inputs[: self.completions]
-        found = expected(context.store, [name for name in given if name is not None], self.item, "answer")
+        """Wait for the answers and the judges' replies, then score; questions without an answer count as failed."""
+        store, judged, given = context.store, dict[str, Any](), ready
+        judges = [name for name in self.rules.answer_metrics if isinstance(self.rules.metrics[name], CaseJudgeMetric)]
+        if judges:
+            given, judged = replace(ready, inputs=ready.inputs[:-1]), read_judged(store, ready.inputs[-1]) or {}
+        answers = self.answer_keys(given, store).values()
+        needs = tuple(dict.fromkeys((*answers, *reply_keys(judged))))
+        if needs and ready.needs is None:
+            return Report(needs=needs)
+        settled = dict(zip(needs, ready.needs or (), strict=True))
+        replied = self.replied(given, context, settled, cases=self.cases)
+        replies = Replies(replied.cases, self._judged(judges, judged, settled, replied, store))
         asked = [context.inputs.questions[place] for place in self.questions]
-        now = [questioned(context.inputs.benchmark, question, self.noises) for question in asked]
-        questions = [other or question for other, question in zip(now, asked, strict=True)]
-        answers: dict[str, str | None] = {}
-        for question, place in zip(questions, self.asked, strict=True):
-            name = ready.inputs[place] if place is not None else None
-            answers[question.id] = as_answered(found[name], self.rules.protocol).answer if name in found else None
-        judged = {
-            name: {q: [_reply(found.get(ready.inputs[place] or "")) for place in places] for q, places in asked_about}
-            for name, asked_about in self.judged
-        }
-        replies = Replies(self._cases(questions, answers, ready, context), judged)
-        excluded = {question.id for question, other in zip(asked, now, strict=True) if other is None}
+        excluded = {question.id for question, now in zip(asked, replied.questions, strict=True) if now is None}
+        questions = [now or question for now, question in zip(replied.questions, asked, strict=True)]
         scores = answer_scores(
-            questions, answers, self.rules, self.stage_, self.condition, (), replies, excluded=excluded
+            questions, replied.answers, self.rules, self.stage_, self.condition, (), replies, excluded=excluded
         )
-        context.store.put(ready.outputs[0], scores)
+        store.put(ready.outputs[0], scores)
         return Report()
 
-    def _cases(
-        self, questions: Sequence[Question], answers: Mapping[str, str | None], ready: Ready, context: Context
-    ) -> dict[str, Case]:
-        if not self.cases:
-            return {}
-        read: dict[str, Sequence[str]] = {q.id: () for q in questions}
-        if self.prompts is not None:
-            made = self.prompts.prompts(Ready(ready.inputs[self.completions :], ()), context)
-            read = {question: asked.prompt.passages for question, asked in made.items()}
+    def _judged(
+        self,
+        judges: Sequence[str],
+        judged: Judged,
+        settled: Mapping[str, str | None],
+        replied: Replied,
+        store: Store,
+    ) -> Mapping[str, Mapping[str, Sequence[Completion | None]]]:
+        """Read the judges' replies; where their prompts failed, no question has one."""
+        completions = read_replies(store, (settled[name] for name in reply_keys(judged)), self.item)
         return {
-            q.id: case_of(q, read[q.id], answer)
-            for q in questions
-            if q.id in read and (answer := answers[q.id]) is not None
+            judge: {q: [completions.get(settled[name]) for name in keys] for q, keys in judged[judge].items()}
+            if judge in judged
+            else dict.fromkeys(replied.cases, (None,))
+            for judge in judges
         }
-
-
-def case_of(question: Question, passages: Sequence[str], answer: str) -> Case:
-    """Return a reply with its question and what was read."""
-    return Case(question.text, question.answers, tuple(passages), answer, question.id, dict(question.groups))
-
-
-def questioned(benchmark: Benchmark, question: Question, noises: Sequence[ImageNoise]) -> Question | None:
-    """Return a question as it is about images with these distortions; None where it cannot be asked of them.
-
-    Raises:
-        PluginError: the benchmark raises, or returns another question.
-    """
-    if not noises:
-        return question
-    found: Any
-    try:
-        found = benchmark.under(question, noises)
-    except (Exception, SystemExit) as error:
-        reason = f"`under` raised {type(error).__name__}: {error}"
-        raise PluginError(f"benchmark {benchmark.kind}: question {question.id}: {reason}") from error
-    if found is not None and (not isinstance(found, Question) or found != replace(question, answers=found.answers)):
-        raise PluginError(f"benchmark {benchmark.kind}: question {question.id}: `under` may change its answers only")
-    return found
-
-
-def _reply(found: dict[str, Any] | None) -> Completion | None:
-    return None if found is None else Completion(**found)
 
 
 @lru_cache(maxsize=1)
