@@ -1,12 +1,34 @@
-"""Work on many items at once, in which one that fails takes no other with it."""
+"""Batch work in which an item that fails does not fail the others."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_GIVE_UP = 20
-"""Failures in one batch after which the rest fails without further halving: the plugin, not an item, is at fault."""
+GIVE_UP = 20
+"""Failures in one batch, or of a model in a row for one reason, after which the rest fails: the plugin is at fault."""
+
+
+def in_order(items: Sequence[T], work: Callable[[Sequence[T]], tuple[int, str, int]]) -> dict[int, str]:
+    """Do `work` on items in order; where it stops early, the item at fault fails and the others are tried again.
+
+    Args:
+        items: to work on.
+        work: returns how many items it has done, why there are no more ("" where it has done all that it can), and how
+            many places further the item at fault is.
+
+    Returns:
+        reasons, by the place of the item.
+    """
+    failed, left, stops = dict[int, str](), list(range(len(items))), 0
+    while left:
+        done, reason, further = work([items[place] for place in left])
+        left = left[done:] if reason else []
+        if left:
+            stops += 1
+            failed |= dict.fromkeys(left if stops >= GIVE_UP else [left[further]], reason)
+            left = [place for place in left if place not in failed]
+    return failed
 
 
 def isolated(
@@ -29,7 +51,7 @@ def isolated(
         try:
             done.update(zip(range(start, end), work(items[start:end]), strict=True))
         except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the others continue
-            if end - start > 1 and len(failed) < _GIVE_UP:
+            if end - start > 1 and len(failed) < GIVE_UP:
                 middle = (start + end) // 2
                 spans += [(middle, end), (start, middle)]
             else:

@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 import pytest
 
 from ohr.dataset.inputs import read_inputs
-from ohr.engine import growth
+from ohr.engine import growth as growing
 from ohr.engine.executors.inline import Inline
 from ohr.engine.executors.local import Local
+from ohr.engine.growth import Growth
+from ohr.engine.lanes import Lane, Task
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Quiet
 from ohr.engine.session import Session
@@ -103,7 +105,7 @@ def test_a_step_may_ask_again_and_again(bench):
 
 
 def test_a_step_that_asks_without_end_fails_with_the_limit(bench, monkeypatch):
-    monkeypatch.setattr(growth, "MOST_GROWN", 40)
+    monkeypatch.setattr(growing, "MOST_GROWN", 40)
     assert bench.run(Sum(1000), Sum(3)) == {name("sum to 3"): 3}
     assert [failure.reason for failure in bench.session.ledger.failures] == [
         "it asked for more than 40 steps: it does not end"
@@ -120,3 +122,47 @@ def test_what_is_made_with_a_gap_is_not_kept_as_the_whole(bench):
 def test_a_worker_that_is_lost_while_its_step_grows(bench, tmp_path):
     assert bench.run(Sum(4, dies=str(tmp_path / "died")), Sum(3)) == {name("sum to 4"): 6, name("sum to 3"): 3}
     assert (tmp_path / "died").exists() and not bench.session.ledger.failures
+
+
+@dataclass(frozen=True, slots=True)
+class Letter(Number):
+    """A work of which three run in one call."""
+
+    window: ClassVar[int] = 3
+
+    @property
+    def length(self) -> int:
+        return self.number
+
+
+def task(work: Work) -> Task:
+    return Task(Step(work, (name(work.item),)))
+
+
+def test_what_steps_ask_for_is_added_in_their_order_whichever_ends_first():
+    first, second, third = tasks = [task(Sum(most)) for most in (1, 2, 3)]
+    pending, growth = {each.step.key: each for each in tasks}, Growth()
+    growth.plan(tasks)
+    assert growth.ask(third, Report(steps=[third.step]), pending) == []
+    assert growth.ask(first, Report(steps=[first.step]), pending) == [first]
+    del pending[second.step.key]  # it ends, and asks for nothing
+    assert growth.take_turns("sums", pending) == [third]
+
+
+def test_a_model_with_a_device_to_itself_gets_whole_batches():
+    lane, eager = Lane(alone=True), Lane(alone=False)
+    for number in (5, 2, 9, 7):
+        lane.push(task(Letter(number)))
+        eager.push(task(Letter(number)))
+    assert [each.step.work.number for each in lane.take(1, {})] == [2, 5, 9]
+    assert lane.take(1, {}) == [] and len(lane) == 1
+    assert [each.step.work.number for each in lane.take(1, {}, last=True)] == [7] and not lane.held
+    assert [len(eager.take(1, {})) for _ in range(3)] == [3, 1, 0]
+
+
+def test_no_more_prompts_are_made_while_memory_holds_no_more():
+    lane = Lane(alone=False)
+    lane.push(task(Sum(3)))
+    assert lane.take(1, {}, full=True) == []
+    lane.push(task(Letter(4)))
+    assert [type(lane.take(1, {}, full=True, last=True)[0].step.work) for _ in range(2)] == [Letter, Sum]

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from ohr.contracts import Ask, Completion, Conversation, Generator
 from ohr.errors import StoreError
+from ohr.isolated import GIVE_UP
 from ohr.keys import key
 from ohr.steps.agents.scope_pages import DeskPictures, ScopeDesk
 from ohr.text.thoughts import without_thoughts
@@ -23,8 +24,6 @@ _REST = 60.0
 """Seconds for which a model that was given up is not asked: longer than the tries of one call by default."""
 _POLL = 0.25
 """Seconds between two looks at what another process is asking."""
-_GIVE_UP = 20
-"""Failures in a row for one reason after which a model is given up: the model, not a conversation, is at fault."""
 _CLAIMS = 64
 """Claims of finished calls that are released together: a transaction for each costs as much as the call."""
 
@@ -221,7 +220,7 @@ class Calls:
         last, self._reason[role] = self._reason.get(role), completion.error
         same = completion.error == last
         self._failed[role] = 0 if completion.error is None else self._failed[role] + 1 if same else 1
-        if self._failed[role] == _GIVE_UP:
+        if self._failed[role] == GIVE_UP:
             self.context.given_up[key("model", *self.made_by[role])] = monotonic(), str(completion.error)
 
     def _given_up(self, role: str) -> str:
@@ -231,8 +230,8 @@ class Calls:
         """
         at, why = self.context.given_up.get(key("model", *self.made_by[role]), (-_REST, ""))
         if monotonic() - at < _REST:
-            return f"not asked: {_GIVE_UP} calls in a row failed: {why}"
-        self._failed[role] %= _GIVE_UP  # after the rest it gets as many tries again
+            return f"not asked: {GIVE_UP} calls in a row failed: {why}"
+        self._failed[role] %= GIVE_UP  # after the rest it gets as many tries again
         return ""
 
     def _replies(self, name: str, completion: Completion, cached: bool = False) -> Iterator[Reply]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 from ohr.contracts import Completion, Generator, Image, Prompt, ScoringProtocol, Stage
 from ohr.errors import StoreError
 from ohr.files.lazy import Lazy
+from ohr.isolated import in_order
 from ohr.messages.blame import fault_of
 from ohr.steps.answers.prompt_templates import answer_of
 from ohr.steps.documents.page_images import PageImage
@@ -22,8 +24,6 @@ _SMALL = 64
 """Prompts that a generator without a model gets in one call: few enough that every worker gets some."""
 _SHOWN = 60
 """Characters of a question in a message."""
-_GIVE_UP = 20
-"""Exceptions in one call after which the rest fails: the generator, not a prompt, is at fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +75,15 @@ class Answer(Work):
         """Ask the prompts that have no answer yet; a prompt on which the generator raises fails alone."""
         reports = [Report() for _ in jobs]
         there = context.store.has_many([ready.outputs[0] for _, ready in jobs])
-        left = [place for place, (_, ready) in enumerate(jobs) if ready.outputs[0] not in there]
-        raised = 0
-        while left:
-            done, reason = cls._ask([(*jobs[place], reports[place]) for place in left], context)
-            left = left[done:]
-            if left and reason:
-                raised += 1
-                gives_up = raised >= _GIVE_UP
-                for place in left if gives_up else left[:1]:
-                    reports[place].errors[jobs[place][1].outputs[0]] = reason
-                left = [] if gives_up else left[1:]
+        left = [(*job, report) for job, report in zip(jobs, reports, strict=True) if job[1].outputs[0] not in there]
+        for place, reason in in_order(left, partial(cls._ask, context)).items():
+            _, ready, report = left[place]
+            report.errors[ready.outputs[0]] = reason
         return reports
 
     @classmethod
-    def _ask(cls, jobs: Sequence[tuple[Self, Ready, Report]], context: Context) -> tuple[int, str]:
-        """Ask until the generator is done or raises; returns the number of replies, and why there are no more."""
+    def _ask(cls, context: Context, jobs: Sequence[tuple[Self, Ready, Report]]) -> tuple[int, str, int]:
+        """Ask until the generator is done or raises; returns what `in_order` needs."""
         done, generator = 0, jobs[0][0].generator
         try:
             for completion in generator.answer([work._shown(context.store) for work, _, _ in jobs]):
@@ -103,8 +96,8 @@ class Answer(Work):
         except StoreError:
             raise  # nothing that is asked now could be kept
         except (Exception, SystemExit) as error:  # a generator may raise anything: its prompt fails, others continue
-            return done, fault_of(error, generator)
-        return done, "the generator stopped early"
+            return done, fault_of(error, generator), 0
+        return done, "the generator stopped early", 0
 
     def _shown(self, store: Store) -> Prompt:
         return replace(self.prompt, images=StoredImages(self.pages, store)) if self.pages else self.prompt

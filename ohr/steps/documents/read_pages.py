@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar
 
 from ohr.contracts import Benchmark, Block, DocumentView, Image, OcrBackend, Recognition, Stage
 from ohr.files.lazy import Lazy
+from ohr.isolated import in_order
 from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
 from ohr.steps.documents.page_images import PageImage
 from ohr.work.plugin_checks import checked_recognition
 from ohr.work.step import Context, Ready, Report, Work, missing
-
-_GIVE_UP = 20
-"""Exceptions in one batch after which the rest fails: the engine, not a page, is at fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,39 +51,31 @@ class ReadPages(Reading):
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Read the pages that are not there yet; a page that has no image, or fails, fails alone."""
-        report, raised = Report(), 0
-        left = missing(ready.outputs, ready, context.store)
-        places = {output: place for place, output in enumerate(ready.outputs)}
-        while left:
-            images = Pages([self.pages[places[output]] for output in left])
-            done, reason = self._read(images, left, context, report)
-            broken = images.broken - done if images.broken is not None else 0
-            left = left[:0] if not reason else left[done:]
-            if left:
-                raised += 1
-                gives_up = raised >= _GIVE_UP
-                report.errors |= dict.fromkeys(left if gives_up else [left[broken]], reason)
-                left = [] if gives_up else left[:broken] + left[broken + 1 :]
+        report, left = Report(), missing(ready.outputs, ready, context.store)
+        failed = in_order(left, partial(self._read, ready, context, report))
+        report.errors |= {left[place]: reason for place, reason in failed.items()}
         return report
 
-    def _read(self, images: "Pages", outputs: Sequence[str], context: Context, report: Report) -> tuple[int, str]:
-        """Read until the engine is done or raises; returns the number of pages, and why there are no more."""
+    def _read(self, ready: Ready, context: Context, report: Report, outputs: Sequence[str]) -> tuple[int, str, int]:
+        """Read until the engine is done or raises; returns what `in_order` needs."""
+        pages = dict(zip(ready.outputs, self.pages, strict=True))
+        images = Pages([pages[output] for output in outputs])
         done, began = 0, perf_counter()
         try:
             found = self.ocr.recognise(images)
             if isinstance(found, Sized) and len(found) != len(images):
                 report.errors |= dict.fromkeys(outputs, _miscounted(len(found), len(images), "image"))
-                return len(images), ""
+                return len(images), "", 0
             for read in found:
                 now = perf_counter()
                 keep(read, outputs[done], now - began, context, report)
                 context.watch.restart()
                 began, done = perf_counter(), done + 1
                 if done == len(images):
-                    return done, ""
+                    return done, "", 0
         except (Exception, SystemExit) as error:  # an engine may raise anything: its page fails, the others continue
-            return done, fault_of(error, self.ocr)
-        return done, _miscounted(done, len(images), "image")
+            return done, fault_of(error, self.ocr), 0 if images.broken is None else images.broken - done
+        return done, _miscounted(done, len(images), "image"), 0
 
 
 @dataclass(frozen=True, slots=True)
