@@ -120,7 +120,8 @@ def _run(jobs: Sequence[Job]) -> Sequence[Result]:
     try:
         with context.watch:
             _this.hold(work.stage)
-            reports = work.run_together([(job.work, job.ready) for job in jobs], context)
+            ready = [(job.work, job.ready) for job in jobs]
+            reports = work.run_together(ready, context) if work.window else [work.run(jobs[0].ready, context)]
     except InputsGone as gone:
         return [gone] * len(jobs)
     except (StoreError, PromptError):
