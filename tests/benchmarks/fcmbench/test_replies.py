@@ -1,6 +1,5 @@
 """Scores of single replies: the published code's rules, and each repair of them."""
 
-import json
 from math import isnan
 
 import pytest
@@ -9,9 +8,7 @@ from hypothesis import strategies as st
 
 from ohr.benchmarks.fcmbench.reply_scores import (
     CLEAN,
-    MODES,
     REFERENCE,
-    REPAIRS,
     extract_json,
     f1,
     flatten,
@@ -232,20 +229,3 @@ def test_acres_have_a_tolerance_of_their_size_when_they_are_repaired():
     assert f1(0.465, 0.46, "en.num_cal_002", {"acres"}) == 1
     assert f1(0.466, 0.46, "en.num_cal_002", {"acres"}) == 0
     assert f1(2, 0.46, "num_cal_002", {"acres"}) == 1
-
-
-def test_card_numbers_that_differ_in_their_last_digits_differ_when_they_are_repaired():
-    gold, reply = ({"卡号": number} for number in ("6312111963030814730", "6312111963030814799"))
-    assert f1(reply, gold, "inf_ext_002") == 1
-    assert f1(reply, gold, "inf_ext_002", {"long_numbers"}) == 0
-
-
-def test_the_modes_have_no_repair_and_all_of_them():
-    assert {"reference": frozenset(), "clean": frozenset(REPAIRS)} == MODES
-
-
-def test_a_reply_that_nests_too_deeply_is_unparsable():
-    depth = 900
-    reply = json.dumps({"answer": "x"}).replace('"x"', "[" * depth + "]" * depth)
-    found = score(reply, '{"answer": "A"}', "inf_ext_002", CLEAN)
-    assert found.value == 0

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from ohr.benchmarks.fincriticaled.facts import extract_entities
-from ohr.benchmarks.fincriticaled.judging import judge_messages, judge_postprocess, parse_reply, prompt, prompt_sha256
+from ohr.benchmarks.fincriticaled.judging import judge_messages, judge_postprocess, parse_reply, prompt
 from ohr.benchmarks.fincriticaled.totals import key
 from ohr.ocr.servers.preset import read_preset
 from ohr.ocr.servers.vlm import Vlm
@@ -41,10 +41,6 @@ def test_the_judges_prompt_names_every_published_key():
         "entity_accuracy",
     ):
         assert f"`{name}`" in asked
-
-
-def test_the_prompts_hash_is_that_of_its_content():
-    assert re.fullmatch("[0-9a-f]{64}", prompt_sha256())
 
 
 def test_the_transcription_prompt_names_the_allowed_tags():
@@ -93,15 +89,6 @@ def test_the_judges_verdicts_are_overridden_and_counted():
 
 def test_a_match_that_the_judge_quotes_is_left_alone():
     assert counts(verdict(found=True, matched="25700"), pred="25700 and later 25,700") == (3, 1, 0)
-
-
-def test_values_in_the_place_of_each_other_are_correct_for_the_published_protocol():
-    gold = "<td>2023</td><td><number>10.5</number></td><td>2024</td><td><number>20.7</number></td>"
-    assert counts(verdict("10.5"), verdict("20.7"), gold=gold, pred="2023 20.7 2024 10.5") == (2, 2, 2)
-
-
-def test_a_fact_inside_a_longer_number_is_correct_for_the_published_protocol():
-    assert counts(verdict("5"), gold="<number>5</number>", pred="2015") == (1, 1, 1)
 
 
 def test_an_entity_that_the_judge_left_out_is_missing_as_published_and_searched_in_clean_mode():

@@ -150,12 +150,6 @@ def test_a_damaged_image_is_refused_with_its_line(data, cell, message):
     assert f"raw_input.csv:2: {message}" in str(caught.value)
 
 
-def test_a_table_without_images_has_pages_without_them(data):
-    found = read_data_set(data({"raw_input.csv": table(["matched_html"], [PLAIN]), **gold(TAGGED)}))
-    with pytest.raises(DataError, match=r"raw_input\.csv:2: the table has no image: none of the columns image_path"):
-        found.image(found.pages[0])
-
-
 def test_rows_after_large_images_are_read_at_their_place(data):
     large = "data:image/png;base64," + base64.b64encode(bytes(300_000)).decode()
     content = table(["image", "matched_html"], [large, "<p>a\n\nb</p>"], [encoded(), PLAIN])
@@ -228,7 +222,7 @@ def test_one_gold_file_of_another_page_is_named(data):
     ("content", "message"),
     [
         (
-            table(["id", "matched_html"], ["0", PLAIN], ["0", PLAIN]),
+            table(["id", "matched_html"], ["0", PLAIN], ["00", PLAIN]),
             "ROOT/raw_input.csv:3: the id 0 repeats that of line 2",
         ),
         (table(["id", "matched_html"], ["a", PLAIN]), "raw_input.csv:2: id must be a whole number from 0 on (got 'a')"),
@@ -265,12 +259,6 @@ def test_two_files_of_one_page_are_refused(data):
         {"raw_input.csv": table(["matched_html"], [PLAIN]), **gold(TAGGED), "gold_annotation_html/gold_00.txt": "a"}
     )
     assert refused(root).endswith("gold_00.txt: page 0 is in gold_0.txt, too; keep one of the files")
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
-def test_a_table_in_utf_16_is_refused(data, encoding):
-    root = data({"raw_input.csv": table(["matched_html"], [PLAIN]), **gold(TAGGED)}, encoding)
-    assert refused(root) == "ROOT/raw_input.csv:1: the table is in UTF-16; save it as UTF-8"
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_column(data):

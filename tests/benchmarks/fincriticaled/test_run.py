@@ -92,12 +92,6 @@ def test_aggregates_are_the_protocols_numbers_and_a_share_of_clean(mini):
     assert found["edit_distance"]["value"] == pytest.approx(1 - means(mini, "blur-0.6")["edit_similarity"])
 
 
-def test_the_damage_rises_with_the_noise(mini):
-    doses = {row["condition"]: (row["r_noise"], row["r_content"]) for row in read_rows(mini / "doses.parquet")}
-    assert doses["clean"] == (0, 0)
-    assert doses["clean"][0] < doses["blur-0"][0] < doses["blur-0.6"][0]
-
-
 @pytest.mark.parametrize(
     "field", ["sample=12", pytest.param("questions.evidence_source=table", marks=pytest.mark.acceptance)]
 )

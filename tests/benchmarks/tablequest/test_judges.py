@@ -47,6 +47,9 @@ def test_both_orders_are_asked_with_the_parsed_answers():
         ((MODEL_1, MODEL_2), 1, 1, 1),
         ((MODEL_2, MODEL_1), 0, 1, 1),
         ((TIE, TIE), 0.5, 1, 1),
+        ((MODEL_2, MODEL_2), 0.5, 0, 1),  # the judge prefers a place
+        ((MODEL_1, TIE), 0.5, 0, 1),
+        ((TIE, MODEL_1), 0.5, 0, 1),
         ((MODEL_1, MODEL_1), 0.5, 0, 1),
         ((MODEL_1, "both are fine"), 0.5, 0, 0),
         (("", ""), 0.5, 0, 0),

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from ohr.benchmarks.tablequest.pairwise import forfeit, pairwise_prompt, parse_pairwise, settle
+from ohr.benchmarks.tablequest.pairwise import forfeit, pairwise_prompt, parse_pairwise
 
 
 @pytest.mark.parametrize(
@@ -36,29 +36,6 @@ def test_the_choice_is_read(reply, choice):
 )
 def test_a_reply_without_a_choice_has_none(reply):
     assert parse_pairwise(reply) is None
-
-
-@pytest.mark.parametrize(
-    ("as_first", "as_second", "outcome", "disagree"),
-    [
-        ("model_1", "model_2", "win", False),
-        ("model_2", "model_1", "loss", False),
-        ("tie", "tie", "tie", False),
-        ("model_1", "model_1", "tie", True),  # the judge prefers the first place
-        ("model_2", "model_2", "tie", True),
-        ("model_1", "tie", "tie", True),
-        ("tie", "model_1", "tie", True),
-    ],
-)
-def test_a_verdict_counts_where_both_orders_agree(as_first, as_second, outcome, disagree):
-    found = settle(as_first, as_second)
-    assert (found.outcome, found.disagree, found.unparsed) == (outcome, disagree, 0)
-
-
-def test_a_reply_without_a_verdict_is_a_tie_and_is_counted():
-    assert settle(None, "model_2").outcome == settle(None, None).outcome == "tie"
-    assert (settle(None, "model_2").unparsed, settle(None, None).unparsed) == (1, 2)
-    assert not settle(None, "model_2").disagree
 
 
 def test_an_empty_answer_loses_without_a_judge():
