@@ -1,4 +1,7 @@
-"""The published numbers of the finance benchmarks: named as ohr names its own, in its units, with their warnings."""
+"""The published numbers of the benchmarks: named as ohr names its own, in its units, with their warnings."""
+
+import csv
+from importlib.resources import files
 
 import pytest
 
@@ -8,6 +11,8 @@ from ohr.benchmarks.fincriticaled.published_tables import published as fincritic
 from ohr.benchmarks.fincriticaled.verify import DOCUMENT_TYPES
 from ohr.benchmarks.finmmdocr.published_numbers import published as finmmdocr
 from ohr.benchmarks.finqa_tablequest.published_table import published as finqa_tablequest
+from ohr.benchmarks.ohrbench import OhrBench
+from ohr.benchmarks.ohrbench.published_scores import published as ohrbench
 from ohr.benchmarks.tablequest.published_scores import published as tablequest
 
 NUMBERS = finmmdocr()
@@ -142,3 +147,26 @@ def test_ratings_on_another_scale_carry_a_warning():
 def test_accuracies_of_finqa_tablequest_name_what_was_read():
     assert len(finqa_tablequest()) == 8
     assert finqa_tablequest()[1].setting.count("the 3 best pages") == 1
+
+
+def test_every_printed_number_of_ohrbench_is_published_once_with_source_and_date():
+    folder = files("ohr.benchmarks.ohrbench") / "published"
+    cells, labels = 0, ("stage", "system", "kind", "generator")
+    for path in folder.iterdir():
+        if path.name.endswith(".csv"):
+            read = csv.DictReader(path.read_text("utf-8").splitlines())
+            cells += sum(
+                bool(v) for row in read for k, v in row.items() if k not in ("stage", "system", "kind", "generator")
+            )
+    assert len(ohrbench()) == cells == 618  # 205 + 132 + 8 + 24 + 81 + 168
+    assert all(("arXiv:2412.02592" in n.table or "1f421eb" in n.table) and n.setting for n in ohrbench())
+
+
+def test_shares_of_ohrbench_are_shares_and_only_the_main_tables_are_main(tmp_path):
+    numbers = OhrBench(root=tmp_path).published()
+    assert all(0 <= number.value <= 1 for number in numbers if number.metric != "redundant_commands")
+    assert {number.table.split(",")[0] for number in numbers if number.main} == {
+        "Results of the repository", "Table S6", "Table S7", "Table S8",
+    }  # fmt: skip
+    (azure,) = [n for n in numbers if n.system == "Azure" and n.setting == "Ext2Gen-8B-R2" and n.group == "chart"]
+    assert (azure.value, azure.metric, azure.stage) == (0.234, "f1", "overall")

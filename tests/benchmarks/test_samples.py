@@ -1,8 +1,9 @@
-"""The samples of the finance benchmarks and their published tables are frozen: they were proved once.
+"""The samples of the finance benchmarks and all published tables are frozen: they were proved once.
 
 The proofs (statements add up, golds follow from the pages, published percentages are shares of whole numbers) are in
-`tests/benchmarks/*/test_sample.py` at 0d50ad4 and in `test_tables.py` at f37359b. Who changes a file runs them again
-before writing its new digest here. The programs that make the samples are tested by making them again.
+`tests/benchmarks/*/test_sample.py` at 0d50ad4, and in `test_tables.py` beside them and
+`tests/report/leaderboard/test_published.py` at f37359b. Who changes a file runs them again before writing its new
+digest here. The programs that make the samples are tested by making them again.
 """
 
 import json
@@ -36,6 +37,7 @@ DIGESTS = {
     "finmmdocr/published": "e878d8e5747b5481165943de5d0b797c897853df1ccc6e38ad59b4cf362957dc",
     "finqa_tablequest/sample": "df905a0b8bbe5f2d13b588751600d31e63f64f0bff1bb98386e79a31d9a7f4d3",
     "finqa_tablequest/published": "0f225d891007b6421a32b91a0681a8be04017cc3407ad262b0eca7c1d6b1a0f8",
+    "ohrbench/published": "c1f7b3801e39634dcb81c853d68f03472698f29571840a99edac35ab06da4fdf",
     "tablequest/sample": "0be2799e5ca66d136428e2305b9ef7343ae215e963f8cbc8e46b5d5694cbda01",
     "tablequest/published": "edea1919d78617631635bfa7a03c4d052a77fde63e12237c0278150d778dd348",
 }
