@@ -151,7 +151,7 @@ def test_accuracies_of_finqa_tablequest_name_what_was_read():
 
 def test_every_printed_number_of_ohrbench_is_published_once_with_source_and_date():
     folder = files("ohr.benchmarks.ohrbench") / "published"
-    cells, labels = 0, ("stage", "system", "kind", "generator")
+    cells = 0
     for path in folder.iterdir():
         if path.name.endswith(".csv"):
             read = csv.DictReader(path.read_text("utf-8").splitlines())

@@ -1,7 +1,6 @@
 """Whole runs: the shipped pipeline, reduced, and the recorded judge."""
 
 import shutil
-from math import isnan
 from pathlib import Path
 
 import pytest
@@ -94,19 +93,3 @@ def test_reference_reads_its_own_context_and_rates_on_the_papers_scale(tmp_path)
     assert found == about
     assert numbers(folder, stage="overall") == numbers(folder, stage="generation")
     assert numbers(folder, stage="overall")["elo"] == pytest.approx(892.46 + 165.99, abs=0.02)
-
-
-def test_a_page_image_that_is_absent_is_a_failure_that_is_counted(tmp_path):
-    text = (build.SAMPLE / "questions.jsonl").read_text(encoding="utf-8")
-    (tmp_path / "questions.jsonl").write_text(text, encoding="utf-8")
-    (tmp_path / "spec.yaml").write_text(
-        "benchmark: {kind: tablequest, root: questions.jsonl}\nreplicates: 1\n"
-        "knowledge_bases: [{name: html}, {name: read, ocr: {kind: tesseract}}]\n"
-        "generators: [{kind: canned, replies: tablequest}]\nevaluate: [generation]\n"
-    )
-    folder = finished(tmp_path / "spec.yaml", tmp_path)
-    failed = read_rows(folder / "failures.parquet")
-    assert len([row for row in failed if "pages/pennistow_2023.png: no such file" in row["reason"]]) == 1
-    scores = read_rows(folder / "scores.parquet", stage="generation", metric="table_accuracy", condition="read")
-    assert all(row["value"] == 0 or isnan(row["value"]) for row in scores)
-    assert sum(row["status"] == "failed" for row in scores) == len(scores)
