@@ -47,7 +47,3 @@ def test_where_nothing_matches_the_first_chunks_are_found():
 def test_a_corpus_without_a_word_gives_the_first_chunks():
     index = indexed(BM25Reference(), chunks("", "the", "..."))
     assert [hit.place for hit in index.search(["rain"], 2)[0]] == [0, 1]
-
-
-def test_an_empty_corpus_finds_nothing():
-    assert indexed(BM25Reference(), []).search(["rain", ""], 2) == [[], []]
