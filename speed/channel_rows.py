@@ -1,6 +1,5 @@
 """Measures the effect of an engine, or of the channel, on a benchmark's questions, pages and retrieval."""
 
-import json
 from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
@@ -201,25 +200,3 @@ def intraclass(values: np.ndarray, owner: np.ndarray) -> float:
 @cache
 def _is_number(word: str) -> bool:
     return any(sign.isdigit() for sign in word)
-
-
-class Log:
-    """Rows of runs, in a file of JSON lines if there is one, from which an interrupted script continues."""
-
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        lines = path.read_text().splitlines() if path and path.exists() else []
-        self.runs: dict[tuple, dict[str, float]] = {tuple(one["run"]): one["rows"] for one in map(json.loads, lines)}
-
-    def add(self, run: tuple, rows: dict[str, float]) -> None:
-        """Keep a run."""
-        self.runs[run] = rows
-        if self.path:
-            with self.path.open("a") as file:
-                file.write(json.dumps({"run": run, "rows": rows}) + "\n")
-
-    def mean(self, *first: object) -> tuple[int, dict[str, float]]:
-        """Return how many runs begin with these, and the mean of each row over those that have it."""
-        runs = [rows for run, rows in self.runs.items() if run[: len(first)] == first]
-        names = dict.fromkeys(name for rows in runs for name in rows)
-        return len(runs), {name: float(np.mean([rows[name] for rows in runs if name in rows])) for name in names}

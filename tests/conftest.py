@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
@@ -49,6 +49,18 @@ MODELS = (
     "tests/retrievers/",
     "tests/test_conformance.py",
 )
+CHUNKER = """\
+from typing import Literal
+from ohr.contracts import Chunker
+
+class {name}(Chunker):
+    "Gives nothing."
+    kind: Literal["{kind}"] = "{kind}"
+    def split(self, pages):
+        return []
+"""
+"""A plugin, whose name and kind are filled in."""
+
 MANY_OBJECTS = 100_000
 LONGEST = 120
 """Seconds of a test that is not for `make acceptance`: on a free core the longest takes 16, on a crowded one 19."""
@@ -127,6 +139,19 @@ def completion(text: str, finish: str = "stop") -> str:
     return json.dumps({"choices": [{"message": {"content": text}, "finish_reason": finish}], "usage": usage})
 
 
+@contextmanager
+def serving(server: http.server.ThreadingHTTPServer) -> Iterator[None]:
+    """Serve in a thread until the end of the block."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
 @pytest.fixture
 def chat_server() -> Iterator[ChatServer]:
     state, lock = ChatServer(), threading.Lock()
@@ -154,13 +179,9 @@ def chat_server() -> Iterator[ChatServer]:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     state.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    yield state
-    state.done.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(server):
+        yield state
+        state.done.set()
 
 
 @pytest.fixture(scope="module", autouse=True)

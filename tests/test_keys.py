@@ -19,16 +19,7 @@ from ohr.registry import Registry
 from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.lexical.bm25 import BM25
 
-PLUGIN = """\
-from typing import Literal
-from ohr.contracts import Chunker
-
-class {name}(Chunker):
-    "Gives nothing."
-    kind: Literal["{kind}"] = "{kind}"
-    def split(self, pages):
-        return []
-"""
+from .conftest import CHUNKER
 
 
 class Fast(Chunker):
@@ -158,9 +149,9 @@ def package(tmp_path, monkeypatch, fresh):
     (folder / "helper.py").write_text("from .deep.further import FURTHER\n")
     (folder / "other.py").write_text("from . import whole\n")
     late = "\n\ndef late():\n    from stranger_ohr import helper\n    return helper\n"
-    (folder / "whole.py").write_text(PLUGIN.format(name="Whole", kind="whole") + late)
+    (folder / "whole.py").write_text(CHUNKER.format(name="Whole", kind="whole") + late)
     (folder / "dynamic.py").write_text("from importlib import import_module\n")
-    (tmp_path / "alone_ohr.py").write_text(PLUGIN.format(name="Alone", kind="alone"))
+    (tmp_path / "alone_ohr.py").write_text(CHUNKER.format(name="Alone", kind="alone"))
     monkeypatch.syspath_prepend(tmp_path)
     import_module("stranger_ohr.whole")
     import_module("alone_ohr")

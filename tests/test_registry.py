@@ -9,16 +9,7 @@ from ohr.contracts import FAMILIES
 from ohr.errors import PluginError
 from ohr.registry import Registry, choices
 
-CHUNKER = """\
-from typing import Literal
-from ohr.contracts import Chunker, Page
-
-class {name}(Chunker):
-    "Gives nothing."
-    kind: Literal["{kind}"] = "{kind}"
-    def split(self, pages):
-        return []
-"""
+from .conftest import CHUNKER
 
 
 @pytest.fixture

@@ -225,12 +225,6 @@ def test_where_the_only_agent_with_pages_is_left_out_the_general_reply_is_summar
     assert run.asks[-1].turns[0].text.endswith('"}\nGeneral Agent:\nG\n')
 
 
-def test_its_roles_are_its_parts():
-    one = agent()
-    assert one.models() == {"vision": one.vision, "language": one.language}
-    assert one.retrievers() == {"text": one.text, "image": one.image}
-
-
 def test_without_the_general_agent_no_clue_is_mentioned():
     run = played(["T", "I", "42"], without="general")
     assert all(ask.turns[0].text.endswith(QUESTION) for ask in run.asks[:2])
@@ -239,10 +233,6 @@ def test_without_the_general_agent_no_clue_is_mentioned():
 def test_a_question_with_braces_is_asked_as_it_is():
     run = play(agent(), "Is {x} {question}?", DESK, REPLIES, lambda search: found(P0))
     assert all(turn.text.endswith("Is {x} {question}?") for turn in run.asks[0].turns)
-
-
-def test_it_makes_at_most_five_calls():
-    assert agent().max_calls == 5
 
 
 def test_one_hit_of_each_search_is_the_default_as_in_the_code():

@@ -157,11 +157,6 @@ def test_without_an_answer_in_the_last_call_it_ends_as_budget():
     assert run.outcome == Outcome("", "budget", "<search>b</search>")
 
 
-def test_its_roles_are_its_parts():
-    one = agent()
-    assert one.models() == {"model": one.model} and one.retrievers() == {"retriever": one.retriever}
-
-
 @pytest.mark.parametrize("actions", [1, 6])
 def test_it_ends_whatever_the_replies_are(actions):
     run = played(*["?"] * (actions + 1), actions=actions)

@@ -296,29 +296,6 @@ def test_braces_of_a_reply_are_left_alone():
     assert memory(reader) == "{question} {pages}"
 
 
-GARBAGE = (
-    "",
-    "\x00\ud800",
-    "{",
-    "null",
-    "<answer>",
-    "<a><b></selected_pages>",
-    "是的。",
-    "[" * 9999,
-    "<query_update>x",
-)
-
-
-@pytest.mark.parametrize("reply", GARBAGE)
-@pytest.mark.parametrize("finish", ["stop", "length"])
-def test_any_reply_ends_with_a_counted_outcome(reply, finish):
-    agent = simpledoc()
-    record = play(agent, "Q", DESK, lambda _: Completion(reply, finish=finish), lambda _: found(*PAGES))
-    assert record.outcome.end in ("answered", "unparsed", "budget")
-    assert bool(record.outcome.answer) == (record.outcome.end == "answered")
-    assert len(own(record)) <= agent.max_calls
-
-
 def test_it_says_what_it_uses():
     agent = simpledoc(rounds=4, tries=2)
     assert (agent.max_calls, agent.reads) == (12, {"text", "image"})

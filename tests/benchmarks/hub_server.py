@@ -5,12 +5,13 @@ import http.server
 import io
 import json
 import re
-import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlparse
+
+from ..conftest import serving
 
 COMMITS = {"main": "a" * 40, "a" * 40: "a" * 40, "v2": "b" * 40, "b" * 40: "b" * 40}
 
@@ -91,11 +92,8 @@ def served(state: Hub) -> Iterator[Hub]:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.hub = state
     state.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield state
-    server.shutdown()
-    server.server_close()
+    with serving(server):
+        yield state
 
 
 def listing(name, content):

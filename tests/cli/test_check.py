@@ -107,40 +107,6 @@ def test_faults_as_json_end_with_2(ohr, edited):
     }
 
 
-def test_an_unknown_plugin(ohr, edited):
-    edited("bm25", "bm52")
-    refused(
-        ohr("check", "small.yaml"),
-        f"small.yaml:10: retrievers.0.kind: Choose one of: {all_of('retriever')}. Did you mean 'bm25'? (got 'bm52')",
-    )
-
-
-def test_a_wrong_type(ohr, edited):
-    edited("top_k: 2", "top_k: two")
-    refused(ohr("check", "small.yaml"), "small.yaml:10: retrievers.0.top_k: must be a whole number (got 'two')")
-
-
-def test_a_value_out_of_range(ohr, edited):
-    edited("0.6", "1.6")
-    refused(
-        ohr("check", "small.yaml"),
-        "small.yaml:7: knowledge_bases.1.text_noise.rate.1: must be less than or equal to 1 (got 1.6)",
-    )
-
-
-def test_a_typo(ohr, edited):
-    edited("replicates", "replicate")
-    result = ohr("check", "small.yaml")
-    assert result.exit_code == 2
-    assert result.stderr.startswith("small.yaml:2: replicate: unknown key. Choose one of: name, seed, replicates, ")
-    assert result.stderr.endswith(" Did you mean 'replicates'?\n")
-
-
-def test_a_duplicate_key(ohr, edited):
-    edited("chunker:", "replicates: 3\nchunker:")
-    refused(ohr("check", "small.yaml"), "small.yaml:8: replicates: this key is listed twice; the first is on line 2")
-
-
 def test_all_faults_come_at_once_in_the_order_of_the_file(ohr, edited):
     edited("replicates: 1", "replicates: one")
     edited("kind: page", "kind: pages")
@@ -150,24 +116,6 @@ def test_all_faults_come_at_once_in_the_order_of_the_file(ohr, edited):
         "small.yaml:2: replicates: must be a whole number (got 'one')",
         f"small.yaml:8: chunker.kind: Choose one of: {all_of('chunker')}. Did you mean 'page'? (got 'pages')",
         "small.yaml:10: retrievers.0.top_k: must be a whole number (got 'two')",
-    )
-
-
-def test_a_missing_file(ohr):
-    refused(ohr("check", "absent.yaml"), "absent.yaml: no such file")
-
-
-def test_a_plugin_file_that_is_not_trusted(ohr, needy):
-    refused(
-        ohr("check", "small.yaml"),
-        "small.yaml:2: plugins: this spec runs code of its own; allow it with --trust-plugins",
-    )
-
-
-def test_a_missing_extra(ohr, needy):
-    refused(
-        ohr("check", "small.yaml", "--trust-plugins"),
-        "retriever needy: no_such_library_ohr is not installed: pip install 'ohr[dense]'",
     )
 
 
@@ -198,28 +146,6 @@ def test_what_the_machine_and_the_data_lack_is_reported_together(ohr, needy):
     sets = ("--set", "benchmark={kind: mini}", "--set", "knowledge_bases.0.ocr={kind: tesseract}")
     result = ohr("check", "small.yaml", "--trust-plugins", *sets)
     assert [line.split(":")[0] for line in result.stderr.splitlines()] == ["retriever needy", "ocr tesseract"]
-
-
-@pytest.mark.parametrize(
-    ("override", "report"),
-    [
-        ("retrievers.0.top_k", "--set retrievers.0.top_k: write it as key.path=value"),
-        ("retrievers.0.top_k=[", "--set retrievers.0.top_k=[: the value is not valid YAML"),
-        ("retrievers.4.top_k=3", "--set retrievers.4.top_k=3: there is no retrievers.4"),
-        ("name.x=1", "--set name.x=1: name is not a mapping"),
-        (
-            "retrievers.0.top_k=x",
-            "--set retrievers.0.top_k=x: retrievers.0.top_k: must be a whole number (got 'x')",
-        ),
-        (
-            "retrievers.0.topk=3",
-            "--set retrievers.0.topk=3: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, tokenizer, "
-            "language, delta, variant. Did you mean 'top_k'?",
-        ),
-    ],
-)
-def test_a_mistake_in_an_override(ohr, override, report):
-    refused(ohr("check", "small.yaml", "--set", override), report)
 
 
 def test_an_override_is_taken(ohr):

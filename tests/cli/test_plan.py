@@ -47,10 +47,6 @@ def test_a_plan_for_one_more_level_knows_how_long_it_takes(ohr_here):
     assert line.endswith(" minutes with 2 workers")
 
 
-def test_a_limit_is_planned(ohr):
-    assert ohr("plan", "small.yaml", "--limit", "2").stdout.startswith("small: 2 documents, ")
-
-
 def test_before_the_first_run_the_store_has_no_answer(ohr):
     report = json.loads(ohr("plan", "small.yaml", "--set", "questions={}", "--limit", "1", "--json").stdout)
     prompts = report["steps"]["prompts to answer"]

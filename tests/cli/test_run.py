@@ -309,10 +309,6 @@ def test_a_damaged_run_is_reported_and_the_others_listed(home, finished, ohr):
     assert result.stderr.startswith("runs/small/broken/manifest.json: not readable as JSON: ")
 
 
-def test_no_runs_is_said(ohr):
-    assert ohr("runs").stdout == "no runs in runs\n"
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -40,12 +40,6 @@ def test_the_version_is_printed(ohr):
     assert ohr("--version").stdout == f"{package.__version__}\n"
 
 
-def test_an_unknown_command_ends_with_2(ohr):
-    result = ohr("rnu")
-    assert result.exit_code == 2
-    assert "No such command 'rnu'" in result.stderr
-
-
 def test_benchmarks_are_listed(ohr):
     (mini,) = [about for about in json.loads(ohr("data", "list", "--json").stdout) if about["kind"] == "mini"]
     assert mini["languages"] == ["en", "zh"]

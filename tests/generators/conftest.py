@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from ..conftest import completion
+from ..conftest import completion, serving
 
 PNG = "data:image/png;base64,"
 Reply = tuple[int, dict[str, str], str]
@@ -115,11 +115,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def strict_server() -> Iterator[StrictServer]:
     server = StrictServer()
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    yield server
-    server.done.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(server):
+        yield server
+        server.done.set()
     assert server.faults == []

@@ -55,7 +55,7 @@ def test_an_empty_reply_is_no_error(ask, chat_server):
     assert (ask()[0].text, ask()[0].error) == ("", None)
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 520, 522, 524, 529, 599])
 def test_a_server_that_recovers_is_asked_again(ask, chat_server, status):
     chat_server.replies = [(status, {}, "busy")] * 2
     assert ask()[0].text == "echo Question: When?"
@@ -76,7 +76,7 @@ def test_retry_after_is_waited_for(ask, chat_server):
     assert perf_counter() - began >= 0.5
 
 
-@pytest.mark.parametrize("value", ["Wed, 21 Oct 2026 07:28:00 GMT", "soon", "-3", ""])
+@pytest.mark.parametrize("value", ["Wed, 21 Oct 2026 07:28:00 GMT", "soon", "-3", "", "nan"])
 def test_a_retry_after_that_is_no_number_is_passed_over(ask, chat_server, value):
     chat_server.replies = [(429, {"retry-after": value}, "slow down")]
     assert ask()[0].error is None
@@ -95,30 +95,6 @@ def test_a_refusal_is_not_tried_again(ask, chat_server, status):
 def test_a_reply_that_is_no_completion_is_reported(ask, chat_server, body):
     chat_server.replies = [(200, {"content-type": "text/html"}, body)] * 2
     assert ask(retries=1)[0].error == f"not a chat completion: {body}"
-
-
-def test_a_server_that_stalls_is_reported(ask, chat_server):
-    chat_server.replies = [(0, {}, "")]
-    (given,) = ask(timeout=0.3, retries=0)
-    assert given.error == f"no whole reply within 0.3 s from {chat_server.url}"
-
-
-def test_a_server_that_is_not_there_is_reported():
-    (given,) = OpenAI(base_url="http://127.0.0.1:9", model="m", retries=1, backoff=0).answer([ASKED])
-    assert given.error.startswith("cannot reach http://127.0.0.1:9: ")
-
-
-def test_a_reply_that_cannot_be_unpacked_fails_alone(ask, chat_server):
-    chat_server.replies = [(200, {"content-encoding": "gzip"}, "no gzip")]
-    given = ask(ASKED, ASKED, retries=0, concurrency=1)
-    assert [one.finish for one in given] == ["error", "stop"]
-
-
-def test_one_failing_prompt_leaves_the_others_alone(ask, chat_server):
-    prompts = [Prompt("", (), "", f"number {number}") for number in range(20)]
-    chat_server.replies = [(400, {}, "no")]
-    given = ask(*prompts, concurrency=1)
-    assert [one.text for one in given] == ["", *(f"echo number {number}" for number in range(1, 20))]
 
 
 def test_replies_come_in_order_from_several_requests_at_once(ask):
@@ -191,13 +167,6 @@ def test_page_images_are_sent_as_png(chat_server):
     kind, _, data = first["image_url"]["url"].partition(",")
     assert kind == "data:image/png;base64"
     assert np.array_equal(np.asarray(Image.open(BytesIO(b64decode(data)))), page)
-
-
-def test_a_large_page_is_made_smaller(chat_server):
-    asked = replace(ASKED, images=[np.zeros((400, 100, 3), dtype=np.uint8)])
-    list(OpenAIVision(base_url=chat_server.url, model="m", max_pixels=10_000).answer([asked]))
-    data = chat_server.requests[0]["messages"][1]["content"][0]["image_url"]["url"].partition(",")[2]
-    assert Image.open(BytesIO(b64decode(data))).size == (50, 200)
 
 
 @pytest.fixture(scope="module")
@@ -289,12 +258,6 @@ def test_the_text_parts_of_a_content_are_the_reply(ask, chat_server):
     parts = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Par"}, {"type": "text", "text": "is"}]
     chat_server.replies = [reply_of(content=parts)]
     assert ask()[0].text == "Paris"
-
-
-@pytest.mark.parametrize("status", [520, 522, 524, 529, 599])
-def test_any_status_of_a_server_in_trouble_is_tried_again(ask, chat_server, status):
-    chat_server.replies = [(status, {}, "overloaded")]
-    assert ask(retries=1)[0].error is None
 
 
 def test_a_time_to_wait_may_be_a_date():

@@ -1,12 +1,11 @@
-"""The channel on a domain that it was not fitted on, against its baselines; speed/channel_ablation.py is all of it."""
+"""The channel on a domain that it was not fitted on, against its baselines; speed/channel_held_out.py is all of it."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from speed.channel_ablation import judged
-from speed.channel_fit import MODELS
+from speed.channel_held_out import MODELS, judged
 from speed.channel_rows import Data, measured, remembered
 from speed.channel_table import distances, table
 
@@ -22,7 +21,7 @@ def test_on_an_unseen_domain_the_channel_is_nearer_to_the_engine_than_each_basel
     rows, apart = table(data, real), {}
     with remembered():
         for model in MODELS:
-            for setting, _, made in judged(data, [other], real, model, 1):
+            for setting, made in judged(data, [other], real, model, 1):
                 apart.setdefault(setting, {})[model] = distances(rows, made).mean()
     for found in apart.values():
         assert min(found, key=found.get) == "channel", apart

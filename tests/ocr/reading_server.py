@@ -19,6 +19,8 @@ from PIL import Image as Pillow
 from ohr.models.resident import holding
 from ohr.ocr.tesseract import Tesseract
 
+from ..conftest import serving
+
 _lock = threading.Lock()  # one engine in this process
 
 
@@ -124,11 +126,6 @@ class Handler(BaseHTTPRequestHandler):
 def reading_server() -> Iterator[ReadingServer]:
     """Run a server until the end of the block."""
     Tesseract().recognise([np.full((8, 8, 3), 255, np.uint8)])  # a model that a scope holds is not loaded by a thread
-    with holding(), ReadingServer() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    server = ReadingServer()
+    with holding(), serving(server):
+        yield server

@@ -136,15 +136,6 @@ def test_faults_that_stay_fail_the_page_with_a_reason(server, fault, error):
     assert read.error.startswith(error)
 
 
-def test_faults_that_pass_are_waited_for(server):
-    server.faults = [
-        lambda handler, _: handler.json({}, 429, **{"Retry-After": "0.2"}),
-        lambda handler, _: handler.text("<html>", 500),
-    ]
-    assert one(server)[1] == LINE
-    assert len(server.asked) == 3
-
-
 def test_an_empty_reply_is_an_empty_page(server):
     server.faults = [lambda handler, _: handler.chat("")]
     read, text = one(server)

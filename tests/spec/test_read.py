@@ -6,6 +6,7 @@ from ohr.errors import SpecError
 from ohr.registry import Registry
 from ohr.spec.read import read_spec
 
+from ..conftest import CHUNKER
 from .conftest import BASE
 
 
@@ -385,17 +386,6 @@ def test_an_unset_variable_is_reported(faults, monkeypatch):
 
 # --- plugin files -----------------------------------------------------------------------------------------
 
-PLUGIN = """\
-from typing import Literal
-from ohr.contracts import Chunk, Chunker
-
-class Whole(Chunker):
-    "Gives whole pages."
-    kind: Literal["whole"] = "whole"
-    def split(self, pages):
-        return []
-"""
-
 
 def test_a_plugin_file_runs_only_when_it_is_trusted(faults, tmp_path):
     (tmp_path / "mine.py").write_text("raise SystemExit('it ran')")
@@ -405,7 +395,7 @@ def test_a_plugin_file_runs_only_when_it_is_trusted(faults, tmp_path):
 
 
 def test_a_trusted_plugin_file_is_used_and_hashed(spec, tmp_path):
-    (tmp_path / "mine.py").write_text(PLUGIN)
+    (tmp_path / "mine.py").write_text(CHUNKER.format(name="Whole", kind="whole"))
     read = spec(BASE + "knowledge_bases: [{}]\nplugins: [mine.py]\nchunker: {kind: whole}\n", trust=True)
     assert type(read.chunkers[0].stage).__name__ == "Whole"
     assert [name for name, _ in read.plugin_digests] == ["mine.py"]

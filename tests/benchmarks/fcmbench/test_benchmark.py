@@ -10,6 +10,7 @@ import pytest
 from ohr.benchmarks.fcmbench import FcmBench
 from ohr.benchmarks.fcmbench.items import PLACEHOLDER
 from ohr.benchmarks.fcmbench.layout import SAMPLE
+from ohr.benchmarks.fcmbench.prompting import text_prompt
 from ohr.contracts import Passage
 from ohr.errors import DataError
 from ohr.registry import Registry
@@ -180,22 +181,6 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         FcmBench(root=tmp_path / "nowhere").check()
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ([item(), item()], rf"{SMALL}:2: the id 'a' is that of line 1, too"),
-        ([item(), "{"], rf"{SMALL}:2: not readable as JSON"),
-        ([item(response='{"answer": NaN}')], rf"{SMALL}:1: response is not JSON"),
-        ([item(subtask="inf_ext_009")], rf"{SMALL}:1: unknown subtask 'inf_ext_009'"),
-        ([item(question="Who?")], rf"{SMALL}:1: 0 placeholders in the question, but 1 image"),
-        ([{"id": "a", "prompt": "<image>Who?"}], "`prompt` is the question's name in V1.0"),
-    ],
-)
-def test_wrong_items_are_refused_with_file_and_line(tmp_path, lines, message):
-    with pytest.raises(DataError, match=message):
-        FcmBench(root=written(tmp_path, *lines)).check()
-
-
 def test_captures_that_no_item_has_are_refused(tmp_path):
     with pytest.raises(DataError, match="has no item of these captures and languages"):
         FcmBench(root=written(tmp_path, item()), captures=("cropped",)).check()
@@ -229,11 +214,6 @@ def test_the_answer_to_what_is_wrong_with_a_picture_becomes_the_noise(normal):
     assert under(normal, "qua_eva_001_01", "defocus", "cropped") is None
 
 
-def test_no_document_is_whole_on_a_cropped_picture(normal):
-    assert under(normal, "doc_cla_001_01", "cropped") == {"answer": [""]}
-    assert under(normal, "inf_ext_002_01", "cropped") == under(normal, "inf_ext_002_01", "watermark")
-
-
 def test_example_pictures_would_be_distorted_too_so_they_are_not_asked_about(normal):
     assert under(normal, "en.doc_cla_002_01", "watermark") is None
     assert under(normal, "en.doc_cla_002_01", ("watermark", 0)) == {"answer": "B"}
@@ -262,6 +242,30 @@ def test_joined_sheets_are_unknown_where_they_are_no_whole_certificates(sample, 
 
 
 # --- prompts ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "prompt"),
+    [
+        *((f"{mark}\nWho?", ["Ann"], "[Image 1]\nAnn\nWho?") for mark in ("<image>", "<image_001>", "<images_001>")),
+        (
+            "<images_001><images_002>\nA. <images_003>\nWho is <name>?",
+            ["one", "two", "three"],
+            "[Image 1]\none\n[Image 2]\ntwo\nA. [Image 3]\nthree\nWho is <name>?",
+        ),
+        ("<image>Who?", ["Ann"], "[Image 1]\nAnn\nWho?"),  # the question has a line of its own
+        ("<image><image>", ["<image>", "x\\1"], "[Image 1]\n<image>\n[Image 2]\nx\\1"),
+        ("<image>\nWho?", [""], "[Image 1]\n\nWho?"),
+    ],
+)
+def test_each_placeholder_is_followed_by_the_text_of_its_image(question, texts, prompt):
+    assert text_prompt(question, texts) == prompt
+
+
+@pytest.mark.parametrize("texts", [[], ["one", "two"]])
+def test_there_must_be_a_text_for_each_placeholder(texts):
+    with pytest.raises(ValueError, match=f"1 placeholders, but {len(texts)} texts"):
+        text_prompt("<image>Who?", texts)
 
 
 def test_retrieved_texts_are_put_under_the_placeholder_of_their_page(normal):

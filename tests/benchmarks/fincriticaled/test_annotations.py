@@ -122,11 +122,6 @@ def test_what_is_no_export_is_refused_with_the_task(tmp_path, content, message):
     assert message in str(caught.value)
 
 
-def test_an_absent_export_is_refused(tmp_path):
-    with pytest.raises(DataError, match="cannot be read"):
-        read_export(tmp_path / "export.json")
-
-
 @pytest.mark.parametrize("kind", ["folder", "pipe", "dangling link", "looping link"])
 def test_what_is_no_file_is_a_note_of_one_form(tmp_path, kind):
     path = tmp_path / "annotations.json"

@@ -13,21 +13,23 @@ import pytest
 from typer.testing import CliRunner
 
 from ohr.benchmarks.fincriticaled import FinCriticalED
+from ohr.benchmarks.fincriticaled.fetch import REPOSITORY, fetch
 from ohr.benchmarks.fincriticaled.totals import aggregate, ffa_recall_style
 from ohr.cli.app import app
 from ohr.errors import DataError
 from ohr.testing import check_benchmark
 from samples.fincriticaled import SAMPLE
 
+from ..hub_server import archive
+
 TAGGED = "<p>Sales of <number>25,700</number> in <temporal>2024</temporal></p>"
-PLAIN = "<p>Sales of 25,700 in 2024</p>"
 
 
 @pytest.fixture
 def own(tmp_path):
     """Make a benchmark of some gold pages, whose table has these columns beside `matched_html`."""
 
-    def make(*pages, columns=(), rows=(), protocol="clean", encoding="utf-8"):
+    def make(*pages, columns=(), rows=(), protocol="clean"):
         plain = [
             page.replace("<number>", "").replace("</number>", "").replace("<temporal>", "").replace("</temporal>", "")
             for page in pages
@@ -36,10 +38,10 @@ def own(tmp_path):
         cells = rows or [()] * len(pages)
         lines = [[*columns, "matched_html"], *([*row, html] for row, html in zip(cells, plain, strict=True))]
         csv.writer(table, lineterminator="\n").writerows(lines)
-        (tmp_path / "raw_input_859.csv").write_bytes(table.getvalue().encode(encoding))
+        (tmp_path / "raw_input_859.csv").write_bytes(table.getvalue().encode())
         (tmp_path / "gold_annotation_html").mkdir(exist_ok=True)
         for index, page in enumerate(pages):
-            (tmp_path / f"gold_annotation_html/gold_{index}.txt").write_bytes(page.encode(encoding))
+            (tmp_path / f"gold_annotation_html/gold_{index}.txt").write_bytes(page.encode())
         return FinCriticalED(root=tmp_path, protocol=protocol)
 
     return make
@@ -131,31 +133,6 @@ def test_facts_load_without_any_image_and_an_image_that_is_missing_is_named_when
         own(TAGGED).page_image(document, 0)
 
 
-def test_a_table_in_latin_1_is_read_and_noted(own):
-    bench = own(TAGGED.replace("Sales", "Soufflés"), encoding="latin-1")
-    assert "Soufflés" in bench.pages(bench.documents()[0])[0].text
-    assert bench.notes()[0] == "1 table not in UTF-8, read as latin-1: raw_input_859.csv"
-
-
-def test_gold_without_tags_has_words_to_score_and_no_facts(own):
-    bench = own(PLAIN)
-    assert [question.asked for question in bench.questions()] == [False]
-    assert bench.notes() == ("1 page without a tagged fact: 0",)
-
-
-@pytest.mark.parametrize("ids", [["1", "1"], ["1", "01"]])
-def test_an_id_that_repeats_is_refused_with_its_line(own, ids):
-    bench = own(TAGGED, TAGGED, columns=["id"], rows=[[one] for one in ids])
-    with pytest.raises(DataError, match=r"raw_input_859\.csv:3: .*id"):
-        bench.check()
-
-
-def test_two_versions_in_one_folder_are_refused(own):
-    bench = own(TAGGED, "<p>Costs in <date>2023</date></p>")
-    with pytest.raises(DataError, match=r"two versions are mixed: gold_1\.txt has the tags of 500 pages \(date\)"):
-        bench.check()
-
-
 def test_the_older_version_has_numbers_and_dates(own):
     bench = own("<p>Costs of <number>5</number> in <date>2023</date></p>")
     (bench.root / "raw_input_859.csv").rename(bench.root / "raw_input.csv")
@@ -164,11 +141,6 @@ def test_the_older_version_has_numbers_and_dates(own):
         ("pages (arXiv v1)", 1, 500),
         ("facts (arXiv v1)", 2, 739),
     ]
-
-
-def test_a_folder_without_a_table_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"no raw_input_859\.csv or raw_input\.csv here or in its folder data"):
-        FinCriticalED(root=tmp_path).check()
 
 
 def test_a_gold_file_that_changed_is_read_again(own):
@@ -270,3 +242,37 @@ def test_links_to_nothing_beside_the_pages_are_no_fault(own, tmp_path, name):
         if name == "annotations.json"
         else []
     )
+
+
+# --- fetching -------------------------------------------------------------------------------------------
+
+
+FILES = {
+    str(path.relative_to(SAMPLE)): path.read_bytes()
+    for folder in ("images", "gold_annotation_html")
+    for path in sorted((SAMPLE / folder).iterdir())
+}
+TABLE = {"raw_input_859.csv": (SAMPLE / "raw_input.csv").read_bytes()}
+
+
+@pytest.mark.parametrize("place", ["", "data/", "FinCriticalED/data/"])
+def test_the_folder_with_the_table_is_the_root(hub, tmp_path, place):
+    hub.files = {
+        "README.md": b"",
+        "pages.zip": archive({f"{place}{name}": content for name, content in (FILES | TABLE).items()}),
+    }
+    first, second = fetch(tmp_path / "copy", endpoint=hub.url)
+    assert first == f"2 files of {REPOSITORY} at commit {'a' * 40}, {len(FILES) + 1} unpacked"
+    root = tmp_path / "copy" / place.partition("data/")[0]
+    assert second == f"root: {root}"
+    bench = FinCriticalED(root=root)
+    assert len(bench.questions()) == 182
+    assert bench.page_image(bench.documents()[0], 0).shape == (1210, 935, 3)
+
+
+def test_a_data_set_without_the_table_says_what_there_is(hub, tmp_path):
+    hub.files = {"data/train-0.parquet": b"", "README.md": b""}
+    _, second = fetch(tmp_path, endpoint=hub.url)
+    assert second.startswith("no raw_input_859.csv or raw_input.csv among them (README.md, data/train-0.parquet)")
+    with pytest.raises(DataError, match=r"no raw_input_859\.csv"):
+        FinCriticalED(root=tmp_path).check()

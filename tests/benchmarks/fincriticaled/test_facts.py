@@ -1,5 +1,4 @@
 import pytest
-from bs4 import Tag
 
 from ohr.benchmarks.fincriticaled.facts import extract_entities, read_facts, refuse_deep, strip_entity_tags
 from ohr.benchmarks.fincriticaled.occurrences import as_seen
@@ -80,10 +79,6 @@ def test_a_bare_currency_is_joined_with_the_number_beside_it(html, value):
 )
 def test_other_monetary_units_stay_as_they_are(html, value):
     assert money(html) == [value]
-
-
-def test_a_joined_number_is_a_number_as_well():
-    assert values("<monetaryunit>$</monetaryunit><number>5</number>") == [("Number", "5"), ("Monetary Unit", "$5")]
 
 
 def test_a_hint_is_cut_from_the_nearest_element_of_30_characters():
@@ -197,12 +192,3 @@ def test_many_facts_beside_each_other_and_empty_ones_are_not_deep(tmp_path):
     refuse_deep(page, tmp_path / "gold_0.txt")
     with pytest.raises(DataError):
         refuse_deep(page + "<number>" * 101, tmp_path / "gold_0.txt")
-
-
-def test_what_is_around_facts_is_looked_for_once_for_all_beside_each_other(monkeypatch):
-    walks = []
-    walk = Tag.find_parent
-    monkeypatch.setattr(Tag, "find_parent", lambda tag, *names: walks.append(names) or walk(tag, *names))
-    facts = read_facts(f"<p>{'<number>5</number> ' * 50}</p>")
-    assert len(facts) == 50
-    assert len(walks) < 5

@@ -209,40 +209,13 @@ def test_a_page_without_facts_has_nothing_to_find():
 
 
 VALUES = (
-    "5",
-    "$",
-    "USD",
-    "€",
-    "(10,234)",
-    "25.63%",
-    "1,250",
-    "Net income",
-    "June 30, 2024",
-    "-2.3",
-    "İ x",
-    "净利润",
+    "5", "$", "USD", "€", "(10,234)", "25.63%", "1,250", "Net income", "June 30, 2024", "-2.3", "İ x", "净利润",
     "( 7 )",
-)
+)  # fmt: skip
 AROUND = (
-    "a",
-    "Total",
-    "(",
-    ")",
-    " ",
-    "$",
-    "5",
-    ",",
-    ".",
-    "-",
-    "%",
-    "&nbsp;",
-    "\n",
-    "th",
-    "2015",
-    "<br/>",
-    "\u200b",
+    "a", "Total", "(", ")", " ", "$", "5", ",", ".", "-", "%", "&nbsp;", "\n", "th", "2015", "<br/>", "\u200b",
     "net income",
-)
+)  # fmt: skip
 FACTS = st.builds(lambda tag, value: f"<{tag}>{value}</{tag}>", st.sampled_from(list(TYPES)), st.sampled_from(VALUES))
 PARTS = st.lists(st.one_of(FACTS, st.sampled_from(AROUND)), max_size=8).map("".join)
 PAGES = st.lists(

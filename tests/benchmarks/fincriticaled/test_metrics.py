@@ -5,14 +5,12 @@ from math import isnan
 
 import pytest
 
-from ohr.benchmarks.fincriticaled import FinCriticalED
 from ohr.benchmarks.fincriticaled.fact_metrics import FactInText, Ffa, FfaJudge, PageLexical
 from ohr.benchmarks.fincriticaled.occurrences import holds
 from ohr.contracts import Completion, Generator
 from ohr.contracts import Question as Q
 from ohr.generators.extractive import Extractive
 from ohr.testing import check_metric
-from samples.fincriticaled import SAMPLE
 
 GOLD = "<p>Sales of <number>25,700</number>, not 25,700, in <temporal>2015</temporal></p>"
 PLAIN = "<p> Sales of 25,700, not 25,700, in 2015 </p>"
@@ -124,13 +122,6 @@ def test_a_fact_is_in_a_text_as_any_part_by_the_published_search():
     assert isnan(FactInText().score("a", " "))
 
 
-def test_all_facts_of_a_page_are_in_it():
-    bench = FinCriticalED(root="sample")
-    texts = {document.name: bench.pages(document)[0].text for document in bench.documents()}
-    asked = [question for question in bench.questions() if question.facts]
-    assert [q.id for q in asked if FactInText().score(texts[q.document], q.facts[0]) != 1.0] == []
-
-
 class Says(Generator):
     """Says the same to everything."""
 
@@ -218,17 +209,3 @@ def test_a_reply_without_any_verdict_is_one():
 def test_a_judge_that_reads_images_is_refused():
     with pytest.raises(ValueError, match="a judge reads text"):
         FfaJudge(generator={"kind": "openai_vision", "base_url": "http://localhost:1/v1", "model": "m"})
-
-
-@pytest.mark.parametrize(("protocol", "correct", "found"), [("reference", 91, 135), ("clean", 106, 150)])
-def test_the_samples_replies_give_the_counts_of_whole_pages(protocol, correct, found):
-    bench = FinCriticalED(root="sample")
-    counts = {"correct": 0.0, "found": 0.0}
-    for page in (question for question in bench.questions() if not question.asked):
-        asked = [question for question in bench.questions() if question.document == page.document]
-        text = (SAMPLE / f"results/without_commas_zero-shot/pred_{page.id}.txt").read_text(encoding="utf-8")
-        reply = (SAMPLE / f"judge/reply_{page.id}.txt").read_text(encoding="utf-8")
-        for count in counts:
-            metric = FfaJudge(generator=Says(), protocol=protocol, count=count)
-            counts[count] += sum(v for v in metric.score_page_reply(reply, text, "", asked) if not isnan(v))
-    assert (counts["correct"], counts["found"]) == (correct, found)

@@ -1,11 +1,13 @@
 import base64
 import csv
 import io
+from os import mkfifo
 
 import pytest
 from PIL import Image
 
-from ohr.benchmarks.fincriticaled.release_files import read_data_set, read_predictions, read_text
+from ohr.benchmarks.fincriticaled.release_files import find_table, read_data_set, read_predictions, read_text
+from ohr.benchmarks.fincriticaled.rows import open_table
 from ohr.errors import DataError
 from ohr.messages.faults import sentences
 
@@ -150,12 +152,6 @@ def test_a_damaged_image_is_refused_with_its_line(data, cell, message):
     assert f"raw_input.csv:2: {message}" in str(caught.value)
 
 
-def test_a_table_without_images_has_pages_without_them(data):
-    found = read_data_set(data({"raw_input.csv": table(["matched_html"], [PLAIN]), **gold(TAGGED)}))
-    with pytest.raises(DataError, match=r"raw_input\.csv:2: the table has no image: none of the columns image_path"):
-        found.image(found.pages[0])
-
-
 def test_rows_after_large_images_are_read_at_their_place(data):
     large = "data:image/png;base64," + base64.b64encode(bytes(300_000)).decode()
     content = table(["image", "matched_html"], [large, "<p>a\n\nb</p>"], [encoded(), PLAIN])
@@ -228,7 +224,7 @@ def test_one_gold_file_of_another_page_is_named(data):
     ("content", "message"),
     [
         (
-            table(["id", "matched_html"], ["0", PLAIN], ["0", PLAIN]),
+            table(["id", "matched_html"], ["0", PLAIN], ["00", PLAIN]),
             "ROOT/raw_input.csv:3: the id 0 repeats that of line 2",
         ),
         (table(["id", "matched_html"], ["a", PLAIN]), "raw_input.csv:2: id must be a whole number from 0 on (got 'a')"),
@@ -267,12 +263,6 @@ def test_two_files_of_one_page_are_refused(data):
     assert refused(root).endswith("gold_00.txt: page 0 is in gold_0.txt, too; keep one of the files")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
-def test_a_table_in_utf_16_is_refused(data, encoding):
-    root = data({"raw_input.csv": table(["matched_html"], [PLAIN]), **gold(TAGGED)}, encoding)
-    assert refused(root) == "ROOT/raw_input.csv:1: the table is in UTF-16; save it as UTF-8"
-
-
 def test_a_byte_order_mark_is_no_part_of_the_first_column(data):
     root = data({"raw_input.csv": table(["id", "matched_html"], ["0", PLAIN]), **gold(TAGGED)}, "utf-8-sig")
     assert [page.tagged for page in read_data_set(root).pages] == [TAGGED]
@@ -305,3 +295,60 @@ def test_predictions_are_read_by_the_number_in_their_names(data):
 def test_predictions_that_are_not_there_are_refused(tmp_path):
     with pytest.raises(DataError, match="no such folder"):
         read_predictions(tmp_path / "results")
+
+
+# --- tables that are no text ----------------------------------------------------------------------------
+
+
+def refused_table(path, content):
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        open_table(path, ("matched_html",))
+    return str(caught.value).replace(str(path), "TABLE")
+
+
+@pytest.mark.parametrize("line", [1, 3, 5000])
+def test_a_nul_byte_is_named_with_its_line(tmp_path, line):
+    lines = [b"id,matched_html", *(b"%d,<p>a</p>" % number for number in range(6000))]
+    lines[line - 1] += b"\0"
+    assert refused_table(tmp_path / "a.csv", b"\n".join(lines)).startswith(f"TABLE:{line}: the line has a NUL byte")
+
+
+def test_a_nul_byte_behind_latin_1_is_named_too(tmp_path):
+    assert refused_table(tmp_path / "a.csv", b"matched_html\n\xe9\n\0\n").startswith("TABLE:3: the line has a NUL byte")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_known_by_its_mark_or_its_zeros(tmp_path, encoding):
+    message = refused_table(tmp_path / "a.csv", "id,matched_html\n0,价\n".encode(encoding))
+    assert message == "TABLE:1: the table is in UTF-16; save it as UTF-8"
+
+
+@pytest.mark.parametrize("header", ["a" * 100_000, f"matched_html,{'b' * 100_000},{'b' * 100_000}"])
+def test_a_long_header_is_cut_in_messages(tmp_path, header):
+    assert len(refused_table(tmp_path / "a.csv", header.encode())) < 500
+
+
+@pytest.mark.parametrize("name", ["absent", "file"])
+def test_a_root_that_is_no_folder_is_said_to_be_none(tmp_path, name):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="no such folder"):
+        find_table(tmp_path / name)
+
+
+def data_set(root, gold):
+    (root / "raw_input.csv").write_text("matched_html\n<p>5</p>\n")
+    (root / "gold_annotation_html").mkdir()
+    gold(root / "gold_annotation_html" / "gold_0.txt")
+    with pytest.raises(DataError) as caught:
+        read_data_set(root)
+    return str(caught.value)
+
+
+def test_a_gold_file_that_is_a_pipe_is_no_file(tmp_path):
+    assert data_set(tmp_path, mkfifo).endswith("gold_0.txt: is no file")
+
+
+def test_a_gold_file_of_nested_facts_is_refused(tmp_path):
+    nested = f"{'<number>' * 200}5{'</number>' * 200}"
+    assert "gold_0.txt:1: more than 100 tags" in data_set(tmp_path, lambda path: path.write_text(nested))

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from ohr.cli.app import app
 from ohr.engine.executors.inline import Inline
 from ohr.report.leaderboard.ocr_results import as_base
-from ohr.results.derived.survival import read_survival
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import run
@@ -72,30 +71,11 @@ def test_facts_are_lost_where_words_hardly_are(mini):
     assert means(mini, "formatting")["ffa_strict"] > 0.9
 
 
-def test_facts_are_followed_from_the_page_to_what_is_found(mini):
-    left = {(row["condition"], row["step"]): row["mean"] for row in read_survival(Run(mini))}
-    for condition in ("clean", "formatting", "blur-0", "blur-0.6"):
-        assert left[condition, "page"] >= left[condition, "chunks"] >= left[condition, "hits"]
-    assert left["clean", "page"] == 1.0
-    assert left["blur-0.6", "page"] < left["blur-0", "page"] < left["formatting", "page"]
-
-
-def test_each_type_has_scores_of_its_own(mini):
-    by_type = {group: means(mini, "blur-0", by="type", group=group)["ffa_strict"] for group in ("Number", "Temporal")}
-    assert by_type["Number"] < by_type["Temporal"]
-
-
 def test_aggregates_are_the_protocols_numbers_and_a_share_of_clean(mini):
     found = numbers(mini, condition="blur-0.6", stage="page")
     assert set(found) == {"ffa_strict", "acc_found", "missing_rate", "edit_distance"}
     assert found["ffa_strict"]["ratio"] == found["ffa_strict"]["value"]
     assert found["edit_distance"]["value"] == pytest.approx(1 - means(mini, "blur-0.6")["edit_similarity"])
-
-
-def test_the_damage_rises_with_the_noise(mini):
-    doses = {row["condition"]: (row["r_noise"], row["r_content"]) for row in read_rows(mini / "doses.parquet")}
-    assert doses["clean"] == (0, 0)
-    assert doses["clean"][0] < doses["blur-0"][0] < doses["blur-0.6"][0]
 
 
 @pytest.mark.parametrize(
@@ -219,29 +199,3 @@ def test_a_recorded_judge_gives_the_published_rates(tmp_path, protocol, rates):
     assert {row["question_id"].partition("-")[0] for row in kept} == {"0", "1", "2", "3", "5"}
     assert "entity_diagnostics" in kept[0]["reply"]
     assert len(Run(folder).manifest["prompt_sha256"]["ffa_judge (judge)"]) == 64
-
-
-def test_a_judge_that_answers_nonsense_is_a_failure_that_is_counted(tmp_path):
-    folder = judged(tmp_path, "clean", {**recorded(), "3": "I would say that it looks fine."})
-    rows = read_rows(folder / "scores.parquet", metric="ffa_judge", condition="without_commas")
-    failed = [row for row in rows if row["status"] == "failed"]
-    assert {row["question_id"].partition("-")[0] for row in failed} == {"3"}
-    assert {row["value"] for row in failed if not isnan(row["value"])} == {0.0}
-    reasons = {row["reason"] for row in read_rows(folder / "failures.parquet")}
-    assert any("the reply is no JSON; 0 diagnostics of it could be read" in reason for reason in reasons)
-
-
-def test_images_that_are_missing_are_failures_that_are_counted(home):
-    shutil.copytree(home / "copy", home / "less")
-    (home / "less/images/page_3.png").unlink()
-    (home / "spec.yaml").write_text(
-        "benchmark: {kind: fincriticaled, root: less}\nreplicates: 1\nevaluate: [page]\n"
-        "knowledge_bases: [{name: clean}, {name: read, ocr: {kind: tesseract, dpi: 110}}]\n"
-    )
-    folder = finished(home / "spec.yaml", home)
-    (failure,) = read_rows(folder / "failures.parquet")
-    assert "raw_input.csv:25: no such image file (got 'images/page_3.png')" in failure["reason"]
-    rows = read_rows(folder / "scores.parquet", metric="ffa_strict", condition="read")
-    lost = [row for row in rows if row["question_id"].startswith("3-")]
-    assert {(row["value"], row["status"]) for row in lost} == {(0.0, "failed")}
-    assert means(folder, "read")["ffa_strict"] > 0.3  # of the page that is there

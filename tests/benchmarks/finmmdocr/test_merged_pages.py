@@ -1,13 +1,18 @@
 """Merged pictures in the place of page images: which generator sees what, and how much is held at once."""
 
+import weakref
 from collections.abc import Iterator, Sequence
+from math import ceil
 from typing import ClassVar, Literal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ohr.benchmarks.finmmdocr.merged_pages import MergedPages
+from ohr.benchmarks.finmmdocr.merging import Layout, layout, merged, resized
 from ohr.contracts import Completion, Generator, Prompt
 from ohr.files.lazy import Made
 
@@ -65,20 +70,124 @@ def test_pictures_are_made_smaller():
 
 
 def test_one_picture_is_made_at_a_time():
-    made = []
+    opened = []
 
     def page(place):
-        made.append(place)
+        opened.append(place)
         return np.zeros((4, 4, 3), np.uint8)
 
     pages = Made([lambda place=place: page(place) for place in range(6)])
     images = MergedPages(generator=Seeing(), threshold=3)._merged(Prompt("?", (), "", "?", pages))
-    assert (len(images), made) == (3, [])
+    assert (len(images), opened) == (3, [])
     assert images[1].shape == (8, 4, 3)
-    assert made == [2, 3]
+    assert opened == [2, 3]
 
 
 def test_it_is_identified_with_its_generator_and_needs_one_that_sees():
     assert MergedPages(generator=Seeing()).identity() != MergedPages(generator=Seeing(speed=2)).identity()
     with pytest.raises(ValidationError, match="reading reads no page images"):
         MergedPages(generator=Reading())
+
+
+# --- merging --------------------------------------------------------------------------------------------
+
+
+def page(value, height=20, width=10):
+    return np.full((height, width, 3), value, dtype=np.uint8)
+
+
+@pytest.mark.parametrize("protocol", ["reference", "clean"])
+def test_documents_up_to_the_threshold_are_not_merged(protocol):
+    assert layout(50, "report", 50, protocol) == layout(15, "report", 15, protocol) == Layout(1, 1)
+    assert layout(1000, "report", None, protocol) == Layout(1, 1)
+
+
+def test_longer_ones_have_k_pages_a_picture_in_k_columns_or_one():
+    assert layout(100, "report") == Layout(2, 2)
+    assert layout(100, "complong_test_3") == Layout(2, 1)
+    assert layout(45, "report", 15) == Layout(3, 3)
+    assert layout(150, "complong_testmini_246") == Layout(3, 2)
+
+
+def test_the_published_code_rounds_up_twice():
+    assert layout(51, "report") == Layout(3, 2)
+    assert layout(51, "report", 50, "clean") == Layout(2, 2)
+    assert layout(101, "report") == Layout(4, 3)
+    assert layout(101, "complong_1", 50, "clean") == Layout(3, 1)
+
+
+@given(st.integers(1, 900), st.sampled_from([15, 50, 300]), st.sampled_from(["reference", "clean"]))
+def test_there_are_never_more_pictures_than_the_threshold(count, threshold, protocol):
+    assert ceil(count / layout(count, "report", threshold, protocol).pages) <= threshold
+
+
+def test_pages_are_set_in_rows():
+    pages = [page(value) for value in (10, 20, 30, 40, 50)]
+    first, second = merged(iter(pages), Layout(3, 2))
+    assert first.shape == (40, 20, 3)
+    assert [first[0, 0, 0], first[0, 10, 0], first[20, 0, 0], first[20, 10, 0]] == [10, 20, 30, 255]
+    assert second.shape == (20, 20, 3)
+    assert [second[0, 0, 0], second[0, 10, 0]] == [40, 50]
+
+
+def test_pages_are_set_in_one_column():
+    (picture,) = merged([page(1), page(2)], Layout(2, 1))
+    assert picture.shape == (40, 10, 3)
+    assert [picture[19, 0, 0], picture[20, 0, 0]] == [1, 2]
+
+
+def test_single_pages_are_as_they_were():
+    pages = [page(1), page(2, 30, 15)]
+    assert [picture.shape for picture in merged(pages, Layout(1, 1))] == [(20, 10, 3), (30, 15, 3)]
+
+
+def test_the_published_code_cuts_a_page_that_is_larger_than_the_first():
+    pages = [page(1), page(2, 30, 15), page(3), page(4)]
+    (cut,) = merged(pages, Layout(4, 2))
+    assert cut.shape == (40, 20, 3)
+    assert [cut[0, 10, 0], cut[30, 0, 0], cut[39, 19, 0]] == [2, 3, 4]
+    assert (cut[20:30, :10] == 255).all()
+    (whole,) = merged(pages, Layout(4, 2), protocol="clean")
+    assert whole.shape == (50, 25, 3)
+    assert (whole[:30, 10:25] == 2).all()
+    assert [whole[30, 0, 0], whole[30, 10, 0]] == [3, 4]
+
+
+def test_pages_and_pictures_are_gone_when_the_next_ones_are_read():
+    class Traced(np.ndarray):
+        pass
+
+    seen, alive = [], []
+
+    def traced(value):
+        alive.append(sum(reference() is not None for reference in seen))
+        made = page(value).view(Traced)
+        seen.append(weakref.ref(made))
+        return made
+
+    def pages():
+        for value in range(9):
+            yield traced(value)
+
+    pictures = merged(pages(), Layout(3, 3))
+    while (picture := next(pictures, None)) is not None:
+        assert sum(reference() is not None for reference in seen) == 0
+        seen.append(weakref.ref(picture))
+        del picture
+    assert max(alive) == 2  # the two pages before the third of a picture
+
+
+def test_the_longer_side_is_scaled():
+    assert resized(page(1, 200, 100), 50).shape == (50, 25, 3)
+    assert resized(page(1, 100, 200), 50).shape == (25, 50, 3)
+    assert resized(page(1, 3, 200), 50).shape == (1, 50, 3)
+    assert resized(page(7, 40, 40), 50).shape == (50, 50, 3)
+    assert (resized(page(7, 200, 100), 50) == 7).all()
+
+
+def test_only_the_published_code_enlarges():
+    small = page(1, 20, 10)
+    assert resized(small, 40).shape == (40, 20, 3)
+    assert resized(small, 40, "clean") is small
+    assert [p.shape for p in merged([small, small], Layout(2, 1), 80)] == [(80, 20, 3)]
+    assert [p.shape for p in merged([small, small], Layout(2, 1), 80, "clean")] == [(40, 10, 3)]

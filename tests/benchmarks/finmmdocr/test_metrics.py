@@ -4,6 +4,8 @@ import json
 from math import isnan
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ohr.benchmarks.finmmdocr import running
 from ohr.benchmarks.finmmdocr.metrics import (
@@ -14,6 +16,7 @@ from ohr.benchmarks.finmmdocr.metrics import (
     PageMrr,
     PageRecall,
     PotAccuracy,
+    last_rank,
 )
 from ohr.contracts import Case, Ranking
 from ohr.errors import PluginError
@@ -153,6 +156,13 @@ def test_a_question_without_gold_pages_counts_in_the_reference_protocol_alone():
     assert all(isnan(kind().score_ranking(found)) for kind in (PageRecall, PageMrr, GoldenRank, GoldenFound))
     assert PageRecall(protocol="reference").score_ranking(found) == 0
     assert PageMrr(protocol="reference").score_ranking(found) == 0
+
+
+@given(st.permutations(range(1, 13)), st.sets(st.integers(1, 12), min_size=1))
+def test_the_first_golden_k_pages_have_all_gold_pages_and_fewer_have_not(pages, gold):
+    k = last_rank(pages, gold)
+    assert gold <= set(pages[:k])
+    assert not gold <= set(pages[: k - 1])
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,6 @@ def test_records_are_read_in_the_order_of_the_file(copy):
     assert first.where == "test.json record 0"
 
 
-def test_english_documents_are_known_by_their_ids(copy):
-    assert read(copy.write(copy.record(doc_id="complong_1")))[0].language == "en"
-
-
 def test_pages_are_found_below_the_folder_whatever_comes_before_their_paths(copy):
     images = [f"./data/FinM4R/images/report/page_{page}.png" for page in (1, 2, 3)]
     texts = "\\data\\texts\\report.json"
@@ -146,19 +142,6 @@ def test_a_fault_of_a_record_is_named_with_the_record(copy, changes, said):
 )
 def test_a_file_that_a_record_names_in_vain_is_named(copy, changes, said):
     assert said in lacking(copy.write(copy.record(**changes)))
-
-
-def test_a_record_that_is_no_object_is_named(copy):
-    assert "1 record that is no object: test.json record 1 ('text')" in error(copy.write(copy.record(), "text"))
-
-
-def test_questions_are_read_without_the_files_of_pages_which_are_named_once_for_each_document(copy):
-    copy.put("test.json", [copy.record(number) for number in range(5)])
-    assert len(read(copy.root)) == 5
-    message = lacking(copy.root)
-    assert "1 document whose page images are missing" in message
-    assert "company_research/report (3 images: images/report/page_1.png" in message
-    assert "1 document without usable texts" in message
 
 
 @pytest.mark.parametrize(

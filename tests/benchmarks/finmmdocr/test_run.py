@@ -9,11 +9,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from ohr.benchmarks.finmmdocr import running
 from ohr.cli.app import app
 from ohr.engine.executors.inline import Inline
-from ohr.errors import PluginError
-from ohr.results.derived.survival import read_survival
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import run
@@ -84,17 +81,6 @@ def test_right_programs_are_right_on_clean_pages_and_lose_with_misread_digits(mi
     assert 0 < found["defocus"]["acc"] < 1
 
 
-def test_numbers_are_followed_from_the_page_to_the_program(mini):
-    left = {
-        (row["condition"], row["step"]): row["mean"]
-        for row in read_survival(Run(mini))
-        if row["retriever"] in ("", "bm25 top 10")
-    }
-    assert left["clean", "page"] == left["clean", "chunks"] == 1
-    assert left["channel", "page"] < 1
-    assert left["channel", "answer"] < left["clean", "answer"]
-
-
 def test_the_whole_document_is_read_in_its_order_and_has_every_gold_page(mini):
     hits = read_rows(mini / "hits.parquet", retriever="whole_document", kb="clean", question_id="test-0")
     assert [hit["pages"] for hit in hits] == [[page] for page in range(12)]
@@ -104,14 +90,6 @@ def test_the_whole_document_is_read_in_its_order_and_has_every_gold_page(mini):
 def test_a_document_has_an_index_of_its_own(mini):
     about = {row["question_id"]: row["document"] for row in read_rows(mini / "questions.parquet")}
     assert all(hit["document"] == about[hit["question_id"]] for hit in read_rows(mini / "hits.parquet"))
-
-
-def test_groups_have_rows_of_their_own(mini):
-    rows = read_rows(mini / "summary.parquet", stage="generation", metric="pot_accuracy", condition="clean")
-    found = {(row["by"], row["group"]): row["n"] for row in rows}
-    assert found["doc_length", "<=30 pages"] == 4
-    assert found["scenario FSA", "yes"] == 1
-    assert found["extract", ">=5 values"] == 1
 
 
 def test_the_question_without_evidence_counts_0_in_the_reference_protocol_and_nothing_in_clean(copy, tmp_path_factory):
@@ -136,13 +114,6 @@ def test_repairs_are_in_the_clean_protocol_alone(copy, tmp_path_factory):
         assert values(folder, stage="generation", metric="executed") == {"test-0": accuracy}
 
 
-def test_the_reference_protocol_refuses_other_chunks_than_pages(tmp_path):
-    (tmp_path / "spec.yaml").write_text(SPEC.replace("ROOT", "sample").replace("PROTOCOL", "reference"))
-    (tmp_path / "replies.jsonl").write_text('{"id": "test-0", "reply": ""}')
-    with pytest.raises(Exception, match="is not of protocol reference of benchmark finmmdocr"):
-        read_spec(tmp_path / "spec.yaml", ["chunker={kind: tokens, size: 256}"])
-
-
 def test_a_written_solution_is_scored_by_the_number_that_another_generator_reads(copy, tmp_path_factory):
     extractions = tmp_path_factory.mktemp("cot") / "extracted.jsonl"
     found = {"test-0": "75", "test-1": "None", "test-2": "three quarters"}
@@ -159,19 +130,6 @@ def test_a_written_solution_is_scored_by_the_number_that_another_generator_reads
     reasons = {row["reason"] for row in read_rows(folder / "failures.parquet")}
     assert "ValueError: no number in the extraction: 'three quarters'" in reasons
     assert "cot_accuracy (judge)" in Run(folder).manifest["prompt_sha256"]
-
-
-def test_a_run_does_not_begin_where_programs_cannot_be_isolated(copy, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr(running, "_why_not", lambda: "no seccomp")
-    with pytest.raises(
-        PluginError, match="metric pot_accuracy: programs cannot be isolated on this machine: no seccomp"
-    ):
-        small(copy, tmp_path_factory, {"test-0": ""}, copy.record())
-    only_retrieval = "generators=[]"
-    english = ("benchmark.languages=[en]", "knowledge_bases=[{name: clean}]")
-    spec = read_spec(PIPELINE, [*english, only_retrieval, "evaluate=[retrieval]"])
-    home = tmp_path_factory.mktemp("retrieval")
-    assert run(spec, store=home / "store", runs=home / "runs", executor=Inline()).fresh
 
 
 def score(path, *words):

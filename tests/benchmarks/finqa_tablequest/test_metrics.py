@@ -4,9 +4,14 @@ from math import isnan
 from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
 from ohr.benchmarks.finqa_tablequest.metrics import FinqaJudge, Measure, Trec
-from ohr.benchmarks.finqa_tablequest.retrieval import MEASURES
+from ohr.benchmarks.finqa_tablequest.question_files import FinqaQuestion
+from ohr.benchmarks.finqa_tablequest.retrieval import MEASURES, measures, misplaced, queries
+from ohr.benchmarks.tablequest.binary import binary_prompt
 from ohr.contracts import Case, Ranking
 from ohr.testing import check_metric
 
@@ -29,8 +34,8 @@ def test_every_measure_may_be_named():
     [("P@1", 0), ("P@3", 1 / 3), ("P@10", 0.1), ("R@3", 1), ("RR", 1 / 2), ("nDCG@3", 0.6309), ("Rprec", 0)],
 )
 def test_a_page_has_the_rank_of_its_best_chunk_and_counts_once(measure, value):
-    found = ranking((B,), (B,), (B, A), (A,), (C,))
-    assert Trec(measure=measure).score_ranking(found) == pytest.approx(value, abs=1e-4)
+    ranked = ranking((B,), (B,), (B, A), (A,), (C,))
+    assert Trec(measure=measure).score_ranking(ranked) == pytest.approx(value, abs=1e-4)
 
 
 def test_merged_questions_are_scored_once_with_all_their_pages():
@@ -44,12 +49,6 @@ def test_merged_questions_are_scored_once_with_all_their_pages():
 
 def judged(reply, protocol):
     return FinqaJudge(generator={"kind": "by_rule"}, protocol=protocol).score_reply(reply)
-
-
-@pytest.mark.parametrize("protocol", ["clean", "reference"])
-def test_verdicts_in_the_asked_form_count_in_both_protocols(protocol):
-    assert judged("JUDGMENT: CORRECT\nCONFIDENCE: 1", protocol) == 1
-    assert judged("JUDGMENT: INCORRECT", protocol) == 0
 
 
 def test_a_decorated_verdict_is_incorrect_in_reference_and_read_in_clean():
@@ -70,3 +69,119 @@ def test_the_judge_sees_the_answer_and_not_the_json_around_it():
     assert prompt.passages == ("5", "6")
     assert "ANSWER TO CHECK: 6\n" in prompt.user
     assert metric.prompt_for(Case("Why?", (), (), "6")) is None
+
+
+# --- replies of the judge -------------------------------------------------------------------------------
+
+
+UNPARSED = ("INCORRECT", 0.0, "Failed to parse response")
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        ("JUDGMENT: CORRECT\nCONFIDENCE: 0.95\nREASONING: same", ("CORRECT", 0.95, "same")),
+        ("  JUDGMENT: correct  \n CONFIDENCE: 7", ("CORRECT", 1.0, "Failed to parse response")),
+        ("JUDGMENT: [CORRECT/INCORRECT]", UNPARSED),
+        ("JUDGMENT: NOT CORRECT", ("CORRECT", 0.0, "Failed to parse response")),
+        ("JUDGMENT: INCORRECT\nJUDGMENT: CORRECT", ("CORRECT", 0.0, "Failed to parse response")),
+        ("JUDGMENT: CORRECT\nJUDGMENT: unsure", UNPARSED),
+        ("JUDGMENT: JUDGMENT: CORRECT", ("CORRECT", 0.0, "Failed to parse response")),
+        ("JUDGMENT", UNPARSED),
+        ("**JUDGMENT:** CORRECT", UNPARSED),
+        ("judgment: CORRECT", UNPARSED),
+        ("Correct!", UNPARSED),
+        ("", UNPARSED),
+        ("CONFIDENCE: high\nREASONING: a: b", ("INCORRECT", 0.0, "a: b")),
+        ("CONFIDENCE: 95%", UNPARSED),
+        ("CONFIDENCE: -1", UNPARSED),
+        ("CONFIDENCE: nan", ("INCORRECT", 1.0, "Failed to parse response")),
+        ("REASONING:", ("INCORRECT", 0.0, "")),
+    ],
+)
+def test_reference_reads_replies_as_the_published_code_does(reply, read):
+    assert parse_binary_judge(reply) == parse_binary_judge(reply, "reference") == read
+
+
+@pytest.mark.parametrize(
+    ("reply", "judgment", "confidence"),
+    [
+        ("JUDGMENT: CORRECT\nCONFIDENCE: 0.95", "CORRECT", 0.95),
+        ("**JUDGMENT:** CORRECT\n**CONFIDENCE:** 0.9", "CORRECT", 0.9),
+        ("**JUDGMENT: CORRECT**", "CORRECT", None),
+        ("## Judgement: _incorrect_", "INCORRECT", None),
+        ("- JUDGMENT = [CORRECT]", "CORRECT", None),
+        ("JUDGMENT: CORRECT (the same amount)", "CORRECT", None),
+        ("JUDGMENT: INCORRECT, the correct value is 5", "INCORRECT", None),
+        ("JUDGMENT: not correct.\nConfidence: 95%", "INCORRECT", 0.95),
+        ("Correct!", "CORRECT", None),
+        ("**INCORRECT**", "INCORRECT", None),
+        ("JUDGMENT: CORRECT\nCONFIDENCE: 7", "CORRECT", None),
+        ("JUDGMENT: CORRECT\nCONFIDENCE: nan", "CORRECT", None),
+    ],
+)
+def test_clean_reads_decorated_verdicts(reply, judgment, confidence):
+    verdict = parse_binary_judge(reply, "clean")
+    assert verdict.judgment == judgment
+    assert isnan(verdict.confidence) if confidence is None else verdict.confidence == confidence
+
+
+@pytest.mark.parametrize("reply", ["", "JUDGMENT: [CORRECT/INCORRECT]", "JUDGMENT: unsure", "It looks correct to me."])
+def test_clean_takes_a_reply_without_a_verdict_for_a_failed_one(reply):
+    assert parse_binary_judge(reply, "clean").judgment == "ERROR"
+
+
+@given(st.sampled_from(["CORRECT", "INCORRECT"]), st.floats(0, 1), st.from_regex(r"[a-z ]{0,20}", fullmatch=True))
+def test_both_protocols_read_a_reply_in_the_asked_form_equally(judgment, confidence, reasoning):
+    reply = f"JUDGMENT: {judgment}\nCONFIDENCE: {confidence:.3f}\nREASONING: {reasoning}"
+    assert parse_binary_judge(reply, "clean") == parse_binary_judge(reply, "reference")
+
+
+def test_the_prompt_asks_for_the_published_keys():
+    user = binary_prompt("Why {gold}?", "5", "six {question}").user
+    assert "QUESTION: Why {gold}?\n" in user
+    assert "ANSWER TO CHECK: six {question}\n" in user
+    assert all(f"\n{key}: " in user for key in ("JUDGMENT", "CONFIDENCE", "REASONING"))
+
+
+# --- queries and their pages ----------------------------------------------------------------------------
+
+
+def question(number, text, page):
+    return FinqaQuestion(f"easy-{number}", "easy", "A_2023_10K", page, "", text, "5", "", "", "10K", "")
+
+
+ASKED = [question(1, "a", 1), question(2, "b", 2), question(3, "a", 3), question(4, "c", 4)]
+
+
+def test_clean_has_one_query_for_each_question():
+    asked = queries(ASKED)
+    assert [query.questions for query in asked] == [("easy-1",), ("easy-2",), ("easy-3",), ("easy-4",)]
+    assert asked[2].pages == {"A_2023_10K_p3"}
+
+
+def test_reference_merges_questions_with_equal_texts():
+    asked = queries(ASKED, "reference")
+    assert [query.questions for query in asked] == [("easy-1", "easy-3"), ("easy-2",), ("easy-4",)]
+    assert asked[0].pages == {"A_2023_10K_p1", "A_2023_10K_p3"}
+
+
+def test_the_published_code_reads_pages_of_other_queries_after_a_merge():
+    assert misplaced(ASKED) == ["easy-3", "easy-4"]
+    assert misplaced(ASKED[:2]) == []
+
+
+def test_measures_of_a_ranking_that_ir_measures_has_measured():
+    """Values of ir_measures 0.4.3 for the ranking c, b, a with a and b relevant."""
+    asked = measures(["c", "b", "a"], frozenset("ab"))
+    assert asked["nDCG@1"] == asked["P@1"] == asked["R@1"] == 0
+    assert asked["nDCG@3"] == pytest.approx(0.6934264036172708)
+    assert (asked["P@3"], asked["R@3"], asked["RR"], asked["Rprec"]) == (pytest.approx(2 / 3), 1, 0.5, 0.5)
+
+
+def test_precision_divides_by_the_cut_off_even_where_the_ranking_is_shorter():
+    assert measures(["a"], frozenset("a"))["P@10"] == 0.1
+
+
+def test_a_query_without_pages_has_no_measures():
+    assert all(map(isnan, measures(["a"], frozenset()).values()))

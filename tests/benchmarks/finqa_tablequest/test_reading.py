@@ -1,5 +1,4 @@
 import json
-from os import mkfifo
 
 import pytest
 
@@ -99,10 +98,3 @@ def test_a_broken_or_missing_file_is_named(folder):
     assert refused(folder).startswith("hard.json: is not UTF-8 text")
     path.unlink()
     assert refused(folder) == "hard.json: cannot be read: No such file or directory"
-
-
-def test_a_pipe_is_no_file(folder):
-    path = folder / "qa_pairs" / "easy.json"
-    path.unlink()
-    mkfifo(path)
-    assert refused(folder) == "easy.json: is no file"

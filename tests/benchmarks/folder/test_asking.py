@@ -41,17 +41,6 @@ def test_every_form_gives_the_same_questions(two, form):
     assert [first.id, second.id] == ["q1", "q2"]
 
 
-@pytest.mark.parametrize("sign", ["\u2028", "\x85"], ids=["separator", "next line"])
-@pytest.mark.parametrize("name", ["q.jsonl", "q.csv"])
-def test_only_a_line_feed_ends_a_line(two, name, sign):
-    rows = [{**ROWS[0], "evidence": f"began{sign}in 1964"}, ROWS[1]]
-    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    if name == "q.csv":
-        text = CSV.replace('"began, in 1964"', f"began{sign}in 1964")
-    (two.home / name).write_text(text, encoding="utf-8")
-    assert [q.evidence[0] for q in two.benchmark(name).questions()] == [f"began{sign}in 1964", "a"]
-
-
 @pytest.mark.parametrize(
     "name", ["lease", "lease.pdf", "documents/lease", "documents/lease.PDF", normalize("NFD", "lease")]
 )

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pypdfium2
 import pytest
-from PIL import Image
 
 from ohr.contracts import Document
 from ohr.errors import DataError
@@ -56,26 +55,6 @@ def test_frames_of_a_tiff_file_are_pages(own):
         benchmark.page_image(document, 3)
 
 
-@pytest.mark.parametrize("mode", ["L", "1", "P", "RGBA", "CMYK"])
-def test_images_of_every_mode_are_rgb(own, mode):
-    suffix = "tif" if mode == "CMYK" else "png"
-    files.picture("x").convert(mode).save(own.root / f"a.{suffix}")
-    own.ask({"question": "?"})
-    benchmark = own.benchmark()
-    image = benchmark.page_image(benchmark.documents()[0], 0)
-    assert (image.ndim, image.shape[2], image.dtype) == (3, 3, np.uint8)
-
-
-def test_a_photo_is_turned_as_the_camera_was_held(own):
-    exif = Image.Exif()
-    exif[0x0112] = 6  # turned a quarter
-    files.picture("long line").save(own.root / "photo.jpg", exif=exif)
-    own.ask({"question": "?"})
-    benchmark = own.benchmark()
-    height, width, _ = benchmark.page_image(benchmark.documents()[0], 0).shape
-    assert height > width
-
-
 @pytest.mark.parametrize("content", [b"", b"not an image"])
 def test_a_damaged_image_fails_alone(own, content):
     files.write_image(own.root / "c/1.png", "good")
@@ -88,18 +67,6 @@ def test_a_damaged_image_fails_alone(own, content):
     with pytest.raises(DataError, match=r"2\.png: (the file is empty|cannot be read as an image)"):
         benchmark.page_image(document, 1)
     assert [note for note in benchmark.notes() if note.startswith("fails: ") and "2.png: " in note]
-
-
-def test_sixteen_bits_and_transparency_are_read_as_elsewhere(own):
-    own.ask({"question": "?"})
-    grey = np.linspace(0, 65535, 120 * 90).reshape(120, 90).astype(np.uint16)
-    own.root.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(grey).save(own.root / "deep.png")
-    Image.new("RGBA", (90, 120), (0, 0, 0, 0)).save(own.root / "clear.png")
-    benchmark = own.benchmark()
-    clear, deep = (benchmark.page_image(document, 0) for document in benchmark.documents())
-    assert (clear == 255).all()
-    assert np.abs(deep[:, :, 0].astype(int) - grey // 257).max() <= 1
 
 
 def encrypted(path):

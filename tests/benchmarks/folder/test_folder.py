@@ -162,13 +162,6 @@ def test_page_images_are_read_by_an_engine(own):
     assert "the file is empty" in failure.reason
 
 
-def test_another_language_needs_an_engine_that_reads_it(two):
-    path = two.home / "own.yaml"
-    path.write_text(SPEC % (", language: zh", "  - {name: read, ocr: {kind: tesseract}}\n"))
-    with pytest.raises(OhrError, match="no language pack for zh"):
-        run(read_spec(path), store=two.home / ".ohr", runs=two.home / "runs", workers=1)
-
-
 def test_own_ocr_results_are_scored_by_the_command_line(recorded, monkeypatch, one_process):
     from typer.testing import CliRunner
 

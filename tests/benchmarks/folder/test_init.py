@@ -65,17 +65,6 @@ def test_evidence_is_proposed_where_the_answer_is_on_the_page(home):
     assert "evidence that is not on its page" not in checked.stdout
 
 
-def test_nothing_is_replaced_unless_it_is_asked_for(home):
-    ohr("init", "docs")
-    (home / "study.yaml").write_text("mine")
-    again = ohr("init", "docs")
-    assert (again.exit_code, (home / "study.yaml").read_text()) == (2, "mine")
-    assert "study.yaml: is a file that ohr did not write" in again.stderr
-    assert ohr("init", "docs", "--force").exit_code == 0
-    assert (home / "study.yaml").read_text() != "mine"
-    assert [path.read_text() for path in home.glob("study.yaml.bak-*")] == ["mine"]
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -10,6 +10,7 @@ from ohr.benchmarks.tablequest import TableQuest
 from ohr.benchmarks.tablequest.baseline import read_baseline
 from ohr.benchmarks.tablequest.by_rule import ByRule
 from ohr.benchmarks.tablequest.judges import Pairwise, TableAccuracyJudged
+from ohr.benchmarks.tablequest.pairwise import forfeit, pairwise_prompt, parse_pairwise
 from ohr.contracts import Case, Prompt
 from ohr.errors import DataError
 
@@ -47,6 +48,9 @@ def test_both_orders_are_asked_with_the_parsed_answers():
         ((MODEL_1, MODEL_2), 1, 1, 1),
         ((MODEL_2, MODEL_1), 0, 1, 1),
         ((TIE, TIE), 0.5, 1, 1),
+        ((MODEL_2, MODEL_2), 0.5, 0, 1),  # the judge prefers a place
+        ((MODEL_1, TIE), 0.5, 0, 1),
+        ((TIE, MODEL_1), 0.5, 0, 1),
         ((MODEL_1, MODEL_1), 0.5, 0, 1),
         ((MODEL_1, "both are fine"), 0.5, 0, 0),
         (("", ""), 0.5, 0, 0),
@@ -160,3 +164,53 @@ def test_the_judge_by_rule_prefers_what_rules_and_figures_find(gold, first, seco
 def test_the_judge_by_rule_judges_one_answer(gold, answer, judgment):
     (reply,) = ByRule().answer([Prompt("", (gold, answer), "", "")])
     assert reply.text.startswith(f"JUDGMENT: {judgment}\n")
+
+
+# --- one comparison -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reply", "choice"),
+    [
+        ('{"rationale": "x", "better_model": "model_1"}', "model_1"),
+        ('```json\n{"better_model": "tie"}\n```', "tie"),
+        ('{"better_model": "Model_2"}', "model_2"),
+        ('{"better_model": " TIE "}', "tie"),
+        ('I compare both. {"better_model": "model_2"}', "model_2"),
+        ('{"better_model": "model_1"} On reflection: {"better_model": "model_2"}', "model_2"),
+    ],
+)
+def test_the_choice_is_read(reply, choice):
+    assert parse_pairwise(reply) == choice
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "model_1",
+        "model_1 is better",
+        '{"better_model": "model_3"}',
+        '{"better_model": 1}',
+        '{"better_model": null}',
+        '{"better_model": "model_1"',
+        '{"rationale": "x"}',
+        '{"better": "model_1"}',
+    ],
+)
+def test_a_reply_without_a_choice_has_none(reply):
+    assert parse_pairwise(reply) is None
+
+
+def test_an_empty_answer_forfeits():
+    assert forfeit("", "5").outcome == "loss"
+    assert forfeit("5", " ").outcome == "win"
+    assert forfeit(" ", "").outcome == "tie"
+    assert forfeit("5", "6") is None
+
+
+def test_the_prompt_has_the_papers_keys_in_their_order():
+    prompt = pairwise_prompt("Why {x}?", "Größe", "first", "second")
+    case = json.loads(prompt.user[prompt.user.index("\n{") :])
+    assert list(case.items()) == [("question", "Why {x}?"), ("gt", "Größe"), ("pred_1", "first"), ("pred_2", "second")]
+    assert all(key in prompt.user for key in ("rationale", "better_model", "model_1", "model_2", "tie"))

@@ -52,11 +52,6 @@ def test_undoing_gives_the_text_back(text, rate, seed, rules):
     assert undo(noisy.text, noisy.edits) == text
 
 
-@given(pieces | anything, seeds)
-def test_rate_0_changes_nothing(text, seed):
-    assert perturb(text, 0, seed).text == text
-
-
 @given(pieces | anything, seeds, weights)
 def test_edits_at_a_lower_rate_are_among_those_at_a_higher_whatever_rules_are_on(text, seed, rules):
     levels = [perturb(text, rate, seed, rules=rules).edits for rate in (0.1, 0.3, 0.6, 1.0)]
@@ -460,10 +455,6 @@ def test_a_wrong_rule_is_refused(rules):
 def test_formatting_noise_says_so():
     assert Formatting.noise_type == "formatting"
     assert FAMILIES["text_noise"][0].knob == "rate"
-
-
-def test_a_page_of_white_space_stays_as_it_is():
-    assert perturb(" \n\t\n", 1.0).edits == ()
 
 
 def test_the_ledger_names_the_rule():
