@@ -97,7 +97,8 @@ class Builder:
         aimed = {key: keys[key] for key in Aim.model_fields if key in keys and family.endswith("_noise")}
         own = {key: value for key, value in keys.items() if key not in aimed}
         swept = sizes(plugin, own) | sizes(Aim, aimed)
-        wrong = [self.note((*where, key), message) for key, message in faults_of_aim(aimed, own, plugin)]
+        wrong = list(faults_of_aim(aimed, own, plugin)) if aimed else []
+        self.notes += [((*where, key), message) for key, message in wrong]
         if wrong or self.note(where, fault_of_size(swept, "variants")):
             return []
         found = []
@@ -109,7 +110,7 @@ class Builder:
         return found
 
     def chain(self, family: str, entry: Any, where: Where) -> list[list[Built]]:
-        """Build a chain of noises, one mapping or a list of them applied in order; returns the variants of each."""
+        """Build one mapping, or a list of noises that are applied in order; returns the variants of each."""
         if isinstance(entry, Mapping):
             return [self.spread(family, entry, where)]
         return [self.spread(family, keys, (*where, place)) for place, keys in enumerate(entry)]

@@ -103,10 +103,8 @@ def _draws(
 
 def _slots(builder: Builder, entry: KnowledgeBaseEntry, where: Where) -> dict[Slot, list[Built]]:
     """Build the variants of each noise and of the engine, in the order in which they act."""
-    image = builder.chain("image_noise", entry.image_noise, (*where, "image_noise"))
-    engines = builder.spread("ocr", entry.ocr, (*where, "ocr"))
-    text = builder.chain("text_noise", entry.text_noise, (*where, "text_noise"))
-    chains = {"image_noise": image, "ocr": [engines], "text_noise": text}
+    families = ("image_noise", "ocr", "text_noise")
+    chains = {family: builder.chain(family, getattr(entry, family), (*where, family)) for family in families}
     return {(family, place): built for family, chain in chains.items() for place, built in enumerate(chain)}
 
 

@@ -53,11 +53,9 @@ def faults_of_aim(keys: Mapping[str, Any], noise: Mapping[str, Any], plugin: typ
     """Yield the faults of a noise's target keys as a whole, each with its key.
 
     Args:
-        keys: the target keys; without any there is no fault.
+        keys: the target keys, at least one.
         noise: the other keys.
     """
-    if not keys:
-        return
     named = [key for key in Aim.model_fields if key in keys and key != _SOURCE]
     first, knob = (*named, _SOURCE)[0], str(getattr(plugin, "knob", ""))
     if not named:
