@@ -1,5 +1,6 @@
 """Files and folders that are not finished yet, named after the process that makes them: none of a dead one stays."""
 
+import os
 import re
 import shutil
 from contextlib import suppress
@@ -20,10 +21,10 @@ _DAY = 86_400
 
 def unfinished(folder: Path, suffix: str = "") -> Path:
     """Return a path in `folder` for what this process makes and then renames; removes what dead ones left there."""
-    for path in folder.glob(f"{NEW}*"):
-        with suppress(OSError):  # another process was faster
-            if _is_left(path):
-                remove(path)
+    with suppress(OSError):  # there is no such folder, or another process removes the same
+        for name in os.listdir(folder):  # noqa: PTH208 half the time of `Path.iterdir`
+            if name.startswith(NEW) and _is_left(folder / name):
+                remove(folder / name)
     space, pid, started = this_process()
     # nobody can have left a file or a link of this name
     return folder / f"{NEW}{quote(space, safe='')}-{pid}-{started}-{token_hex(8)}{suffix}"
