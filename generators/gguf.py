@@ -3,11 +3,11 @@
 from copy import deepcopy
 from pathlib import Path
 from shutil import rmtree
-from tempfile import mkdtemp
 
 from ohr import extras
 from ohr.errors import PluginError
 from ohr.keys import file_digest
+from ohr.unfinished import unfinished
 
 from .local_model import MODELS
 
@@ -26,16 +26,16 @@ def _plain(gguf: Path) -> Path:
     assets = extras.load("huggingface_hub", "llm").cached_assets_path("ohr", "converted")
     folder = Path(assets) / file_digest(gguf)
     if not folder.is_dir():
-        made = Path(mkdtemp(prefix=".new-", dir=assets))
+        new = unfinished(Path(assets))
         try:
-            _convert(gguf, made)
-            made.chmod(0o755)  # several users may share a hub cache
-            made.rename(folder)
+            new.mkdir()
+            _convert(gguf, new)
+            new.rename(folder)
         except OSError:
             if not folder.is_dir():  # else another process was faster
                 raise
         finally:
-            rmtree(made, ignore_errors=True)
+            rmtree(new, ignore_errors=True)
     return folder
 
 

@@ -9,9 +9,8 @@ One interpreter loads the allowed modules and forks a process for each program. 
 those in its own empty folder, no other process and no thread, and limits of time, memory and output.
 """
 
-from .isolating import Isolation
 from .running import Sandbox, isolation, run_program, run_programs
-from .values import MODULES, UNSAFE, Limits, Outcome, SandboxError
+from .values import MODULES, UNSAFE, Isolation, Limits, Outcome, SandboxError
 
 __all__ = [
     "MODULES",

@@ -13,9 +13,8 @@ from typing import Self
 from ohr.errors import DataError
 
 from . import readings
-from .isolating import Isolation
 from .starting import Processes
-from .values import UNSAFE, Limits, Outcome, SandboxError
+from .values import UNSAFE, Isolation, Limits, Outcome, SandboxError
 
 _GRACE = 20.0
 """Seconds beyond the limit after which a silent lane counts as lost; it needs milliseconds unless the machine hangs."""

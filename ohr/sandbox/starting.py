@@ -15,8 +15,7 @@ from tempfile import TemporaryDirectory
 
 from ohr.errors import DataError
 
-from .isolating import Isolation
-from .values import Limits, SandboxError
+from .values import Isolation, Limits, SandboxError
 
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from inside.starter import main; main()"
 _OPTIONS = ("-s", "-S", "-P", "-B")

@@ -5,10 +5,9 @@ that class is imported, not the whole family, and what is wrong is known by its 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from math import prod
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 from unicodedata import category
@@ -23,9 +22,9 @@ from ohr.messages.wording import quoted
 from ohr.registry import Nested, Registry, choices
 from ohr.spec.environment import fault_of_variable, variable_of
 from ohr.spec.faults import faults_of
-from ohr.spec.model import MOST, Named
-from ohr.spec.source import Fault, Source, Where, refuse
-from ohr.spec.sweep import Swept, options, sizes, suffix, variants
+from ohr.spec.model import Named, names
+from ohr.spec.source import Note, Source, Where, refuse
+from ohr.spec.sweep import Swept, fault_of_size, options, sizes, suffix, variants
 from ohr.spec.targets import Aim, faults_of_aim
 
 M = TypeVar("M", bound=BaseModel)
@@ -42,7 +41,7 @@ class Built:
 
 @dataclass
 class Builder:
-    """Builds plugins; `faults` collects the faults of their keys.
+    """Builds plugins; `notes` collects the faults of their keys.
 
     Args:
         allowed: environment variables that may be sent to a server whatever their names are.
@@ -51,15 +50,17 @@ class Builder:
     source: Source
     registry: Registry
     allowed: frozenset[str] = frozenset()
-    faults: list[Fault] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.faults += self.source.faults
-
-    def fault(self, where: Where, message: str | None) -> None:
-        """Note a fault, if there is one."""
+    def note(self, where: Where, message: str | None) -> bool:
+        """Add a fault, if there is one; reports whether there is."""
         if message:
-            self.faults.append(self.source.fault(where, message))
+            self.notes.append((where, message))
+        return bool(message)
+
+    def refuse(self) -> None:
+        """Raise a SpecError that lists all faults, those of the file among them; nothing without faults."""
+        refuse([*self.source.faults, *(self.source.fault(*note) for note in self.notes)])
 
     def validated(self, model: type[M], keys: Any, where: Where, at: Mapping[str, int] | None = None) -> M | None:
         """Validate a mapping; None when it has faults.
@@ -70,7 +71,7 @@ class Builder:
         try:
             return model.model_validate(keys, context={"registry": self.registry})
         except ValidationError as error:
-            self.faults += faults_of(error, model, self.source, where, at or {})
+            self.notes += faults_of(error, model, self.source.keys, where, at or {})
             return None
 
     def one(self, family: str, keys: Mapping[str, Any], where: Where) -> Any:
@@ -84,81 +85,57 @@ class Builder:
         Raises:
             SpecError: its keys are wrong.
         """
-        made = self.one(family, keys, (family,))
-        refuse(self.faults)
-        return made
+        stage = self.one(family, keys, (family,))
+        self.refuse()
+        return stage
 
     def spread(self, family: str, keys: Mapping[str, Any], where: Where) -> list[Built]:
         """Build a plugin for every combination of its swept values, and of its targets if it has any."""
         plugin = self._find(family, keys, where)
         if plugin is None:
             return []
-        aims = [key for key in Aim.model_fields if key in keys] if family in ("image_noise", "text_noise") else []
-        plain = {key: value for key, value in keys.items() if key not in aims}
-        aimed = {key: keys[key] for key in aims}
-        wrong = list(faults_of_aim(aimed, plain, plugin)) if aims else []
-        for key, message in wrong:
-            self.fault((*where, key), message)
-        swept = sizes(plugin, plain) | sizes(Aim, aimed)
-        if wrong or not self.is_few(swept, where, "variants"):
+        aimed = {key: keys[key] for key in Aim.model_fields if key in keys and family.endswith("_noise")}
+        own = {key: value for key, value in keys.items() if key not in aimed}
+        swept = sizes(plugin, own) | sizes(Aim, aimed)
+        wrong = list(faults_of_aim(aimed, own, plugin)) if aimed else []
+        self.notes += [((*where, key), message) for key, message in wrong]
+        if wrong or self.note(where, fault_of_size(swept, "variants")):
             return []
         found = []
-        for chosen, at in variants(plain | aimed, swept):
-            own = {key: value for key, value in chosen.items() if key not in aims}
-            stage = self._made(plugin, own, where, at)
-            aim = self.validated(Aim, {key: chosen[key] for key in aims}, where, at) if aims else None
-            if stage and (aim or not aims):
+        for chosen, at in variants(own | aimed, swept):
+            stage = self._made(plugin, {key: chosen[key] for key in own}, where, at)
+            aim = self.validated(Aim, {key: chosen[key] for key in aimed}, where, at) if aimed else None
+            if stage and (aim or not aimed):
                 found.append(Built(stage, [(key, chosen[key]) for key in at], aim))
         return found
 
     def chain(self, family: str, entry: Any, where: Where) -> list[list[Built]]:
-        """Build a chain of noises, one mapping or a list of them applied in order; returns the variants of each."""
+        """Build one mapping, or a list of noises that are applied in order; returns the variants of each."""
         if isinstance(entry, Mapping):
             return [self.spread(family, entry, where)]
         return [self.spread(family, keys, (*where, place)) for place, keys in enumerate(entry)]
 
     def named(self, family: str, entries: Sequence[tuple[Where, Mapping[str, Any]]]) -> tuple[Named[Any], ...]:
         """Build named plugins; each entry may have a `name`, by default its kind, and swept values are added."""
-        found = []
+        plugins = []
         for where, entry in entries:
             name = entry.get("name", str(entry.get("kind")))
             if not isinstance(name, str):
-                self.fault((*where, "name"), f"must be text (got {quoted(name)})")
+                self.note((*where, "name"), f"must be text (got {quoted(name)})")
             keys = {key: value for key, value in entry.items() if key != "name"}
             for built in self.spread(family, keys, where):
-                found.append(Named(self.checked(f"{name}{suffix(built.swept)}", where), built.stage))
-        self.refuse_repeats(entries[0][0][:1] if entries else (), [item.name for item in found])
-        return tuple(found)
-
-    def checked(self, name: str, where: Where) -> str:
-        """Return a name; note a fault where it holds what no figure, table or terminal can show."""
-        if any(category(sign) in ("Cc", "Cn", "Cs") for sign in name):
-            message = f"must not hold control characters or lone surrogates (got {quoted(name)})"
-            self.fault((*where, "name"), message)
-        return name
-
-    def refuse_repeats(self, where: Where, names: Sequence[str]) -> None:
-        """Note names that several entries have."""
-        for name, count in Counter(names).items():
-            if count > 1:
-                self.fault(where, f"{count} entries are named {quoted(name)}: give each a `name` of its own")
-
-    def is_few(self, factors: Mapping[str, int], where: Where, things: str) -> bool:
-        """Report whether a product is small enough to be made; note a fault that names the factors when it is not."""
-        count = prod(factors.values())
-        if count > MOST:
-            many = [f"{key} ({size:,})" for key, size in factors.items() if size > 1]
-            product = " x ".join(many[:5]) + (f" x {len(many) - 5} more keys" if many[5:] else "")
-            number = f"{count:,}" if count < 10**15 else f"over 10^{len(str(count)) - 1}"
-            self.fault(where, f"{product} make {number} {things}; at most {MOST:,} are allowed")
-        return count <= MOST
+                plugins.append(Named(f"{name}{suffix(built.swept)}", built.stage))
+                self.note((*where, "name"), fault_of_name(plugins[-1].name))
+        for message in repeats(names(plugins)):
+            self.note(entries[0][0][:1], message)
+        return tuple(plugins)
 
     def _made(self, plugin: type[Stage], keys: Mapping[str, Any], where: Where, at: Mapping[str, int]) -> Any:
         """Make a plugin of its keys; None where they, or those of a plugin inside it, have faults."""
-        before = len(self.faults)
+        before = len(self.notes)
         filled = self._filled(plugin, keys, where, at)
         broken = any(value is None and keys[key] is not None for key, value in filled.items())
-        return None if broken and len(self.faults) > before else self.validated(plugin, filled, where, at)
+        return None if broken and len(self.notes) > before else self.validated(plugin, filled, where, at)
 
     def _find(self, family: str, keys: Mapping[str, Any], where: Where) -> type[Stage] | None:
         kind, allowed = keys.get("kind"), self.registry.names(family)
@@ -173,7 +150,7 @@ class Builder:
                 return self.registry.load(family, kind)
             except PluginError as error:
                 message = str(error)
-        self.fault((*where, "kind"), message)
+        self.note((*where, "kind"), message)
         return None
 
     def _filled(
@@ -188,7 +165,7 @@ class Builder:
             elif key in fields and isinstance(value, Mapping | list) and (family := _nested(fields[key])):
                 filled[key] = self._filled_parts(family, value, (*where, key))
         if variable := variable_of(keys):
-            self.fault((*where, "api_key_env"), fault_of_variable(variable, self.allowed))
+            self.note((*where, "api_key_env"), fault_of_variable(variable, self.allowed))
         return filled
 
     def _filled_parts(self, family: str, value: Any, where: Where) -> Any:
@@ -204,28 +181,42 @@ class Builder:
         """Read a text, which may be a path or hold `${NAME}`; a relative path starts at the file that it is in."""
         variables = VARIABLE.findall(value)
         if variables and not _holds(annotation, (Path, SecretStr)):
-            self.fault(where, "`${...}` is allowed only in path and secret fields")
+            self.note(where, "`${...}` is allowed only in path and secret fields")
             return value
         try:
             text = fill(value)
         except KeyError as error:
-            self.fault(where, f"environment variable {error.args[0]} is not set")
+            self.note(where, f"environment variable {error.args[0]} is not set")
             return value
         for name in variables if _holds(annotation, (SecretStr,)) else ():
-            self.fault(where, fault_of_variable(name, self.allowed))
+            self.note(where, fault_of_variable(name, self.allowed))
         if not _is_path(annotation, text):
             return text
         if any(sign == "\0" or category(sign) == "Cs" for sign in text):
-            self.fault(where, f"a path must not hold NUL or a lone surrogate (got {quoted(value)})")
+            self.note(where, f"a path must not hold NUL or a lone surrogate (got {quoted(value)})")
             return value
         try:
             path = Path(text).expanduser()
         except RuntimeError as error:  # `~name` of nobody here
-            self.fault(where, str(error))
+            self.note(where, str(error))
             return value
         path = FilledPath(path if path.is_absolute() else self.source.home(where) / path)
         path.written = value if variables else ""
         return path
+
+
+def fault_of_name(name: str) -> str | None:
+    """Explain why no figure, table or terminal can show a name; None when they can."""
+    if any(category(sign) in ("Cc", "Cn", "Cs") for sign in name):
+        return f"must not hold control characters or lone surrogates (got {quoted(name)})"
+    return None
+
+
+def repeats(given: Sequence[str]) -> Iterator[str]:
+    """Yield a message for each name that several entries have."""
+    for name, count in Counter(given).items():
+        if count > 1:
+            yield f"{count} entries are named {quoted(name)}: give each a `name` of its own"
 
 
 def _nested(field: FieldInfo) -> str | None:

@@ -7,12 +7,12 @@ from itertools import product
 from typing import Any
 
 from ohr.messages.wording import quoted
-from ohr.registry import choices
-from ohr.spec.build import Builder, Built
+from ohr.registry import Registry, choices
+from ohr.spec.build import Builder, Built, fault_of_name, repeats
 from ohr.spec.file_keys import KnowledgeBaseEntry
 from ohr.spec.model import MOST, KnowledgeBase, Target
-from ohr.spec.source import Where
-from ohr.spec.sweep import Swept, shown, suffix
+from ohr.spec.source import Note, Where
+from ohr.spec.sweep import Swept, fault_of_size, shown, suffix
 
 Slot = tuple[str, int]
 """A place in the making of a knowledge base: a noise of `image_noise` or `text_noise`, or `ocr`."""
@@ -21,12 +21,13 @@ Slot = tuple[str, int]
 def knowledge_bases(
     builder: Builder, entries: Sequence[tuple[Where, Mapping[str, Any]]], readers: Mapping[str, bool], replicates: int
 ) -> tuple[KnowledgeBase, ...]:
-    """Build the knowledge bases.
+    """Build the knowledge bases, and note their faults.
 
     Args:
         readers: for each retriever, whether it reads images; under "" the same of what looks at pages by itself.
         replicates: draws of each condition with noise.
     """
+    note = builder.note
     bases: list[KnowledgeBase] = []
     for where, data in entries:
         entry = builder.validated(KnowledgeBaseEntry, data, where)
@@ -35,18 +36,16 @@ def knowledge_bases(
         for name in entry.retrievers or ():
             if name not in readers:
                 message = f"no retriever is named {quoted(name)}. {choices(name, [n for n in readers if n])}"
-                builder.fault((*where, "retrievers"), message)
-        named = None if entry.retrievers is None else ("", *entry.retrievers)
-        used = [reads for name, reads in readers.items() if named is None or name in named]
+                note((*where, "retrievers"), message)
+        searching = readers if entry.retrievers is None else ("", *entry.retrievers)
+        used = [reads for name, reads in readers.items() if name in searching]
         bases += _draws(builder, entry, where, all(used), replicates)
         if len(bases) > MOST:
-            message = f"make more than {MOST:,}, with {replicates} replicates of each noisy one"
-            builder.fault(("knowledge_bases",), message)
+            note(("knowledge_bases",), f"make more than {MOST:,}, with {replicates} replicates of each noisy one")
             break
     names = [base.name for base in bases]
-    builder.refuse_repeats(("knowledge_bases",), names)
-    if len(set(names)) == len(names):
-        _refuse_equal_points(builder, bases)
+    for message in repeats(names) if len(set(names)) < len(names) else _equal_points(bases):
+        note(("knowledge_bases",), message)
     return tuple(bases)
 
 
@@ -55,7 +54,7 @@ def repeated(builder: Builder, bases: Sequence[KnowledgeBase]) -> tuple[Knowledg
     names = {base.condition: f"{base.condition} again" for base in bases}
     for condition, again in names.items():
         if again in names:
-            builder.fault(("knowledge_bases",), f"{quoted(again)} is what `aa` calls the repeat of {quoted(condition)}")
+            builder.note(("knowledge_bases",), f"{quoted(again)} is what `aa` calls the repeat of {quoted(condition)}")
     return *bases, *(
         replace(base, condition=names[base.condition], noise=f"{base.noise} again", again_of=base.condition)
         for base in bases
@@ -67,12 +66,11 @@ def _draws(
     builder: Builder, entry: KnowledgeBaseEntry, where: Where, is_seen: bool, replicates: int
 ) -> Iterator[KnowledgeBase]:
     """Spread one entry over its sweeps and replicates; `is_seen`: every retriever that is used reads images."""
-    slots = _slots(builder, entry, where)
-    faults = len(builder.faults)
-    _check(builder, slots, where, is_seen)
+    slots, note = _slots(builder, entry, where), builder.note
+    misfits = [note((*where, *key), message) for key, message in _misfits(slots, builder.registry, is_seen)]
     fields = {slot: [field for built in found[:1] for field, _ in built.swept] for slot, found in slots.items()}
     factors = {".".join([*map(str, slot), *fields[slot]]): len(found) for slot, found in slots.items()}
-    if len(builder.faults) > faults or not builder.is_few(factors, where, "conditions"):
+    if misfits or note(where, fault_of_size(factors, "conditions")):
         return
     place = list(slots).index(("ocr", 0))
     for chosen in product(*slots.values()):
@@ -83,7 +81,8 @@ def _draws(
         knob, value, rest = _knob(noises, swept)
         aims = [(built.aim, slot) for slot, built in zip(slots, chosen, strict=True) if built.aim]
         target = next((Target(aim.measure, aim.value, aim.target_source, *slot) for aim, slot in aims), None)
-        condition = builder.checked(label + suffix(swept), where)
+        condition = label + suffix(swept)
+        note((*where, "name"), fault_of_name(condition))
         # without strength, or without noise, every draw is the same
         draws = replicates if any(getattr(built.stage, built.stage.knob) for built in noises) else 1
         for draw in range(draws):
@@ -104,35 +103,32 @@ def _draws(
 
 def _slots(builder: Builder, entry: KnowledgeBaseEntry, where: Where) -> dict[Slot, list[Built]]:
     """Build the variants of each noise and of the engine, in the order in which they act."""
-    image = builder.chain("image_noise", entry.image_noise, (*where, "image_noise"))
-    engines = builder.spread("ocr", entry.ocr, (*where, "ocr"))
-    text = builder.chain("text_noise", entry.text_noise, (*where, "text_noise"))
-    slots: dict[Slot, list[Built]] = {("image_noise", place): built for place, built in enumerate(image)}
-    return slots | {("ocr", 0): engines} | {("text_noise", place): built for place, built in enumerate(text)}
+    families = ("image_noise", "ocr", "text_noise")
+    chains = {family: builder.chain(family, getattr(entry, family), (*where, family)) for family in families}
+    return {(family, place): built for family, chain in chains.items() for place, built in enumerate(chain)}
 
 
-def _check(builder: Builder, slots: Mapping[Slot, Sequence[Built]], where: Where, is_seen: bool) -> None:
-    """Note what does not fit together in an entry."""
-    aimed = [slot for slot, variants in slots.items() if any(built.aim for built in variants)]
-    blind = any(not built.stage.reads_images for built in slots["ocr", 0])
+def _misfits(slots: Mapping[Slot, Sequence[Built]], registry: Registry, is_seen: bool) -> Iterator[Note]:
+    """Yield what does not fit together in an entry, and at which of its keys."""
+    image = ("image_noise",)
+    aimed = [family for (family, _), variants in slots.items() if any(built.aim for built in variants)]
     if len(aimed) > 1:
-        builder.fault(where, "only one noise of a knowledge base can have a target")
-    if blind and any(family == "image_noise" for family, _ in slots) and not is_seen:
-        registry = builder.registry
+        yield (), "only one noise of a knowledge base can have a target"
+    if not any(family == "image_noise" for family, _ in slots):
+        return
+    blind = any(not built.stage.reads_images for built in slots["ocr", 0])
+    if blind and not is_seen:
         plugins: dict[str, Any] = {kind: registry.load("ocr", kind) for kind in registry.names("ocr")}
         # of engines made of others, what they read depends on the parts
         engines = [kind for kind, each in plugins.items() if each.reads_images and each.reads_original is not True]
-        needs = (
-            f"an `ocr` that reads images, such as {', '.join(engines)}, or retrievers and agents that all read images"
-        )
-        builder.fault((*where, "image_noise"), f"image noise needs {needs}")
-    elif blind and any(family == "image_noise" for family, _ in aimed):
-        message = "a target needs an `ocr` that reads the images: the dose is of text"
-        builder.fault((*where, "image_noise"), message)
+        example = f"an `ocr` that reads images, such as {', '.join(engines)}"
+        yield image, f"image noise needs {example}, or retrievers and agents that all read images"
+    elif blind and "image_noise" in aimed:
+        yield image, "a target needs an `ocr` that reads the images: the dose is of text"
     original = [built.stage.kind for built in slots["ocr", 0] if built.stage.reads_original]
-    if original and any(family == "image_noise" for family, _ in slots):
+    if original:
         message = f"cannot reach `ocr: {original[0]}`, which reads the documents' own files and not their page images"
-        builder.fault((*where, "image_noise"), message)
+        yield image, message
 
 
 def _knob(noises: Sequence[Built], swept: Swept) -> tuple[str | None, Any, str]:
@@ -153,11 +149,10 @@ def _knob(noises: Sequence[Built], swept: Swept) -> tuple[str | None, Any, str]:
     return *chosen, "".join(f" {field}={shown(value)}" for field, value in rest)
 
 
-def _refuse_equal_points(builder: Builder, bases: Sequence[KnowledgeBase]) -> None:
-    """Refuse conditions that would be one point of a curve."""
+def _equal_points(bases: Sequence[KnowledgeBase]) -> Iterator[str]:
+    """Yield a message for conditions that would be one point of a curve."""
     points = Counter((base.noise, base.knob, base.knob_value, base.replicate) for base in bases)
     for (noise, knob, value, _), count in points.items():
         if count > 1:
             point = f"{quoted(noise)} with {knob} {shown(value)}" if knob else quoted(noise)
-            message = f"{count} entries are {point}: give each noise a `name` of its own"
-            builder.fault(("knowledge_bases",), message)
+            yield f"{count} entries are {point}: give each noise a `name` of its own"

@@ -1,7 +1,7 @@
-"""Turns pydantic's errors into faults that name file, line, key, choices and the nearest one."""
+"""Turns pydantic's errors into messages that name the key, the choices and the nearest one."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -10,7 +10,7 @@ from ohr.contracts import yaml_keys
 from ohr.messages.wording import quoted
 from ohr.registry import choices
 from ohr.spec.file_keys import SpecFile
-from ohr.spec.source import Fault, Source, Where
+from ohr.spec.source import Note, Where
 
 _PLAIN = {
     "int": "must be a whole number",
@@ -29,21 +29,22 @@ _OF_TYPE = re.compile(r"(\w+?)_(?:type|parsing|from_float|unicode)")
 
 
 def faults_of(
-    error: ValidationError, model: type[BaseModel], source: Source, where: Where, at: Mapping[str, int]
-) -> Iterator[Fault]:
+    error: ValidationError, model: type[BaseModel], known: Collection[str | int], where: Where, at: Mapping[str, int]
+) -> Iterator[Note]:
     """Translate what pydantic found wrong with the mapping at `where`.
 
     Args:
         model: what the mapping was to be.
+        known: every key of the spec.
         at: the place in its list of each value that was swept.
     """
     details = error.errors(include_url=False)
     for detail in details:
         if detail["type"] == "too_short" and any(_is_below(other, detail) for other in details):
             continue  # pydantic counts only the items that are right
-        loc = _location(detail, model, source)
+        loc = _location(detail, model, known)
         swept = [at[key] for key in map(str, loc[:1]) if key in at]
-        yield source.fault((*where, *loc[:1], *swept, *loc[1:]), _message(detail, model, loc))
+        yield (*where, *loc[:1], *swept, *loc[1:]), _message(detail, model, loc)
 
 
 def _message(detail: Any, model: type[BaseModel], loc: Where) -> str:
@@ -67,12 +68,12 @@ def _message(detail: Any, model: type[BaseModel], loc: Where) -> str:
     return f"{message} (got {quoted(given)})"
 
 
-def _location(detail: Any, model: type[BaseModel], source: Source) -> Where:
+def _location(detail: Any, model: type[BaseModel], known: Collection[str | int]) -> Where:
     """Drop the parts of a location that are no keys of the file: pydantic's branches of unions."""
     loc: Where = detail["loc"]
     given, absent = (loc[:-1], loc[-1:]) if detail["type"] == "missing" else (loc, ())
     keys = yaml_keys(model)
-    kept = tuple(part for part in given if isinstance(part, int) or part in keys or part in source.keys)
+    kept = tuple(part for part in given if isinstance(part, int) or part in keys or part in known)
     return (*kept, *absent) or loc[:1]
 
 

@@ -10,7 +10,7 @@ from ohr.errors import SpecError
 from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
-from ohr.spec.source import Source, Where, parse, read_text, refuse
+from ohr.spec.source import Source, Where, parse, read_text
 
 Family = Literal["text_noise", "image_noise"]
 
@@ -40,7 +40,7 @@ def read_noise(given: str, registry: Registry | None = None) -> NoiseChain:
     where, entry = _entry(source)
     family = _family(builder, entry, where)
     chain = builder.chain(family, entry, where) if family else []
-    refuse(builder.faults)
+    builder.refuse()
     assert family is not None  # as it has no faults
     if any(built.aim for variants in chain for built in variants):
         raise SpecError(f"{source.file}: a target is found for a spec, by its questions: see `ohr noise calibrate`")
@@ -74,5 +74,5 @@ def _family(builder: Builder, entry: Any, where: Where) -> Family | None:
         if kind in builder.registry.names(family) and where in ((), (family,)):
             return family
     allowed = [name for family in families for name in builder.registry.names(family)]
-    builder.fault((*where, "kind"), f"{choices(str(kind), allowed)} (got {quoted(kind)})")
+    builder.note((*where, "kind"), f"{choices(str(kind), allowed)} (got {quoted(kind)})")
     return None

@@ -1,6 +1,6 @@
 """Checks that hypotheses name conditions and parts that a spec has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ohr.contracts import RankingMetric, ScoringProtocol
@@ -8,10 +8,9 @@ from ohr.messages.wording import quoted
 from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.registry import choices
 from ohr.results.tables.groups import GROUPS
-from ohr.spec.build import Builder
 from ohr.spec.file_keys import Hypothesis, SpecFile
-from ohr.spec.model import KnowledgeBase, Named
-from ohr.spec.source import Where
+from ohr.spec.model import KnowledgeBase, Named, names
+from ohr.spec.source import Note, Where
 
 _USED: Mapping[str, tuple[str, ...]] = {
     "retrieval": ("chunker", "retriever"),
@@ -20,110 +19,95 @@ _USED: Mapping[str, tuple[str, ...]] = {
 }
 """The parts of a pipeline by stage."""
 
+Plugins = Mapping[str, Sequence[Named[Any]]]
+"""The named plugins of a spec, by key: `chunkers`, `retrievers`, `generators`, `agents`, `metrics`."""
 
-def check_hypotheses(
-    builder: Builder,
-    file: SpecFile,
-    scoring: ScoringProtocol | None,
-    bases: Sequence[KnowledgeBase],
-    named: Mapping[str, Sequence[Named[Any]]],
-) -> None:
-    """Note what a hypothesis names that the spec does not have, and parts that it must name.
+
+def faults_of_hypotheses(
+    file: SpecFile, scoring: ScoringProtocol | None, bases: Sequence[KnowledgeBase], named: Plugins
+) -> Iterator[Note]:
+    """Yield what a hypothesis names that the spec does not have, and parts that it must name.
 
     Args:
         scoring: the benchmark's protocol; None if the benchmark has faults.
-        bases: of the spec.
-        named: its plugins, by key: `chunkers`, `retrievers`, `generators`, `agents`, `metrics`.
     """
     by_condition = {base.condition: base for base in bases}
     seen: set[str] = set()
-    for place, wanted in enumerate(file.hypotheses):
+    for place, hypothesis in enumerate(file.hypotheses):
         where: Where = ("hypotheses", place)
-        if wanted.name in seen:
-            builder.fault((*where, "name"), f"{quoted(wanted.name)} is listed twice")
-        seen.add(wanted.name)
-        for number, condition in enumerate(wanted.compare):
-            _known(builder, (*where, "compare", number), condition, tuple(by_condition))
-        _known(builder, (*where, "group"), wanted.group, tuple(GROUPS))
-        if scoring and wanted.metric is not None:
-            _known(builder, (*where, "metric"), wanted.metric, _metrics(wanted, scoring, named))
-        if wanted.stage not in file.evaluate:
-            builder.fault((*where, "stage"), f"`evaluate` does not have {wanted.stage}")
-        compared = [by_condition[name] for name in wanted.compare if name in by_condition]
-        _check_parts(builder, where, wanted, compared, named)
+        if hypothesis.name in seen:
+            yield (*where, "name"), f"{quoted(hypothesis.name)} is listed twice"
+        seen.add(hypothesis.name)
+        for number, condition in enumerate(hypothesis.compare):
+            yield from _unknown((*where, "compare", number), condition, tuple(by_condition))
+        yield from _unknown((*where, "group"), hypothesis.group, tuple(GROUPS))
+        if scoring and hypothesis.metric is not None:
+            yield from _unknown((*where, "metric"), hypothesis.metric, _metrics(hypothesis, scoring, named))
+        if hypothesis.stage not in file.evaluate:
+            yield (*where, "stage"), f"`evaluate` does not have {hypothesis.stage}"
+        of_agent = _faults_of_agent(where, hypothesis, named)
+        compared = [by_condition[name] for name in hypothesis.compare if name in by_condition]
+        yield from _faults_of_parts(where, hypothesis, compared, named) if of_agent is None else of_agent
 
 
-def _check_parts(
-    builder: Builder,
-    where: Where,
-    wanted: Hypothesis,
-    compared: Sequence[KnowledgeBase],
-    named: Mapping[str, Sequence[Named[Any]]],
-) -> None:
-    agents = [item.name for item in named["agents"]] if wanted.stage == "overall" else []
-    if _is_about_agent(builder, where, wanted, named):
-        return
-    searching = [item for item in named["retrievers"] if wanted.retriever in (None, item.name)]
+def _faults_of_parts(
+    where: Where, hypothesis: Hypothesis, compared: Sequence[KnowledgeBase], named: Plugins
+) -> Iterator[Note]:
+    stage, parts = hypothesis.stage, _USED[hypothesis.stage]
+    searching = [item for item in named["retrievers"] if hypothesis.retriever in (None, item.name)]
     has_chunks = any(not item.stage.reads_images for item in searching)
     for part in ("chunker", "retriever", "generator"):
-        given, there = getattr(wanted, part), [item.name for item in named[f"{part}s"]]
-        there += agents if part == "generator" else []
-        used = part in _USED[wanted.stage] and (has_chunks or part != "chunker")
+        given, there = getattr(hypothesis, part), names(named[f"{part}s"])
+        there += names(named["agents"]) if (part, stage) == ("generator", "overall") else ()
+        used = part in parts and (has_chunks or part != "chunker")
         if given is not None and not used:
-            what = (
-                f"the stage {wanted.stage}" if part not in _USED[wanted.stage] else f"the retriever {wanted.retriever}"
-            )
-            builder.fault((*where, part), f"{what} has no {part}")
+            what = f"the retriever {hypothesis.retriever}" if part in parts else f"the stage {stage}"
+            yield (*where, part), f"{what} has no {part}"
         elif given is not None:
-            _known(builder, (*where, part), given, there)
+            yield from _unknown((*where, part), given, there)
         elif used and len(there) > 1:
-            builder.fault(where, f"name one {part} of {', '.join(there)}")
-    for base in compared if "retriever" in _USED[wanted.stage] else ():
+            yield where, f"name one {part} of {', '.join(there)}"
+    for base in compared if "retriever" in parts else ():
         if searching and not any(base.uses(item.name) for item in searching):
-            builder.fault((*where, "compare"), f"no search of {quoted(base.condition)} has this retriever")
+            yield (*where, "compare"), f"no search of {quoted(base.condition)} has this retriever"
 
 
-def _is_about_agent(
-    builder: Builder, where: Where, wanted: Hypothesis, named: Mapping[str, Sequence[Named[Any]]]
-) -> bool:
-    """Report whether a hypothesis is about an agent, and check it then.
+def _faults_of_agent(where: Where, hypothesis: Hypothesis, named: Plugins) -> list[Note] | None:
+    """Check a hypothesis about an agent; None when it is about none.
 
     An agent has retrievers of its own: it is named as the generator of its answers, or as the retriever of the pages
     that it looked at.
     """
-    agents = [item.name for item in named["agents"]]
-    if wanted.stage == "retrieval" and wanted.retriever in agents:
-        if wanted.metric is None:
-            builder.fault((*where, "metric"), f"is required for an agent. {choices('', SHOWN_METRICS)}")
-        return True
-    if "retriever" in _USED[wanted.stage] and not named["retrievers"] and wanted.stage != "overall":
-        builder.fault((*where, "stage"), f"nothing is evaluated in {wanted.stage} but agents")
-        return True
+    agents = names(named["agents"])
+    if hypothesis.stage == "retrieval" and hypothesis.retriever in agents:
+        message = f"is required for an agent. {choices('', SHOWN_METRICS)}"
+        return [((*where, "metric"), message)] if hypothesis.metric is None else []
+    if hypothesis.stage == "retrieval" and not named["retrievers"]:
+        return [((*where, "stage"), "nothing is evaluated in retrieval but agents")]
     alone = bool(agents) and not named["generators"]
-    if wanted.stage != "overall" or not (wanted.generator in agents or alone):
-        return False
-    if wanted.retriever is not None:
-        builder.fault((*where, "retriever"), f"the agent {quoted(wanted.generator or agents[0])} has its own")
-    if wanted.generator is not None:
-        _known(builder, (*where, "generator"), wanted.generator, agents)
+    if hypothesis.stage != "overall" or not (hypothesis.generator in agents or alone):
+        return None
+    faults: list[Note] = []
+    if hypothesis.retriever is not None:
+        faults.append(((*where, "retriever"), f"the agent {quoted(hypothesis.generator or agents[0])} has its own"))
+    if hypothesis.generator is not None:
+        faults += _unknown((*where, "generator"), hypothesis.generator, agents)
     elif len(agents) > 1:
-        builder.fault(where, f"name one generator of {', '.join(agents)}")
-    return True
+        faults.append((where, f"name one generator of {', '.join(agents)}"))
+    return faults
 
 
-def _metrics(
-    wanted: Hypothesis, scoring: ScoringProtocol, named: Mapping[str, Sequence[Named[Any]]]
-) -> tuple[str, ...]:
+def _metrics(hypothesis: Hypothesis, scoring: ScoringProtocol, named: Plugins) -> tuple[str, ...]:
     """Name the metrics of a hypothesis's stage."""
-    ranks = wanted.stage == "retrieval"
-    if ranks and wanted.retriever in [item.name for item in named["agents"]]:
+    ranks = hypothesis.stage == "retrieval"
+    if ranks and hypothesis.retriever in names(named["agents"]):
         return SHOWN_METRICS
     own = [item.name for item in named["metrics"] if isinstance(item.stage, RankingMetric) == ranks]
-    cuts = [item.stage.top_k for item in named["retrievers"] if wanted.retriever in (None, item.name)]
+    cuts = [item.stage.top_k for item in named["retrievers"] if hypothesis.retriever in (None, item.name)]
     known = [name for top_k in cuts for name in scoring.retrieval_metrics(top_k)] if ranks else scoring.answer
     return tuple(dict.fromkeys((*known, *own)))
 
 
-def _known(builder: Builder, where: Where, name: str, allowed: Sequence[str]) -> None:
+def _unknown(where: Where, name: str, allowed: Sequence[str]) -> Iterator[Note]:
     if name not in allowed:
-        builder.fault(where, f"{choices(name, allowed)} (got {quoted(name)})")
+        yield where, f"{choices(name, allowed)} (got {quoted(name)})"

@@ -4,18 +4,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import AnyMetric, AnyOcr, Benchmark, PageJudgeMetric, PageMetric, RankingMetric
-from ohr.messages.wording import quoted
-from ohr.registry import Registry, choices
+from ohr.contracts import AnyOcr, Benchmark
+from ohr.registry import Registry
 from ohr.spec.build import Builder
 from ohr.spec.conditions import knowledge_bases, repeated
-from ohr.spec.decompose import check_swaps, noisy_conditions
 from ohr.spec.file_keys import SpecFile
-from ohr.spec.hypotheses import check_hypotheses
-from ohr.spec.model import KnowledgeBase, Named, Spec, names, written
-from ohr.spec.noise_chain import fault_of
-from ohr.spec.protocol_rules import Entry, held, prescribed
+from ohr.spec.hypotheses import faults_of_hypotheses
+from ohr.spec.model import Named, Spec, written
+from ohr.spec.rules import Entry, breaches, fault_of_swaps, misfits, prescribed
 from ohr.spec.source import Source, read_source, refuse
+from ohr.spec.sweep import fault_of_size
 
 _PLAIN = (
     "name", "seed", "replicates", "limit", "questions", "sample", "max_failures", "retries", "limits", "attribution",
@@ -54,23 +52,23 @@ def make_spec(keys: dict[str, Any], label: str) -> Spec:
     Raises:
         SpecError: as `read_spec`.
     """
-    return _spec(Builder(Source(keys, label, {(): (label, 0)}), Registry()))
+    return _spec(_without_file(keys, label))
 
 
 def make_benchmark(keys: dict[str, Any], label: str) -> Benchmark:
     """Make a benchmark alone, as `make_spec` makes a spec."""
-    made: Benchmark = _made("benchmark", keys, label)
-    return made
+    benchmark: Benchmark = _without_file({}, label).alone("benchmark", keys)
+    return benchmark
 
 
 def make_ocr(keys: dict[str, Any], label: str) -> AnyOcr:
     """Make an OCR backend alone, as `make_spec` makes a spec."""
-    made: AnyOcr = _made("ocr", keys, label)
-    return made
+    ocr: AnyOcr = _without_file({}, label).alone("ocr", keys)
+    return ocr
 
 
-def _made(family: str, keys: dict[str, Any], label: str) -> Any:
-    return Builder(Source({family: keys}, label, {(): (label, 0)}), Registry()).alone(family, keys)
+def _without_file(keys: dict[str, Any], label: str) -> Builder:
+    return Builder(Source(keys, label, {(): (label, 0)}), Registry())
 
 
 def _plugin_files(source: Source) -> list[Path]:
@@ -88,32 +86,32 @@ def _registry(source: Source, trusted: bool) -> Registry:
 
 
 def _spec(builder: Builder) -> Spec:
-    data = builder.source.data
+    source, data = builder.source, builder.source.data
     file = builder.validated(SpecFile, data, ())
     benchmark = next((builder.one("benchmark", keys, where) for where, keys in _entries(data, "benchmark")), None)
-    searches = file is not None and bool({"retrieval", "overall"} & set(file.evaluate))
-    entries = _plugins(builder, benchmark, searches)
+    entries = _plugins(builder, benchmark, file)
     named: dict[str, Any] = {f"{family}s": builder.named(family, entries[family]) for family in entries}
     draws = (file.replicates + file.aa) if file else 1
     bases = knowledge_bases(builder, _entries(data, "knowledge_bases"), _readers(named), draws)
     bases = repeated(builder, bases) if file and file.aa else bases
     sizes = {"knowledge_bases": len({base.condition for base in bases})}
     sizes |= {key: len(named[key]) for key in ("chunkers", "retrievers", "generators", "agents") if named[key]}
-    builder.is_few(sizes, ("knowledge_bases",), "cells")
+    builder.note(("knowledge_bases",), fault_of_size(sizes, "cells"))
     if file:
-        _check_stages(builder, file, bool(entries["retriever"]), named)
-        _check(builder, file, benchmark, bases, named["metrics"])
-        check_swaps(builder, file, bases, named["retrievers"])
-        check_hypotheses(builder, file, benchmark and benchmark.scoring, bases, named)
-    refuse(builder.faults)
+        builder.notes += misfits(file, benchmark, bases, named, searches=bool(entries["retriever"]))
+        if file.decompose and not (builder.notes or source.faults):  # an entry with a fault may be what is missing
+            builder.note(("decompose",), fault_of_swaps(file.evaluate, bases, named["retrievers"]))
+        builder.notes += faults_of_hypotheses(file, benchmark and benchmark.scoring, bases, named)
+    builder.refuse()
     assert file is not None and benchmark is not None  # as they have no faults
+    noisy = dict.fromkeys(base.condition for base in bases if base.noise_type != "none" and not base.again_of)
     return Spec(
         **named,
         **{key: getattr(file, key) for key in _PLAIN},
         benchmark=benchmark,
         knowledge_bases=bases,
         index_scope=file.index_scope or benchmark.scoring.index_scope,
-        decompose=noisy_conditions(bases) if file.decompose else (),
+        decompose=tuple(noisy) if file.decompose else (),
         evaluate=tuple(dict.fromkeys(file.evaluate)),
         hypotheses=tuple(file.hypotheses),
         measure=tuple(dict.fromkeys(file.measure)),
@@ -121,7 +119,7 @@ def _spec(builder: Builder) -> Spec:
         plugin_files=builder.registry.files,
         resolved={
             **file.model_dump(mode="json", include=_WRITTEN),
-            "plugins": _plugin_files(builder.source),
+            "plugins": _plugin_files(source),
             "benchmark": written(benchmark),
             "knowledge_bases": [base.written() for base in bases],
             **{key: [{"name": item.name, **written(item.stage)} for item in found] for key, found in named.items()},
@@ -132,23 +130,30 @@ def _spec(builder: Builder) -> Spec:
 def _readers(named: Mapping[str, Sequence[Named[Any]]]) -> dict[str, bool]:
     """Report for each retriever whether it reads images; under "" the same of what looks at pages by itself."""
     agents = ["text" not in item.stage.reads for item in named["agents"]]
-    found = {item.name: item.stage.reads_images for item in named["retrievers"]}
-    if found:
-        return found | ({} if all(agents) else {"": False})
+    readers = {item.name: item.stage.reads_images for item in named["retrievers"]}
+    if readers:
+        return readers | ({} if all(agents) else {"": False})
     sees = [item.stage.reads_images for item in named["generators"]] + agents
     return {"": bool(sees) and all(sees)}
 
 
-def _plugins(builder: Builder, benchmark: Benchmark | None, searches: bool) -> dict[str, list[Entry]]:
-    """List the entries of each family of named plugins, with those that the protocol or a default fills in."""
+def _plugins(builder: Builder, benchmark: Benchmark | None, file: SpecFile | None) -> dict[str, list[Entry]]:
+    """List the entries of each family of named plugins, with those and the fields that the protocol or a default has.
+
+    What breaks the protocol is noted.
+    """
     keys = {"chunker": "chunker"} | {name: f"{name}s" for name in ("retriever", "generator", "agent", "metric")}
-    found = {family: _entries(builder.source.data, key) for family, key in keys.items()}
-    default = {"chunker": [*prescribed(benchmark, "chunker").values(), {"kind": "tokens"}]}
-    alone = bool(found["agent"]) and not found["generator"]  # agents bring retrievers of their own
-    default |= {"retriever": [*prescribed(benchmark, "retriever").values()]} if searches and not alone else {}
-    for family, plugins in default.items():
-        found[family] = found[family] or [((keys[family],), plugin) for plugin in plugins[:1]]
-    return {family: held(builder, benchmark, family, entries) for family, entries in found.items()}
+    entries = {family: _entries(builder.source.data, key) for family, key in keys.items()}
+    # agents bring retrievers of their own
+    alone = bool(entries["agent"]) and not entries["generator"]
+    searches = file is not None and not alone and not {"retrieval", "overall"}.isdisjoint(file.evaluate)
+    for family, key in keys.items():
+        known = prescribed(benchmark, family)
+        default = {"chunker": [*known.values(), {"kind": "tokens"}], "retriever": [*known.values()] if searches else []}
+        entries[family] = entries[family] or [((key,), plugin) for plugin in default.get(family, [])[:1]]
+        builder.notes += breaches(benchmark, family, entries[family], builder.registry)
+        entries[family] = [(where, {**known.get(str(each.get("kind")), {}), **each}) for where, each in entries[family]]
+    return entries
 
 
 def _entries(data: Mapping[str, Any], key: str) -> list[Entry]:
@@ -158,49 +163,3 @@ def _entries(data: Mapping[str, Any], key: str) -> list[Entry]:
         return [((key,), value)] if isinstance(value, Mapping) else []
     items = enumerate(value) if isinstance(value, list) else ()
     return [((key, place), item) for place, item in items if isinstance(item, Mapping)]
-
-
-def _check_stages(
-    builder: Builder, file: SpecFile, has_retrievers: bool, named: Mapping[str, Sequence[Named[Any]]]
-) -> None:
-    """Note stages of evaluation that have nothing to evaluate; agents retrieve and answer by themselves."""
-    wanted = set(file.evaluate)
-    alone = bool(file.agents) and not file.generators
-    if {"retrieval", "overall"} & wanted and not (has_retrievers or alone):
-        builder.fault(("evaluate",), "retrieval and overall need at least one entry under `retrievers`")
-    if {"generation", "overall"} & wanted and not (file.generators or file.agents):
-        builder.fault(("evaluate",), "generation and overall need at least one entry under `generators`")
-    if file.agents and "overall" not in wanted:
-        builder.fault(("agents",), "agents are evaluated in the stage overall: `evaluate` must have it")
-    others = {item.name for key in ("retrievers", "generators") for item in named[key]}
-    for name in sorted(others & {item.name for item in named["agents"]}):
-        builder.fault(("agents",), f"{quoted(name)} is a retriever or generator too: give the agent another `name`")
-
-
-def _check(
-    builder: Builder,
-    file: SpecFile,
-    benchmark: Benchmark | None,
-    bases: Sequence[KnowledgeBase],
-    metrics: Sequence[Named[AnyMetric]],
-) -> None:
-    """Note what does not fit together, though each key by itself is right."""
-    answers = bool({"generation", "overall"} & set(file.evaluate))
-    rankings = [metric.name for metric in metrics if isinstance(metric.stage, RankingMetric)]
-    pages = [metric.name for metric in metrics if isinstance(metric.stage, PageMetric | PageJudgeMetric)]
-    if len(rankings) + len(pages) < len(metrics) and not answers:
-        builder.fault(("metrics",), "metrics score answers: `evaluate` must have generation or overall")
-    if rankings and "retrieval" not in file.evaluate:
-        builder.fault(("metrics",), f"{rankings[0]!r} scores rankings: `evaluate` must have retrieval")
-    own = benchmark.scoring.metrics if benchmark else ()
-    for name in sorted(set(names(metrics)) & set(own)):
-        builder.fault(("metrics",), f"{name!r} is one of the benchmark's own metrics: give it another `name`")
-    wanted = file.attribution
-    conditions = {base.condition: base for base in bases}
-    for place, name in enumerate(wanted.of if wanted else ()):
-        base = conditions.get(name)
-        if base is None:
-            message = f"{choices(name, tuple(conditions))} (got {quoted(name)})"
-            builder.fault(("attribution", "of", place), message)
-        elif wanted and (wrong := fault_of(base, wanted.methods)):
-            builder.fault(("attribution", "of", place), f"{name} {wrong}")

@@ -17,6 +17,8 @@ from ohr.messages.wording import counted, quoted, shortened
 
 Where = tuple[str | int, ...]
 """A key's path: `("retrievers", 0, "top_k")`."""
+Note = tuple[Where, str]
+"""Where something is wrong, and what."""
 
 _MOST_CHARACTERS = 500_000
 """Of one file; those that are shipped have 1,200 at most, and reading YAML takes up to 15 microseconds a character."""
@@ -62,7 +64,7 @@ def printable(text: str) -> str:
 
 @dataclass
 class Source:
-    """The data of a spec with its parents merged in, and the place of every key."""
+    """The data of a spec with its parents merged in, the place of every key, and those that are listed twice."""
 
     data: Any
     file: str

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AnySet
 from itertools import product
+from math import prod
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
 from ohr.contracts import yaml_keys
+from ohr.spec.model import MOST
 
 Swept = Sequence[tuple[str, Any]]
 """(field, value) of each swept field of a variant, in file order."""
@@ -35,6 +37,17 @@ def sizes(model: type[BaseModel], keys: Mapping[str, Any]) -> dict[str, int]:
     fields = yaml_keys(model)
     lists = {key: len(value) for key, value in keys.items() if isinstance(value, list) and value and key in fields}
     return {key: size for key, size in lists.items() if not takes_list(fields[key].annotation)}
+
+
+def fault_of_size(factors: Mapping[str, int], things: str) -> str | None:
+    """Explain by its factors why a product is too large to be made; None when it is not."""
+    count = prod(factors.values())
+    if count <= MOST:
+        return None
+    many = [f"{key} ({size:,})" for key, size in factors.items() if size > 1]
+    product = " x ".join(many[:5]) + (f" x {len(many) - 5} more keys" if many[5:] else "")
+    number = f"{count:,}" if count < 10**15 else f"over 10^{len(str(count)) - 1}"
+    return f"{product} make {number} {things}; at most {MOST:,} are allowed"
 
 
 def variants(keys: Mapping[str, Any], swept: Mapping[str, int]) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:

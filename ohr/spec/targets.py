@@ -53,7 +53,7 @@ def faults_of_aim(keys: Mapping[str, Any], noise: Mapping[str, Any], plugin: typ
     """Yield the faults of a noise's target keys as a whole, each with its key.
 
     Args:
-        keys: the target keys.
+        keys: the target keys, at least one.
         noise: the other keys.
     """
     named = [key for key in Aim.model_fields if key in keys and key != _SOURCE]

@@ -12,8 +12,9 @@ from typing import Any
 
 from ohr import extras
 from ohr.errors import MissingExtra, OhrError, StoreError
-from ohr.store.folders import is_file, new_folder, remove
+from ohr.store.folders import is_file, new_folder
 from ohr.store.reasons import sentence
+from ohr.unfinished import remove
 
 _AT_ONCE = 1000
 """Objects read in one call, so that memory holds few of them as bytes."""

@@ -8,17 +8,14 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from tempfile import mkdtemp
 
 from ohr.errors import StoreError
 from ohr.keys import file_digest
 from ohr.store.content import checked_key
-from ohr.store.interface import DAY
 from ohr.store.reasons import explained, is_full, sentence
+from ohr.unfinished import NEW, remove, unfinished
 
 SUMS = "checksums.json"
-NEW = ".new-"
-"""Begins the names of files and folders that are not finished."""
 
 
 def user_cache() -> Path:
@@ -134,25 +131,12 @@ def is_file(path: Path) -> bool:
 
 
 def new_folder(root: Path) -> Path:
-    """Make an unfinished folder in `root`; removes old ones that killed processes left, by the file system's clock."""
+    """Make an unfinished folder in `root`; those that killed processes left are removed."""
     root.mkdir(parents=True, exist_ok=True)
-    new = Path(mkdtemp(dir=root, prefix=NEW))
+    new = unfinished(root)
+    new.mkdir()
     new.chmod(root.stat().st_mode & 0o777)  # who can read the store can read this part of it
-    now = new.stat().st_mtime
-    for path in root.glob(f"{NEW}*"):
-        with suppress(OSError):  # another process was faster
-            if path.lstat().st_mtime < now - DAY and measured(path)[1] < now - DAY:
-                remove(path)
     return new
-
-
-def remove(path: Path) -> None:
-    """Remove a file or folder, if that can be done."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            path.unlink()
 
 
 def measured(path: Path) -> tuple[int, float]:

@@ -14,9 +14,10 @@ from ohr.errors import StoreError
 from ohr.store.claims import Heart, Watch, this_process
 from ohr.store.content import checked_key, digest, dump, is_key, load
 from ohr.store.database import DAMAGED, Database
-from ohr.store.folders import NEW, Folders, measured, remove
+from ohr.store.folders import Folders, measured
 from ohr.store.interface import DAY, Entry, Store
 from ohr.store.reasons import Damaged, ReadOnly, explained
+from ohr.unfinished import NEW, remove
 
 T = TypeVar("T")
 

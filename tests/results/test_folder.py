@@ -209,15 +209,6 @@ def test_runs_that_start_in_the_same_second_all_have_a_folder(tmp_path):
     assert set((tmp_path / "study").iterdir()) == set(paths)
 
 
-def test_a_folder_that_never_got_its_name_is_swept_when_it_is_old(tmp_path):
-    old, new = (tmp_path / "study" / f".new-{name}" for name in ("old", "young"))
-    for path in (old, new):
-        path.mkdir(parents=True)
-    os.utime(old, (0, 0))
-    start(tmp_path)
-    assert (old.exists(), new.exists()) == (False, True)
-
-
 def test_a_run_that_was_done_before_leaves_nothing(tmp_path):
     start(tmp_path).discard()
     assert list((tmp_path / "study").iterdir()) == []

@@ -13,7 +13,7 @@ import pytest
 
 from ohr.sandbox import UNSAFE, Isolation, Limits, Sandbox, SandboxError, isolation, readings, starting
 from ohr.sandbox.inside import kernel, seccomp
-from ohr.sandbox.isolating import NEEDED, WORDS
+from ohr.sandbox.values import NEEDED, WORDS
 
 from .conftest import HONEST, WEAKER, WITHOUT_ALL, processes, settled
 

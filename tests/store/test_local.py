@@ -14,6 +14,12 @@ import pytest
 from ohr.errors import StoreError
 from ohr.store import open_store, prune
 
+KILLED_BEFORE_A_FOLDER_HAS_ITS_NAME = """
+import os
+from pathlib import Path
+Path.rename = lambda *_: os.kill(os.getpid(), 9)
+open_store(sys.argv[1]).put_folder("index", lambda folder: (folder / "half").write_text("h") and None)
+"""
 ENDLESS = """
 import sys
 from ohr.store import open_store
@@ -48,16 +54,15 @@ def test_a_kill_while_the_store_is_made_leaves_none_that_is_half_made(root):
     assert open_store(root).get("key") == 1
 
 
-def test_what_killed_processes_left_is_removed_when_it_is_a_day_old(root, store):
+def test_what_killed_processes_left_is_removed_by_the_next(root, run):
+    run(KILLED_BEFORE_A_FOLDER_HAS_ITS_NAME, root)
+    assert list(root.glob(".new-*/values.sqlite"))
+    store = open_store(root)
     store.put("key", 1)
-    old, young = root / "folders/.new-old", root / "folders/.new-young"
-    for folder in (old, young):
-        folder.mkdir(parents=True)
-        (folder / "half").write_text("h")
-    for path in (old / "half", old):
-        os.utime(path, (1e9, 1e9))
+    run(KILLED_BEFORE_A_FOLDER_HAS_ITS_NAME, root)
+    assert list(root.glob("folders/.new-*/half"))
     store.put_folder("index", lambda folder: None)
-    assert (old.exists(), young.exists()) == (False, True)
+    assert not list(root.rglob(".new-*"))
 
 
 def test_no_file_but_the_database_stays(root, store, many, settled):

@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,8 @@ from ohr.report.html.pack import packed
 from ohr.report.html.page import render
 from ohr.report.html.questions import Choice, QuestionList, shown
 from ohr.results.folder.replace import record_folder, refuse, set_aside, written
-from ohr.results.folder.whole_files import NEW
 from ohr.results.run import Run
+from ohr.unfinished import unfinished
 
 REPORT = "report.html"
 """Name of a run's report in its folder."""
@@ -121,7 +120,7 @@ def write_report(
     """
     beside = path.with_name(f"{path.stem}-data")
     own = _ready(runs, path, beside, force)
-    new = path.with_name(f"{NEW}{token_hex(8)}-data")
+    new = unfinished(path.parent, "-data")
     parts = Parts(new)
     count = workers if sum(run.manifest["questions"] for run in runs) > _MANY else 1
     try:

@@ -5,19 +5,17 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import mkdtemp
-from time import time
 from typing import Any, Literal
 
 import ohr
 from ohr.errors import DataError
 from ohr.messages.secrets import without_passwords
 from ohr.processes import lives, this_process
-from ohr.results.folder.whole_files import NEW, damaged, listed, replaced, synced
+from ohr.results.folder.whole_files import damaged, listed, replaced, synced
+from ohr.unfinished import unfinished
 
 Status = Literal["running", "stopped", "interrupted", "finished"]
 
@@ -25,7 +23,6 @@ MANIFEST = "manifest.json"
 FIGURES = "figures"
 TAGS = "tags.json"
 """Tags of a run, which may change after it: no part of its results."""
-_OLD = 3600  # seconds after which a folder that never got its name was left behind by a killed process
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +60,10 @@ class RunFolder:
             "process": dict(zip(_PROCESS, this_process(), strict=True)),
             **manifest,
         }
-        new = Path(mkdtemp(dir=home, prefix=NEW))
+        new = unfinished(home)
         try:
+            new.mkdir()
             _write(new, begun)
-            new.chmod(0o755)
             return cls(_renamed(new, f"{now:%Y%m%dT%H%M%S}", key), begun)
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
@@ -130,10 +127,6 @@ def _clear(home: Path, key: str) -> None:
             continue  # damaged: not ours to remove
         if left:
             shutil.rmtree(folder, ignore_errors=True)
-    for folder in home.glob(f"{NEW}*"):
-        with suppress(FileNotFoundError):  # the run that made it has just renamed it
-            if time() - folder.stat().st_mtime > _OLD:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _files(folder: Path, but: Collection[str]) -> list[Path]:

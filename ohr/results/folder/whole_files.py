@@ -5,13 +5,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from ohr.errors import DataError
-
-NEW = ".new-"
-"""The beginning of the names of unfinished files."""
+from ohr.unfinished import unfinished
 
 
 @contextmanager
@@ -25,7 +22,7 @@ def replaced(path: Path, before: Callable[[], object] = lambda: None) -> Iterato
     Raises:
         DataError: the file cannot be written; an older one stays as it was.
     """
-    new = path.with_name(f"{NEW}{token_hex(8)}{path.suffix}")  # nobody can have left a file or a link of this name
+    new = unfinished(path.parent, path.suffix)
     try:
         yield new
         synced(new)

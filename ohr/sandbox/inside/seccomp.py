@@ -6,6 +6,7 @@ io_uring and shared memory are not on it, so that no flaw of theirs can be reach
 
 import ctypes
 import os
+import struct
 import sys
 from errno import ENOTTY, EPERM
 
@@ -27,21 +28,12 @@ _MACHINES = ("x86_64", "aarch64")
 """Machines whose calls and flags are those below; others have more calls, such as mmap2, and other flags."""
 _ALLOW, _FAIL = 0x7FFF0000, 0x00050000  # of <linux/seccomp.h>
 _EQUAL, _MASKED = 4, 7  # SCMP_CMP_EQ and SCMP_CMP_MASKED_EQ of <seccomp.h>
+_CONDITION = "IiQQ"
+"""The struct scmp_arg_cmp of <seccomp.h>: number of an argument, comparison, and what it is compared with."""
 
 _PROT_EXEC, _O_PATH, _O_TMPFILE = 4, 0o10000000, 0o20000000
 _FCNTL = (0, 1, 2, 3, 1030)
 """F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC. F_SETOWN and F_SETSIG would send signals to other processes."""
-
-
-class _Condition(ctypes.Structure):
-    """The struct scmp_arg_cmp of <seccomp.h>: a comparison of one argument of a call."""
-
-    _fields_ = (
-        ("argument", ctypes.c_uint),
-        ("comparison", ctypes.c_int),
-        ("first", ctypes.c_uint64),
-        ("second", ctypes.c_uint64),
-    )
 
 
 class Filter:
@@ -85,7 +77,7 @@ class Filter:
     def _rule(self, action: int, name: str, *conditions: tuple[int, int, int, int]) -> None:
         """Add a rule for a call; libseccomp leaves it out where this machine has no such call."""
         number = self.library.seccomp_syscall_resolve_name(name.encode())
-        array = (_Condition * len(conditions))(*(_Condition(*fields) for fields in conditions))
+        array = b"".join(struct.pack(_CONDITION, *condition) for condition in conditions)
         _check(self.library.seccomp_rule_add_array(self.context, action, number, len(conditions), array), name)
 
 

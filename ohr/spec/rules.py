@@ -1,0 +1,113 @@
+"""Rules for keys of a spec that are right by themselves, and must fit together."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ohr.contracts import AnyRetriever, Benchmark, PageJudgeMetric, PageMetric, RankingMetric
+from ohr.messages.wording import quoted
+from ohr.registry import Registry, choices
+from ohr.spec.file_keys import SpecFile
+from ohr.spec.model import KnowledgeBase, Named, names
+from ohr.spec.noise_chain import fault_of
+from ohr.spec.source import Note, Where
+
+Entry = tuple[Where, Mapping[str, Any]]
+"""A plugin's mapping, and where it is written."""
+
+
+def prescribed(benchmark: Benchmark | None, family: str) -> dict[str, Mapping[str, Any]]:
+    """Return a family's plugins that the protocol prescribes, by kind; none where the benchmark could not be read."""
+    plugins = benchmark.scoring.prescribed if benchmark else ()
+    return {plugin.kind: {"kind": plugin.kind, **plugin.fields} for plugin in plugins if plugin.family == family}
+
+
+def breaches(benchmark: Benchmark | None, family: str, entries: Iterable[Entry], registry: Registry) -> Iterator[Note]:
+    """Yield what a family's entries have otherwise than the benchmark's protocol; unknown kinds are left out."""
+    allowed = prescribed(benchmark, family)
+    if benchmark is None or not allowed:
+        return
+    protocol = f"protocol {benchmark.scoring.name} of benchmark {benchmark.kind}"
+    for where, keys in entries:
+        kind = str(keys.get("kind"))
+        if kind not in allowed and kind in registry.names(family):
+            yield (*where, "kind"), f"is not of {protocol}. {choices('', list(allowed))} (got {kind!r})"
+        for name, value in allowed.get(kind, {}).items():
+            given = keys.get(name, value)
+            if given not in (value, [value]):
+                yield (*where, name), f"must be {value!r}, as {protocol} has it (got {quoted(given)})"
+
+
+def misfits(
+    file: SpecFile,
+    benchmark: Benchmark | None,
+    bases: Sequence[KnowledgeBase],
+    named: Mapping[str, Sequence[Named[Any]]],
+    *,
+    searches: bool,
+) -> Iterator[Note]:
+    """Yield what a spec evaluates, scores or attributes and does not have.
+
+    Args:
+        benchmark: None where it could not be read.
+        named: the plugins of the spec, by key, such as `retrievers`.
+        searches: the spec has retrievers, or the protocol prescribes them; those with faults count.
+    """
+    yield from _of_stages(set(file.evaluate), file, named, searches)
+    yield from _of_metrics(set(file.evaluate), benchmark, named["metrics"])
+    conditions = {base.condition: base for base in bases}
+    for place, name in enumerate(file.attribution.of if file.attribution else ()):
+        base = conditions.get(name)
+        if base is None:
+            yield ("attribution", "of", place), f"{choices(name, tuple(conditions))} (got {quoted(name)})"
+        elif file.attribution and (wrong := fault_of(base, file.attribution.methods)):
+            yield ("attribution", "of", place), f"{name} {wrong}"
+
+
+def _of_stages(
+    stages: set[str], file: SpecFile, named: Mapping[str, Sequence[Named[Any]]], searches: bool
+) -> Iterator[Note]:
+    """Yield stages of evaluation that have nothing to evaluate; agents retrieve and answer by themselves."""
+    alone = bool(file.agents) and not file.generators
+    if {"retrieval", "overall"} & stages and not (searches or alone):
+        yield ("evaluate",), "retrieval and overall need at least one entry under `retrievers`"
+    if {"generation", "overall"} & stages and not (file.generators or file.agents):
+        yield ("evaluate",), "generation and overall need at least one entry under `generators`"
+    if file.agents and "overall" not in stages:
+        yield ("agents",), "agents are evaluated in the stage overall: `evaluate` must have it"
+    others = {*names(named["retrievers"]), *names(named["generators"])}
+    for name in sorted(others.intersection(names(named["agents"]))):
+        yield ("agents",), f"{quoted(name)} is a retriever or generator too: give the agent another `name`"
+
+
+def _of_metrics(stages: set[str], benchmark: Benchmark | None, metrics: Sequence[Named[Any]]) -> Iterator[Note]:
+    rankings = [metric.name for metric in metrics if isinstance(metric.stage, RankingMetric)]
+    pages = [metric.name for metric in metrics if isinstance(metric.stage, PageMetric | PageJudgeMetric)]
+    if len(rankings) + len(pages) < len(metrics) and not {"generation", "overall"} & stages:
+        yield ("metrics",), "metrics score answers: `evaluate` must have generation or overall"
+    if rankings and "retrieval" not in stages:
+        yield ("metrics",), f"{rankings[0]!r} scores rankings: `evaluate` must have retrieval"
+    for name in sorted(set(names(metrics)).intersection(benchmark.scoring.metrics if benchmark else ())):
+        yield ("metrics",), f"{name!r} is one of the benchmark's own metrics: give it another `name`"
+
+
+def fault_of_swaps(
+    stages: Sequence[str], bases: Sequence[KnowledgeBase], retrievers: Sequence[Named[AnyRetriever]]
+) -> str | None:
+    """Explain why the texts of a spec with `decompose` cannot be swapped; None when they can."""
+    clean = [base for base in bases if base.noise_type == "none"]
+    noisy = [base for base in bases if base.noise_type != "none"]
+    if not {"retrieval", "overall"} & set(stages):
+        return "splits the loss of retrieval and overall: `evaluate` must have one of them"
+    if not clean:
+        return (
+            "compares with a knowledge base without noise, and there is none: add `- name: ground_truth` under "
+            "`knowledge_bases`"
+        )
+    if not noisy:
+        return "splits the loss to noise: `knowledge_bases` must have one with noise"
+    texts = [item.name for item in retrievers if not item.stage.reads_images]
+    if retrievers and not texts:
+        return "swaps the text that is read: it needs a retriever that does not look at page images"
+    if retrievers and not any(all(any(base.uses(name) for base in side) for side in (clean, noisy)) for name in texts):
+        return "needs a retriever that searches a knowledge base with noise and the one without"
+    return None
