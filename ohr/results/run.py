@@ -1,6 +1,6 @@
 """A run that was scored: its manifest, its choices and its tables, read when they are first asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -150,3 +150,8 @@ class Run:
     def rows_if_any(self, name: str, /, columns: Sequence[str] | None = None, **equal: Any) -> list[dict[str, Any]]:
         """Read rows of a table that not every run has: none where it is missing."""
         return self.rows(name, columns, **equal) if self.has(name) else []
+
+    def once(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Leave out rows of conditions that were only run a second time: tables show each condition once."""
+        repeats = self.choices.repeats
+        return [row for row in rows if row["condition"] not in repeats]

@@ -245,8 +245,8 @@ def of_table_by_stage(study):
     }
 
 
-def exported(study, table, form):
-    return study.ohr("export", "study", "--table", table, f"--{form}", "-").stdout
+def exported(study, table, form, run="study"):
+    return study.ohr("export", run, "--table", table, f"--{form}", "-").stdout
 
 
 def of_screen(study):
@@ -264,6 +264,34 @@ def of_screen(study):
     return found
 
 
+def of_curve_on_screen(study):
+    """Read the table of means, which has a column for each stage and metric."""
+    lines = study.said.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("noise  "))
+    means = {}
+    for line in lines[start + 2 : start + 4]:
+        cells = re.findall(r"([\d.]+) (?:±|-[\d.]+ \+)", line)
+        means |= {(line.split()[0], *place, "mean"): float(cell) for place, cell in zip(ALL, cells, strict=True)}
+    return means
+
+
+def of_json_of_run(study):
+    done = study.ohr("run", "study.yaml", "--trust-plugins", "--executor", "inline", "--no-figures", "--json")
+    points = [point for point in json.loads(done.stdout)["curve"] if point["noise"] in CONDITIONS]
+    return {(p["noise"], p["stage"], p["metric"], name): p[name] for p in points for name in ("mean", "n")}
+
+
+def of_show(study):
+    """Read the tables of means by group, of which `micro` is over all questions."""
+    means, stage = {}, ""
+    for line in study.ohr("show", "study").stdout.partition("scored by")[2].splitlines():
+        stage = line.split(",")[0] if ", by " in line or "; all" in line else stage
+        if line.startswith(CONDITIONS):
+            noise, *_, metric, n, _, micro, _, _ = line.split()
+            means |= {(noise, stage, metric, "mean"): float(micro), (noise, stage, metric, "n"): float(n)}
+    return means
+
+
 def of_score(study):
     keys = ("--set", f"root={study.home / 'docs'}", "--set", f"questions={study.home / 'questions.json'}")
     keys += ("--set", f"ground_truth={study.home / 'truth'}")
@@ -277,7 +305,8 @@ def of_score(study):
 
 PLACES = {
     of_python: (1e-9, 90), of_compare: (1e-5, 70), of_export: (1e-5, 36), of_figures: (1e-5, 65),
-    of_report: (0.00051, 80), of_screen: (0.0051, 50), of_score: (1e-5, 6), of_table_csv: (1e-5, 80),
+    of_report: (0.00051, 80), of_screen: (0.0051, 50), of_curve_on_screen: (0.0051, 10), of_json_of_run: (1e-5, 20),
+    of_show: (0.00006, 20), of_score: (1e-5, 6), of_table_csv: (1e-5, 80),
     of_table_markdown: (0.00051, 80), of_table_latex: (0.00051, 80), of_table_of_scores: (1e-5, 20),
     of_table_by_stage: (1e-5, 12),
 }  # fmt: skip
@@ -333,6 +362,18 @@ def test_what_failed_comes_first_and_what_is_left_out_last(study):
     assert "2 questions left out of every mean and comparison: the pages have no clean text." in lines
     assert [line for line in lines if line.startswith("Answers end to end (length)")]
     assert Run(study.folder).manifest["documents_asked"] == LOTS
+
+
+def test_a_condition_that_was_run_twice_is_shown_once(study):
+    text = (study.home / "study.yaml").read_text()
+    (study.home / "twice.yaml").write_text(text.replace("name: study", "name: twice\naa: true"))
+    run = ("run", "twice.yaml", "--trust-plugins", "--executor", "inline", "--no-figures")
+    said = study.ohr(*run).stdout
+    assert "A/A: 6 cells run twice" in said
+    curve = json.dumps(json.loads(study.ohr(*run, "--json").stdout)["curve"])
+    tables = [exported(study, name, "csv", "twice") for name in ("curves", "cost", "decomposition")]
+    for text in (said.partition("warnings:")[0], curve, study.ohr("show", "twice").stdout, *tables):
+        assert "noisy" in text and "engine again" not in text and "ground_truth again" not in text
 
 
 @pytest.fixture

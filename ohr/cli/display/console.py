@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, is_dataclass
 from math import isfinite
 from pathlib import Path
@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ohr.results.tables.groups import STAGES
+
 if TYPE_CHECKING:
     from ohr.engine.ledger import Failure
     from ohr.report.views.view import View
+    from ohr.results.derived.losses import Scored
 
 
 def say(text: str = "") -> None:
@@ -62,6 +65,16 @@ def say_view(view: "View") -> None:
     say_table(view.headers, view.short)
     for line in wrap(view.how + (" Shares are x 100." if view.has_shares else ""), 118):
         say(line)
+
+
+def say_by_stage(made: "Callable[[Sequence[Scored]], View]", scores: "Sequence[Scored]") -> None:
+    """Print one table, or one for each stage where the terminal is too narrow for that, and how they are read."""
+    stages = dict.fromkeys(score.stage for score in sorted(scores, key=lambda score: STAGES.index(score.stage)))
+    whole = made(scores)
+    narrow = [made([score for score in scores if score.stage == stage]) for stage in stages]
+    for view in [whole] if fits(whole.headers, whole.short) else narrow:
+        say_table(view.headers, view.short)
+    say(whole.how)
 
 
 def say_first(title: str, lines: Sequence[str], most: int = 10) -> None:

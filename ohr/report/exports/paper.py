@@ -84,12 +84,11 @@ def paper_table(run: Run, wanted: Wanted) -> View:
 
 def _rows(run: Run, wanted: Wanted) -> list[dict[str, Any]]:
     """Read the rows of the summary that are shown, in the order of stages and of the run."""
-    repeats = run.choices.repeats
     scored = run.page_headline
     # the text itself is shown where it is asked for, by its stage or by a metric that only it has
     stages = ("page", *STAGES) if scored and (wanted.stage == "page" or wanted.metric) else STAGES
-    found = [row for row in run.rows("summary", _COLUMNS) if row["stage"] in stages]
-    found = _of_metric(run, [row for row in found if row["condition"] not in repeats], wanted)
+    found = [row for row in run.once(run.rows("summary", _COLUMNS)) if row["stage"] in stages]
+    found = _of_metric(run, found, wanted)
     whole = [row for row in found if row["by"] == "evidence_source" and row["group"] == ALL]
     groups = [row for row in found if row["by"] == wanted.by and row["group"] != ALL and row["n"]]
     known = sorted({*TRAITS, *(row["by"] for row in found)})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isnan
 
 from ohr.report.headlines import VERDICTS
-from ohr.report.views.view import Interval, View, pipeline_names
+from ohr.report.views.view import Interval, View, head, pipeline_names
 from ohr.results.derived.decomposition import TABLE
 from ohr.results.derived.losses import Loss, distinctive, read_losses
 from ohr.results.derived.pairs import FAILED, MOST_FAILED
@@ -58,21 +58,18 @@ def against_clean_text(run: Run) -> list[View]:
 
 def losses_by_pipeline(losses: Sequence[Loss]) -> View:
     """Return the losses in two dimensions: a line for each condition, a column for each pipeline."""
-    pipelines = list(dict.fromkeys((*loss.pipeline, loss.metric) for loss in losses))
-    cells = {(loss.condition, (*loss.pipeline, loss.metric)): _loss(loss) for loss in losses}
-    first = {loss.condition: loss for loss in reversed(losses)}
-    rows = tuple(
-        (loss.noise, loss.level, *(cells.get((condition, pipeline), "") for pipeline in pipelines))
-        for condition, loss in reversed(first.items())
-    )
+    lines: dict[str, dict[str, str]] = {}
+    for loss in losses:
+        line = lines.setdefault(loss.condition, {"lost to": loss.noise, "level": loss.level})
+        line[head(loss)] = _loss(loss)
     how = (
         "lost: clean score less this one, question by question, with its 95% interval over documents; "
         "-n +m: questions that score less, and more\n"
         "not shown: the interval holds 0, each loss judged by itself; `finds`: the loss that four of five such studies "
         "show"
     )
-    heads = ("\n".join((p[0], " ".join((p[-1], "/".join(filter(None, p[1:-1])))).strip())) for p in pipelines)
-    return View("Loss against the clean text", how, ("lost to", "level", *heads), rows)
+    names = dict.fromkeys(("lost to", "level", *map(head, losses)))
+    return View.whole("Loss against the clean text", how, lines.values(), names)
 
 
 def _loss(loss: Loss) -> str:

@@ -22,7 +22,7 @@ def short_views(run: Run) -> list[View]:
 def pages(run: Run, *, grouped: bool = True) -> list[View]:
     """Return the scores of the text of the pages, over all questions, and with `grouped` over groups of them."""
     names = run.manifest["protocol"].get("page") or ()
-    rows = [row for row in run.rows("summary", stage="page") if row["metric"] in names and row["n"]]
+    rows = [row for row in run.once(run.rows("summary", stage="page")) if row["metric"] in names and row["n"]]
     lines: dict[tuple[str, str], dict[str, Any]] = {}
     for row in rows:
         if row["group"] == ALL or (grouped and row["by"] != "evidence_source"):

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
+from ohr.results.derived.losses import Loss
+from ohr.results.derived.points import Point
 from ohr.results.run import Row
 
 _NUMBER = re.compile(r"^(?:[-−+<>]?\s?[\d.,]+\s?%?(?:\s.*)?|)$")
@@ -20,6 +22,7 @@ class Interval:
         low: nan where there is no interval, as is `high`.
         is_share: narrow tables show it x 100.
         is_difference: of two scores: both ends are written, since what matters is whether 0 is between them.
+        digits: after the point in narrow tables, where there is no interval.
     """
 
     value: float
@@ -27,6 +30,7 @@ class Interval:
     high: float = float("nan")
     is_share: bool = False
     is_difference: bool = False
+    digits: int = 2
 
     @classmethod
     def of(cls, row: Row, name: str = "mean", low: str = "low", high: str = "high", **kind: bool) -> "Interval":
@@ -46,7 +50,7 @@ class Interval:
             return ""
         value, low, high = (number * (100 if self.is_share else 1) for number in (self.value, self.low, self.high))
         if isnan(low):
-            return f"{value:z.2f}"
+            return f"{value:z.{self.digits}f}"
         if self.is_difference:
             return f"{value:z.2f} [{low:z.2f}, {high:z.2f}]"
         down, up = value - low, high - value
@@ -89,8 +93,13 @@ class View:
         """Make a table of rows; `names` chooses the columns and their headers; empty columns are left out."""
         names = names or {name: name.replace("_", " ") for name in dict.fromkeys(name for row in rows for name in row)}
         used = [name for name in names if any(long(row.get(name)) for row in rows)]
-        headers = tuple(names[name] for name in used)
-        return cls(title, how, headers, tuple(tuple(row.get(name) for name in used) for row in rows))
+        return replace(cls.whole(title, how, rows, used), headers=tuple(names[name] for name in used))
+
+    @classmethod
+    def whole(cls, title: str, how: str, rows: Iterable[Mapping[str, Cell]], names: Iterable[str]) -> "View":
+        """Make a table of these columns of rows, also where they are empty."""
+        names = tuple(names)
+        return cls(title, how, names, tuple(tuple(row.get(name) for name in names) for row in rows))
 
     @property
     def long(self) -> tuple[tuple[str, ...], ...]:
@@ -180,3 +189,9 @@ def pipeline_names(rows: Iterable[Row]) -> Callable[[Row], str]:
     several = len({row.get("chunker") for row in rows} - {None, ""}) > 1
     parts = (*(("chunker",) if several else ()), "retriever", "generator")
     return lambda row: " + ".join(filter(None, (row[part] for part in parts)))
+
+
+def head(score: Point | Loss) -> str:
+    """Head the column of a pipeline: the stage, below it the metric and the parts."""
+    parts = "/".join(filter(None, (score.chunker, score.retriever, score.generator)))
+    return f"{score.stage}\n{score.metric} {parts}".rstrip()
