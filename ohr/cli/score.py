@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ohr.cli.data import root_of
-from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_views
+from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_view, say_views
 from ohr.cli.display.progress import bars
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
 from ohr.messages.wording import counted
@@ -259,41 +259,12 @@ def _with_interval(estimate: "Estimate", *, is_share: bool = True) -> str:
 
 
 def _print_leaderboards(boards: "Sequence[Leaderboard]") -> None:
-    for board in boards:
-        shown = any(not isnan(row.edit_distance) for row in board.rows if not row.own)
-        related = any(row.own and row.is_truth for row in board.rows)
-        headers = ["", board.stage, *(["E.D."] if shown else []), *board.groups, *(["of clean"] if related else [])]
-        rows = [
-            [
-                ">" if row.own else "",
-                row.system,
-                *([_plain(row.edit_distance)] if shown else []),
-                *(_score(board, row.scores.get(group, nan), group) for group in board.groups),
-                *([_percent(row.of_truth, 0)] if related else []),
-            ]
-            for row in board.rows
-        ]
-        say(f"among {board.table} ({board.metric} x 100):" if board.by != "number" else f"among {board.table}:")
-        say_table(headers, rows)
-        settings = dict.fromkeys((row.own, row.setting) for row in board.rows)
-        for own, setting in settings:
-            say(f"  {'> measured here' if own else 'published'}: {setting}")
-        for warning in board.warnings:
-            say(f"  not to be compared: {warning}")
-    if boards:
-        say("rows compare only where questions, retrievers and generators are the same")
-        if any(row.own and row.is_truth for board in boards for row in board.rows):
-            say("`of clean` is a row's share of the ground truth's score under its own settings")
-        if any("mean" in board.groups for board in boards):
-            say("`mean` is that of the domains shown, in published rows too")
+    from ohr.report.views.boards import leaderboard
 
-
-def _score(board: "Leaderboard", value: float, group: str) -> str:
-    return ("" if isnan(value) else f"{value:.2f}") if group in board.numbers else _percent(value, 1)
-
-
-def _percent(value: float, digits: int = 2) -> str:
-    return "" if isnan(value) else f"{100 * value:.{digits}f}"
+    for view in leaderboard(boards):
+        say()
+        say(view.heading)
+        say_view(view)
 
 
 def _plain(value: float) -> str:

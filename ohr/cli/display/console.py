@@ -62,7 +62,9 @@ def say_views(views: "Iterable[View]") -> None:
 
 def say_view(view: "View") -> None:
     """Print a table for readers, and how it is read."""
-    say_table(view.headers, view.short)
+    marks = [(">" if place in view.marked else "",) * bool(view.marked) for place in range(-1, len(view.rows))]
+    headers, *rows = (mark + row for mark, row in zip(marks, (view.headers, *view.short), strict=True))
+    say_table(headers, rows)
     for line in wrap(view.how + (" Shares are x 100." if view.has_shares else ""), 118):
         say(line)
 

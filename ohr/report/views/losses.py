@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from math import isnan
 
 from ohr.report.headlines import VERDICTS
-from ohr.report.views.view import Interval, View, head, pipeline_names
+from ohr.report.views.view import Interval, View, head
 from ohr.results.derived.decomposition import TABLE
 from ohr.results.derived.losses import Loss, distinctive, read_losses
 from ohr.results.derived.pairs import FAILED, MOST_FAILED
 from ohr.results.run import Row, Run
-from ohr.results.tables.groups import ALL
+from ohr.results.tables.groups import ALL, pipeline_names
 
 QUANTITIES = {
     "total": "total loss",

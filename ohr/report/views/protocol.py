@@ -3,10 +3,10 @@
 from math import isnan
 from typing import Any
 
-from ohr.report.views.view import Interval, View, pipeline_names
+from ohr.report.views.view import Interval, View
 from ohr.results.derived.survival import STEPS, pipelines, read_survival
 from ohr.results.run import Row, Run
-from ohr.results.tables.groups import ALL
+from ohr.results.tables.groups import ALL, pipeline_names
 
 
 def views(run: Run) -> list[View]:

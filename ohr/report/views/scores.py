@@ -8,11 +8,11 @@ from ohr.errors import DataError
 from ohr.messages.wording import counted
 from ohr.registry import choices
 from ohr.report.analyses import ANALYSES, analysed
-from ohr.report.views.view import Cell, Interval, View, head, pipeline_names, with_intervals
+from ohr.report.views.view import Cell, Interval, View, head, with_intervals
 from ohr.results.derived.losses import distinctive
 from ohr.results.derived.points import Point, read_points
 from ohr.results.run import Row, Run
-from ohr.results.tables.groups import ALL, STAGES, TRAITS
+from ohr.results.tables.groups import ALL, STAGES, TRAITS, pipeline_names
 
 ANALYSIS_TITLES: Mapping[str, tuple[str, str]] = {
     "r_noise": (

@@ -1,7 +1,7 @@
 """A table for readers: its cells, and their text where there is room for three digits and where there is not."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
@@ -182,13 +182,6 @@ def with_intervals(row: Row) -> dict[str, Any]:
         for name, value in row.items()
         if name not in ends
     }
-
-
-def pipeline_names(rows: Iterable[Row]) -> Callable[[Row], str]:
-    """Return what names the pipeline of such rows: retriever and generator, after the chunker if there are several."""
-    several = len({row.get("chunker") for row in rows} - {None, ""}) > 1
-    parts = (*(("chunker",) if several else ()), "retriever", "generator")
-    return lambda row: " + ".join(filter(None, (row[part] for part in parts)))
 
 
 def head(score: Point | Loss) -> str:
