@@ -91,10 +91,10 @@ class Run:
         return headlines(self.manifest)
 
     @cached_property
-    def page_headline(self) -> dict[str, str]:
+    def page_headline(self) -> dict[str, tuple[str, ...]]:
         """The headline metric of the stage `page`, where the protocol scores pages; else nothing."""
-        scored = self.manifest.get("protocol", {}).get("page") or ()
-        return {"page": scored[0]} if scored else {}
+        scored = self.manifest.get("protocol", {}).get("page")
+        return {"page": (scored[0],)} if scored else {}
 
     @cached_property
     def shown_metrics(self) -> dict[str, tuple[str, ...]]:

@@ -2,8 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from math import nan
 from typing import Any
 
 from ohr.contracts import Published
@@ -11,7 +9,7 @@ from ohr.messages.wording import counted
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES, pipeline_names
 
-from .standings import Leaderboard, Row, column, leaderboards, protocol_boards
+from .standings import Leaderboard, Row, column, leaderboards, protocol_boards, ranked
 
 _COLUMNS = (
     "stage", "condition", "noise_type", "chunker", "retriever", "generator", "metric", "by", "group", "mean", "n",
@@ -86,17 +84,12 @@ def _tables(
     groups = {by: _groups(rows, by) for by in _DIVIDED}
     if placed := leaderboards(published, stage, own, groups):
         return placed
-    clean = next((row.scores.get(ALL, nan) for row in own if row.is_truth), nan)
-    ranked = sorted(own, key=lambda row: -_known(row.scores.get(ALL, nan)))
-    shares = [replace(row, of_truth=row.scores.get(ALL, nan) / clean if clean else nan) for row in ranked]
     sources = [group for group in groups["evidence_source"] if group not in ("multimodal", ALL)]
-    return [Leaderboard(stage, metric, "evidence_source", (*(sources if sources[1:] else ()), ALL), tuple(shares), "")]
+    return [
+        Leaderboard(stage, metric, "evidence_source", (*(sources if sources[1:] else ()), ALL), ranked(own, ALL), "")
+    ]
 
 
 def _groups(rows: Sequence[Mapping[str, Any]], by: str) -> list[str]:
     """List the groups of a trait that have questions."""
     return list(dict.fromkeys(row["group"] for row in rows if row["by"] == by and row["n"]))
-
-
-def _known(value: float) -> float:
-    return value if value == value else -1.0  # undefined comes last

@@ -133,9 +133,8 @@ def leaderboards(
             groups, last = [group for group in groups if group in own_by[by]], MEAN
             rows = [_over(row, groups) for row in rows]
         if groups:
-            rows = _relative(rows, last)
             metric = next(n.metric for n in numbers if n.stage == stage)
-            made.append(Leaderboard(stage, metric, by, (*groups, last), _sorted(rows, last), table))
+            made.append(Leaderboard(stage, metric, by, (*groups, last), ranked(rows, last), table))
     return made
 
 
@@ -202,13 +201,14 @@ def _over(row: Row, groups: Sequence[str]) -> Row:
     return replace(row, scores={**row.scores, MEAN: sum(values) / len(values)})
 
 
-def _relative(rows: Sequence[Row], column: str) -> list[Row]:
-    """Add to each row its share of the ground truth's score, the published one's or the own one's."""
+def ranked(rows: Sequence[Row], column: str) -> tuple[Row, ...]:
+    """Return rows, the best first, each with its share of the ground truth's score, the published or the own one's."""
     truths = {row.own: row.scores.get(column, nan) for row in rows if row.is_truth}
-    return [
+    shares = (
         replace(row, of_truth=row.scores.get(column, nan) / truth if (truth := truths.get(row.own, nan)) else nan)
         for row in rows
-    ]
+    )
+    return _sorted(shares, column)
 
 
 def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Row]:

@@ -132,7 +132,7 @@ def rows_by(run: Run, trait: str, metric: str | None = None) -> list[Row]:
     Raises:
         DataError: the run has no such trait or metric.
     """
-    shown = {**{stage: (name,) for stage, name in run.page_headline.items()}, **run.shown_metrics}
+    shown = run.page_headline | run.shown_metrics
     known = sorted({row["by"] for row in run.rows("summary", ["by"])})
     if trait not in known and trait not in TRAITS:
         raise DataError(f"--by: {choices(trait, known)} (got {trait!r})")
