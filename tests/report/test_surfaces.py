@@ -209,6 +209,19 @@ def of_report(study):
     return of_loss_table(losses)
 
 
+def of_leaderboard(study):
+    """Read the leaderboards of the report, whose title begins with the stage."""
+    page = (study.folder / "report.html").read_text(encoding="utf-8")
+    boards = re.findall(r"<(?:h3|summary)>(\w+): [^<]*<(.*?)</table>", page, re.DOTALL)
+    cells = [
+        (stage.lower(), re.findall(r"<td[^>]*>(.*?)</td>", row)) for stage, rows in boards for row in rows.split("<tr")
+    ]
+    metrics = {"retrieval": "lcs", "generation": "f1", "overall": "f1"}
+    return {
+        (row[1], stage, metrics[stage], "mean"): float(row[2]) for stage, row in cells if row and row[1] in CONDITIONS
+    }
+
+
 def of_table_csv(study):
     return of_loss_table(csv.DictReader(exported(study, "cost", "csv").splitlines()))
 
@@ -292,10 +305,13 @@ def of_show(study):
     return means
 
 
-def of_score(study):
+def score_keys(study):
     keys = ("--set", f"root={study.home / 'docs'}", "--set", f"questions={study.home / 'questions.json'}")
-    keys += ("--set", f"ground_truth={study.home / 'truth'}")
-    made = study.ohr("score", "ocr", "engine", "--benchmark", "folder", *keys, "--json")
+    return *keys, "--set", f"ground_truth={study.home / 'truth'}"
+
+
+def of_score(study):
+    made = study.ohr("score", "ocr", "engine", "--benchmark", "folder", *score_keys(study), "--json")
     found = json.loads(made.stdout)
     mean, clean = (found["retrieval"][name]["evidence_source"]["all"] for name in ("engine", found["truth"]))
     about = {"clean": clean["mean"], "mean": mean["mean"], "n": mean["n"], "lost": found["lost"]["mean"]}
@@ -303,10 +319,21 @@ def of_score(study):
     return {("engine", "retrieval", "lcs", name): value for name, value in about.items()}
 
 
+def of_score_on_screen(study):
+    lines = study.ohr("score", "ocr", "engine", "--benchmark", "folder", *score_keys(study)).stdout.splitlines()
+    row = next(line for line in lines if line.startswith("all "))
+    mean, clean = re.findall(r"([\d.]+) (?:±|-[\d.]+ \+)", row)
+    (lost,) = (line for line in lines if line.startswith("lost against"))
+    numbers = (mean, clean, *re.findall(r"-?\d+\.\d+", lost))
+    names = ("mean", "clean", "lost", "low", "high")
+    return {("engine", "retrieval", "lcs", name): float(n) / 100 for name, n in zip(names, numbers, strict=True)}
+
+
 PLACES = {
     of_python: (1e-9, 90), of_compare: (1e-5, 70), of_export: (1e-5, 36), of_figures: (1e-5, 65),
     of_report: (0.00051, 80), of_screen: (0.0051, 50), of_curve_on_screen: (0.0051, 10), of_json_of_run: (1e-5, 20),
-    of_show: (0.00006, 20), of_score: (1e-5, 6), of_table_csv: (1e-5, 80),
+    of_show: (0.00006, 20), of_score: (1e-5, 6), of_score_on_screen: (0.000051, 5),
+    of_leaderboard: (0.00051, 6), of_table_csv: (1e-5, 80),
     of_table_markdown: (0.00051, 80), of_table_latex: (0.00051, 80), of_table_of_scores: (1e-5, 20),
     of_table_by_stage: (1e-5, 12),
 }  # fmt: skip
