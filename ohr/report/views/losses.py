@@ -1,12 +1,13 @@
 """Tables of losses: against the clean text, of hypotheses, by stage, and by the parts of a noise."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from math import isnan
 
 from ohr.report.headlines import VERDICTS
 from ohr.report.views.view import Interval, View, head
 from ohr.results.derived.decomposition import TABLE
-from ohr.results.derived.losses import Loss, distinctive, read_losses
+from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.derived.pairs import FAILED, MOST_FAILED
 from ohr.results.run import Row, Run
 from ohr.results.tables.groups import ALL, pipeline_names
@@ -24,11 +25,13 @@ QUANTITIES = {
 
 def against_clean_text(run: Run) -> list[View]:
     """Return the loss of every condition and pipeline against the clean text; none without such text."""
+    losses = read_losses(run)
+    pipeline = pipeline_names(map(asdict, losses))
     rows = tuple(
         (
             loss.stage,
             loss.metric,
-            loss.system,
+            pipeline(asdict(loss)),
             loss.condition,
             loss.clean,
             loss.mean,
@@ -41,7 +44,7 @@ def against_clean_text(run: Run) -> list[View]:
             loss.pairs_failed,
             loss.left_out,
         )
-        for loss in distinctive(read_losses(run))
+        for loss in losses
     )
     headers = (
         "stage", "metric", "pipeline", "condition", "clean", "score", "lost [95% interval]", "verdict", "detectable",

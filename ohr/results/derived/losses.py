@@ -74,11 +74,6 @@ class Loss:
         return self.p_holm <= ALPHA and self.verdict != FAILED
 
     @property
-    def pipeline(self) -> tuple[str, ...]:
-        """Stage, chunker, retriever and generator."""
-        return self.stage, self.chunker, self.retriever, self.generator
-
-    @property
     def system(self) -> str:
         """The parts of the pipeline, for people."""
         return " / ".join(filter(None, (self.chunker, self.retriever, self.generator)))
