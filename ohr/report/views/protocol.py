@@ -60,7 +60,7 @@ _HOW = "More than a mean. Share: divided by the value on a condition without noi
 
 def aggregates(run: Run) -> list[View]:
     """Return the numbers that are more than a mean: a line for each stage, condition, pipeline and number."""
-    rows = [row for row in run.rows_if_any("aggregates") if row["n"]]
+    rows = [row for row in run.once(run.rows_if_any("aggregates")) if row["n"]]
     pipeline = pipeline_names(rows)
     cells = tuple(
         (
@@ -83,7 +83,7 @@ def aggregates(run: Run) -> list[View]:
 
 def aggregates_by_condition(run: Run) -> list[View]:
     """Return the same numbers with a column for each condition; the share that is left has a line of its own."""
-    rows = [row for row in run.rows_if_any("aggregates") if row["n"] and not isnan(row["value"])]
+    rows = [row for row in run.once(run.rows_if_any("aggregates")) if row["n"] and not isnan(row["value"])]
     pipeline = pipeline_names(rows)
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in rows:
