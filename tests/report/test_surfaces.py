@@ -19,7 +19,16 @@ from typer.testing import CliRunner
 
 from ohr import load_run
 from ohr.cli.app import app
+from ohr.report.exports.latex import latex
+from ohr.report.exports.markdown import markdown
+from ohr.report.exports.summary_csv import views_csv
 from ohr.report.figures.conditions import read_sections
+from ohr.report.leaderboard.runs import run_leaderboards
+from ohr.report.views.boards import leaderboard
+from ohr.report.views.losses import losses_by_pipeline
+from ohr.report.views.scores import curve, curve_points, means_by, rows_by
+from ohr.report.views.view import Interval
+from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 
@@ -348,6 +357,27 @@ def test_each_place_shows_the_numbers_of_the_summary(study, place):
     assert len(shared) >= least
     wrong = {n: (v, known[n]) for n, v in shared.items() if v != pytest.approx(known[n], abs=near + 1e-5, nan_ok=True)}
     assert not wrong
+
+
+def test_the_tables_of_the_screen_have_the_same_cells_in_every_form(study):
+    run = Run(study.folder)
+    means = [row for row in rows_by(run, "evidence_source") if row["stage"] == "overall"]
+    views = [curve(curve_points(run)), losses_by_pipeline(read_losses(run)), means_by(means, "evidence_source")]
+    views += leaderboard(run_leaderboards(run, ()))
+    assert len(views) == 6
+    for view in views:
+        lines = [line for line in markdown(view).splitlines() if line.startswith("|")]
+        assert [tuple(map(str.strip, line.strip("|").split(" | "))) for line in lines[2:]] == list(view.long)
+        cells = [line.strip().removesuffix(r" \\").replace("$-$", "-") for line in latex(view, run, "x").splitlines()]
+        assert [tuple(line.split(" & ")) for line in cells if " & " in line][1:] == [
+            tuple(cell.replace("%", r"\%").replace("_", r"\_") for cell in row) for row in view.long
+        ]
+        rows = csv.DictReader(StringIO(views_csv([view]), newline=""))
+        for row, known in zip(rows, view.rows, strict=True):
+            values = [cell.value if isinstance(cell, Interval) else cell for cell in known]
+            assert [row[header] for header in view.headers] == [
+                "" if value is None or value != value else str(value) for value in values
+            ]
 
 
 def test_means_losses_and_counts_are_those_of_the_scores(study):
