@@ -126,7 +126,7 @@ def _draw(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for header in headers:
-        table.add_column(Text(header))
+        table.add_column(Text(header), overflow="fold")  # a name that is cut may be that of another row
     for row in rows:
         table.add_row(*map(Text, row))
     Console().print(table)

@@ -20,13 +20,13 @@ def _view(board: Leaderboard) -> View:
         "#": True,
         (system := "system" if board.table else "condition"): True,
         "setting": max(map(len, settings)) > 1,
-        "edit distance": any(not isnan(row.edit_distance) for row in published),
+        "edit\ndistance": any(not isnan(row.edit_distance) for row in published),
         **dict.fromkeys(board.groups, True),
         "of clean": any(row.is_truth for row in own),
     }
     lines = [
         {"#": str(rank) if row.ranked else "", system: row.system, "setting": row.setting}
-        | {"edit distance": row.edit_distance, **{group: _score(board, row, group) for group in board.groups}}
+        | {"edit\ndistance": row.edit_distance, **{group: _score(board, row, group) for group in board.groups}}
         | {"of clean": "" if isnan(row.of_truth) else f"{100 * row.of_truth:.0f}%"}
         for rank, row in enumerate(board.rows, 1)
     ]
