@@ -185,10 +185,9 @@ def _print_ocr(found: "OcrScore") -> None:
             for measure in measures
         ],
     )
-    headers = (f"retrieval, {METRICS.get(found.metric, found.metric)} x 100", *names, "n", "failed")
-    for by in ("evidence_source", "domain"):
-        say_table((headers[0] + f" by {by.replace('_', ' ')}", *headers[1:]), _estimates(found.retrieval, names, by))
-    say(f"mean over domains: {', '.join(f'{name} {100 * found.macro[name]:.2f}' for name in names)}")
+    head = f"retrieval, {METRICS.get(found.metric, found.metric)} x 100 by {{}}"
+    means = {name: found.retrieval[name] for name in names}
+    _print_means(means, found.macro, head, ("evidence_source", "domain"), "failed")
     if not isnan(found.lost["mean"]):
         low, high = (100 * found.lost[end] for end in ("low", "high"))
         interval = "" if isnan(low) else f" (95% interval {low:.2f} to {high:.2f}, paired)"
@@ -221,11 +220,8 @@ def _print_answers(found: "AnswerScore") -> None:
     total = found.given + len(found.missing)
     say(f"{found.name}: {found.given:,} of {counted(total, 'question')} answered, protocol {found.protocol}")
     say(f"benchmark {found.benchmark}")
-    metrics = list(found.scores)
-    own = [trait for trait in found.scores[metrics[0]] if trait not in TRAITS]
-    for by in ("evidence_source", "domain", *own):
-        say_table((f"{by.replace('_', ' ')}, x 100", *metrics, "n", "missing"), _estimates(found.scores, metrics, by))
-    say(f"mean over domains: {', '.join(f'{name} {100 * found.macro[name]:.2f}' for name in metrics)}")
+    own = [trait for trait in next(iter(found.scores.values())) if trait not in TRAITS]
+    _print_means(found.scores, found.macro, "{}, x 100", ("evidence_source", "domain", *own), "missing")
     if found.aggregates:
         lines = [
             (name, _with_interval(value, is_share=unit == "share"), str(value.n))
@@ -244,12 +240,17 @@ def _print_answers(found: "AnswerScore") -> None:
     say_first(f"answers to no question, left out: {len(found.unknown):,}", found.unknown)
 
 
-def _estimates(found: "Mapping[str, Breakdown]", names: Sequence[str], by: str) -> list[list[str]]:
-    first = found[names[0]][by]
-    return [
-        [group, *(_with_interval(found[name][by][group]) for name in names), str(estimate.n), str(estimate.failed)]
-        for group, estimate in first.items()
-    ]
+def _print_means(
+    found: "Mapping[str, Breakdown]", macro: Mapping[str, float], head: str, traits: Sequence[str], failed: str
+) -> None:
+    """Print the means of each trait's groups, a column for each name, and the mean over domains."""
+    for by in traits:
+        rows = [
+            [group, *(_with_interval(means[by][group]) for means in found.values()), str(first.n), str(first.failed)]
+            for group, first in next(iter(found.values()))[by].items()
+        ]
+        say_table((head.format(by.replace("_", " ")), *found, "n", failed), rows)
+    say(f"mean over domains: {', '.join(f'{name} {100 * macro[name]:.2f}' for name in found)}")
 
 
 def _with_interval(estimate: "Estimate", *, is_share: bool = True) -> str:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from math import isnan
 
 from ohr.report.headlines import VERDICTS
-from ohr.report.views.view import Interval, View, head
+from ohr.report.views.view import Cell, Interval, View, head
 from ohr.results.derived.decomposition import TABLE
 from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.derived.pairs import FAILED, MOST_FAILED
@@ -27,36 +27,32 @@ def against_clean_text(run: Run) -> list[View]:
     """Return the loss of every condition and pipeline against the clean text; none without such text."""
     losses = read_losses(run)
     pipeline = pipeline_names(map(asdict, losses))
-    rows = tuple(
-        (
-            loss.stage,
-            loss.metric,
-            pipeline(asdict(loss)),
-            loss.condition,
-            loss.clean,
-            loss.mean,
-            Interval(loss.lost, loss.low, loss.high, is_difference=True),
-            VERDICTS[loss.verdict],
-            loss.detectable,
-            loss.questions_lost,
-            loss.questions_gained,
-            loss.pairs,
-            loss.pairs_failed,
-            loss.left_out,
-        )
+    lines: list[dict[str, Cell]] = [
+        {
+            "stage": loss.stage,
+            "metric": loss.metric,
+            "pipeline": pipeline(asdict(loss)),
+            "condition": loss.condition,
+            "clean": loss.clean,
+            "score": loss.mean,
+            "lost [95% interval]": Interval(loss.lost, loss.low, loss.high, is_difference=True),
+            "verdict": VERDICTS[loss.verdict],
+            "detectable": loss.detectable,
+            "questions that lost": loss.questions_lost,
+            "gained": loss.questions_gained,
+            "compared": loss.pairs,
+            "failed": loss.pairs_failed,
+            "left out": loss.left_out,
+        }
         for loss in losses
-    )
-    headers = (
-        "stage", "metric", "pipeline", "condition", "clean", "score", "lost [95% interval]", "verdict", "detectable",
-        "questions that lost", "gained", "compared", "failed", "left out",
-    )  # fmt: skip
+    ]
     how = (
         "Lost: the clean score minus this one, question by question, with its interval over documents. Detectable: "
         "the loss that four of five such studies would show. Not shown: the interval holds 0, which is not "
         "the same as no loss. Failed: compared questions that failed and scored 0; beyond "
         f"{100 * MOST_FAILED:.0f}% there is no verdict."
     )
-    return [View("Loss against the clean text", how, headers, rows)] if rows else []
+    return [View.whole("Loss against the clean text", how, lines, lines[0])] if lines else []
 
 
 def losses_by_pipeline(losses: Sequence[Loss]) -> View:

@@ -3,7 +3,7 @@
 from math import isnan
 from typing import Any
 
-from ohr.report.views.view import Interval, View
+from ohr.report.views.view import Cell, Interval, View
 from ohr.results.derived.survival import STEPS, pipelines, read_survival
 from ohr.results.run import Row, Run
 from ohr.results.tables.groups import ALL, pipeline_names
@@ -62,23 +62,22 @@ def aggregates(run: Run) -> list[View]:
     """Return the numbers that are more than a mean: a line for each stage, condition, pipeline and number."""
     rows = [row for row in run.once(run.rows_if_any("aggregates")) if row["n"]]
     pipeline = pipeline_names(rows)
-    cells = tuple(
-        (
-            row["stage"],
-            row["condition"],
-            pipeline(row),
-            row["name"],
-            _value(row),
-            _share(row),
-            "" if isnan(row["ratio"]) else row["ratio_of"],
-            row["n"],
-            row["failed"],
-            row["source"] or "",
-        )
+    lines: list[dict[str, Cell]] = [
+        {
+            "stage": row["stage"],
+            "condition": row["condition"],
+            "pipeline": pipeline(row),
+            "number": row["name"],
+            "value": _value(row),
+            "share": _share(row),
+            "share of": "" if isnan(row["ratio"]) else row["ratio_of"],
+            "n": row["n"],
+            "failed": row["failed"],
+            "about": row["source"] or "",
+        }
         for row in rows
-    )
-    headers = ("stage", "condition", "pipeline", "number", "value", "share", "share of", "n", "failed", "about")
-    return [View("Aggregates", _HOW, headers, cells)] if rows else []
+    ]
+    return [View.whole("Aggregates", _HOW, lines, lines[0])] if lines else []
 
 
 def aggregates_by_condition(run: Run) -> list[View]:

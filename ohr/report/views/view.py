@@ -142,17 +142,13 @@ class View:
             value: the column whose cells it holds.
         """
         places = {header: place for place, header in enumerate(self.headers)}
-
-        def named(row: Sequence[Cell], names: Sequence[str]) -> tuple[str, ...]:
-            return tuple(long(row[places[name]]) for name in names if name in places)
-
-        lines: dict[tuple[str, ...], dict[str, Cell]] = {}
+        lines: dict[tuple[Cell, ...], dict[str, Cell]] = {}
         for row in self.rows:
-            head = " ".join(filter(None, named(row, columns)))
-            lines.setdefault(named(row, rows), {})[head] = row[places[value]]
-        heads = tuple(dict.fromkeys(head for line in lines.values() for head in line))
-        cells = tuple((*line, *(held.get(head) for head in heads)) for line, held in lines.items())
-        return View(self.title, self.how, (*(name for name in rows if name in places), *heads), cells)
+            about: dict[str, Cell] = {name: long(row[places[name]]) for name in rows if name in places}
+            head = " ".join(filter(None, (long(row[places[name]]) for name in columns if name in places)))
+            lines.setdefault(tuple(about.values()), about)[head] = row[places[value]]
+        names = dict.fromkeys(name for line in lines.values() for name in line)
+        return View.whole(self.title, self.how, lines.values(), names)
 
 
 def long(value: Cell) -> str:
