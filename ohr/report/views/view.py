@@ -22,7 +22,7 @@ class Interval:
         low: nan where there is no interval, as is `high`.
         is_share: narrow tables show it x 100.
         is_difference: of two scores: both ends are written, since what matters is whether 0 is between them.
-        digits: after the point in narrow tables, where there is no interval.
+        digits: after the point in narrow tables, of a number without an interval and of a difference.
     """
 
     value: float
@@ -33,7 +33,7 @@ class Interval:
     digits: int = 2
 
     @classmethod
-    def of(cls, row: Row, name: str = "mean", low: str = "low", high: str = "high", **kind: bool) -> "Interval":
+    def of(cls, row: Row, name: str = "mean", low: str = "low", high: str = "high", **kind: Any) -> "Interval":
         """Take the number of a row's column, and its ends from two others."""
         return cls(row[name], row[low], row[high], **kind)
 
@@ -52,7 +52,7 @@ class Interval:
         if isnan(low):
             return f"{value:z.{self.digits}f}"
         if self.is_difference:
-            return f"{value:z.2f} [{low:z.2f}, {high:z.2f}]"
+            return f"{value:z.{self.digits}f} [{low:z.{self.digits}f}, {high:z.{self.digits}f}]"
         down, up = value - low, high - value
         # not by what is printed: the ends of a whole interval may be rounded apart
         return f"{value:z.2f} ±{up:.2f}" if abs(down - up) < 0.005 else f"{value:z.2f} -{down:.2f} +{up:.2f}"
