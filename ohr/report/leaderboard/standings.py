@@ -164,7 +164,7 @@ def protocol_boards(published: Sequence[Published], stage: str, own: Sequence[Ro
         if not (is_of_protocol(numbers) and mine):
             continue
         headline = [name for name, number in columns.items() if number.group == ALL][-1:] or list(columns)[-1:]
-        rows = _sorted([*_placed(numbers), *mine], headline[0])
+        rows = ranked([*_placed(numbers), *mine], headline[0])
         plain = frozenset(name for name, number in columns.items() if number.unit == "number")
         made.append(Leaderboard(stage, headline[0], "number", tuple(columns), rows, table, plain, _warnings(numbers)))
     return made
@@ -208,7 +208,12 @@ def ranked(rows: Sequence[Row], column: str) -> tuple[Row, ...]:
         replace(row, of_truth=row.scores.get(column, nan) / truth if (truth := truths.get(row.own, nan)) else nan)
         for row in rows
     )
-    return _sorted(shares, column)
+
+    def worst_last(row: Row) -> float:
+        value = row.scores.get(column, nan)
+        return inf if isnan(value) else -value
+
+    return tuple(sorted(shares, key=worst_last))
 
 
 def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Row]:
@@ -219,11 +224,3 @@ def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Row]:
     setting = next(n.setting for n in numbers if n.stage == stage)
     for system, found in scores.items():
         yield Row(system, setting, found, distances.get(system, nan), own=False, is_truth=system == TRUTH)
-
-
-def _sorted(rows: Iterable[Row], column: str) -> tuple[Row, ...]:
-    def worst_last(row: Row) -> float:
-        value = row.scores.get(column, nan)
-        return inf if isnan(value) else -value
-
-    return tuple(sorted(rows, key=worst_last))

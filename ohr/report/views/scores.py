@@ -113,12 +113,10 @@ def _counts(points: Sequence[Point]) -> str:
         if point.n:
             stages.setdefault(point.n, {})[point.stage] = None
     documents = counted(first.documents, "document")
-    if len(stages) < 2:
-        return f"n = {counted(first.n, 'question')} in {documents}; {interval}{note}"
-    (n, of_first), *others = stages.items()
-    parts = [f"{counted(n, 'question')} in {' and '.join(of_first)}"]
-    parts += [f"{other} in {' and '.join(of_other)}" for other, of_other in others]
-    return f"n = {', '.join(parts)}; {documents}; {interval}{note}"
+    counts = [counted(n, "question") if n == next(iter(stages)) else str(n) for n in stages]
+    parts = [f"{count} in {' and '.join(names)}" for count, names in zip(counts, stages.values(), strict=True)]
+    questions = f"{', '.join(parts)}; " if len(stages) > 1 else f"{counted(first.n, 'question')} in "
+    return f"n = {questions}{documents}; {interval}{note}"
 
 
 def rows_by(run: Run, trait: str, metric: str | None = None) -> list[Row]:
