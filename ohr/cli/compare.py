@@ -129,6 +129,8 @@ def _label(pair: "Pair") -> str:
 
 
 def _print(found: "Compared", first: str, second: str, failed: Sequence[str]) -> None:
+    from ohr.report.views.view import Interval
+
     for line in failed:
         say(line)
     say(f"A: {first}")
@@ -140,7 +142,7 @@ def _print(found: "Compared", first: str, second: str, failed: Sequence[str]) ->
             _label(pair),
             f"{pair.first_mean:.4f}",
             f"{pair.second_mean:.4f}",
-            _interval(pair),
+            Interval.of(asdict(pair.found.difference), is_difference=True, digits=4).short(),
             f"-{pair.found.lost} +{pair.found.gained}",
             _p(pair.found.p),
             *([_p(pair.p_holm)] if len(found.pairs) > 1 else []),
@@ -193,11 +195,6 @@ def _words(pair: "Pair", count: int) -> str:
     among = f", wide enough for all {count} comparisons" if count > 1 else ""
     p = f", p = {pair.p_holm:.2g}" if not isnan(pair.p_holm) else ""
     return f"{abs(one.mean):.3f} (95% interval of the loss {low:.3f} to {high:.3f}{among}{p})"
-
-
-def _interval(pair: "Pair") -> str:
-    one = pair.found.difference
-    return f"{one.mean:z.4f}" if isnan(one.low) else f"{one.mean:z.4f} [{one.low:z.4f}, {one.high:z.4f}]"
 
 
 def _p(value: float) -> str:

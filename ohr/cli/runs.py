@@ -9,7 +9,7 @@ import typer
 
 from ohr.cli.display.console import fits, report, say, say_json, say_table
 from ohr.cli.options import RUNS, AsJson, RunsFolder
-from ohr.messages.wording import shortened
+from ohr.messages.wording import points, shortened
 
 if TYPE_CHECKING:
     from ohr.results.derived.losses import Loss
@@ -116,7 +116,7 @@ def _loss(run: "ListedRun") -> str:
     loss, unjudged, compared = _largest_loss(run)
     first = f"{unjudged} of {compared} not judged: too much failed" if unjudged else ""
     none = "none" if run.status == "finished" and not unjudged else ""
-    largest = f"{100 * loss.lost:.1f} {loss.stage} {loss.metric}, {loss.condition}" if loss else none
+    largest = f"{points(loss.lost)} {loss.stage} {loss.metric}, {loss.condition}" if loss else none
     return "; ".join(filter(None, (first, largest)))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ohr.cli.data import root_of
-from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_views
+from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_view, say_views
 from ohr.cli.display.progress import bars
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
 from ohr.messages.wording import counted
@@ -185,10 +185,9 @@ def _print_ocr(found: "OcrScore") -> None:
             for measure in measures
         ],
     )
-    headers = (f"retrieval, {METRICS.get(found.metric, found.metric)} x 100", *names, "n", "failed")
-    for by in ("evidence_source", "domain"):
-        say_table((headers[0] + f" by {by.replace('_', ' ')}", *headers[1:]), _estimates(found.retrieval, names, by))
-    say(f"mean over domains: {', '.join(f'{name} {100 * found.macro[name]:.2f}' for name in names)}")
+    head = f"retrieval, {METRICS.get(found.metric, found.metric)} x 100 by {{}}"
+    means = {name: found.retrieval[name] for name in names}
+    _print_means(means, found.macro, head, ("evidence_source", "domain"), "failed")
     if not isnan(found.lost["mean"]):
         low, high = (100 * found.lost[end] for end in ("low", "high"))
         interval = "" if isnan(low) else f" (95% interval {low:.2f} to {high:.2f}, paired)"
@@ -221,11 +220,8 @@ def _print_answers(found: "AnswerScore") -> None:
     total = found.given + len(found.missing)
     say(f"{found.name}: {found.given:,} of {counted(total, 'question')} answered, protocol {found.protocol}")
     say(f"benchmark {found.benchmark}")
-    metrics = list(found.scores)
-    own = [trait for trait in found.scores[metrics[0]] if trait not in TRAITS]
-    for by in ("evidence_source", "domain", *own):
-        say_table((f"{by.replace('_', ' ')}, x 100", *metrics, "n", "missing"), _estimates(found.scores, metrics, by))
-    say(f"mean over domains: {', '.join(f'{name} {100 * found.macro[name]:.2f}' for name in metrics)}")
+    own = [trait for trait in next(iter(found.scores.values())) if trait not in TRAITS]
+    _print_means(found.scores, found.macro, "{}, x 100", ("evidence_source", "domain", *own), "missing")
     if found.aggregates:
         lines = [
             (name, _with_interval(value, is_share=unit == "share"), str(value.n))
@@ -244,12 +240,17 @@ def _print_answers(found: "AnswerScore") -> None:
     say_first(f"answers to no question, left out: {len(found.unknown):,}", found.unknown)
 
 
-def _estimates(found: "Mapping[str, Breakdown]", names: Sequence[str], by: str) -> list[list[str]]:
-    first = found[names[0]][by]
-    return [
-        [group, *(_with_interval(found[name][by][group]) for name in names), str(estimate.n), str(estimate.failed)]
-        for group, estimate in first.items()
-    ]
+def _print_means(
+    found: "Mapping[str, Breakdown]", macro: Mapping[str, float], head: str, traits: Sequence[str], failed: str
+) -> None:
+    """Print the means of each trait's groups, a column for each name, and the mean over domains."""
+    for by in traits:
+        rows = [
+            [group, *(_with_interval(means[by][group]) for means in found.values()), str(first.n), str(first.failed)]
+            for group, first in next(iter(found.values()))[by].items()
+        ]
+        say_table((head.format(by.replace("_", " ")), *found, "n", failed), rows)
+    say(f"mean over domains: {', '.join(f'{name} {100 * macro[name]:.2f}' for name in found)}")
 
 
 def _with_interval(estimate: "Estimate", *, is_share: bool = True) -> str:
@@ -259,41 +260,12 @@ def _with_interval(estimate: "Estimate", *, is_share: bool = True) -> str:
 
 
 def _print_leaderboards(boards: "Sequence[Leaderboard]") -> None:
-    for board in boards:
-        shown = any(not isnan(row.edit_distance) for row in board.rows if not row.own)
-        related = any(row.own and row.is_truth for row in board.rows)
-        headers = ["", board.stage, *(["E.D."] if shown else []), *board.groups, *(["of clean"] if related else [])]
-        rows = [
-            [
-                ">" if row.own else "",
-                row.system,
-                *([_plain(row.edit_distance)] if shown else []),
-                *(_score(board, row.scores.get(group, nan), group) for group in board.groups),
-                *([_percent(row.of_truth, 0)] if related else []),
-            ]
-            for row in board.rows
-        ]
-        say(f"among {board.table} ({board.metric} x 100):" if board.by != "number" else f"among {board.table}:")
-        say_table(headers, rows)
-        settings = dict.fromkeys((row.own, row.setting) for row in board.rows)
-        for own, setting in settings:
-            say(f"  {'> measured here' if own else 'published'}: {setting}")
-        for warning in board.warnings:
-            say(f"  not to be compared: {warning}")
-    if boards:
-        say("rows compare only where questions, retrievers and generators are the same")
-        if any(row.own and row.is_truth for board in boards for row in board.rows):
-            say("`of clean` is a row's share of the ground truth's score under its own settings")
-        if any("mean" in board.groups for board in boards):
-            say("`mean` is that of the domains shown, in published rows too")
+    from ohr.report.views.boards import leaderboard
 
-
-def _score(board: "Leaderboard", value: float, group: str) -> str:
-    return ("" if isnan(value) else f"{value:.2f}") if group in board.numbers else _percent(value, 1)
-
-
-def _percent(value: float, digits: int = 2) -> str:
-    return "" if isnan(value) else f"{100 * value:.{digits}f}"
+    for view in leaderboard(boards):
+        say()
+        say(view.heading)
+        say_view(view)
 
 
 def _plain(value: float) -> str:

@@ -1,18 +1,13 @@
 """`ohr show`: a run's means, by any trait of its questions."""
 
-from collections.abc import Mapping, Sequence
-from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ohr.cli.display.analysis import show_analysis
 from ohr.cli.display.console import say, say_json, say_table, say_views
 from ohr.cli.options import RUNS, AsJson, RunsFolder
-
-if TYPE_CHECKING:
-    from ohr.results.run import Run
 
 USUAL = "evidence_source"
 """The attribute that questions are grouped by where none is named."""
@@ -71,6 +66,7 @@ def show(
     from ohr.cli.display.questions import Wanted, show_questions
     from ohr.cli.display.transcript import show_question
     from ohr.cli.runs import open_run
+    from ohr.report.views.scores import means_by, rows_by
     from ohr.report.views.sections import for_screen
 
     opened = open_run(run, runs)
@@ -86,7 +82,7 @@ def show(
         return
     if people is not None:
         raise typer.BadParameter("--people needs --analysis agreement")
-    rows = _means(opened, by, metric)
+    rows = rows_by(opened, by, metric)
     if as_json:
         say_json(rows)
         return
@@ -94,7 +90,9 @@ def show(
         print_losses(opened)
     say(f"scored by the protocol {opened.manifest['protocol']['name']}")
     for stage in dict.fromkeys(row["stage"] for row in rows):
-        _table([row for row in rows if row["stage"] == stage], by)
+        view = means_by([row for row in rows if row["stage"] == stage], by)
+        say(view.title)
+        say_table(view.headers, view.short)
     say_views(for_screen(opened))
 
 
@@ -104,44 +102,3 @@ def _refuse_others(by: str, metric: str | None, analysis: str | None, count: int
         raise typer.BadParameter("--questions lists questions: leave out --by, --metric and --analysis")
     if not count:
         raise typer.BadParameter("--worst and --best are both 0: no question would be listed")
-
-
-def _means(run: "Run", by: str, metric: str | None) -> list[dict[str, Any]]:
-    """Read the rows of the summary that are shown."""
-    from ohr.errors import DataError
-    from ohr.registry import choices
-    from ohr.results.tables.groups import ALL, TRAITS
-
-    shown = {**{stage: (name,) for stage, name in run.page_headline.items()}, **run.shown_metrics}
-    known = sorted({row["by"] for row in run.rows("summary", ["by"])})
-    if by not in known and by not in TRAITS:
-        raise DataError(f"--by: {choices(by, known)} (got {by!r})")
-    rows = run.rows("summary", by=USUAL, group=ALL) if by != USUAL else []
-    rows += run.rows("summary", by=by)
-    wanted = [row for row in rows if row["metric"] in ((metric,) if metric else shown.get(row["stage"], ()))]
-    if not wanted:
-        there = ", ".join(sorted({row["metric"] for row in rows}))
-        raise DataError(f"{run.folder}: has no {metric or 'score of an answer or of retrieval'}; it has {there}")
-    return wanted
-
-
-def _table(rows: Sequence[Mapping[str, Any]], by: str) -> None:
-    """Print one stage: a line for each level and pipeline, a column for each group."""
-    places: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {}
-    for row in rows:
-        parts = ("noise", "knob_value", "chunker", "retriever", "generator", "metric")
-        places.setdefault(tuple(row[part] or "" for part in parts), {})[row["group"]] = row
-    groups = list(dict.fromkeys(group for found in places.values() for group in found if group != "all"))
-    lines = []
-    for place, found in places.items():
-        whole = found["all"]
-        cells = [_number(found[group]["mean"]) if group in found else "" for group in groups]
-        counts = (str(whole["n"]), str(whole["failed"]))
-        names = (place[0], place[1], "/".join(filter(None, place[2:5])), place[5])
-        lines.append([*names, *counts, _number(whole["mean"]), _number(whole["macro_mean"]), *cells])
-    say(f"{rows[0]['stage']}, by {by}" if groups else f"{rows[0]['stage']}; all questions have the same {by}")
-    say_table(["noise", "level", "pipeline", "metric", "n", "failed questions", "micro", "macro", *groups], lines)
-
-
-def _number(value: float) -> str:
-    return "" if isnan(value) else f"{value:z.4f}"

@@ -1,6 +1,7 @@
 """How messages count, list and quote: in one way everywhere."""
 
 from collections.abc import Sequence
+from math import isnan
 from reprlib import Repr
 from typing import Any
 
@@ -22,6 +23,11 @@ def sized(documents: int, asked: int, questions: int) -> str:
     """Return how many documents and questions a study has, and how many of the documents a question is about."""
     about = "" if asked == documents else f" ({asked:,} with questions)"
     return f"{counted(documents, 'document')}{about}, {counted(questions, 'question')}"
+
+
+def points(share: float) -> str:
+    """Write a share in points of 100, with one digit after the point; "" where it is undefined."""
+    return "" if isnan(share) else f"{100 * share:z.1f}"
 
 
 def without_clean_text(number: int) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any
 
-from ohr.messages.wording import counted, without_clean_text
+from ohr.messages.wording import counted, points, without_clean_text
 from ohr.results.derived.losses import Loss, distinctive, left_out, read_losses
 from ohr.results.derived.pairs import FAILED, MOST_FAILED
 from ohr.results.run import Run
@@ -144,32 +144,27 @@ def sentence(loss: Loss, among: int = 1) -> str:
     """
     level = f" at {loss.level}" if loss.level else ""
     system = f" with {loss.system}" if loss.system else ""
-    change = f"{_points(loss.clean)} to {_points(loss.mean)}"
+    change = f"{points(loss.clean)} to {points(loss.mean)}"
     questions = (
         f"{loss.questions_lost:,} of {counted(loss.pairs, 'question')} score less and {loss.questions_gained:,} more"
     )
     if isnan(loss.low):
         return f"{loss.noise}{level}{system}, {change} points: {questions}."
     low, high = (loss.wide_low, loss.wide_high) if among > 1 else (loss.low, loss.high)
-    interval = f"95% interval {_points(low)} to {_points(high)}"
+    interval = f"95% interval {points(low)} to {points(high)}"
     interval += f", wide enough for all {among} comparisons" if among > 1 else ""
     if _kind(loss) == "open":
-        finds = "" if isnan(loss.detectable) else f"; four of five such studies would show {_points(loss.detectable)}"
+        finds = "" if isnan(loss.detectable) else f"; four of five such studies would show {points(loss.detectable)}"
         few = f"; {counted(loss.changed_documents, 'document')} changed, too few to show a loss"
         finds = few if loss.changed_documents < FEWEST else finds
         return (
             f"{loss.noise}{level}{system} is not shown to change the score ({change} points, loss "
-            f"{_points(loss.lost)}, {interval}{finds}): {questions}."
+            f"{points(loss.lost)}, {interval}{finds}): {questions}."
         )
     if loss.verdict == "identical":
-        return f"{loss.noise}{level}{system} has the same scores as clean text ({_points(loss.clean)} points)."
+        return f"{loss.noise}{level}{system} has the same scores as clean text ({points(loss.clean)} points)."
     if loss.verdict == "same":
         return f"{loss.noise}{level}{system} makes no difference that matters ({change} points): {questions}."
     verb, by = ("costs", loss.lost) if loss.lost > 0 else ("gains", -loss.lost)
     signs = "" if loss.lost > 0 else " of the loss"
-    return f"{loss.noise}{level}{system} {verb} {_points(by)} points ({change}; {interval}{signs}): {questions}."
-
-
-def _points(share: float) -> str:
-    """Write a score in points of 100."""
-    return f"{100 * share:z.1f}"
+    return f"{loss.noise}{level}{system} {verb} {points(by)} points ({change}; {interval}{signs}): {questions}."

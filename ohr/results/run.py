@@ -1,6 +1,6 @@
 """A run that was scored: its manifest, its choices and its tables, read when they are first asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -91,10 +91,10 @@ class Run:
         return headlines(self.manifest)
 
     @cached_property
-    def page_headline(self) -> dict[str, str]:
+    def page_headline(self) -> dict[str, tuple[str, ...]]:
         """The headline metric of the stage `page`, where the protocol scores pages; else nothing."""
-        scored = self.manifest.get("protocol", {}).get("page") or ()
-        return {"page": scored[0]} if scored else {}
+        scored = self.manifest.get("protocol", {}).get("page")
+        return {"page": (scored[0],)} if scored else {}
 
     @cached_property
     def shown_metrics(self) -> dict[str, tuple[str, ...]]:
@@ -150,3 +150,8 @@ class Run:
     def rows_if_any(self, name: str, /, columns: Sequence[str] | None = None, **equal: Any) -> list[dict[str, Any]]:
         """Read rows of a table that not every run has: none where it is missing."""
         return self.rows(name, columns, **equal) if self.has(name) else []
+
+    def once(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Leave out rows of conditions that were only run a second time: tables show each condition once."""
+        repeats = self.choices.repeats
+        return [row for row in rows if row["condition"] not in repeats]

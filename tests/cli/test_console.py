@@ -7,11 +7,12 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ohr.cli.display.console import as_lines, fits, grouped, say_first, say_json, say_table
-from ohr.cli.display.curve import Point, as_table, legend
 from ohr.cli.display.progress import Bars, Lines, bars
 from ohr.engine.ledger import Failure
 from ohr.engine.progress import counting
+from ohr.report.views.scores import curve
 from ohr.report.views.view import Interval
+from ohr.results.derived.points import Point
 
 
 def point(stage="retrieval", **changes) -> Point:
@@ -52,15 +53,14 @@ def test_a_curve_has_a_line_for_each_level_and_a_column_for_each_pipeline():
         point(retriever="dense"),
         point(),
     ]
-    assert as_table(points) == (
-        [
-            *("noise", "level", "r_noise", "evidence\nloss"),
-            *("retrieval\nlcs bm25", "retrieval\nlcs dense", "generation\nf1", "overall\nf1 bm25"),
-        ],
-        [
-            ["clean", "", "0.00", "0.00", "0.90", "", "0.50 ±0.10", "0.30 ±0.10"],
-            ["blur", "0.5", "0.25", "0.12", "0.50 ±0.10", "0.50 ±0.10", "", ""],
-        ],
+    view = curve(points)
+    assert view.headers == (
+        *("noise", "level", "r_noise", "evidence\nloss"),
+        *("retrieval\nlcs bm25", "retrieval\nlcs dense", "generation\nf1", "overall\nf1 bm25"),
+    )
+    assert view.short == (
+        ("clean", "", "0.00", "0.00", "0.90", "", "0.50 ±0.10", "0.30 ±0.10"),
+        ("blur", "0.5", "0.25", "0.12", "0.50 ±0.10", "0.50 ±0.10", "", ""),
     )
 
 
@@ -81,12 +81,12 @@ def test_an_interval_that_is_cut_shows_both_sides(mean, low, high, message):
 
 def test_chunkers_and_generators_are_named_where_there_are_several():
     points = [point("overall"), point("overall", chunker="tokens", generator="llm")]
-    assert as_table(points)[0][4:] == ["overall\nf1 page/bm25/extractive", "overall\nf1 tokens/bm25/llm"]
+    assert curve(points).headers[4:] == ("overall\nf1 page/bm25/extractive", "overall\nf1 tokens/bm25/llm")
 
 
 def test_failed_items_get_a_column():
-    headers, rows = as_table([point(), point("overall", failed=3)])
-    assert (headers[-1], rows[0][-1]) == ("failed\nquestions", "3")
+    view = curve([point(), point("overall", failed=3)])
+    assert (view.headers[-1], view.short[0][-1]) == ("failed\nquestions", "3")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_failed_items_get_a_column():
     ],
 )
 def test_the_legend_counts_questions_and_documents(given, message):
-    assert legend([given]) == message
+    assert curve([given]).how == message
 
 
 def test_a_piped_table_is_aligned(capsys):
@@ -193,5 +193,5 @@ def test_a_step_with_nothing_to_do_has_no_bar():
 
 def test_the_legend_tells_apart_stages_with_other_questions():
     """Questions without evidence count for answers, but not for retrieval."""
-    message = legend([point(n=3), point("generation", n=5), point("overall", n=5)])
+    message = curve([point(n=3), point("generation", n=5), point("overall", n=5)]).how
     assert message.startswith("n = 3 questions in retrieval, 5 in generation and overall; 12 documents; ")

@@ -45,7 +45,7 @@ def test_a_knowledge_base_of_ohrbench_is_scored_on_it_by_default(ohr, home):
     assert done.stdout.splitlines()[:2] == ["mine: bm25, top 2, protocol clean", "benchmark ohrbench, 1 question"]
     done = ohr("score", "answers", "answers.json", "--root", "data", "--protocol", "reference")
     assert done.stdout.splitlines()[1] == "benchmark ohrbench"
-    assert "`mean` is that of the domains shown" in done.stdout
+    assert "`mean` is that of the domains shown" in " ".join(done.stdout.split())
     assert "`of clean` is a row's" not in done.stdout  # answers have no row of the ground truth's own
     found = ohr("score", "ocr", "data/retrieval_base/mine", *KEYS)
     assert (found.exit_code, found.stdout) == (2, "")

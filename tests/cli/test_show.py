@@ -73,19 +73,8 @@ def test_each_cut_is_the_mean_of_its_rows(ran):
 def test_a_run_is_shown_by_domain(ran):
     done = ohr("show", "study", "--by", "domain").stdout.splitlines()
     assert done[0] == "scored by the protocol clean"
-    assert done[2].split() == [
-        "noise",
-        "level",
-        "pipeline",
-        "metric",
-        "n",
-        "failed",
-        "questions",
-        "micro",
-        "macro",
-        "law",
-        "textbook",
-    ]
+    headers = "noise level pipeline metric n failed questions micro macro law textbook"
+    assert " ".join(done[2].split()) == headers
     assert done[3].split()[0] == "ground_truth"
     assert "retrieval; all questions have the same pages\n" in ohr("show", "study", "--by", "pages").stdout
 

@@ -19,7 +19,16 @@ from typer.testing import CliRunner
 
 from ohr import load_run
 from ohr.cli.app import app
+from ohr.report.exports.latex import latex
+from ohr.report.exports.markdown import markdown
+from ohr.report.exports.summary_csv import views_csv
 from ohr.report.figures.conditions import read_sections
+from ohr.report.leaderboard.runs import run_leaderboards
+from ohr.report.views.boards import leaderboard
+from ohr.report.views.losses import losses_by_pipeline
+from ohr.report.views.scores import curve, curve_points, means_by, rows_by
+from ohr.report.views.view import Interval
+from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 
@@ -209,6 +218,19 @@ def of_report(study):
     return of_loss_table(losses)
 
 
+def of_leaderboard(study):
+    """Read the leaderboards of the report, whose title begins with the stage."""
+    page = (study.folder / "report.html").read_text(encoding="utf-8")
+    boards = re.findall(r"<(?:h3|summary)>(\w+): [^<]*<(.*?)</table>", page, re.DOTALL)
+    cells = [
+        (stage.lower(), re.findall(r"<td[^>]*>(.*?)</td>", row)) for stage, rows in boards for row in rows.split("<tr")
+    ]
+    metrics = {"retrieval": "lcs", "generation": "f1", "overall": "f1"}
+    return {
+        (row[1], stage, metrics[stage], "mean"): float(row[2]) for stage, row in cells if row and row[1] in CONDITIONS
+    }
+
+
 def of_table_csv(study):
     return of_loss_table(csv.DictReader(exported(study, "cost", "csv").splitlines()))
 
@@ -245,8 +267,8 @@ def of_table_by_stage(study):
     }
 
 
-def exported(study, table, form):
-    return study.ohr("export", "study", "--table", table, f"--{form}", "-").stdout
+def exported(study, table, form, run="study"):
+    return study.ohr("export", run, "--table", table, f"--{form}", "-").stdout
 
 
 def of_screen(study):
@@ -264,10 +286,41 @@ def of_screen(study):
     return found
 
 
-def of_score(study):
+def of_curve_on_screen(study):
+    """Read the table of means, which has a column for each stage and metric."""
+    lines = study.said.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("noise  "))
+    means = {}
+    for line in lines[start + 2 : start + 4]:
+        cells = re.findall(r"([\d.]+) (?:±|-[\d.]+ \+)", line)
+        means |= {(line.split()[0], *place, "mean"): float(cell) for place, cell in zip(ALL, cells, strict=True)}
+    return means
+
+
+def of_json_of_run(study):
+    done = study.ohr("run", "study.yaml", "--trust-plugins", "--executor", "inline", "--no-figures", "--json")
+    points = [point for point in json.loads(done.stdout)["curve"] if point["noise"] in CONDITIONS]
+    return {(p["noise"], p["stage"], p["metric"], name): p[name] for p in points for name in ("mean", "n")}
+
+
+def of_show(study):
+    """Read the tables of means by group, of which `micro` is over all questions."""
+    means, stage = {}, ""
+    for line in study.ohr("show", "study").stdout.partition("scored by")[2].splitlines():
+        stage = line.split(",")[0] if ", by " in line or "; all" in line else stage
+        if line.startswith(CONDITIONS):
+            noise, *_, metric, n, _, micro, _, _ = line.split()
+            means |= {(noise, stage, metric, "mean"): float(micro), (noise, stage, metric, "n"): float(n)}
+    return means
+
+
+def score_keys(study):
     keys = ("--set", f"root={study.home / 'docs'}", "--set", f"questions={study.home / 'questions.json'}")
-    keys += ("--set", f"ground_truth={study.home / 'truth'}")
-    made = study.ohr("score", "ocr", "engine", "--benchmark", "folder", *keys, "--json")
+    return *keys, "--set", f"ground_truth={study.home / 'truth'}"
+
+
+def of_score(study):
+    made = study.ohr("score", "ocr", "engine", "--benchmark", "folder", *score_keys(study), "--json")
     found = json.loads(made.stdout)
     mean, clean = (found["retrieval"][name]["evidence_source"]["all"] for name in ("engine", found["truth"]))
     about = {"clean": clean["mean"], "mean": mean["mean"], "n": mean["n"], "lost": found["lost"]["mean"]}
@@ -275,9 +328,21 @@ def of_score(study):
     return {("engine", "retrieval", "lcs", name): value for name, value in about.items()}
 
 
+def of_score_on_screen(study):
+    lines = study.ohr("score", "ocr", "engine", "--benchmark", "folder", *score_keys(study)).stdout.splitlines()
+    row = next(line for line in lines if line.startswith("all "))
+    mean, clean = re.findall(r"([\d.]+) (?:±|-[\d.]+ \+)", row)
+    (lost,) = (line for line in lines if line.startswith("lost against"))
+    numbers = (mean, clean, *re.findall(r"-?\d+\.\d+", lost))
+    names = ("mean", "clean", "lost", "low", "high")
+    return {("engine", "retrieval", "lcs", name): float(n) / 100 for name, n in zip(names, numbers, strict=True)}
+
+
 PLACES = {
     of_python: (1e-9, 90), of_compare: (1e-5, 70), of_export: (1e-5, 36), of_figures: (1e-5, 65),
-    of_report: (0.00051, 80), of_screen: (0.0051, 50), of_score: (1e-5, 6), of_table_csv: (1e-5, 80),
+    of_report: (0.00051, 80), of_screen: (0.0051, 50), of_curve_on_screen: (0.0051, 10), of_json_of_run: (1e-5, 20),
+    of_show: (0.00006, 20), of_score: (1e-5, 6), of_score_on_screen: (0.000051, 5),
+    of_leaderboard: (0.00051, 6), of_table_csv: (1e-5, 80),
     of_table_markdown: (0.00051, 80), of_table_latex: (0.00051, 80), of_table_of_scores: (1e-5, 20),
     of_table_by_stage: (1e-5, 12),
 }  # fmt: skip
@@ -292,6 +357,23 @@ def test_each_place_shows_the_numbers_of_the_summary(study, place):
     assert len(shared) >= least
     wrong = {n: (v, known[n]) for n, v in shared.items() if v != pytest.approx(known[n], abs=near + 1e-5, nan_ok=True)}
     assert not wrong
+
+
+def test_the_tables_of_the_screen_have_the_same_cells_in_every_form(study):
+    run = Run(study.folder)
+    means = [row for row in rows_by(run, "evidence_source") if row["stage"] == "overall"]
+    views = [curve(curve_points(run)), losses_by_pipeline(read_losses(run)), means_by(means, "evidence_source")]
+    views += leaderboard(run_leaderboards(run, ()))
+    assert len(views) == 6
+    for view in views:
+        lines = [line for line in markdown(view).splitlines() if line.startswith("|")]
+        assert [tuple(map(str.strip, line.strip("|").split(" | "))) for line in lines[2:]] == list(view.long)
+        text = latex(view, run, "x").replace("$-$", "-").replace("\\%", "%").replace(r"\_", "_")
+        assert all(" & ".join(row) in text for row in view.long)
+        for row, cells in zip(csv.DictReader(StringIO(views_csv([view]), newline="")), view.rows, strict=True):
+            values = [cell.value if isinstance(cell, Interval) else cell for cell in cells]
+            texts = ["" if value is None or value != value else str(value) for value in values]
+            assert [row[header] for header in view.headers] == texts
 
 
 def test_means_losses_and_counts_are_those_of_the_scores(study):
@@ -333,6 +415,18 @@ def test_what_failed_comes_first_and_what_is_left_out_last(study):
     assert "2 questions left out of every mean and comparison: the pages have no clean text." in lines
     assert [line for line in lines if line.startswith("Answers end to end (length)")]
     assert Run(study.folder).manifest["documents_asked"] == LOTS
+
+
+def test_a_condition_that_was_run_twice_is_shown_once(study):
+    text = (study.home / "study.yaml").read_text()
+    (study.home / "twice.yaml").write_text(text.replace("name: study", "name: twice\naa: true"))
+    run = ("run", "twice.yaml", "--trust-plugins", "--executor", "inline", "--no-figures")
+    said = study.ohr(*run).stdout
+    assert "A/A: 6 cells run twice" in said
+    curve = json.dumps(json.loads(study.ohr(*run, "--json").stdout)["curve"])
+    tables = [exported(study, name, "csv", "twice") for name in ("curves", "cost", "decomposition")]
+    for text in (said.partition("warnings:")[0], curve, study.ohr("show", "twice").stdout, *tables):
+        assert "noisy" in text and "engine again" not in text and "ground_truth again" not in text
 
 
 @pytest.fixture

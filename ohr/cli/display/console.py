@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, is_dataclass
 from math import isfinite
 from pathlib import Path
@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ohr.results.tables.groups import STAGES
+
 if TYPE_CHECKING:
     from ohr.engine.ledger import Failure
     from ohr.report.views.view import View
+    from ohr.results.derived.losses import Scored
 
 
 def say(text: str = "") -> None:
@@ -59,9 +62,21 @@ def say_views(views: "Iterable[View]") -> None:
 
 def say_view(view: "View") -> None:
     """Print a table for readers, and how it is read."""
-    say_table(view.headers, view.short)
+    marks = [(">" if place in view.marked else "",) * bool(view.marked) for place in range(-1, len(view.rows))]
+    headers, *rows = (mark + row for mark, row in zip(marks, (view.headers, *view.short), strict=True))
+    say_table(headers, rows)
     for line in wrap(view.how + (" Shares are x 100." if view.has_shares else ""), 118):
         say(line)
+
+
+def say_by_stage(made: "Callable[[Sequence[Scored]], View]", scores: "Sequence[Scored]") -> None:
+    """Print one table, or one for each stage where the terminal is too narrow for that, and how they are read."""
+    stages = dict.fromkeys(score.stage for score in sorted(scores, key=lambda score: STAGES.index(score.stage)))
+    whole = made(scores)
+    narrow = [made([score for score in scores if score.stage == stage]) for stage in stages]
+    for view in [whole] if fits(whole.headers, whole.short) else narrow:
+        say_table(view.headers, view.short)
+    say(whole.how)
 
 
 def say_first(title: str, lines: Sequence[str], most: int = 10) -> None:
@@ -111,7 +126,7 @@ def _draw(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for header in headers:
-        table.add_column(Text(header))
+        table.add_column(Text(header), overflow="fold")  # a name that is cut may be that of another row
     for row in rows:
         table.add_row(*map(Text, row))
     Console().print(table)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ohr.cli.display.console import as_lines, fits, grouped, report, say, say_first, say_json, say_table, say_views
+from ohr.cli.display.console import as_lines, grouped, report, say, say_by_stage, say_first, say_json, say_views
 from ohr.cli.display.progress import bars
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.cli.display.curve import Point
     from ohr.engine.executors.base import Executor
     from ohr.results.run import Run
     from ohr.runner.run import Finished
@@ -97,16 +96,17 @@ def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
 
 
 def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
-    from ohr.cli.display.curve import read_curve
     from ohr.cli.display.losses import print_losses
     from ohr.report.views import protocol
+    from ohr.report.views.scores import curve, curve_points
     from ohr.report.views.sections import for_screen
 
     scores_pages = bool(run.page_headline)
     if scores_pages:  # then the text itself is the benchmark's first number
         say_views(protocol.short_views(run))
     print_losses(run)
-    _print_curve(read_curve(run))
+    if points := curve_points(run):
+        say_by_stage(curve, points)
     if not scores_pages:
         say_views(protocol.short_views(run))
     say_views(for_screen(run))
@@ -125,18 +125,6 @@ def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path
         say(f"report:  {page}")
 
 
-def _print_curve(points: "Sequence[Point]") -> None:
-    """Print one table, or one for each stage where the terminal is too narrow for that."""
-    from ohr.cli.display.curve import STAGES, as_table, legend
-
-    if not points:
-        return
-    parts = [points] if fits(*as_table(points)) else [[p for p in points if p.stage == stage] for stage in STAGES]
-    for part in filter(None, parts):
-        say_table(*as_table(part))
-    say(legend(points))
-
-
 def _done(finished: "Finished", seconds: float) -> str:
     ledger = finished.ledger
     if not finished.fresh:
@@ -151,13 +139,13 @@ def _done(finished: "Finished", seconds: float) -> str:
 
 
 def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
-    from ohr.cli.display.curve import read_curve
+    from ohr.report.views.scores import curve_points
 
     ledger = finished.ledger
     say_json(
         {
             "folder": finished.folder,
-            "curve": read_curve(run),
+            "curve": curve_points(run),
             "warnings": run.manifest["warnings"],
             "failures": ledger.failures,
             "absent": run.manifest["failures"].get("absent", 0),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ohr.cli.display.console import fits, say, say_table, say_view
+from ohr.cli.display.console import say, say_by_stage, say_view
 
 if TYPE_CHECKING:
     from ohr.results.run import Run
@@ -26,11 +26,5 @@ def print_losses(run: "Run") -> None:
     if not losses:
         return
     say()
-    whole = losses_by_pipeline(losses)
-    stages = dict.fromkeys(loss.stage for loss in losses)
-    is_narrow = fits(whole.headers, whole.short)
-    parts = [whole] if is_narrow else [losses_by_pipeline([x for x in losses if x.stage == stage]) for stage in stages]
-    for part in parts:
-        say_table(part.headers, part.short)
-    say(whole.how)
+    say_by_stage(losses_by_pipeline, losses)
     say()

@@ -13,8 +13,9 @@ def robustness(run: Run) -> list[dict[str, Any]]:
     Raises:
         DataError: the table of curves is missing or damaged.
     """
-    names = ("stage", "noise", "retriever", "generator", "axis", "quantity", "other", "value", "low", "high")
     rows = run.rows("curves", group=ALL)
+    chunker = ("chunker",) if len({row["chunker"] for row in rows} - {None}) > 1 else ()
+    names = ("stage", "noise", *chunker, "retriever", "generator", "axis", "quantity", "other", "value", "low", "high")
     return [
         {
             **{name: row[name] for name in names},

@@ -7,7 +7,7 @@ from math import isnan
 from typing import Any, Literal
 
 from ohr.errors import DataError
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, points
 from ohr.registry import choices
 from ohr.report.headlines import METRICS
 from ohr.report.views.view import View
@@ -84,12 +84,11 @@ def paper_table(run: Run, wanted: Wanted) -> View:
 
 def _rows(run: Run, wanted: Wanted) -> list[dict[str, Any]]:
     """Read the rows of the summary that are shown, in the order of stages and of the run."""
-    repeats = run.choices.repeats
     scored = run.page_headline
     # the text itself is shown where it is asked for, by its stage or by a metric that only it has
     stages = ("page", *STAGES) if scored and (wanted.stage == "page" or wanted.metric) else STAGES
-    found = [row for row in run.rows("summary", _COLUMNS) if row["stage"] in stages]
-    found = _of_metric(run, [row for row in found if row["condition"] not in repeats], wanted)
+    found = [row for row in run.once(run.rows("summary", _COLUMNS)) if row["stage"] in stages]
+    found = _of_metric(run, found, wanted)
     whole = [row for row in found if row["by"] == "evidence_source" and row["group"] == ALL]
     groups = [row for row in found if row["by"] == wanted.by and row["group"] != ALL and row["n"]]
     known = sorted({*TRAITS, *(row["by"] for row in found)})
@@ -110,10 +109,7 @@ def _of_metric(run: Run, rows: Sequence[dict[str, Any]], wanted: Wanted) -> list
     if wanted.stage is not None and wanted.stage not in stages:
         raise DataError(f"{run.folder}: has no stage {wanted.stage!r}. {choices(wanted.stage, stages)}")
     rows = [row for row in rows if wanted.stage in (None, row["stage"])]
-    shown: Mapping[str, Sequence[str]] = {
-        **{stage: (name,) for stage, name in run.page_headline.items()},
-        **run.shown_metrics,
-    }
+    shown = run.page_headline | run.shown_metrics
     found = [r for r in rows if r["metric"] in ((wanted.metric,) if wanted.metric else shown.get(r["stage"], ()))]
     if not found:
         metric, known = wanted.metric or "score", sorted({row["metric"] for row in rows})
@@ -167,7 +163,7 @@ def _labels(rows: Sequence[Row], engines: Mapping[str, str]) -> dict[str, dict[s
             "Condition": f"{row['noise']} (clean)" if row["noise_type"] == "none" else row["noise"],
             "OCR": engines.get(condition, "").replace("_", " "),
             "Level": row["knob_value"] or "",
-            "r_noise (%)": _points(row["kb_r_noise"]),
+            "r_noise (%)": points(row["kb_r_noise"]),
         }
         for condition, row in first.items()
     }
@@ -188,17 +184,12 @@ def _cell(row: Row | None, values: Values) -> str:
         return _with_ends(row["lost"], row["lost_low"], row["lost_high"]) + failed
     if values == "interval":
         return _with_ends(row["mean"], row["low"], row["high"]) + failed
-    mean = _points(row["mean"])
+    mean = points(row["mean"])
     return (f"({mean})" if mean and values == "loss" else mean) + failed
 
 
 def _with_ends(mean: float, low: float, high: float) -> str:
-    return _points(mean) if isnan(low) else f"{_points(mean)} [{_points(low)}, {_points(high)}]"
-
-
-def _points(share: float) -> str:
-    """Write a share in percent, with one digit after the point; "" where it is undefined."""
-    return "" if isnan(share) else f"{round(100 * share, 1) + 0:.1f}"
+    return points(mean) if isnan(low) else f"{points(mean)} [{points(low)}, {points(high)}]"
 
 
 def _range(counts: Iterable[int]) -> str:

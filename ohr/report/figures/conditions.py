@@ -81,8 +81,7 @@ def read_sections(run: Run, group: str, metric: str | None) -> list[Section]:
     Raises:
         DataError: a table is missing or cannot be read, or no stage has the metric.
     """
-    repeats = run.choices.repeats
-    points = [point for point in read_points(run, group=group) if point.condition not in repeats]
+    points = read_points(run, group=group)
     losses = {(*_key(loss), loss.metric): loss for loss in read_losses(run, group, every_metric=True)}
     labels = run.agent_labels
     several = len({point.chunker for point in points if point.chunker}) > 1

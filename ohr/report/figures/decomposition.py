@@ -10,6 +10,8 @@ from ohr import extras
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import GREY, HUES, INK, Colour
 from ohr.report.figures.wanted import Wanted
+from ohr.report.headlines import METRICS
+from ohr.report.views.losses import QUANTITIES
 from ohr.results.derived.decomposition import Row, read_headlines, varying
 from ohr.results.run import Run
 from ohr.statistics.estimate import FEW
@@ -19,17 +21,16 @@ if TYPE_CHECKING:
 
     from ohr.report.figures.picture import Page, Picture
 
-_PARTS: Mapping[str, tuple[str, Colour, str]] = {
-    "total": ("total loss", INK, "D"),
-    "index_alone": ("noisy index alone", HUES[0], "o"),
-    "gain_of_repairing_index": ("gain of a clean index", HUES[0], ">"),
-    "reading_alone": ("noisy reading alone", HUES[1], "s"),
-    "gain_of_repairing_reading": ("gain of clean reading", HUES[1], ">"),
-    "overlap": ("overlap", GREY, "v"),
+_PARTS: Mapping[str, tuple[Colour, str]] = {
+    "total": (INK, "D"),
+    "index_alone": (HUES[0], "o"),
+    "gain_of_repairing_index": (HUES[0], ">"),
+    "reading_alone": (HUES[1], "s"),
+    "gain_of_repairing_reading": (HUES[1], ">"),
+    "overlap": (GREY, "v"),
 }
-"""Quantities from the top of a block to its foot: label, colour and marker."""
+"""Quantities from the top of a block to its foot: colour and marker."""
 
-_METRICS = {"lcs": "LCS", "f1": "F1", "em": "exact match", "f1_numeric": "numeric F1"}
 _MOST = 60
 """Blocks of a figure; of more, which no page holds, the table has the rest."""
 
@@ -84,7 +85,7 @@ def _figure(rows: Sequence[Row], page: "Page") -> "Picture | None":
         _draw(axes, blocks, held, page.scale)
         title = "\n".join(filter(None, (stage.capitalize(), _shortened(generator, 22))))
         axes.set_title(title, weight="bold", loc="left", parse_math=False)
-        axes.set_xlabel(f"loss of {_METRICS.get(metric, metric)} (points)", parse_math=False)
+        axes.set_xlabel(f"loss of {METRICS.get(metric, metric)} (points)", parse_math=False)
         axes.set_yticklabels(
             ["\n".join(map(_shortened, block)) if not place else "" for block in blocks], parse_math=False
         )
@@ -108,7 +109,7 @@ def _draw(axes: "Axes", blocks: Sequence[Block], quantities: Mapping[Block, Mapp
     """Draw a column's blocks from the top down; the y axis is in units."""
     axes.axvline(0, color=INK, linewidth=0.6 * scale)
     for number, block in enumerate(blocks):
-        for line, (name, (_, colour, marker)) in enumerate(_PARTS.items()):
+        for line, (name, (colour, marker)) in enumerate(_PARTS.items()):
             if (row := quantities.get(block, {}).get(name)) is None:
                 continue
             y = number * _STEP + (line + 0.5) * _LINE + _BETWEEN / 2
@@ -129,8 +130,8 @@ def _add_legend(figure: "Picture", page: "Page", *, few: bool) -> None:
     from matplotlib.lines import Line2D
 
     marks = [
-        Line2D([], [], color=colour, marker=marker, linewidth=page.scale, label=label)
-        for label, colour, marker in _PARTS.values()
+        Line2D([], [], color=colour, marker=marker, linewidth=page.scale, label=QUANTITIES[name])
+        for name, (colour, marker) in _PARTS.items()
     ]
     if few:
         hollow = f"fewer than {FEW} documents"

@@ -104,12 +104,10 @@ def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
     if wanted.x is not None:
         yield _FILES[wanted.x], performance(run, wanted.x, wanted)
         return
-    repeats = run.choices.repeats
-    points = (point for point in read_points(run, group=ALL) if point.condition not in repeats)
     further = {"decomposition": decomposition, "survival": survival, "ratios": ratios, "effort": effort}
     others = [(name, drawn) for name, draw in further.items() if (drawn := _drawn(draw, run, wanted))]
     try:
-        if has_sweep((point.noise, point.condition) for point in points):
+        if has_sweep((point.noise, point.condition) for point in read_points(run, group=ALL)):
             yield from _curves(run, wanted)
         else:
             yield "comparison", comparison(run, wanted)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ohr.errors import DataError
 from ohr.messages.wording import counted
+from ohr.report.headlines import METRICS
 from ohr.results.derived.points import Point
 from ohr.results.tables.groups import ALL, STAGES
 from ohr.statistics.estimate import FEW, rescaled
@@ -26,7 +27,7 @@ handed on, which an OCR engine read from those pages, and says nothing about loo
 COLUMNS = ("text", "multimodal", "reading_order", ALL)
 """Columns of a figure: evidence sources as the paper's Fig. 3 groups them."""
 GROUP_NAMES = {"text": "Text", "multimodal": "Multimodal", "reading_order": "Reading order", "all": "All"}
-METRIC_NAMES = {"lcs": "LCS", "f1": "F1", "em": "Exact match", "f1_numeric": "Numeric F1"}
+METRIC_NAMES = {metric: name[0].upper() + name[1:] for metric, name in METRICS.items()}
 
 
 @dataclass(frozen=True, slots=True, order=True)

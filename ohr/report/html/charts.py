@@ -7,11 +7,11 @@ from ohr.report.analyses import ANALYSES
 from ohr.report.figures.data import read_panels
 from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds
 from ohr.report.views.losses import QUANTITIES
-from ohr.report.views.view import pipeline_names
 from ohr.results.derived.decomposition import read_headlines
 from ohr.results.derived.pairs import FAILED
 from ohr.results.derived.points import has_sweep
 from ohr.results.run import Run
+from ohr.results.tables.groups import pipeline_names
 
 Row = Mapping[str, Any]
 

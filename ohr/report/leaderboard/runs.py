@@ -2,19 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from math import nan
 from typing import Any
 
 from ohr.contracts import Published
 from ohr.messages.wording import counted
 from ohr.results.run import Run
-from ohr.results.tables.groups import ALL, STAGES
+from ohr.results.tables.groups import ALL, STAGES, pipeline_names
 
-from .standings import Leaderboard, Row, column, leaderboards, protocol_boards
+from .standings import Leaderboard, Row, column, leaderboards, protocol_boards, ranked
 
-_PARTS = ("chunker", "retriever", "generator")
-_COLUMNS = ("stage", "condition", "noise_type", *_PARTS, "metric", "by", "group", "mean", "n")
+_COLUMNS = (
+    "stage", "condition", "noise_type", "chunker", "retriever", "generator", "metric", "by", "group", "mean", "n",
+)  # fmt: skip
 _DIVIDED = ("evidence_source", "domain")
 
 
@@ -26,19 +25,20 @@ def run_leaderboards(run: Run, published: Sequence[Published]) -> list[Leaderboa
         published: what others published for its benchmark; their rows are in the tables of their stage.
     """
     headline = run.headlines
-    rows = run.rows("summary", _COLUMNS)
+    rows = run.once(run.rows("summary", _COLUMNS))
+    pipeline = pipeline_names(rows)
     wanted = [row for row in rows if row["by"] in _DIVIDED and row["metric"] == headline.get(row["stage"])]
     wanted += _lone_domain(run, wanted)
     found: list[Leaderboard] = []
     for stage in ("page", *STAGES):
         found += protocol_boards(published, stage, protocol_rows(run, stage))
     for stage in STAGES:
-        pipelines: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+        pipelines: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in wanted:
             if row["stage"] == stage:
-                pipelines[_parts_of(row)].append(row)
-        for parts, held in pipelines.items():
-            found += _tables(stage, headline[stage], _setting(parts), held, published)
+                pipelines[pipeline(row)].append(row)
+        for setting, held in pipelines.items():
+            found += _tables(stage, headline[stage], setting, held, published)
     return found
 
 
@@ -46,23 +46,21 @@ def protocol_rows(run: Run, stage: str) -> list[Row]:
     """Return a row for each condition and pipeline of a stage, with its means and aggregates by column."""
     scores: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     counts: dict[tuple[str, str], int] = defaultdict(int)
-    for row in run.rows("summary", _COLUMNS, stage=stage):
-        place = row["condition"], _setting(_parts_of(row))
+    rows = run.once(run.rows("summary", _COLUMNS, stage=stage))
+    pipeline = pipeline_names(rows)
+    for row in rows:
+        place = row["condition"], pipeline(row)
         counts[place] = max(counts[place], row["n"])
         group = ALL if row["group"] == ALL else f"{row['by']}={row['group']}"
-        scores[row["condition"], _setting(_parts_of(row))][column(row["metric"], group)] = row["mean"]
-    for row in run.rows_if_any("aggregates", stage=stage):
-        scores[row["condition"], _setting(_parts_of(row))][column(row["name"], ALL)] = row["value"]
+        scores[place][column(row["metric"], group)] = row["mean"]
+    for row in run.once(run.rows_if_any("aggregates", stage=stage)):
+        scores[row["condition"], pipeline(row)][column(row["name"], ALL)] = row["value"]
     return [
         Row(
             condition, f"{setting or 'the text of the pages'}; {counted(counts[condition, setting], 'question')}", found
         )
         for (condition, setting), found in scores.items()
     ]
-
-
-def _parts_of(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(row[part] or "" for part in _PARTS)
 
 
 def _lone_domain(run: Run, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -72,11 +70,6 @@ def _lone_domain(run: Run, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, 
         return []
     (domain,) = domains
     return [{**row, "by": "domain", "group": domain} for row in rows if row["group"] == ALL]
-
-
-def _setting(parts: tuple[str, ...]) -> str:
-    _, retriever, generator = parts
-    return " + ".join(filter(None, (retriever, generator)))
 
 
 def _tables(
@@ -91,17 +84,12 @@ def _tables(
     groups = {by: _groups(rows, by) for by in _DIVIDED}
     if placed := leaderboards(published, stage, own, groups):
         return placed
-    clean = next((row.scores.get(ALL, nan) for row in own if row.is_truth), nan)
-    ranked = sorted(own, key=lambda row: -_known(row.scores.get(ALL, nan)))
-    shares = [replace(row, of_truth=row.scores.get(ALL, nan) / clean if clean else nan) for row in ranked]
     sources = [group for group in groups["evidence_source"] if group not in ("multimodal", ALL)]
-    return [Leaderboard(stage, metric, "evidence_source", (*(sources if sources[1:] else ()), ALL), tuple(shares), "")]
+    return [
+        Leaderboard(stage, metric, "evidence_source", (*(sources if sources[1:] else ()), ALL), ranked(own, ALL), "")
+    ]
 
 
 def _groups(rows: Sequence[Mapping[str, Any]], by: str) -> list[str]:
     """List the groups of a trait that have questions."""
     return list(dict.fromkeys(row["group"] for row in rows if row["by"] == by and row["n"]))
-
-
-def _known(value: float) -> float:
-    return value if value == value else -1.0  # undefined comes last

@@ -133,9 +133,8 @@ def leaderboards(
             groups, last = [group for group in groups if group in own_by[by]], MEAN
             rows = [_over(row, groups) for row in rows]
         if groups:
-            rows = _relative(rows, last)
             metric = next(n.metric for n in numbers if n.stage == stage)
-            made.append(Leaderboard(stage, metric, by, (*groups, last), _sorted(rows, last), table))
+            made.append(Leaderboard(stage, metric, by, (*groups, last), ranked(rows, last), table))
     return made
 
 
@@ -165,7 +164,7 @@ def protocol_boards(published: Sequence[Published], stage: str, own: Sequence[Ro
         if not (is_of_protocol(numbers) and mine):
             continue
         headline = [name for name, number in columns.items() if number.group == ALL][-1:] or list(columns)[-1:]
-        rows = _sorted([*_placed(numbers), *mine], headline[0])
+        rows = ranked([*_placed(numbers), *mine], headline[0])
         plain = frozenset(name for name, number in columns.items() if number.unit == "number")
         made.append(Leaderboard(stage, headline[0], "number", tuple(columns), rows, table, plain, _warnings(numbers)))
     return made
@@ -202,13 +201,19 @@ def _over(row: Row, groups: Sequence[str]) -> Row:
     return replace(row, scores={**row.scores, MEAN: sum(values) / len(values)})
 
 
-def _relative(rows: Sequence[Row], column: str) -> list[Row]:
-    """Add to each row its share of the ground truth's score, the published one's or the own one's."""
+def ranked(rows: Sequence[Row], column: str) -> tuple[Row, ...]:
+    """Return rows, the best first, each with its share of the ground truth's score, the published or the own one's."""
     truths = {row.own: row.scores.get(column, nan) for row in rows if row.is_truth}
-    return [
+    shares = (
         replace(row, of_truth=row.scores.get(column, nan) / truth if (truth := truths.get(row.own, nan)) else nan)
         for row in rows
-    ]
+    )
+
+    def worst_last(row: Row) -> float:
+        value = row.scores.get(column, nan)
+        return inf if isnan(value) else -value
+
+    return tuple(sorted(shares, key=worst_last))
 
 
 def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Row]:
@@ -219,11 +224,3 @@ def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Row]:
     setting = next(n.setting for n in numbers if n.stage == stage)
     for system, found in scores.items():
         yield Row(system, setting, found, distances.get(system, nan), own=False, is_truth=system == TRUTH)
-
-
-def _sorted(rows: Iterable[Row], column: str) -> tuple[Row, ...]:
-    def worst_last(row: Row) -> float:
-        value = row.scores.get(column, nan)
-        return inf if isnan(value) else -value
-
-    return tuple(sorted(rows, key=worst_last))

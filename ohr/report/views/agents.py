@@ -12,7 +12,8 @@ _MEANS = ("calls", "searches", "images", "seconds")
 def effort(run: Run) -> list[View]:
     """Return what a question takes; none for a run without agents."""
     labels = run.agent_labels
-    rows = [_effort(row, labels) for row in run.rows_if_any("effort") if labels and row["stage"] == "overall"]
+    overall = run.once(run.rows_if_any("effort", stage="overall")) if labels else []
+    rows = [_effort(row, labels) for row in overall]
     how = (
         "Means for each question; an agent's name is followed by what it looks at. Shared: tokens of calls that do not "
         "depend on the question, such as summaries of pages, spread over all. Answered: the others gave up, could not "
@@ -23,7 +24,7 @@ def effort(run: Run) -> list[View]:
 
 def repair(run: Run) -> list[View]:
     """Return each agent beside each single search under each noise, in a run that has both."""
-    rows = [_repair(row, run.agent_labels) for row in run.rows_if_any("repair")]
+    rows = [_repair(row, run.agent_labels) for row in run.once(run.rows_if_any("repair"))]
     how = (
         "The share of its clean score above the floor that an agent keeps, beside that of each single search, on the "
         "same questions: where more is kept, the agent repairs some of the noise; where less is kept, noise compounds "

@@ -1,15 +1,16 @@
 """Tables of losses: against the clean text, of hypotheses, by stage, and by the parts of a noise."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from math import isnan
 
 from ohr.report.headlines import VERDICTS
-from ohr.report.views.view import Interval, View, pipeline_names
+from ohr.report.views.view import Cell, Interval, View, head
 from ohr.results.derived.decomposition import TABLE
-from ohr.results.derived.losses import Loss, distinctive, read_losses
+from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.derived.pairs import FAILED, MOST_FAILED
 from ohr.results.run import Row, Run
-from ohr.results.tables.groups import ALL
+from ohr.results.tables.groups import ALL, pipeline_names
 
 QUANTITIES = {
     "total": "total loss",
@@ -24,55 +25,50 @@ QUANTITIES = {
 
 def against_clean_text(run: Run) -> list[View]:
     """Return the loss of every condition and pipeline against the clean text; none without such text."""
-    rows = tuple(
-        (
-            loss.stage,
-            loss.metric,
-            loss.system,
-            loss.condition,
-            loss.clean,
-            loss.mean,
-            Interval(loss.lost, loss.low, loss.high, is_difference=True),
-            VERDICTS[loss.verdict],
-            loss.detectable,
-            loss.questions_lost,
-            loss.questions_gained,
-            loss.pairs,
-            loss.pairs_failed,
-            loss.left_out,
-        )
-        for loss in distinctive(read_losses(run))
-    )
-    headers = (
-        "stage", "metric", "pipeline", "condition", "clean", "score", "lost [95% interval]", "verdict", "detectable",
-        "questions that lost", "gained", "compared", "failed", "left out",
-    )  # fmt: skip
+    losses = read_losses(run)
+    pipeline = pipeline_names(map(asdict, losses))
+    lines: list[dict[str, Cell]] = [
+        {
+            "stage": loss.stage,
+            "metric": loss.metric,
+            "pipeline": pipeline(asdict(loss)),
+            "condition": loss.condition,
+            "clean": loss.clean,
+            "score": loss.mean,
+            "lost [95% interval]": Interval(loss.lost, loss.low, loss.high, is_difference=True),
+            "verdict": VERDICTS[loss.verdict],
+            "detectable": loss.detectable,
+            "questions that lost": loss.questions_lost,
+            "gained": loss.questions_gained,
+            "compared": loss.pairs,
+            "failed": loss.pairs_failed,
+            "left out": loss.left_out,
+        }
+        for loss in losses
+    ]
     how = (
         "Lost: the clean score minus this one, question by question, with its interval over documents. Detectable: "
         "the loss that four of five such studies would show. Not shown: the interval holds 0, which is not "
         "the same as no loss. Failed: compared questions that failed and scored 0; beyond "
         f"{100 * MOST_FAILED:.0f}% there is no verdict."
     )
-    return [View("Loss against the clean text", how, headers, rows)] if rows else []
+    return [View.whole("Loss against the clean text", how, lines, lines[0])] if lines else []
 
 
 def losses_by_pipeline(losses: Sequence[Loss]) -> View:
     """Return the losses in two dimensions: a line for each condition, a column for each pipeline."""
-    pipelines = list(dict.fromkeys((*loss.pipeline, loss.metric) for loss in losses))
-    cells = {(loss.condition, (*loss.pipeline, loss.metric)): _loss(loss) for loss in losses}
-    first = {loss.condition: loss for loss in reversed(losses)}
-    rows = tuple(
-        (loss.noise, loss.level, *(cells.get((condition, pipeline), "") for pipeline in pipelines))
-        for condition, loss in reversed(first.items())
-    )
+    lines: dict[str, dict[str, str]] = {}
+    for loss in losses:
+        line = lines.setdefault(loss.condition, {"lost to": loss.noise, "level": loss.level})
+        line[head(loss)] = _loss(loss)
     how = (
         "lost: clean score less this one, question by question, with its 95% interval over documents; "
         "-n +m: questions that score less, and more\n"
         "not shown: the interval holds 0, each loss judged by itself; `finds`: the loss that four of five such studies "
         "show"
     )
-    heads = ("\n".join((p[0], " ".join((p[-1], "/".join(filter(None, p[1:-1])))).strip())) for p in pipelines)
-    return View("Loss against the clean text", how, ("lost to", "level", *heads), rows)
+    names = dict.fromkeys(("lost to", "level", *map(head, losses)))
+    return View.whole("Loss against the clean text", how, lines.values(), names)
 
 
 def _loss(loss: Loss) -> str:

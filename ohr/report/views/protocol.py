@@ -3,10 +3,10 @@
 from math import isnan
 from typing import Any
 
-from ohr.report.views.view import Interval, View, pipeline_names
+from ohr.report.views.view import Cell, Interval, View
 from ohr.results.derived.survival import STEPS, pipelines, read_survival
 from ohr.results.run import Row, Run
-from ohr.results.tables.groups import ALL
+from ohr.results.tables.groups import ALL, pipeline_names
 
 
 def views(run: Run) -> list[View]:
@@ -22,7 +22,7 @@ def short_views(run: Run) -> list[View]:
 def pages(run: Run, *, grouped: bool = True) -> list[View]:
     """Return the scores of the text of the pages, over all questions, and with `grouped` over groups of them."""
     names = run.manifest["protocol"].get("page") or ()
-    rows = [row for row in run.rows("summary", stage="page") if row["metric"] in names and row["n"]]
+    rows = [row for row in run.once(run.rows("summary", stage="page")) if row["metric"] in names and row["n"]]
     lines: dict[tuple[str, str], dict[str, Any]] = {}
     for row in rows:
         if row["group"] == ALL or (grouped and row["by"] != "evidence_source"):
@@ -60,30 +60,29 @@ _HOW = "More than a mean. Share: divided by the value on a condition without noi
 
 def aggregates(run: Run) -> list[View]:
     """Return the numbers that are more than a mean: a line for each stage, condition, pipeline and number."""
-    rows = [row for row in run.rows_if_any("aggregates") if row["n"]]
+    rows = [row for row in run.once(run.rows_if_any("aggregates")) if row["n"]]
     pipeline = pipeline_names(rows)
-    cells = tuple(
-        (
-            row["stage"],
-            row["condition"],
-            pipeline(row),
-            row["name"],
-            _value(row),
-            _share(row),
-            "" if isnan(row["ratio"]) else row["ratio_of"],
-            row["n"],
-            row["failed"],
-            row["source"] or "",
-        )
+    lines: list[dict[str, Cell]] = [
+        {
+            "stage": row["stage"],
+            "condition": row["condition"],
+            "pipeline": pipeline(row),
+            "number": row["name"],
+            "value": _value(row),
+            "share": _share(row),
+            "share of": "" if isnan(row["ratio"]) else row["ratio_of"],
+            "n": row["n"],
+            "failed": row["failed"],
+            "about": row["source"] or "",
+        }
         for row in rows
-    )
-    headers = ("stage", "condition", "pipeline", "number", "value", "share", "share of", "n", "failed", "about")
-    return [View("Aggregates", _HOW, headers, cells)] if rows else []
+    ]
+    return [View.whole("Aggregates", _HOW, lines, lines[0])] if lines else []
 
 
 def aggregates_by_condition(run: Run) -> list[View]:
     """Return the same numbers with a column for each condition; the share that is left has a line of its own."""
-    rows = [row for row in run.rows_if_any("aggregates") if row["n"] and not isnan(row["value"])]
+    rows = [row for row in run.once(run.rows_if_any("aggregates")) if row["n"] and not isnan(row["value"])]
     pipeline = pipeline_names(rows)
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in rows:

@@ -1,11 +1,13 @@
 """A table for readers: its cells, and their text where there is room for three digits and where there is not."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
+from ohr.results.derived.losses import Loss
+from ohr.results.derived.points import Point
 from ohr.results.run import Row
 
 _NUMBER = re.compile(r"^(?:[-−+<>]?\s?[\d.,]+\s?%?(?:\s.*)?|)$")
@@ -20,6 +22,7 @@ class Interval:
         low: nan where there is no interval, as is `high`.
         is_share: narrow tables show it x 100.
         is_difference: of two scores: both ends are written, since what matters is whether 0 is between them.
+        digits: after the point in narrow tables, of a number without an interval and of a difference.
     """
 
     value: float
@@ -27,9 +30,10 @@ class Interval:
     high: float = float("nan")
     is_share: bool = False
     is_difference: bool = False
+    digits: int = 2
 
     @classmethod
-    def of(cls, row: Row, name: str = "mean", low: str = "low", high: str = "high", **kind: bool) -> "Interval":
+    def of(cls, row: Row, name: str = "mean", low: str = "low", high: str = "high", **kind: Any) -> "Interval":
         """Take the number of a row's column, and its ends from two others."""
         return cls(row[name], row[low], row[high], **kind)
 
@@ -46,9 +50,9 @@ class Interval:
             return ""
         value, low, high = (number * (100 if self.is_share else 1) for number in (self.value, self.low, self.high))
         if isnan(low):
-            return f"{value:z.2f}"
+            return f"{value:z.{self.digits}f}"
         if self.is_difference:
-            return f"{value:z.2f} [{low:z.2f}, {high:z.2f}]"
+            return f"{value:z.{self.digits}f} [{low:z.{self.digits}f}, {high:z.{self.digits}f}]"
         down, up = value - low, high - value
         # not by what is printed: the ends of a whole interval may be rounded apart
         return f"{value:z.2f} ±{up:.2f}" if abs(down - up) < 0.005 else f"{value:z.2f} -{down:.2f} +{up:.2f}"
@@ -89,8 +93,13 @@ class View:
         """Make a table of rows; `names` chooses the columns and their headers; empty columns are left out."""
         names = names or {name: name.replace("_", " ") for name in dict.fromkeys(name for row in rows for name in row)}
         used = [name for name in names if any(long(row.get(name)) for row in rows)]
-        headers = tuple(names[name] for name in used)
-        return cls(title, how, headers, tuple(tuple(row.get(name) for name in used) for row in rows))
+        return replace(cls.whole(title, how, rows, used), headers=tuple(names[name] for name in used))
+
+    @classmethod
+    def whole(cls, title: str, how: str, rows: Iterable[Mapping[str, Cell]], names: Iterable[str]) -> "View":
+        """Make a table of these columns of rows, also where they are empty."""
+        names = tuple(names)
+        return cls(title, how, names, tuple(tuple(row.get(name) for name in names) for row in rows))
 
     @property
     def long(self) -> tuple[tuple[str, ...], ...]:
@@ -133,17 +142,13 @@ class View:
             value: the column whose cells it holds.
         """
         places = {header: place for place, header in enumerate(self.headers)}
-
-        def named(row: Sequence[Cell], names: Sequence[str]) -> tuple[str, ...]:
-            return tuple(long(row[places[name]]) for name in names if name in places)
-
-        lines: dict[tuple[str, ...], dict[str, Cell]] = {}
+        lines: dict[tuple[Cell, ...], dict[str, Cell]] = {}
         for row in self.rows:
-            head = " ".join(filter(None, named(row, columns)))
-            lines.setdefault(named(row, rows), {})[head] = row[places[value]]
-        heads = tuple(dict.fromkeys(head for line in lines.values() for head in line))
-        cells = tuple((*line, *(held.get(head) for head in heads)) for line, held in lines.items())
-        return View(self.title, self.how, (*(name for name in rows if name in places), *heads), cells)
+            about: dict[str, Cell] = {name: long(row[places[name]]) for name in rows if name in places}
+            head = " ".join(filter(None, (long(row[places[name]]) for name in columns if name in places)))
+            lines.setdefault(tuple(about.values()), about)[head] = row[places[value]]
+        names = dict.fromkeys(name for line in lines.values() for name in line)
+        return View.whole(self.title, self.how, lines.values(), names)
 
 
 def long(value: Cell) -> str:
@@ -175,8 +180,7 @@ def with_intervals(row: Row) -> dict[str, Any]:
     }
 
 
-def pipeline_names(rows: Iterable[Row]) -> Callable[[Row], str]:
-    """Return what names the pipeline of such rows: retriever and generator, after the chunker if there are several."""
-    several = len({row.get("chunker") for row in rows} - {None, ""}) > 1
-    parts = (*(("chunker",) if several else ()), "retriever", "generator")
-    return lambda row: " + ".join(filter(None, (row[part] for part in parts)))
+def head(score: Point | Loss) -> str:
+    """Head the column of a pipeline: the stage, below it the metric and the parts."""
+    parts = "/".join(filter(None, (score.chunker, score.retriever, score.generator)))
+    return f"{score.stage}\n{score.metric} {parts}".rstrip()

@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ohr.results.derived.pairs import FAILED
+from ohr.results.derived.points import Point
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES
 from ohr.statistics.comparison import ALPHA, holm, holm_ends
@@ -73,11 +74,6 @@ class Loss:
         return self.p_holm <= ALPHA and self.verdict != FAILED
 
     @property
-    def pipeline(self) -> tuple[str, ...]:
-        """Stage, chunker, retriever and generator."""
-        return self.stage, self.chunker, self.retriever, self.generator
-
-    @property
     def system(self) -> str:
         """The parts of the pipeline, for people."""
         return " / ".join(filter(None, (self.chunker, self.retriever, self.generator)))
@@ -92,6 +88,8 @@ class Loss:
         """Whether a gain is shown among all comparisons of its stage and metric."""
         return self.is_shown and self.lost < 0
 
+
+Scored = TypeVar("Scored", Loss, Point)
 
 _COLUMNS = (
     "stage", "condition", "noise", "knob_value", "noise_type", "chunker", "retriever", "generator", "metric", "group",
@@ -115,10 +113,10 @@ def read_losses(run: Run, group: str = ALL, *, every_metric: bool = False) -> li
     Raises:
         DataError: the summary is missing or damaged.
     """
-    shown, repeats = run.shown_metrics, run.choices.repeats
-    rows = run.table("summary", list(_COLUMNS), by="evidence_source", group=group).to_pylist()
-    wanted = [row for row in rows if row["stage"] in STAGES and row["pairs"] and row["condition"] not in repeats]
-    chosen = [row for row in wanted if every_metric or row["metric"] in shown[row["stage"]]]
+    shown = run.shown_metrics
+    rows = run.once(run.rows("summary", _COLUMNS, by="evidence_source", group=group))
+    compared = [row for row in rows if row["stage"] in STAGES and row["pairs"]]
+    chosen = [row for row in compared if every_metric or row["metric"] in shown[row["stage"]]]
     families: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in chosen:
         families[row["stage"], row["metric"]].append(row)
@@ -129,11 +127,11 @@ def read_losses(run: Run, group: str = ALL, *, every_metric: bool = False) -> li
     return sorted(losses, key=lambda loss: (STAGES.index(loss.stage), loss.metric not in shown[loss.stage][:1]))
 
 
-def distinctive(losses: Sequence[Loss]) -> list[Loss]:
-    """Return the losses without the names of chunkers and generators where there is only one: for people."""
-    one = [part for part in ("chunker", "generator") if len({getattr(loss, part) for loss in losses} - {""}) == 1]
-    unnamed: dict[str, Any] = dict.fromkeys(one, "")
-    return [replace(loss, **unnamed) for loss in losses]
+def distinctive(scores: Sequence[Scored]) -> list[Scored]:
+    """Return losses or points without the names of chunkers and generators where there is only one: for people."""
+    lone = [part for part in ("chunker", "generator") if len({getattr(score, part) for score in scores} - {""}) == 1]
+    unnamed: dict[str, Any] = dict.fromkeys(lone, "")
+    return [replace(score, **unnamed) for score in scores]
 
 
 def _loss(row: Mapping[str, Any]) -> Loss:

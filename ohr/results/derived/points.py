@@ -67,10 +67,9 @@ def read_points(run: Run, **equal: str) -> list[Point]:
         DataError: the summary is missing or damaged.
     """
     columns = {field.name: _NAMES.get(field.name, field.name) for field in fields(Point)}
-    table = run.table("summary", list(columns.values()), by="evidence_source", **equal)
-    rows = zip(*(table[column].to_pylist() for column in columns.values()), strict=True)
-    made = (dict(zip(columns, ("" if value is None else value for value in row), strict=True)) for row in rows)
-    return [Point(**row) for row in made if row["stage"] in STAGES]  # type: ignore[arg-type] # the schema's types
+    rows = run.once(run.rows("summary", list(columns.values()), by="evidence_source", **equal))
+    made = ({name: "" if row[column] is None else row[column] for name, column in columns.items()} for row in rows)
+    return [Point(**values) for values in made if values["stage"] in STAGES]  # type: ignore[arg-type] # the schema's types
 
 
 def has_sweep(conditions: Iterable[tuple[str, str]]) -> bool:

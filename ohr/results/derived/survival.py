@@ -40,7 +40,7 @@ def read_survival(run: Run) -> list[dict[str, Any]]:
     Raises:
         DataError: the table is missing or damaged.
     """
-    rows = run.rows("summary", by="evidence_source", group=ALL)
+    rows = run.once(run.rows("summary", by="evidence_source", group=ALL))
     names = ("condition", "noise", "knob_value", "noise_type", "mean", "low", "high", "n", "documents")
     return [
         {

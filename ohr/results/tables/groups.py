@@ -1,6 +1,7 @@
-"""How results are divided: by stage of evaluation, and by group of questions."""
+"""How results are divided: by stage of evaluation, by group of questions, and by pipeline."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 STAGES = ("retrieval", "generation", "overall")
 """The stages that a spec evaluates; tables have two more, `page` (the knowledge base itself) and `reference`."""
@@ -20,3 +21,10 @@ GROUPS: Mapping[str, Callable[[str], bool]] = {
 ATTRIBUTES = ("evidence_source", "domain", "answer_form", "task_type")
 TRAITS = (*ATTRIBUTES, "pages")
 """Attributes that questions are grouped by; `pages` is single-page or multi-page."""
+
+
+def pipeline_names(rows: Iterable[Mapping[str, Any]]) -> Callable[[Mapping[str, Any]], str]:
+    """Return what names the pipeline of such rows: retriever and generator, after the chunker if there are several."""
+    several = len({row.get("chunker") for row in rows} - {None, ""}) > 1
+    parts = (*(("chunker",) if several else ()), "retriever", "generator")
+    return lambda row: " + ".join(filter(None, (row[part] for part in parts)))
